@@ -1,0 +1,71 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+
+import PackageDescription
+
+/// One policy for every Swift target: what the compiler can check, it checks, and a warning fails the build.
+let policy: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+    name: "imageproxyd",
+    products: [
+        .executable(name: "imageproxyd", targets: ["ImageProxyd"]),
+        .library(name: "HTTPServer", targets: ["HTTPServer"]),
+        .library(name: "ProxyCore", targets: ["ProxyCore"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
+    targets: [
+        // The cellar: module maps and header-only shims, each imported by one or two files.
+        .systemLibrary(name: "CLinux"),
+        .systemLibrary(
+            name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
+        .systemLibrary(
+            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(
+            name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+
+        .target(name: "HTTPServer", dependencies: ["CLinux"], swiftSettings: policy),
+        .target(
+            name: "ProxyCore",
+            dependencies: [
+                "CLinux", "CVips", "CCurl",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: policy),
+        .executableTarget(
+            name: "ImageProxyd",
+            dependencies: [
+                "HTTPServer", "ProxyCore", "CSystemd",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: policy),
+
+        .target(
+            name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport",
+            swiftSettings: policy),
+        .testTarget(
+            name: "HTTPServerTests", dependencies: ["HTTPServer", "TestSupport"],
+            swiftSettings: policy),
+        .testTarget(
+            name: "ProxyCoreTests", dependencies: ["ProxyCore", "TestSupport"],
+            swiftSettings: policy),
+        .testTarget(
+            name: "ImageProxydTests",
+            dependencies: ["ImageProxyd", "HTTPServer", "ProxyCore", "TestSupport"],
+            swiftSettings: policy),
+    ],
+    swiftLanguageModes: [.v6]
+)
