@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The bytes of a representation, wherever they lie: in memory, or in a range of an open file.
+public enum StoredBody: Sendable {
+    /// All bytes in memory.
+    case bytes([UInt8])
+    /// `length` bytes of `file` from `offset`; the file does not change below them.
+    case file(OwnedDescriptor, offset: Int64, length: Int64)
+
+    /// The number of bytes.
+    public var count: Int {
+        switch self {
+        case .bytes(let bytes): bytes.count
+        case .file(_, _, let length): Int(length)
+        }
+    }
+}

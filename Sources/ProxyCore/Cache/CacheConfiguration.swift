@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The two tiers. Configuration: `cache`.
+public struct CacheConfiguration: Sendable, Hashable, Codable {
+    /// The memory tier.
+    public var memory = MemoryCacheConfiguration()
+    /// The disk tier.
+    public var disk = DiskCacheConfiguration()
+    /// Which tiers store originals (SDWebImage: originalStoreCacheType). Default `disk`.
+    public var originals: StorePolicy = .disk
+    /// Which tiers store results (SDWebImage: storeCacheType). Default `all`.
+    public var results: StorePolicy = .all
+
+    /// Which tiers store a kind of entry.
+    public enum StorePolicy: String, Sendable, Hashable, Codable {
+        /// No tier.
+        case none
+        /// Memory only.
+        case memory
+        /// Disk only.
+        case disk
+        /// Memory and disk.
+        case all
+
+        /// Whether the memory tier stores it.
+        public var usesMemory: Bool { self == .memory || self == .all }
+        /// Whether the disk tier stores it.
+        public var usesDisk: Bool { self == .disk || self == .all }
+    }
+
+    /// The defaults.
+    public init() {}
+}
+
+/// Bounds of the memory tier. Configuration: `cache.memory`.
+public struct MemoryCacheConfiguration: Sendable, Hashable, Codable {
+    /// Most bytes of bodies and their metadata; 0B (the default) means a tenth of the machine's memory, at most 1GiB.
+    public var maxBytes: ByteCount = ByteCount(0)
+    /// Most entries; 0 (the default) means no bound but bytes (SDWebImage: maxMemoryCount).
+    public var maxEntries: Int = 0
+    /// A larger body is not kept in memory. Default 4MiB, and never more than an eighth of a shard.
+    public var maxEntryBytes: ByteCount = .mebibytes(4)
+
+    /// The defaults.
+    public init() {}
+}
+
+/// Place and bounds of the disk tier. Configuration: `cache.disk`.
+public struct DiskCacheConfiguration: Sendable, Hashable, Codable {
+    /// The folder; empty (the default) means systemd's `CACHE_DIRECTORY`, else `imageproxyd` in the user's cache folder.
+    public var directory: String = ""
+    /// Most bytes of entries. Default 10GiB (SDWebImage: maxDiskSize).
+    public var maxBytes: ByteCount = .gibibytes(10)
+    /// Entries older than this go. Default 7d (SDWebImage: maxDiskAge).
+    public var maxAge: TimeSpan = .days(7)
+    /// What age is counted from. Default `access` (SDWebImage: diskCacheExpireType).
+    public var expireBy: ExpireBy = .access
+    /// A sweep that finds the tier over `maxBytes` removes the oldest entries down to this share of it. Default 0.9.
+    public var lowWater: Double = 0.9
+    /// Time between sweeps. Default 60s.
+    public var sweepInterval: TimeSpan = .seconds(60)
+
+    /// What age is counted from.
+    public enum ExpireBy: String, Sendable, Hashable, Codable {
+        /// The last time the entry was served.
+        case access
+        /// The time it was stored.
+        case modification
+    }
+
+    /// The defaults.
+    public init() {}
+}
+
+/// The blacklist of failed URLs (SDWebImage: failedURLs). Configuration: `failedURLs`.
+public struct FailedURLsConfiguration: Sendable, Hashable, Codable {
+    /// Most remembered failures; beyond it the one that ends soonest is forgotten. Default 10000.
+    public var maxEntries: Int = 10_000
+    /// How long each class is remembered.
+    public var ttl = TTL()
+
+    /// How long each class of failure is remembered.
+    public struct TTL: Sendable, Hashable, Codable {
+        /// The origin said 404 or 410. Default 5m.
+        public var notFound: TimeSpan = .minutes(5)
+        /// The origin said another 4xx that a retry will not heal. Default 1m.
+        public var clientError: TimeSpan = .minutes(1)
+        /// Not an image, or none that may be decoded. Default 10m.
+        public var notAnImage: TimeSpan = .minutes(10)
+        /// Too large, too many pixels, broken, crashed the decoder, took too long. Default 10m.
+        public var badImage: TimeSpan = .minutes(10)
+        /// TLS failed, or too many redirects. Default 1m.
+        public var connection: TimeSpan = .minutes(1)
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// The defaults.
+    public init() {}
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The two kinds of stored bytes.
+public enum EntryKind: UInt8, Sendable, Hashable, CaseIterable {
+    /// Bytes as the origin sent them.
+    case original = 1
+    /// What we made of them.
+    case result = 2
+}
+
+/// What an entry says of its own bytes, in memory and in the disk file's header alike.
+public struct EntryDescription: Sendable, Hashable {
+    /// The kind.
+    public var kind: EntryKind
+    /// The entry's key; for an original the source's key.
+    public var key: CacheKey
+    /// The canonical text behind `key`, compared on every disk look-up.
+    public var keyText: String
+    /// The key of the source it was made from (its own for an original).
+    public var sourceKey: CacheKey
+    /// The SHA-256 of the source's bytes it was made from (its own for an original).
+    public var sourceHash: ContentHash
+    /// The SHA-256 of its own bytes.
+    public var contentHash: ContentHash
+    /// The format of its bytes.
+    public var format: ImageFormat
+    /// Width in pixels of one frame; 0 where nobody has looked.
+    public var width: Int
+    /// Height in pixels of one frame; 0 where nobody has looked.
+    public var height: Int
+    /// When it was stored, in seconds since 1970.
+    public var storedAt: Int64
+
+    /// Collects what is known of an entry.
+    public init(
+        kind: EntryKind, key: CacheKey, keyText: String, sourceKey: CacheKey, sourceHash: ContentHash,
+        contentHash: ContentHash, format: ImageFormat, width: Int = 0, height: Int = 0, storedAt: Int64
+    ) {
+        self.kind = kind
+        self.key = key
+        self.keyText = keyText
+        self.sourceKey = sourceKey
+        self.sourceHash = sourceHash
+        self.contentHash = contentHash
+        self.format = format
+        self.width = width
+        self.height = height
+        self.storedAt = storedAt
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is known of a source: freshness, validators, content. Outlives the source's body, and is shared by all its results.
+///
+/// Times are seconds since 1970. Freshness belongs here alone: results only name the content hash they were made from.
+public struct SourceRecord: Sendable, Hashable, Codable {
+    /// The source's key.
+    public var key: CacheKey
+    /// The canonical text behind `key`: the normalised URL after the cache-key filter.
+    public var keyText: String
+    /// The SHA-256 of the body.
+    public var contentHash: ContentHash
+    /// The body's length in bytes.
+    public var byteCount: Int
+    /// The body's format, from its magic bytes.
+    public var format: ImageFormat
+    /// The origin's entity tag as it spelled it, for revalidation only.
+    public var entityTag: String?
+    /// The origin's `Last-Modified` as it spelled it.
+    public var lastModified: String?
+    /// When the stored response was received or last revalidated (response_time of RFC 9111 §4.2.3).
+    public var responseTime: Int64
+    /// Its corrected initial age in seconds at that time (RFC 9111 §4.2.3).
+    public var initialAge: Int64
+    /// Its freshness lifetime in seconds, within the configured bounds (RFC 9111 §4.2.1).
+    public var freshnessLifetime: Int64
+    /// The origin's directives that are passed on or bind us.
+    public var directives: Directives
+
+    /// Directives of a stored response that outlive it.
+    public struct Directives: OptionSet, Sendable, Hashable, Codable {
+        public let rawValue: UInt32
+        public init(rawValue: UInt32) {
+            self.rawValue = rawValue
+        }
+        /// `no-cache`: revalidate before each reuse.
+        public static let noCache = Directives(rawValue: 1 << 0)
+        /// `no-store`: kept nowhere.
+        public static let noStore = Directives(rawValue: 1 << 1)
+        /// `private`: kept nowhere by a shared cache.
+        public static let isPrivate = Directives(rawValue: 1 << 2)
+        /// `must-revalidate` or `proxy-revalidate`: never serve stale.
+        public static let mustRevalidate = Directives(rawValue: 1 << 3)
+        /// `immutable` (RFC 8246).
+        public static let immutable = Directives(rawValue: 1 << 4)
+        /// `Vary: *`: matches no later request.
+        public static let variesOnEverything = Directives(rawValue: 1 << 5)
+
+        /// Whether the response may be kept at all.
+        public var forbidStoring: Bool { !isDisjoint(with: [.noStore, .isPrivate, .variesOnEverything]) }
+    }
+
+    /// Collects what is known of a source.
+    public init(
+        key: CacheKey, keyText: String, contentHash: ContentHash, byteCount: Int, format: ImageFormat,
+        entityTag: String? = nil, lastModified: String? = nil, responseTime: Int64, initialAge: Int64 = 0,
+        freshnessLifetime: Int64, directives: Directives = []
+    ) {
+        self.key = key
+        self.keyText = keyText
+        self.contentHash = contentHash
+        self.byteCount = byteCount
+        self.format = format
+        self.entityTag = entityTag
+        self.lastModified = lastModified
+        self.responseTime = responseTime
+        self.initialAge = initialAge
+        self.freshnessLifetime = freshnessLifetime
+        self.directives = directives
+    }
+
+    /// The response's current age in seconds (RFC 9111 §4.2.3).
+    public func currentAge(at now: Int64) -> Int64 {
+        initialAge + max(0, now - responseTime)
+    }
+
+    /// Whether the response may be reused without asking the origin (RFC 9111 §4.2).
+    public func isFresh(at now: Int64) -> Bool {
+        !directives.contains(.noCache) && currentAge(at: now) < freshnessLifetime
+    }
+}

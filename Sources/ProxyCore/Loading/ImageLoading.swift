@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// THE SEAM to origins: fetches one representation (SDWebImage's loader).
+///
+/// Safe from any task. Cancelling the task stops the transfer itself, not only the wait for it.
+public protocol ImageLoading: Sendable {
+    /// Sends `request`, follows redirects with every check repeated, and hands the final response to `receiver`.
+    ///
+    /// Returns when the body is complete (a body delimited by the connection's close counts as complete).
+    /// - Throws: why it failed; bytes handed over by then are worthless.
+    func load(
+        _ request: OriginRequest, into receiver: any OriginReceiving
+    ) async throws(LoadError) -> LoadSummary
+}
+
+/// Takes a response while it arrives. Called on the loader's thread, head first, then the body in order; never concurrently.
+public protocol OriginReceiving: AnyObject, Sendable {
+    /// Called once, with the head of the final response (never of a redirect that is followed).
+    /// - Throws: to end the transfer; `load` then throws the same error.
+    func receive(head: OriginHead) throws(LoadError)
+
+    /// Called for each piece of the decoded body; the bytes are valid during the call only.
+    /// - Throws: to end the transfer; `load` then throws the same error.
+    func receive(bytes: UnsafeRawBufferPointer) throws(LoadError)
+}
+
+/// What to ask an origin for.
+public struct OriginRequest: Sendable, Hashable {
+    /// The source.
+    public var url: SourceURL
+    /// The stored response's entity tag, sent as `If-None-Match` exactly as the origin spelled it.
+    public var ifNoneMatch: String?
+    /// The stored response's `Last-Modified`, sent as `If-Modified-Since` exactly as the origin spelled it.
+    public var ifModifiedSince: String?
+    /// Further fields; each name and value has been validated (no CR, LF or NUL).
+    public var fields: [Field]
+
+    /// A header field.
+    public struct Field: Sendable, Hashable {
+        /// The field's name.
+        public var name: String
+        /// The field's value.
+        public var value: String
+
+        /// Pairs a name with a value.
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// A plain request for `url`.
+    public init(
+        url: SourceURL, ifNoneMatch: String? = nil, ifModifiedSince: String? = nil, fields: [Field] = []
+    ) {
+        self.url = url
+        self.ifNoneMatch = ifNoneMatch
+        self.ifModifiedSince = ifModifiedSince
+        self.fields = fields
+    }
+}
+
+/// The head of an origin's final response.
+public struct OriginHead: Sendable, Hashable {
+    /// The status code.
+    public var status: Int
+    /// All field lines in order, names in lower case, values without surrounding white space.
+    public var fields: [OriginRequest.Field]
+    /// The declared length of the body, where no content coding is in the way.
+    public var contentLength: Int?
+    /// When the request was sent, in seconds since 1970 (RFC 9111 §4.2.3, request_time).
+    public var requestTime: Int64
+    /// When the head was complete, in seconds since 1970 (response_time).
+    public var responseTime: Int64
+
+    /// Collects what is known of a head.
+    public init(
+        status: Int, fields: [OriginRequest.Field], contentLength: Int?, requestTime: Int64,
+        responseTime: Int64
+    ) {
+        self.status = status
+        self.fields = fields
+        self.contentLength = contentLength
+        self.requestTime = requestTime
+        self.responseTime = responseTime
+    }
+
+    /// All values of a field, in order; `name` in lower case.
+    public func values(of name: String) -> [String] {
+        fields.filter { $0.name == name }.map(\.value)
+    }
+}
+
+/// What a finished transfer took.
+public struct LoadSummary: Sendable, Hashable {
+    /// Bytes of the decoded body.
+    public var byteCount: Int = 0
+    /// Redirects followed.
+    public var redirects: Int = 0
+    /// Whether the (last) connection had been used before.
+    public var reusedConnection: Bool = false
+    /// Microseconds spent on each phase of the last hop: name look-up, connecting, TLS, waiting for the first byte, body.
+    public var dns: Int = 0, connect: Int = 0, tls: Int = 0, firstByte: Int = 0, body: Int = 0
+
+    /// Nothing measured.
+    public init() {}
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why an origin's response could not be had.
+public enum LoadError: Error, Sendable, Hashable {
+    /// The address that the name resolved to (or is) may not be connected to. Says nothing of what answered there.
+    case addressForbidden
+    /// A redirect led to a URL that is not allowed as a source; the text names the rule, for the log.
+    case redirectForbidden(String)
+    /// The name did not resolve, or nothing answered: refused, reset, unreachable. Text for the log only.
+    case unreachable(String)
+    /// TLS could not be agreed on or the certificate was refused. Text for the log only.
+    case tlsFailed(String)
+    /// More redirects than `fetch.maxRedirects`, or a redirect without a usable `Location`.
+    case tooManyRedirects
+    /// A deadline passed, or the transfer was slower than `fetch.lowSpeed`.
+    case timedOut(Phase)
+    /// More bytes than `fetch.maxBytes`.
+    case tooLarge
+    /// The connection ended before the body was complete, or the response made no sense.
+    case incomplete(String)
+    /// The response's status is no success; carries `Retry-After` in seconds where the origin sent it.
+    case status(Int, retryAfter: Int?)
+    /// The body's first bytes are none of an allowed image format's.
+    case notAnImage
+    /// Too many fetches wait.
+    case queueFull
+    /// No slot became free within `fetch.queueTimeout`.
+    case queueTimedOut
+    /// Bytes could not be kept (a full disk and no memory budget). Text for the log only.
+    case storage(String)
+    /// The task was cancelled, or the loader is shutting down.
+    case cancelled
+
+    /// Which deadline passed.
+    public enum Phase: String, Sendable, Hashable {
+        /// Name look-up, connection and TLS together (`fetch.connectTimeout`).
+        case connect
+        /// From the request sent to the first byte (`fetch.firstByteTimeout`).
+        case firstByte
+        /// The whole transfer (`fetch.totalTimeout`), or below `fetch.lowSpeed`.
+        case transfer
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Bounds on pictures, checked from header facts before pixels are decoded. Configuration: `limits`.
+public struct RenderLimits: Sendable, Hashable, Codable {
+    /// Most pixels of a source, width × height × frames. Default 50,000,000; beyond it 422 `too_many_pixels`.
+    public var sourcePixels: Int = 50_000_000
+    /// Most frames or pages. Default 256; beyond it 422 `too_many_frames`.
+    public var frames: Int = 256
+    /// Longest side of source and result, in pixels. Default 30,000; beyond it 422 `too_many_pixels`.
+    public var side: Int = 30_000
+    /// Most pixels of a result, width × height × frames. Default 50,000,000; beyond it 422 `too_many_pixels`.
+    public var outputPixels: Int = 50_000_000
+    /// Most operations in one pipeline. Default 16; beyond it 400 `invalid_parameter`.
+    public var operations: Int = 16
+
+    /// The defaults.
+    public init() {}
+}
+
+/// Which formats are read and chosen. Configuration: `formats`.
+public struct FormatsConfiguration: Sendable, Hashable, Codable {
+    /// Formats chosen automatically when the client accepts them explicitly; ties go to the earlier one.
+    public var auto: [ImageFormat] = [.avif, .webp]
+    /// AVIF is chosen automatically only for fewer output pixels than this. Default 2,000,000.
+    public var avifMaxPixels: Int = 2_000_000
+    /// Formats that may be decoded; others are 415 `unsupported_format`.
+    public var decode: [ImageFormat] = [.jpeg, .png, .webp, .gif, .avif, .heic]
+
+    /// The defaults.
+    public init() {}
+}
+
+/// Default encoder qualities, 1–100. Configuration: `quality`.
+public struct QualityConfiguration: Sendable, Hashable, Codable {
+    /// JPEG. Default 80.
+    public var jpeg: Int = 80
+    /// WebP. Default 79.
+    public var webp: Int = 79
+    /// AVIF. Default 63.
+    public var avif: Int = 63
+    /// JPEG XL. Default 77.
+    public var jxl: Int = 77
+
+    /// The defaults.
+    public init() {}
+
+    /// The same, by format.
+    public var byFormat: [ImageFormat: Int] { [.jpeg: jpeg, .webp: webp, .avif: avif, .jxl: jxl] }
+}
+
+/// How renderings are run. Configuration: `transform`.
+public struct TransformConfiguration: Sendable, Hashable, Codable {
+    /// Worker processes; 0 (the default) means one per core.
+    public var workers: Int = 0
+    /// Jobs that may wait; 0 (the default) means 4 × workers. Beyond it 503 `queue_full`.
+    public var queue: Int = 0
+    /// Longest wait for a worker. Default 5s; beyond it 503 `queue_timeout`.
+    public var queueTimeout: TimeSpan = .seconds(5)
+    /// Longest run of one job; beyond it the worker is killed and the answer is 422 `transform_timeout`. Default 15s.
+    public var timeout: TimeSpan = .seconds(15)
+    /// Address space and data of one worker. Default 1GiB; 0B means no limit.
+    public var memoryPerWorker: ByteCount = .gibibytes(1)
+    /// Jobs after which a worker is replaced, so that fragmentation cannot grow. Default 1000.
+    public var jobsPerWorker: Int = 1_000
+    /// Scheduling niceness of workers, 0–19, so that hits never wait behind pixels. Default 10.
+    public var niceness: Int = 10
+    /// Where pixels are computed. Default `process`.
+    public var isolation: Isolation = .process
+
+    /// Where pixels are computed.
+    public enum Isolation: String, Sendable, Hashable, Codable {
+        /// In spawned worker processes.
+        case process
+        /// In the daemon itself: for comparison only, since a hostile picture can then end the daemon.
+        case none
+    }
+
+    /// The defaults.
+    public init() {}
+}

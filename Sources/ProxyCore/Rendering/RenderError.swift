@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a picture could not be rendered.
+public enum RenderError: Error, Sendable, Equatable, Codable {
+    /// The source's magic bytes are none of an image format's.
+    case notAnImage
+    /// The source's or the wanted format is known but not allowed or not built in; the text names it.
+    case unsupportedFormat(String)
+    /// More pixels (or a longer side) than `limits` allow: of the source or of the result.
+    case tooManyPixels
+    /// More frames than `limits.frames`.
+    case tooManyFrames
+    /// The decoder refused the bytes. For the log only: the text may quote libvips.
+    case badImageData(String)
+    /// The decoder's process died on this picture.
+    case decoderCrashed
+    /// The deadline passed and the worker was killed.
+    case timedOut
+    /// `frame` names a frame or page that the source lacks.
+    case frameOutOfRange
+    /// An operation left no pixel.
+    case emptyResult
+    /// The queue for workers is full.
+    case queueFull
+    /// No worker became free within `transform.queueTimeout`.
+    case queueTimedOut
+    /// No worker can be started, or the destination can't be written. For the log only.
+    case unavailable(String)
+    /// The task was cancelled.
+    case cancelled
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// All that decides the bytes of a rendition, besides the source's bytes: typed, canonical, and sent to a worker as it is.
+public struct RenderPlan: Sendable, Hashable, Codable {
+    /// The operations, with `dpr` already applied.
+    public var pipeline: TransformPipeline
+    /// Which format to write.
+    public var format: FormatChoice
+    /// Encoder quality 1–100; nil takes the format's default from `qualities`.
+    public var quality: Int?
+    /// Whether to write without loss where the format can.
+    public var isLossless: Bool
+    /// Whether to write progressive or interlaced; nil takes the format's default (JPEG: yes).
+    public var isProgressive: Bool?
+    /// The one frame or page to take; nil means as `animation` says.
+    public var frame: Int?
+    /// Which frames of an animation to keep.
+    public var animation: AnimationPolicy
+    /// What to keep of the source's metadata.
+    public var metadata: MetadataPolicy
+    /// Bounds checked before pixels are decoded.
+    public var limits: RenderLimits
+    /// Formats that may be decoded.
+    public var decodableFormats: [ImageFormat]
+    /// Default qualities, by format.
+    public var qualities: [ImageFormat: Int]
+    /// AVIF is chosen automatically only below this number of output pixels.
+    public var avifMaxPixels: Int
+
+    /// Which format to write.
+    public enum FormatChoice: Sendable, Hashable, Codable {
+        /// The first of these that can hold the result, else the source's own format if browsers show it, else JPEG,
+        /// or PNG with alpha. In the order of the client's preference.
+        case automatic([ImageFormat])
+        /// This one.
+        case explicit(ImageFormat)
+        /// The source's own; what cannot be written becomes JPEG, or PNG with alpha.
+        case source
+    }
+
+    /// Which frames of an animation to keep.
+    public enum AnimationPolicy: String, Sendable, Hashable, Codable {
+        /// Every frame.
+        case all
+        /// The first frame only.
+        case first
+    }
+
+    /// What to keep of the source's metadata.
+    public enum MetadataPolicy: String, Sendable, Hashable, Codable {
+        /// Drops all but copyright and a profile that sRGB viewers read rightly.
+        case strip
+        /// Keeps everything; orientation is reset because it has been applied.
+        case keep
+        /// Drops everything.
+        case none
+    }
+
+    /// A plan with defaults: no operation, automatic format without a preference.
+    public init(pipeline: TransformPipeline = TransformPipeline(), format: FormatChoice = .automatic([])) {
+        self.pipeline = pipeline
+        self.format = format
+        quality = nil
+        isLossless = false
+        isProgressive = nil
+        frame = nil
+        animation = .all
+        metadata = .strip
+        limits = RenderLimits()
+        decodableFormats = FormatsConfiguration().decode
+        qualities = QualityConfiguration().byFormat
+        avifMaxPixels = FormatsConfiguration().avifMaxPixels
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// THE SEAM to pixels: turns a source picture into a rendition, wherever that is done.
+///
+/// Two implementations: `WorkerPool` (spawned processes, for the daemon) and `InProcessRenderer` (for tests and the
+/// command line). Safe from any task; many calls may run at once, and each implementation bounds how many do.
+public protocol Rendering: Sendable {
+    /// Decodes `source`, applies the plan and writes the encoded rendition into `destination` from `offset` on.
+    ///
+    /// Cancelling the task gives up: a job that still queues leaves the queue, one that runs is killed.
+    /// - Throws: what went wrong, as the room's closed error; the destination's content is then undefined.
+    func render(
+        _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64
+    ) async throws(RenderError) -> Rendition
+}
+
+/// What came out of a rendering: facts about the bytes that were written, and what they cost.
+public struct Rendition: Sendable, Equatable, Codable {
+    /// The format written.
+    public var format: ImageFormat
+    /// Width in pixels, of one frame.
+    public var width: Int
+    /// Height in pixels, of one frame.
+    public var height: Int
+    /// The number of frames written.
+    public var frames: Int
+    /// The number of bytes written from the offset on.
+    public var byteCount: Int
+    /// What the source turned out to be.
+    public var source: SourceFacts
+    /// How long each step took.
+    public var timings: Timings
+
+    /// Facts read from a source's header.
+    public struct SourceFacts: Sendable, Equatable, Codable {
+        /// The source's format, from its magic bytes.
+        public var format: ImageFormat
+        /// Width in pixels as stored, before orientation.
+        public var width: Int
+        /// Height in pixels of one frame as stored, before orientation.
+        public var height: Int
+        /// The number of frames or pages.
+        public var frames: Int
+        /// Whether it has an alpha channel.
+        public var hasAlpha: Bool
+
+        /// Collects the facts.
+        public init(format: ImageFormat, width: Int, height: Int, frames: Int, hasAlpha: Bool) {
+            self.format = format
+            self.width = width
+            self.height = height
+            self.frames = frames
+            self.hasAlpha = hasAlpha
+        }
+    }
+
+    /// Durations in microseconds. libvips is demand-driven: decoding, the operations and encoding overlap, so
+    /// `decode` covers opening (header and shrink-on-load choice), `transform` building the pipeline, `encode` the run.
+    public struct Timings: Sendable, Equatable, Codable {
+        /// Waiting for a worker.
+        public var queue: Int
+        /// Opening the source.
+        public var decode: Int
+        /// Building the pipeline.
+        public var transform: Int
+        /// Computing and encoding the pixels.
+        public var encode: Int
+
+        /// Collects the durations, in microseconds.
+        public init(queue: Int = 0, decode: Int = 0, transform: Int = 0, encode: Int = 0) {
+            self.queue = queue
+            self.decode = decode
+            self.transform = transform
+            self.encode = encode
+        }
+    }
+
+    /// Collects what is known of a rendition.
+    public init(
+        format: ImageFormat, width: Int, height: Int, frames: Int, byteCount: Int, source: SourceFacts,
+        timings: Timings
+    ) {
+        self.format = format
+        self.width = width
+        self.height = height
+        self.frames = frames
+        self.byteCount = byteCount
+        self.source = source
+        self.timings = timings
+    }
+}

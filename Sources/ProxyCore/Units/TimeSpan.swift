@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A length of time, written in configuration as seconds or as text with a unit: `"15s"`, `"250ms"`, `"7d"`.
+///
+/// Units: ms, s, m, h, d. Kept in milliseconds, never negative.
+public struct TimeSpan: Sendable, Hashable, Comparable {
+    /// The length in milliseconds.
+    public let milliseconds: Int
+
+    /// Wraps `milliseconds`; a negative length is taken as zero.
+    public init(milliseconds: Int) {
+        self.milliseconds = max(0, milliseconds)
+    }
+
+    /// Returns `count` milliseconds.
+    public static func milliseconds(_ count: Int) -> TimeSpan { TimeSpan(milliseconds: count) }
+
+    /// Returns `count` seconds.
+    public static func seconds(_ count: Int) -> TimeSpan { TimeSpan(milliseconds: count * 1_000) }
+
+    /// Returns `count` minutes.
+    public static func minutes(_ count: Int) -> TimeSpan { .seconds(count * 60) }
+
+    /// Returns `count` hours.
+    public static func hours(_ count: Int) -> TimeSpan { .minutes(count * 60) }
+
+    /// Returns `count` days.
+    public static func days(_ count: Int) -> TimeSpan { .hours(count * 24) }
+
+    /// The length in whole seconds, rounded down.
+    public var seconds: Int { milliseconds / 1_000 }
+
+    /// The same length as the standard library's type.
+    public var duration: Duration { .milliseconds(milliseconds) }
+
+    public static func < (left: TimeSpan, right: TimeSpan) -> Bool { left.milliseconds < right.milliseconds }
+}
+
+extension TimeSpan: LosslessStringConvertible {
+    private static let units: [(suffix: String, milliseconds: Int)] = [
+        ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1),
+    ]
+
+    /// Reads digits with a unit (none means seconds); nil when there is anything else or the product overflows.
+    public init?(_ description: String) {
+        let digits = description.prefix(while: { $0.isASCII && $0.isNumber })
+        let suffix = description.dropFirst(digits.count)
+        guard let count = Int(digits) else { return nil }
+        guard
+            let unit = Self.units.first(where: { $0.suffix == suffix })
+                ?? (suffix.isEmpty ? ("", 1_000) : nil)
+        else { return nil }
+        let (product, overflow) = count.multipliedReportingOverflow(by: unit.milliseconds)
+        guard !overflow else { return nil }
+        self.init(milliseconds: product)
+    }
+
+    /// The largest unit that divides the length: `90s`, `2m`, `7d`.
+    public var description: String {
+        for unit in Self.units
+        where milliseconds >= unit.milliseconds && milliseconds.isMultiple(of: unit.milliseconds) {
+            return "\(milliseconds / unit.milliseconds)\(unit.suffix)"
+        }
+        return "0s"
+    }
+}
+
+extension TimeSpan: Codable {
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        // Lost: why it is no number; the text below then gets its own error.
+        if let count = try? container.decode(Int.self), count >= 0, count <= Int.max / 1_000 {
+            self = .seconds(count)
+            return
+        }
+        // Lost: the decoder's wording; ours names what is allowed.
+        guard let text = try? container.decode(String.self), let value = TimeSpan(text) else {
+            throw DecodingError.dataCorruptedError(
+                in: container,
+                debugDescription: "expected a duration such as 15, \"15s\", \"250ms\" or \"7d\"")
+        }
+        self = value
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
