@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// The blacklist: failures that a retry would not heal soon, remembered for a while (SDWebImage's failedURLs).
+///
+/// Bounded by `failedURLs.maxEntries`: when it is full, the entry that would be forgotten first goes. Safe from any
+/// thread; every call costs O(log n) under one lock. Times are seconds since 1970.
+public final class FailedURLs<Failure: Sendable>: Sendable {
+    /// A failure that is still remembered.
+    public struct Remembered: Sendable {
+        /// What happened.
+        public let failure: Failure
+        /// How it was classed.
+        public let failureClass: FailureClass
+        /// Seconds until it is forgotten, at least 1.
+        public let remainingSeconds: Int64
+    }
+
+    private struct State {
+        var table: FailureTable<Failure>
+        var hits: [FailureClass: Int] = [:]
+    }
+
+    private let ttl: FailedURLsConfiguration.TTL
+    private let state: Mutex<State>
+
+    /// An empty blacklist.
+    public init(configuration: FailedURLsConfiguration) {
+        ttl = configuration.ttl
+        state = Mutex(State(table: FailureTable(maxEntries: configuration.maxEntries)))
+    }
+
+    /// Remembers a failure for as long as its class says, in place of an earlier one; a class with no time is not kept.
+    public func remember(_ key: CacheKey, _ failure: Failure, as failureClass: FailureClass, at now: Int64) {
+        let seconds = Int64(failureClass.span(in: ttl).seconds)
+        guard seconds > 0 else { return }
+        let entry = FailureTable<Failure>.Entry(
+            key: key, failure: failure, failureClass: failureClass, end: now + seconds)
+        state.withLock { $0.table.insert(entry, at: now) }
+    }
+
+    /// The failure remembered for `key`, counted as a hit; nil when there is none or its time is over.
+    public func lookup(_ key: CacheKey, at now: Int64) -> Remembered? {
+        state.withLock { state in
+            guard let entry = state.table.entry(for: key, at: now) else { return nil }
+            state.hits[entry.failureClass, default: 0] += 1
+            return Remembered(
+                failure: entry.failure, failureClass: entry.failureClass, remainingSeconds: entry.end - now)
+        }
+    }
+
+    /// Forgets the failure of `key`; false when there was none.
+    @discardableResult
+    public func forget(_ key: CacheKey) -> Bool {
+        state.withLock { $0.table.remove(key) }
+    }
+
+    /// Forgets everything, and returns how many failures that were.
+    @discardableResult
+    public func forgetAll() -> Int {
+        state.withLock { $0.table.removeAll() }
+    }
+
+    /// How many failures are remembered, by class.
+    public func counts(at now: Int64) -> [FailureClass: Int] {
+        state.withLock { $0.table.counts(at: now) }
+    }
+
+    /// How many look-ups found a failure, by its class.
+    public var hits: [FailureClass: Int] {
+        state.withLock { $0.hits }
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Remembered failures, found by key and ordered by their end: a binary heap whose places a dictionary knows.
+struct FailureTable<Failure: Sendable>: Sendable {
+    /// One remembered failure.
+    struct Entry: Sendable {
+        let key: CacheKey
+        let failure: Failure
+        let failureClass: FailureClass
+        /// When it is forgotten, in seconds since 1970.
+        let end: Int64
+    }
+
+    private let maxEntries: Int
+    /// Each entry ends no later than its two children, at 2i + 1 and 2i + 2.
+    private var heap: [Entry] = []
+    private var places: [CacheKey: Int] = [:]
+    private var classes: [FailureClass: Int] = [:]
+
+    init(maxEntries: Int) {
+        self.maxEntries = maxEntries
+    }
+
+    /// The number of entries, those among them whose time is over.
+    var count: Int { heap.count }
+
+    /// Keeps an entry in place of its key's earlier one; when full, the one that ends soonest goes, and that may be it.
+    mutating func insert(_ entry: Entry, at now: Int64) {
+        guard maxEntries > 0 else { return }
+        remove(entry.key)
+        expire(at: now)
+        if heap.count >= maxEntries, let first = heap.first {
+            guard first.end <= entry.end else { return }
+            remove(first.key)
+        }
+        heap.append(entry)
+        places[entry.key] = heap.count - 1
+        classes[entry.failureClass, default: 0] += 1
+        rise(from: heap.count - 1)
+    }
+
+    /// The entry of `key`, unless its time is over.
+    mutating func entry(for key: CacheKey, at now: Int64) -> Entry? {
+        guard let place = places[key] else { return nil }
+        guard heap[place].end > now else {
+            remove(key)
+            return nil
+        }
+        return heap[place]
+    }
+
+    /// Takes the entry of `key` out; false when there is none.
+    @discardableResult
+    mutating func remove(_ key: CacheKey) -> Bool {
+        guard let place = places[key] else { return false }
+        exchange(place, heap.count - 1)
+        let gone = heap.removeLast()
+        places[key] = nil
+        classes[gone.failureClass, default: 1] -= 1
+        if place < heap.count {
+            sink(from: place)
+            rise(from: place)
+        }
+        return true
+    }
+
+    /// Takes all entries out, and returns how many there were.
+    mutating func removeAll() -> Int {
+        defer { self = FailureTable(maxEntries: maxEntries) }
+        return count
+    }
+
+    /// The number of entries by class, those whose time is over left out.
+    mutating func counts(at now: Int64) -> [FailureClass: Int] {
+        expire(at: now)
+        return classes.filter { $0.value > 0 }
+    }
+
+    // MARK: - The heap
+
+    private mutating func expire(at now: Int64) {
+        while let first = heap.first, first.end <= now { remove(first.key) }
+    }
+
+    private mutating func rise(from start: Int) {
+        var place = start
+        while place > 0, heap[place].end < heap[(place - 1) / 2].end {
+            exchange(place, (place - 1) / 2)
+            place = (place - 1) / 2
+        }
+    }
+
+    private mutating func sink(from start: Int) {
+        var place = start
+        while let child = soonestChild(of: place), heap[child].end < heap[place].end {
+            exchange(place, child)
+            place = child
+        }
+    }
+
+    private func soonestChild(of place: Int) -> Int? {
+        let left = place * 2 + 1
+        guard left < heap.count else { return nil }
+        let right = left + 1
+        return right < heap.count && heap[right].end < heap[left].end ? right : left
+    }
+
+    private mutating func exchange(_ one: Int, _ other: Int) {
+        guard one != other else { return }
+        heap.swapAt(one, other)
+        places[heap[one].key] = one
+        places[heap[other].key] = other
+    }
+}
