@@ -4,10 +4,7 @@
 #ifndef IMAGEPROXYD_CLINUX_SHIM_H
 #define IMAGEPROXYD_CLINUX_SHIM_H
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
-
+// _GNU_SOURCE stays undefined: it renames a member of fd_set, and clang refuses the second definition beside Glibc's module.
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
