@@ -1,45 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How origins are asked. Configuration: `fetch`.
+/// How origins are asked.
+///
+/// Configuration: `fetch`.
 public struct FetchConfiguration: Sendable, Hashable, Codable {
-    /// Transfers at once. Default 64 (SDWebImage: maxConcurrentDownloads, there 6).
+    /// Transfers at once.
+    ///
+    /// Default 64 (SDWebImage: maxConcurrentDownloads, there 6).
     public var maxConcurrent: Int = 64
-    /// Transfers at once to one scheme, host and port. Default 6.
+    /// Transfers at once to one scheme, host and port.
+    ///
+    /// Default 6.
     public var maxPerHost: Int = 6
-    /// Fetches that may wait for a slot. Default 256; beyond it 503 `queue_full`.
+    /// Fetches that may wait for a slot.
+    ///
+    /// Default 256; beyond it 503 `queue_full`.
     public var queue: Int = 256
-    /// Longest wait for a slot. Default 5s; beyond it 503 `queue_timeout`.
+    /// Longest wait for a slot.
+    ///
+    /// Default 5s; beyond it 503 `queue_timeout`.
     public var queueTimeout: TimeSpan = .seconds(5)
-    /// Name look-up, connection and TLS together, each hop. Default 5s; beyond it 504 `upstream_timeout`.
+    /// Name look-up, connection and TLS together, each hop.
+    ///
+    /// Default 5s; beyond it 504 `upstream_timeout`.
     public var connectTimeout: TimeSpan = .seconds(5)
-    /// From the request sent to the first byte of the answer, each hop. Default 15s; beyond it 504.
+    /// From the request sent to the first byte of the answer, each hop.
+    ///
+    /// Default 15s; beyond it 504.
     public var firstByteTimeout: TimeSpan = .seconds(15)
-    /// The whole fetch with its redirects. Default 60s; beyond it 504.
+    /// The whole fetch with its redirects.
+    ///
+    /// Default 60s; beyond it 504.
     public var totalTimeout: TimeSpan = .seconds(60)
-    /// Fewer bytes than this each second, for `lowSpeedTime`, ends the transfer with 504. Default 1KiB; 0 is off.
+    /// Fewer bytes of body than this each second, on average over `lowSpeedTime`, end the transfer with 504.
+    ///
+    /// Default 1KiB; 0 is off.
     public var lowSpeed: ByteCount = .kibibytes(1)
-    /// See `lowSpeed`. Default 10s.
+    /// See `lowSpeed`.
+    ///
+    /// Default 10s.
     public var lowSpeedTime: TimeSpan = .seconds(10)
-    /// Redirects followed. Default 5; beyond it 502 `too_many_redirects`.
+    /// Redirects followed.
+    ///
+    /// Default 5; beyond it 502 `too_many_redirects`.
     public var maxRedirects: Int = 5
-    /// Most bytes of a body, counted as they arrive and are decoded. Default 25MiB; beyond it 422 `source_too_large`.
+    /// Most bytes of a body, counted as they arrive and are decoded.
+    ///
+    /// Default 25MiB; beyond it 422 `source_too_large`.
     public var maxBytes: ByteCount = .mebibytes(25)
-    /// Most bytes of a response's head. Default 64KiB; beyond it 502 `upstream_incomplete`.
+    /// Most bytes of a response's head.
+    ///
+    /// Default 64KiB; beyond it 502 `upstream_incomplete`.
     public var maxHeadBytes: ByteCount = .kibibytes(64)
-    /// Retries after a failure to connect, before any byte was sent. Default 1.
+    /// Retries after a failure to connect, before any byte was sent.
+    ///
+    /// Default 1.
     public var retries: Int = 1
     /// The `User-Agent` sent to origins.
     public var userAgent: String = "imageproxyd"
     /// Further fields sent to every origin, by name.
     public var headers: [String: String] = [:]
-    /// Whether HTTP/2 is used where an origin offers it over TLS. Default true.
+    /// Whether HTTP/2 is used where an origin offers it over TLS.
+    ///
+    /// Default true.
     public var http2: Bool = true
 
     /// The defaults.
     public init() {}
 }
 
-/// Whom the daemon may connect to. Configuration: part of `security`.
+/// Whom the daemon may connect to.
+///
+/// Configuration: part of `security`.
 public struct AddressConfiguration: Sendable, Hashable, Codable {
     /// Networks (CIDR) that may be connected to although they are private, loopback, link-local or otherwise special.
     public var allowedNetworks: [String] = []

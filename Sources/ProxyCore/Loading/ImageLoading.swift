@@ -13,7 +13,9 @@ public protocol ImageLoading: Sendable {
     ) async throws(LoadError) -> LoadSummary
 }
 
-/// Takes a response while it arrives. Called on the loader's thread, head first, then the body in order; never concurrently.
+/// Takes a response while it arrives.
+///
+/// Called on the loader's thread, head first, then the body in order; never concurrently.
 public protocol OriginReceiving: AnyObject, Sendable {
     /// Called once, with the head of the final response (never of a redirect that is followed).
     /// - Throws: to end the transfer; `load` then throws the same error.

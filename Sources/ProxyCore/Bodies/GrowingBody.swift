@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// A body while it arrives: one writes, several read, each from the beginning and at its own pace.
+///
+/// The bytes collect in memory up to a limit and move into a file beyond it, so a large body is never whole in memory.
+/// Hash and checksum grow along. One thread at a time may append and end it (the loader's); any task may read.
+public final class GrowingBody: Sendable {
+    /// Bounds of one body in memory.
+    public struct Configuration: Sendable, Hashable {
+        /// Most bytes kept in memory; one more and the body moves into a file.
+        ///
+        /// Default 64KiB.
+        public var memoryLimit: ByteCount = .kibibytes(64)
+        /// Most leading bytes kept in memory for good, to tell the format by.
+        ///
+        /// Default 4KiB.
+        public var prefixLimit: ByteCount = .kibibytes(4)
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// What a whole body turned out to be.
+    public struct Content: Sendable {
+        /// The bytes.
+        public let body: StoredBody
+        /// Their SHA-256.
+        public let hash: ContentHash
+        /// Their CRC32C.
+        public let checksum: UInt32
+    }
+
+    private let configuration: Configuration
+    private let makeSpill: @Sendable () throws(LoadError) -> SpillFile
+    private let state = Mutex(GrowingBodyState())
+    /// Touched by the one who appends, and by nobody else: it is never waited for, so it may be held over I/O.
+    private let writer = Mutex(GrowingBodyWriter())
+
+    /// An empty body; `makeSpill` is called at most once, on the thread that appends.
+    public init(
+        configuration: Configuration = Configuration(),
+        makeSpill: @escaping @Sendable () throws(LoadError) -> SpillFile
+    ) {
+        self.configuration = configuration
+        self.makeSpill = makeSpill
+    }
+
+    // MARK: - The writer's side
+
+    /// Adds `bytes` and wakes every reader that waits for them.
+    ///
+    /// May write to a file, so it may block for as long as the page cache does.
+    /// - Throws: `LoadError.storage` when the bytes can't be kept; the body has then failed for its readers, too.
+    public func append(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
+        guard unsafe !bytes.isEmpty else { return }
+        do {
+            try writer.withLock { writer throws(LoadError) in
+                unsafe writer.digest(bytes)
+                try unsafe keep(bytes, &writer)
+            }
+        } catch {
+            fail(error)
+            throw error
+        }
+        wake(state.withLock { $0.readyWaiters() })
+    }
+
+    /// Declares the body complete; whoever appends must not do so afterwards.
+    public func finish() {
+        let (hash, checksum) = writer.withLock { ($0.hash, $0.checksum) }
+        wake(state.withLock { $0.end(.complete(hash, checksum: checksum)) })
+    }
+
+    /// Declares that the rest will never come; a complete body stays complete.
+    public func fail(_ error: LoadError) {
+        wake(state.withLock { $0.end(.failed(error)) })
+    }
+
+    private func keep(_ bytes: UnsafeRawBufferPointer, _ writer: inout GrowingBodyWriter) throws(LoadError) {
+        let count = writer.count
+        if let spill = writer.spill {
+            try unsafe spill.file.writeAll(bytes, at: spill.offset + Int64(count - bytes.count))
+            state.withLock {
+                unsafe $0.advance(to: count, by: bytes, prefixLimit: configuration.prefixLimit.bytes)
+            }
+        } else if count > configuration.memoryLimit.bytes {
+            try unsafe move(into: makeSpill(), followedBy: bytes, &writer)
+        } else {
+            state.withLock { unsafe $0.append(bytes, prefixLimit: configuration.prefixLimit.bytes) }
+        }
+    }
+
+    /// Writes what is in memory and then `bytes` into `spill`, and only then shows the file to readers.
+    private func move(
+        into spill: SpillFile, followedBy bytes: UnsafeRawBufferPointer, _ writer: inout GrowingBodyWriter
+    ) throws(LoadError) {
+        let earlier = state.withLock { $0.memory }
+        try spill.file.writeAll(earlier, at: spill.offset)
+        try unsafe spill.file.writeAll(bytes, at: spill.offset + Int64(earlier.count))
+        writer.spill = spill
+        state.withLock {
+            $0.move(into: spill)
+            unsafe $0.advance(
+                to: earlier.count + bytes.count, by: bytes, prefixLimit: configuration.prefixLimit.bytes)
+        }
+    }
+
+    // MARK: - The readers' side
+
+    /// The number of bytes so far.
+    public var count: Int { state.withLock { $0.count } }
+
+    /// The leading bytes so far, up to the configured limit: enough to tell the format by.
+    public var prefix: [UInt8] { state.withLock { $0.prefix } }
+
+    /// The whole body with its digests; nil until it is complete, or when it failed.
+    public var content: Content? { state.withLock { $0.content } }
+
+    /// The whole body; nil until it is complete, or when it failed.
+    public var stored: StoredBody? { content?.body }
+
+    /// Waits for the end and returns the whole body.
+    /// - Throws: why it failed, or `cancelled` when the waiting task was.
+    public func complete() async throws(LoadError) -> Content {
+        while true {
+            if let content { return content }
+            try await wait(beyond: .max)
+        }
+    }
+
+    /// Returns up to `max` bytes from `offset` on, as soon as there is at least one; nil at the end of the body.
+    ///
+    /// What lies in the file comes as a range of it, ready for `sendfile`; what lies in memory as a copy.
+    /// - Throws: why the body failed (after its last byte has been read), or `cancelled` when the reading task was.
+    public func piece(at offset: Int, max: Int) async throws(LoadError) -> StoredBody? {
+        while true {
+            switch state.withLock({ $0.piece(at: offset, max: max) }) {
+            case .ready(let piece): return piece
+            case .end: return nil
+            case .pending: try await wait(beyond: offset)
+            }
+        }
+    }
+
+    /// Returns up to `max` bytes from `offset` on, copied, as soon as there is at least one; empty at the end.
+    /// - Throws: as `piece(at:max:)`; `storage` when the file can't be read.
+    public func read(at offset: Int, max: Int) async throws(LoadError) -> [UInt8] {
+        switch try await piece(at: offset, max: max) {
+        case nil: return []
+        case .bytes(let bytes): return bytes
+        case .file(let file, let start, let length): return try file.readAll(from: start, count: Int(length))
+        }
+    }
+
+    /// Waits until there are more than `offset` bytes or the body has ended, whichever way.
+    private func wait(beyond offset: Int) async throws(LoadError) {
+        let id = state.withLock { $0.newWaiterID() }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let ready = state.withLock { $0.enlist(id, beyond: offset, continuation) }
+                if ready { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.dismiss(id) }?.resume()
+        }
+        let failure = state.withLock {
+            $0.forget(id)
+            return $0.failure(at: offset)
+        }
+        if Task.isCancelled { throw .cancelled }
+        if let failure { throw failure }
+    }
+
+    private func wake(_ waiters: [CheckedContinuation<Void, Never>]) {
+        for waiter in waiters { waiter.resume() }
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The directives of a response's `Cache-Control` fields that a shared cache obeys (RFC 9111 §5.2.2).
+///
+/// Names without regard to case, arguments as tokens or quoted strings, unknown directives dropped. Where a lifetime is
+/// given twice or makes no sense, the shorter or stale reading holds (RFC 9111 §4.2.1).
+public struct CacheControl: Sendable, Hashable {
+    /// `max-age` in seconds; 0 where its argument makes no sense.
+    public private(set) var maxAge: Int64?
+    /// `s-maxage` in seconds; 0 where its argument makes no sense.
+    public private(set) var sharedMaxAge: Int64?
+    /// `stale-while-revalidate` in seconds (RFC 5861 §3); nil where its argument makes no sense.
+    public private(set) var staleWhileRevalidate: Int64?
+    /// `stale-if-error` in seconds (RFC 5861 §4); nil where its argument makes no sense.
+    public private(set) var staleIfError: Int64?
+    /// The directives without a number.
+    public private(set) var directives: SourceRecord.Directives = []
+    /// `public`.
+    public private(set) var isPublic = false
+
+    /// A larger number of seconds is taken as this one (RFC 9111 §1.2.2).
+    static let mostSeconds: Int64 = 1 << 31
+
+    /// Reads all field lines, as if they were one joined by commas (RFC 9110 §5.3).
+    public init(_ fieldValues: [String]) {
+        for value in fieldValues {
+            for directive in FieldList(value) { apply(directive.name, directive.argument) }
+        }
+    }
+
+    private mutating func apply(_ name: String, _ argument: String?) {
+        switch name {
+        case "max-age": maxAge = min(maxAge ?? .max, Self.seconds(argument) ?? 0)
+        case "s-maxage":
+            sharedMaxAge = min(sharedMaxAge ?? .max, Self.seconds(argument) ?? 0)
+            // s-maxage carries the meaning of proxy-revalidate (RFC 9111 §5.2.2.10).
+            directives.insert(.mustRevalidate)
+        case "stale-while-revalidate": staleWhileRevalidate = shorter(staleWhileRevalidate, argument)
+        case "stale-if-error": staleIfError = shorter(staleIfError, argument)
+        // With field names as argument (RFC 9111 §5.2.2.4, §5.2.2.7) both bind only those fields; a cache may treat
+        // them as if they bound all, and this one does.
+        case "no-cache": directives.insert(.noCache)
+        case "private": directives.insert(.isPrivate)
+        case "no-store": directives.insert(.noStore)
+        case "must-revalidate", "proxy-revalidate": directives.insert(.mustRevalidate)
+        case "immutable": directives.insert(.immutable)
+        case "public": isPublic = true
+        default: return
+        }
+    }
+
+    private func shorter(_ known: Int64?, _ argument: String?) -> Int64? {
+        guard let seconds = Self.seconds(argument) else { return known }
+        return min(known ?? .max, seconds)
+    }
+
+    /// delta-seconds (RFC 9111 §1.2.2), also as a quoted string, which a recipient ought to accept (§5.2).
+    static func seconds(_ argument: String?) -> Int64? {
+        guard let argument, !argument.isEmpty, argument.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return min(Int64(argument) ?? mostSeconds, mostSeconds)
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The members of a comma-separated field value of the form `name`, `name=token`, `name="quoted"` (RFC 9110 §5.6).
+///
+/// Names come in lower case, quoted strings without quotes and escapes. A member that has another form is dropped alone.
+struct FieldList: Sequence, IteratorProtocol {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ value: String) {
+        rest = Array(value.utf8)[...]
+    }
+
+    mutating func next() -> (name: String, argument: String?)? {
+        while !rest.isEmpty {
+            if let member = Self.parse(takeMember()) { return member }
+        }
+        return nil
+    }
+
+    /// Takes everything before the next comma outside quotes, and the comma.
+    private mutating func takeMember() -> ArraySlice<UInt8> {
+        var isQuoted = false
+        var isEscaped = false
+        for index in rest.indices {
+            let byte = rest[index]
+            if isEscaped {
+                isEscaped = false
+            } else if isQuoted && byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else if byte == UInt8(ascii: "\"") {
+                isQuoted.toggle()
+            } else if byte == UInt8(ascii: ",") && !isQuoted {
+                defer { rest = rest[(index + 1)...] }
+                return rest[..<index]
+            }
+        }
+        defer { rest = [] }
+        return rest
+    }
+
+    private static func parse(_ member: ArraySlice<UInt8>) -> (name: String, argument: String?)? {
+        let trimmed = trim(member)
+        let name = trimmed.prefix { isTokenByte($0) }
+        guard !name.isEmpty else { return nil }
+        let lowered = String(decoding: name, as: UTF8.self).lowercased()
+        let tail = trimmed.dropFirst(name.count)
+        if tail.isEmpty { return (lowered, nil) }
+        guard tail.first == UInt8(ascii: "=") else { return nil }
+        return (lowered, argument(tail.dropFirst()))
+    }
+
+    /// A token or a quoted string; anything else is an empty argument, which makes sense to nobody.
+    private static func argument(_ bytes: ArraySlice<UInt8>) -> String {
+        guard bytes.first == UInt8(ascii: "\"") else {
+            return bytes.allSatisfy(isTokenByte) ? String(decoding: bytes, as: UTF8.self) : ""
+        }
+        guard bytes.count >= 2, bytes.last == UInt8(ascii: "\"") else { return "" }
+        var text: [UInt8] = []
+        var isEscaped = false
+        for byte in bytes.dropFirst().dropLast() {
+            if !isEscaped && byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else {
+                text.append(byte)
+                isEscaped = false
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static func trim(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let isBlank: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        var trimmed = bytes.drop(while: isBlank)
+        while let last = trimmed.last, isBlank(last) { trimmed.removeLast() }
+        return trimmed
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+}

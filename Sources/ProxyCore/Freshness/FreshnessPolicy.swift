@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides how long an origin's response may be reused (RFC 9111 §4.2), within the configured bounds.
+public struct FreshnessPolicy: Sendable, Hashable {
+    private let configuration: FreshnessConfiguration
+
+    /// The share of a response's age at the origin that it stays fresh without saying so, 1/10 (RFC 9111 §4.2.2).
+    private static let heuristicDivisor: Int64 = 10
+
+    /// What a response's head says of its reuse.
+    public struct Verdict: Sendable, Hashable {
+        /// Seconds from generation on for which it is fresh, within the configured bounds (RFC 9111 §4.2.1).
+        public var freshnessLifetime: Int64
+        /// Seconds it was old when it came (corrected_initial_age, RFC 9111 §4.2.3).
+        public var initialAge: Int64
+        /// When it came, in seconds since 1970.
+        public var responseTime: Int64
+        /// Its directives that outlive it.
+        public var directives: SourceRecord.Directives
+        /// Its entity tag as spelled, where it is one.
+        public var entityTag: String?
+        /// Its `Last-Modified` as spelled, where it is a date.
+        public var lastModified: String?
+    }
+
+    /// Bounds lifetimes by `configuration`.
+    public init(configuration: FreshnessConfiguration) {
+        self.configuration = configuration
+    }
+
+    /// Reads a response's head.
+    public func verdict(on head: OriginHead) -> Verdict {
+        let control = CacheControl(head.values(of: "cache-control"))
+        return Verdict(
+            freshnessLifetime: bounded(lifetime(head, control)), initialAge: Self.initialAge(head),
+            responseTime: head.responseTime, directives: directives(head, control),
+            entityTag: Self.entityTag(head), lastModified: Self.lastModified(head))
+    }
+
+    /// Describes a new body: its identity from the caller, its reuse from the head.
+    public func record(
+        key: CacheKey, keyText: String, contentHash: ContentHash, byteCount: Int, format: ImageFormat,
+        head: OriginHead
+    ) -> SourceRecord {
+        let verdict = verdict(on: head)
+        return SourceRecord(
+            key: key, keyText: keyText, contentHash: contentHash, byteCount: byteCount, format: format,
+            entityTag: verdict.entityTag, lastModified: verdict.lastModified,
+            responseTime: verdict.responseTime, initialAge: verdict.initialAge,
+            freshnessLifetime: verdict.freshnessLifetime, directives: verdict.directives)
+    }
+
+    /// Returns `record` as a 304 leaves it: the body the same, its reuse decided anew (RFC 9111 §4.3.4).
+    ///
+    /// A 304 need not repeat its validators; those it leaves out stay. A 304 that names neither `Cache-Control` nor
+    /// `Expires` leaves lifetime and directives as they were stored (§3.2: fields it does not carry are kept).
+    public func updating(_ record: SourceRecord, with head: OriginHead) -> SourceRecord {
+        let verdict = verdict(on: head)
+        var updated = record
+        updated.responseTime = verdict.responseTime
+        updated.initialAge = verdict.initialAge
+        updated.entityTag = verdict.entityTag ?? record.entityTag
+        updated.lastModified = verdict.lastModified ?? record.lastModified
+        guard !head.values(of: "cache-control").isEmpty || !head.values(of: "expires").isEmpty else {
+            return updated
+        }
+        updated.freshnessLifetime = verdict.freshnessLifetime
+        updated.directives = verdict.directives
+        return updated
+    }
+
+    // MARK: - Lifetime (RFC 9111 §4.2.1)
+
+    private func bounded(_ seconds: Int64) -> Int64 {
+        min(max(seconds, Int64(configuration.minimum.seconds)), Int64(configuration.maximum.seconds))
+    }
+
+    /// s-maxage, then max-age, then Expires − Date, then a tenth of the age since Last-Modified, then the default.
+    private func lifetime(_ head: OriginHead, _ control: CacheControl) -> Int64 {
+        let fallback = Int64(configuration.default.seconds)
+        guard configuration.respectOrigin else { return fallback }
+        return control.sharedMaxAge ?? control.maxAge ?? Self.untilExpires(head) ?? Self.heuristic(head)
+            ?? fallback
+    }
+
+    /// Expires − Date; 0 where `Expires` is no date, such as `0` (RFC 9111 §5.3), or where there are two.
+    private static func untilExpires(_ head: OriginHead) -> Int64? {
+        let values = head.values(of: "expires")
+        guard let value = values.first else { return nil }
+        guard values.count == 1, let expires = HTTPDate(value, now: head.responseTime) else { return 0 }
+        return max(0, expires.seconds - generation(head))
+    }
+
+    private static func heuristic(_ head: OriginHead) -> Int64? {
+        guard let value = head.values(of: "last-modified").first,
+            let modified = HTTPDate(value, now: head.responseTime)
+        else { return nil }
+        let age = generation(head) - modified.seconds
+        return age > 0 ? age / heuristicDivisor : nil
+    }
+
+    // MARK: - Age (RFC 9111 §4.2.3)
+
+    /// The larger of the apparent age and the corrected `Age`.
+    private static func initialAge(_ head: OriginHead) -> Int64 {
+        let apparent = max(0, head.responseTime - generation(head))
+        let delay = max(0, head.responseTime - head.requestTime)
+        // Of several Age values the first counts (RFC 9111 §5.1); one that makes no sense is dropped.
+        let told = head.values(of: "age").first.flatMap { CacheControl.seconds(firstMember($0)) } ?? 0
+        return max(apparent, told + delay)
+    }
+
+    private static func firstMember(_ value: String) -> String {
+        String(value.prefix { $0 != "," && $0 != " " })
+    }
+
+    /// `Date`, or the time of arrival where it is missing or no date (RFC 9110 §6.6.1).
+    private static func generation(_ head: OriginHead) -> Int64 {
+        head.values(of: "date").first.flatMap { HTTPDate($0, now: head.responseTime) }?.seconds
+            ?? head.responseTime
+    }
+
+    // MARK: - Directives and validators
+
+    private func directives(_ head: OriginHead, _ control: CacheControl) -> SourceRecord.Directives {
+        var directives = control.directives
+        if !configuration.respectOrigin { directives.formIntersection([.noStore, .isPrivate]) }
+        let varies = head.values(of: "vary").contains { value in FieldList(value).contains { $0.name == "*" }
+        }
+        if varies { directives.insert(.variesOnEverything) }
+        return directives
+    }
+
+    /// An entity tag of the form of RFC 9110 §8.8.3; anything else could not be sent back safely.
+    private static func entityTag(_ head: OriginHead) -> String? {
+        guard let value = head.values(of: "etag").first else { return nil }
+        let opaque = value.hasPrefix("W/") ? value.dropFirst(2) : value[...]
+        guard opaque.utf8.count >= 2, opaque.utf8.first == 0x22, opaque.utf8.last == 0x22 else { return nil }
+        let inner = opaque.utf8.dropFirst().dropLast()
+        return inner.allSatisfy { $0 == 0x21 || (0x23...0x7E).contains($0) || $0 >= 0x80 } ? value : nil
+    }
+
+    private static func lastModified(_ head: OriginHead) -> String? {
+        guard let value = head.values(of: "last-modified").first else { return nil }
+        return HTTPDate(value, now: head.responseTime) == nil ? nil : value
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension HTTPDate {
+    /// Reads any of the three formats of RFC 9110 §5.6.7; nil for anything else.
+    ///
+    /// The name of the day is not compared with the date. `now` (seconds since 1970) decides the century of an RFC 850
+    /// date: one that would lie more than 50 years ahead is taken from the past.
+    public init?(_ text: String, now: Int64) {
+        let bytes = Array(text.utf8)
+        guard let calendar = Self.fixdate(bytes) ?? Self.rfc850(bytes, now) ?? Self.asctime(bytes) else {
+            return nil
+        }
+        self.init(seconds: calendar.seconds)
+    }
+
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`.
+    private static func fixdate(_ bytes: [UInt8]) -> CalendarTime? {
+        var scan = Scan(bytes)
+        guard scan.name(in: days) != nil, scan.literal(", "), let day = scan.number(2), scan.literal(" "),
+            let month = scan.name(in: months), scan.literal(" "), let year = scan.number(4),
+            scan.literal(" "),
+            let time = scan.time(), scan.literal(" GMT"), scan.isAtEnd
+        else { return nil }
+        return CalendarTime(
+            year: year, month: month + 1, day: day, hour: time.hour, minute: time.minute, second: time.second)
+    }
+
+    /// `Sunday, 06-Nov-94 08:49:37 GMT`.
+    private static func rfc850(_ bytes: [UInt8], _ now: Int64) -> CalendarTime? {
+        var scan = Scan(bytes)
+        guard scan.name(in: longDays) != nil, scan.literal(", "), let day = scan.number(2), scan.literal("-"),
+            let month = scan.name(in: months), scan.literal("-"), let shortYear = scan.number(2),
+            scan.literal(" "), let time = scan.time(), scan.literal(" GMT"), scan.isAtEnd
+        else { return nil }
+        let thisYear = CalendarTime(seconds: now).year
+        let year = thisYear - thisYear % 100 + shortYear
+        return CalendarTime(
+            year: year > thisYear + 50 ? year - 100 : year, month: month + 1, day: day, hour: time.hour,
+            minute: time.minute, second: time.second)
+    }
+
+    /// `Sun Nov  6 08:49:37 1994`.
+    private static func asctime(_ bytes: [UInt8]) -> CalendarTime? {
+        var scan = Scan(bytes)
+        guard scan.name(in: days) != nil, scan.literal(" "), let month = scan.name(in: months),
+            scan.literal(" "),
+            let day = scan.literal(" ") ? scan.number(1) : scan.number(2), scan.literal(" "),
+            let time = scan.time(), scan.literal(" "), let year = scan.number(4), scan.isAtEnd
+        else { return nil }
+        return CalendarTime(
+            year: year, month: month + 1, day: day, hour: time.hour, minute: time.minute, second: time.second)
+    }
+
+    private static let longDays = [
+        "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
+    ]
+
+    /// Walks over the bytes of a date; each step takes what it names, or nothing.
+    private struct Scan {
+        private var rest: ArraySlice<UInt8>
+
+        init(_ bytes: [UInt8]) {
+            rest = bytes[...]
+        }
+
+        var isAtEnd: Bool { rest.isEmpty }
+
+        mutating func literal(_ text: String) -> Bool {
+            guard rest.starts(with: text.utf8) else { return false }
+            rest = rest.dropFirst(text.utf8.count)
+            return true
+        }
+
+        mutating func name(in names: [String]) -> Int? {
+            names.firstIndex { literal($0) }
+        }
+
+        mutating func number(_ digits: Int) -> Int? {
+            let text = rest.prefix(digits)
+            guard text.count == digits, text.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+            rest = rest.dropFirst(digits)
+            return text.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        }
+
+        mutating func time() -> (hour: Int, minute: Int, second: Int)? {
+            guard let hour = number(2), literal(":"), let minute = number(2), literal(":"),
+                let second = number(2)
+            else { return nil }
+            return (hour, minute, second)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Whom the daemon may connect to: asked for every socket that libcurl opens and every connection that it reuses.
+public struct AddressPolicy: Sendable, Hashable {
+    private let allowed: [Network]
+    private let denied: [Network]
+    private let ports: Set<Int>
+
+    /// A setting that cannot be read.
+    public enum Invalid: Error, Sendable, Hashable {
+        /// A network that is no CIDR block; carries it as written.
+        case network(String)
+        /// A port beyond 1–65535.
+        case port(Int)
+    }
+
+    /// Reads the configured networks and ports.
+    public init(configuration: AddressConfiguration) throws(Invalid) {
+        allowed = try Self.networks(configuration.allowedNetworks)
+        denied = try Self.networks(configuration.deniedNetworks)
+        for port in configuration.ports where !(1...65_535).contains(port) { throw .port(port) }
+        ports = Set(configuration.ports)
+    }
+
+    /// Whether a connection to `address` and `port` may be opened.
+    ///
+    /// A denied network wins over an allowed one, also for the IPv4 address that an IPv6 address carries.
+    public func allows(_ address: IPAddress, port: Int) -> Bool {
+        guard allows(port: port), !isDenied(address) else { return false }
+        return allowed.contains { $0.contains(address) } || !PrivateAddress.isSpecial(address)
+    }
+
+    /// Whether any connection to `port` may be opened.
+    public func allows(port: Int) -> Bool {
+        ports.isEmpty ? !Self.badPorts.contains(port) : ports.contains(port)
+    }
+
+    private func isDenied(_ address: IPAddress) -> Bool {
+        let carried = PrivateAddress.embeddedIPv4(in: address)
+        return denied.contains { network in
+            network.contains(address) || (carried.map { network.contains($0) } ?? false)
+        }
+    }
+
+    private static func networks(_ texts: [String]) throws(Invalid) -> [Network] {
+        var networks: [Network] = []
+        for text in texts {
+            guard let network = Network(text) else { throw .network(text) }
+            networks.append(network)
+        }
+        return networks
+    }
+
+    /// Ports of services that a request could be mistaken by (Fetch standard, "port blocking").
+    static let badPorts: Set<Int> = [
+        0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103,
+        104,
+        109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514,
+        515,
+        526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723,
+        2049,
+        3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
+    ]
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A block of addresses in CIDR notation (RFC 4632, RFC 4291 §2.3).
+public struct Network: Sendable, Hashable {
+    /// The first address of the block.
+    public let base: IPAddress
+    /// How many leading bits all its addresses share: 0–32 for IPv4, 0–128 for IPv6.
+    public let prefixLength: Int
+
+    /// A block from its first address and length; bits beyond the length are cleared.
+    init(_ address: IPAddress, prefixLength: Int) {
+        self.prefixLength = prefixLength
+        base = Self.masked(address, prefixLength)
+    }
+
+    /// Reads `address/length`, or a lone address as a block of one; nil for anything else.
+    ///
+    /// An address with bits beyond the length (`10.1.2.3/8`) is refused: it is more often a slip than meant.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let address = IPAddress(String(parts[0])) else { return nil }
+        let width = address.isIPv4 ? 32 : 128
+        guard parts.count == 1 || Self.isNumber(parts[1]) else { return nil }
+        guard let length = parts.count == 1 ? width : Int(parts[1]), length <= width else { return nil }
+        self.init(address, prefixLength: length)
+        guard base == address else { return nil }
+    }
+
+    /// Whether `address` lies in the block; an IPv4 address never lies in an IPv6 block.
+    public func contains(_ address: IPAddress) -> Bool {
+        address.isIPv4 == base.isIPv4 && Self.masked(address, prefixLength) == base
+    }
+
+    private static func isNumber(_ text: Substring) -> Bool {
+        (1...3).contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    }
+
+    private static func masked(_ address: IPAddress, _ length: Int) -> IPAddress {
+        if address.isIPv4 {
+            return IPAddress(v4: UInt32(truncatingIfNeeded: address.low & mask(length + 32)))
+        }
+        return IPAddress(v6: address.high & mask(min(length, 64)), address.low & mask(max(0, length - 64)))
+    }
+
+    /// The upper `bits` of 64 set; a shift by 64 gives 0 in Swift, as wanted.
+    private static func mask(_ bits: Int) -> UInt64 {
+        ~(UInt64.max >> UInt64(bits))
+    }
+}
+
+extension Network: CustomStringConvertible {
+    /// Base and length as numbers, for logs.
+    public var description: String {
+        base.isIPv4
+            ? (0..<4).map { "\(base.low >> UInt64(24 - $0 * 8) & 255)" }.joined(separator: ".")
+                + "/\(prefixLength)"
+            : "\(String(base.high, radix: 16)):\(String(base.low, radix: 16))/\(prefixLength)"
+    }
+}

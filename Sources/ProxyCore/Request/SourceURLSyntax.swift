@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is refused of a source URL before libcurl reads it, because libcurl would repair it silently.
+enum SourceURLSyntax {
+    /// Checks length, characters, scheme and the raw authority of an absolute URL.
+    static func check(_ text: String) throws(SourceURLError) {
+        try checkCharacters(text)
+        let scheme = try scheme(of: text)
+        guard defaultPort(of: scheme) != nil else { throw .unsupportedScheme(scheme) }
+        let rest = text.utf8.dropFirst(scheme.utf8.count)
+        guard rest.starts(with: "://".utf8) else { throw .notAbsolute }
+        try check(authority: rest.dropFirst(3).prefix { !isAuthorityEnd($0) })
+    }
+
+    /// Checks length and characters of any reference.
+    static func checkCharacters(_ text: String) throws(SourceURLError) {
+        guard text.utf8.count <= SourceURL.maxBytes else { throw .tooLong }
+        for (offset, byte) in text.utf8.enumerated() where byte <= 0x20 || byte == 0x7F {
+            throw .forbiddenCharacter(offset)
+        }
+    }
+
+    /// Whether a reference begins with a scheme (RFC 3986 §3.1).
+    static func hasScheme(_ text: String) -> Bool {
+        let name = text.utf8.prefix { isSchemeByte($0) }
+        guard let first = name.first, isLetter(first) else { return false }
+        return text.utf8.dropFirst(name.count).first == UInt8(ascii: ":")
+    }
+
+    /// The port a scheme stands for; nil for a scheme that is not supported.
+    static func defaultPort(of scheme: String) -> Int? {
+        switch scheme {
+        case "http": 80
+        case "https": 443
+        default: nil
+        }
+    }
+
+    /// Replaces each byte beyond ASCII by its percent-encoding.
+    static func percentEncodingNonASCII(_ text: String) -> String {
+        guard text.utf8.contains(where: { $0 >= 0x80 }) else { return text }
+        let digits = Array("0123456789ABCDEF".utf8)
+        let encoded = text.utf8.flatMap { byte in
+            byte < 0x80 ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+
+    private static func scheme(of text: String) throws(SourceURLError) -> String {
+        guard hasScheme(text) else { throw .notAbsolute }
+        return String(decoding: text.utf8.prefix { isSchemeByte($0) }, as: UTF8.self).lowercased()
+    }
+
+    /// Names, addresses and ports only: `%`, which libcurl would decode, and a backslash have no place here.
+    private static func check(authority: Substring.UTF8View) throws(SourceURLError) {
+        guard !authority.isEmpty else { throw .notAbsolute }
+        guard !authority.contains(UInt8(ascii: "@")) else { throw .userInfo }
+        guard authority.allSatisfy({ $0 < 0x80 }) else { throw .nonASCIIHost }
+        guard authority.allSatisfy(isAuthorityByte) else { throw .invalidHost }
+    }
+
+    private static func isAuthorityEnd(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+    }
+
+    private static func isAuthorityByte(_ byte: UInt8) -> Bool {
+        isLetter(byte) || isDigit(byte) || "-._:[]".utf8.contains(byte)
+    }
+
+    private static func isSchemeByte(_ byte: UInt8) -> Bool {
+        isLetter(byte) || isDigit(byte) || "+-.".utf8.contains(byte)
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+}
