@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CCurl
+import Glibc
+
+// The only file of the transfer side that sees libcurl: one transfer, a set of them, and what wakes the set. All three
+// speak Swift outwards. Option names and meanings are those of curl_easy_setopt(3) in libcurl 7.88.
+
+/// A transfer's handle, used for one hop after the other; confined to the loader's thread.
+///
+/// Everything that does not change between hops is set once. libcurl calls back into the `Transfer` it was prepared for.
+@safe
+final class CurlHandle {
+    /// Bytes that libcurl reads at once; the largest piece of a body that is handed over.
+    private static let receiveBuffer = 64 << 10
+
+    // Safe because only this object knows the pointers; they are freed once, and only after the handle left its set.
+    fileprivate let raw: UnsafeMutableRawPointer
+    private var fieldList: UnsafeMutablePointer<curl_slist>?
+
+    /// Tells handles apart, as the set does when one has finished.
+    var id: UInt { unsafe UInt(bitPattern: raw) }
+
+    /// A handle with all settings that hold for every hop; nil when libcurl has no memory or lacks an option.
+    init?(configuration: FetchConfiguration) {
+        guard let raw = unsafe curl_easy_init() else { return nil }
+        unsafe self.raw = raw
+        guard setConstants(configuration), setCallbacks() else { return nil }
+    }
+
+    deinit {
+        unsafe curl_easy_cleanup(raw)
+        unsafe curl_slist_free_all(fieldList)
+    }
+
+    /// Points the handle at a URL, with these field lines, for this transfer; false when libcurl has no memory.
+    ///
+    /// The transfer has to live until the handle has been removed from its set.
+    func prepare(url: SourceURL, lines: [String], for transfer: Transfer) -> Bool {
+        let context = unsafe Unmanaged.passUnretained(transfer).toOpaque()
+        let contexts = [
+            CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_OPENSOCKETDATA, CURLOPT_PREREQDATA,
+        ]
+        return contexts.allSatisfy { unsafe ccurl_set_pointer(raw, $0, context) == CURLE_OK }
+            && set(CURLOPT_URL, url.normalized) && setFields(lines)
+    }
+
+    private func setConstants(_ configuration: FetchConfiguration) -> Bool {
+        set(CURLOPT_PROTOCOLS_STR, "http,https")
+            && set(CURLOPT_FOLLOWLOCATION, 0)
+            && set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
+            && set(CURLOPT_PATH_AS_IS, 1)
+            // An empty proxy keeps the environment's (http_proxy, all_proxy) out.
+            && set(CURLOPT_PROXY, "")
+            && set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+            && set(CURLOPT_NOSIGNAL, 1)
+            // A transfer that is cancelled while its name resolves must not wait for the resolver.
+            && set(CURLOPT_QUICK_EXIT, 1)
+            && set(CURLOPT_HTTP09_ALLOWED, 0)
+            && set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+            && set(
+                CURLOPT_HTTP_VERSION,
+                configuration.http2 ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
+            && set(CURLOPT_CONNECTTIMEOUT_MS, max(1, configuration.connectTimeout.milliseconds))
+            && set(CURLOPT_BUFFERSIZE, Self.receiveBuffer)
+            && set(CURLOPT_USERAGENT, configuration.userAgent)
+            // Asks for no coding, yet decodes one that comes all the same.
+            && set(CURLOPT_ACCEPT_ENCODING, "identity")
+    }
+
+    private func setCallbacks() -> Bool {
+        unsafe ccurl_set_header_function(raw, takeHeadLine) == CURLE_OK
+            && ccurl_set_write_function(raw, takeBody) == CURLE_OK
+            && ccurl_set_open_socket_function(raw, openSocket) == CURLE_OK
+            && ccurl_set_prerequest_function(raw, checkConnection) == CURLE_OK
+    }
+
+    private func setFields(_ lines: [String]) -> Bool {
+        var list: UnsafeMutablePointer<curl_slist>?
+        for line in lines {
+            guard let longer = unsafe curl_slist_append(list, line) else {
+                unsafe curl_slist_free_all(list)
+                return false
+            }
+            unsafe list = longer
+        }
+        defer {
+            unsafe curl_slist_free_all(fieldList)
+            unsafe fieldList = list
+        }
+        return unsafe ccurl_set_list(raw, CURLOPT_HTTPHEADER, list) == CURLE_OK
+    }
+
+    private func set(_ option: CURLoption, _ value: Int) -> Bool {
+        unsafe ccurl_set_long(raw, option, value) == CURLE_OK
+    }
+
+    private func set(_ option: CURLoption, _ value: String) -> Bool {
+        unsafe ccurl_set_string(raw, option, value) == CURLE_OK
+    }
+}
+
+// MARK: - What became of a hop
+
+extension CurlHandle {
+    /// Why a hop ended, in the words that the loader needs; texts are libcurl's and for the log.
+    enum Ending: Equatable {
+        case complete
+        case nameNotResolved(String)
+        case notConnected(String)
+        case tls(String)
+        case timedOut
+        /// One of our own callbacks said no.
+        case refused
+        /// The connection broke, or the response made no sense.
+        case broken(String)
+    }
+
+    /// Whether the hop went over a connection that had been used before.
+    var didReuseConnection: Bool { unsafe ccurl_get_long(raw, CURLINFO_NUM_CONNECTS) == 0 }
+
+    /// Microseconds of each phase of the hop.
+    func readTimes(into summary: inout LoadSummary) {
+        let lookup = time(CURLINFO_NAMELOOKUP_TIME_T)
+        let connect = time(CURLINFO_CONNECT_TIME_T)
+        let secured = time(CURLINFO_APPCONNECT_TIME_T)
+        let firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
+        summary.dns = lookup
+        summary.connect = max(0, connect - lookup)
+        summary.tls = max(0, secured - connect)
+        summary.firstByte = max(0, firstByte - time(CURLINFO_PRETRANSFER_TIME_T))
+        summary.body = max(0, time(CURLINFO_TOTAL_TIME_T) - firstByte)
+    }
+
+    private func time(_ info: CURLINFO) -> Int {
+        Int(unsafe ccurl_get_offset(raw, info))
+    }
+
+    fileprivate static func ending(of code: CURLcode) -> Ending {
+        let text = unsafe String(cString: curl_easy_strerror(code))
+        switch code {
+        case CURLE_OK: return .complete
+        case CURLE_COULDNT_RESOLVE_HOST: return .nameNotResolved(text)
+        case CURLE_COULDNT_CONNECT: return .notConnected(text)
+        case CURLE_OPERATION_TIMEDOUT: return .timedOut
+        case CURLE_WRITE_ERROR, CURLE_ABORTED_BY_CALLBACK: return .refused
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,
+            CURLE_SSL_CERTPROBLEM,
+            CURLE_SSL_CIPHER, CURLE_PEER_FAILED_VERIFICATION, CURLE_USE_SSL_FAILED,
+            CURLE_SSL_ENGINE_INITFAILED,
+            CURLE_SSL_CACERT_BADFILE, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CRL_BADFILE,
+            CURLE_SSL_ISSUER_ERROR,
+            CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT:
+            return .tls(text)
+        default: return .broken(text)
+        }
+    }
+}
+
+// MARK: - Callbacks: libcurl's side of the loader's thread
+
+// Safe because `prepare` set the context to a transfer that outlives the handle's stay in its set, and libcurl calls
+// back only from within the set's `perform`, on the loader's thread.
+private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
+    unsafe context.map { unsafe Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+}
+
+/// What both data callbacks return to end the transfer.
+private let endTransfer = Int(CURL_WRITEFUNC_ERROR)
+
+private func takeHeadLine(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let transfer = unsafe transfer(context) else { return endTransfer }
+    let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return unsafe transfer.receive(headLine: line) ? size * count : endTransfer
+}
+
+private func takeBody(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    guard let transfer = unsafe transfer(context) else { return endTransfer }
+    let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return unsafe transfer.receive(body: piece) ? size * count : endTransfer
+}
+
+/// Called for each address that libcurl is about to try.
+private func openSocket(
+    _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype,
+    _ target: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+    let refused = curl_socket_t(-1)
+    guard let transfer = unsafe transfer(context), let target = unsafe target else { return refused }
+    let bytes = unsafe UnsafeRawBufferPointer(
+        start: ccurl_address_bytes(target), count: Int(target.pointee.addrlen))
+    guard transfer.mayConnect(to: unsafe IPAddress(socketAddress: bytes)) else { return refused }
+    return unsafe socket(
+        target.pointee.family, target.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue), target.pointee.protocol
+    )
+}
+
+/// Called before each request, on a new connection as on one that is used again.
+private func checkConnection(
+    _ context: UnsafeMutableRawPointer?, _ remote: UnsafeMutablePointer<CChar>?,
+    _ local: UnsafeMutablePointer<CChar>?, _ remotePort: Int32, _ localPort: Int32
+) -> Int32 {
+    guard let transfer = unsafe transfer(context), let remote = unsafe remote else {
+        return CURL_PREREQFUNC_ABORT
+    }
+    let address = unsafe IPAddress(String(cString: remote))
+    return transfer.maySend(to: address) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+}
+
+// MARK: - A set of transfers
+
+/// libcurl's multi handle: transfers that share connections, names and TLS sessions; confined to the loader's thread.
+@safe
+final class CurlHandleSet {
+    // Safe because only this object and its waker know the pointer; the inbox forgets the waker before this goes.
+    private let raw: UnsafeMutableRawPointer
+
+    /// An empty set that keeps up to `idleConnections` connections open; nil when libcurl has no memory.
+    init?(idleConnections: Int) {
+        guard Self.isLibraryReady, let raw = unsafe curl_multi_init() else { return nil }
+        unsafe self.raw = raw
+        guard unsafe ccurl_multi_set_long(raw, CURLMOPT_MAXCONNECTS, idleConnections) == CURLM_OK else {
+            return nil
+        }
+    }
+
+    deinit {
+        unsafe curl_multi_cleanup(raw)
+    }
+
+    /// What wakes `wait` from another thread.
+    var waker: CurlWaker { unsafe CurlWaker(raw) }
+
+    /// Starts a prepared transfer; false when libcurl refuses.
+    func add(_ handle: CurlHandle) -> Bool {
+        unsafe curl_multi_add_handle(raw, handle.raw) == CURLM_OK
+    }
+
+    /// Takes a transfer out; one that has not ended is broken off, and its connection closed.
+    func remove(_ handle: CurlHandle) {
+        // The code can only tell that the handle was not in the set, which leaves it where it should be.
+        unsafe _ = curl_multi_remove_handle(raw, handle.raw)
+    }
+
+    /// Does what can be done without waiting, callbacks included; false when libcurl is out of order.
+    func perform() -> Bool {
+        var running: Int32 = 0
+        return unsafe curl_multi_perform(raw, &running) == CURLM_OK
+    }
+
+    /// The transfers that have ended since the last call.
+    func takeFinished() -> [(id: UInt, ending: CurlHandle.Ending)] {
+        var finished: [(id: UInt, ending: CurlHandle.Ending)] = []
+        var left: Int32 = 0
+        while let message = unsafe curl_multi_info_read(raw, &left) {
+            guard unsafe message.pointee.msg == CURLMSG_DONE else { continue }
+            let code = unsafe message.pointee.data.result
+            finished.append(
+                (unsafe UInt(bitPattern: message.pointee.easy_handle), CurlHandle.ending(of: code)))
+        }
+        return finished
+    }
+
+    /// Waits until a socket is ready, a timer of libcurl's is due, somebody wakes, or the time has passed.
+    func wait(milliseconds: Int) -> Bool {
+        unsafe curl_multi_poll(raw, nil, 0, Int32(clamping: milliseconds), nil) == CURLM_OK
+    }
+
+    /// curl_global_init, once for the process; thread-safe since libcurl 7.84 and here by the `static let` anyway.
+    private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+}
+
+/// Ends the wait of a set from any thread.
+// Safe because curl_multi_wakeup may be called from any thread, and the inbox that holds this forgets it before the set
+// is freed.
+@safe
+struct CurlWaker: @unchecked Sendable {
+    private let raw: UnsafeMutableRawPointer
+
+    fileprivate init(_ raw: UnsafeMutableRawPointer) {
+        unsafe self.raw = raw
+    }
+
+    /// Wakes the set, now or at its next wait.
+    func wake() {
+        // It can only fail when its socket pair is full, and then the set is awake.
+        unsafe _ = curl_multi_wakeup(raw)
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// Fetches from origins by libcurl, on one thread of its own (SDWebImage's downloader).
+///
+/// Connections are kept and shared between fetches, HTTP/2 is used where an origin offers it. Every hop of a fetch is
+/// checked anew: its scheme and host as a source URL, its URL by the redirect policy, its port and each address that is
+/// connected to by the address policy. No proxy, cookie, netrc or alternative service of the environment is used.
+/// Safe from any task. Losing the last reference stops it without waiting; `stop` waits.
+public final class CurlLoader: ImageLoading {
+    /// Why a loader cannot be set up.
+    public enum SetupError: Error, Sendable, Hashable {
+        /// A configured field's name or value cannot be sent, or is the loader's own; carries the name.
+        case invalidField(String)
+        /// libcurl cannot be initialised.
+        case libraryUnavailable
+        /// The thread cannot be created; carries the error of pthread_create(3).
+        case thread(Int32)
+    }
+
+    private let inbox: LoaderInbox
+    private let ledger = LoaderLedger()
+    private let thread = LoaderThread()
+    private let lastJob = Atomic<UInt64>(0)
+
+    /// Starts the loader's thread.
+    ///
+    /// `redirectPolicy` is asked on that thread whether a redirect's target is allowed as a source; it must not block.
+    public init(
+        configuration: FetchConfiguration, addresses: AddressPolicy,
+        redirectPolicy: @escaping @Sendable (SourceURL) -> Bool = { _ in true }
+    ) throws(SetupError) {
+        let fields = try RequestFields(configuration: configuration)
+        guard let set = CurlHandleSet(idleConnections: max(1, configuration.maxConcurrent)) else {
+            throw .libraryUnavailable
+        }
+        let inbox = LoaderInbox(
+            waker: set.waker, maxStarts: configuration.maxConcurrent + configuration.queue)
+        self.inbox = inbox
+        let handover = Handover(set)
+        try thread.run { [ledger] in
+            guard let set = handover.take() else { return }
+            let rules = Transfer.Rules(configuration: configuration, addresses: addresses)
+            CurlMulti(
+                set: set, inbox: inbox, ledger: ledger, rules: rules, fields: fields,
+                isAllowed: redirectPolicy
+            ).run()
+        }
+    }
+
+    deinit {
+        _ = inbox.post(.stop)
+        thread.detach()
+    }
+
+    // MARK: - Fetching
+
+    /// Fetches by libcurl; waits for a slot first.
+    public func load(
+        _ request: OriginRequest, into receiver: any OriginReceiving
+    ) async throws(LoadError) -> LoadSummary {
+        let id = lastJob.add(1, ordering: .relaxed).newValue
+        let job = LoadJob(id: id, request: request, receiver: receiver)
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in submit(job, continuation) }
+        } onCancel: {
+            job.isCancelled.store(true, ordering: .releasing)
+            // Lost when the loader has stopped: then the job has been ended, too.
+            _ = inbox.post(.cancel(id))
+        }
+        return try result.get()
+    }
+
+    private func submit(_ job: LoadJob, _ continuation: LoadJob.Continuation) {
+        switch inbox.post(.start(job, continuation)) {
+        case .taken: return
+        case .full: refuse(continuation, .queueFull)
+        case .closed: refuse(continuation, .cancelled)
+        }
+    }
+
+    private func refuse(_ continuation: LoadJob.Continuation, _ error: LoadError) {
+        ledger.count(error.outcome)
+        continuation.resume(returning: .failure(error))
+    }
+
+    // MARK: - Watching and stopping
+
+    /// What the loader has done so far and does now.
+    public var statistics: LoaderStatistics { ledger.snapshot }
+
+    /// Waits for a sign of life from the loader's thread; false when it has been stopped.
+    public func ping() async -> Bool {
+        await withCheckedContinuation { continuation in
+            if inbox.post(.ping(continuation)) != .taken { continuation.resume(returning: false) }
+        }
+    }
+
+    /// Breaks off every fetch (`cancelled`), and waits until the thread has ended.
+    public func stop() async {
+        _ = inbox.post(.stop)
+        await thread.join()
+    }
+}
+
+/// Carries the set from the thread that made it to the one that keeps it.
+private final class Handover: Sendable {
+    private let content: Mutex<CurlHandleSet?>
+
+    init(_ set: sending CurlHandleSet) {
+        content = Mutex(set)
+    }
+
+    func take() -> CurlHandleSet? {
+        content.withLock { content in
+            defer { content = nil }
+            return content
+        }
+    }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The loader's thread: all transfers, their handles and their deadlines; nothing of it ever leaves the thread.
+final class CurlMulti {
+    private let set: CurlHandleSet
+    private let inbox: LoaderInbox
+    private let ledger: LoaderLedger
+    private let rules: Transfer.Rules
+    private let fields: RequestFields
+    private let isAllowed: @Sendable (SourceURL) -> Bool
+
+    private var queue: FetchQueue
+    /// Waiting and running fetches, by job.
+    private var transfers: [UInt64: Transfer] = [:]
+    /// The jobs of running hops, by handle.
+    private var running: [UInt: UInt64] = [:]
+    /// Handles without work, at most `fetch.maxConcurrent`.
+    private var idleHandles: [CurlHandle] = []
+    private var isStopping = false
+
+    /// Longest wait without anything to do; a wish ends it at once, so it is only a belt to the braces.
+    private static let longestWait = Duration.seconds(60)
+
+    init(
+        set: CurlHandleSet, inbox: LoaderInbox, ledger: LoaderLedger, rules: Transfer.Rules,
+        fields: RequestFields,
+        isAllowed: @escaping @Sendable (SourceURL) -> Bool
+    ) {
+        self.set = set
+        self.inbox = inbox
+        self.ledger = ledger
+        self.rules = rules
+        self.fields = fields
+        self.isAllowed = isAllowed
+        queue = FetchQueue(configuration: rules.configuration)
+    }
+
+    /// Works until it is told to stop, or libcurl is out of order; then ends every fetch.
+    func run() {
+        while !isStopping {
+            inbox.takeAll().forEach(obey)
+            startWaiting()
+            guard set.perform() else { break }
+            set.takeFinished().forEach(settle)
+            enforceDeadlines(at: .now)
+            startWaiting()
+            ledger.show(running: queue.running, waiting: queue.waiting)
+            guard set.wait(milliseconds: millisecondsToWait(at: .now)) else { break }
+        }
+        shutDown()
+    }
+
+    // MARK: - Wishes
+
+    private func obey(_ command: LoaderInbox.Command) {
+        switch command {
+        case .start(let job, let continuation): admit(job, continuation)
+        case .cancel(let id): cancel(id)
+        case .ping(let continuation): continuation.resume(returning: true)
+        case .stop: isStopping = true
+        }
+    }
+
+    private func admit(_ job: LoadJob, _ continuation: LoadJob.Continuation) {
+        let transfer = Transfer(job: job, rules: rules, continuation: continuation)
+        guard !job.hasBeenCancelled else { return end(transfer, .failure(.cancelled)) }
+        let deadline = ContinuousClock.now + rules.configuration.queueTimeout.duration
+        guard queue.enqueue(job.id, for: transfer.url.origin, until: deadline) else {
+            return end(transfer, .failure(.queueFull))
+        }
+        transfers[job.id] = transfer
+        // Started before the next wish is looked at, so that the queue is full only of fetches that cannot run.
+        startWaiting()
+    }
+
+    private func cancel(_ id: UInt64) {
+        guard let transfer = transfers[id] else { return }
+        withdraw(transfer)
+        end(transfer, .failure(.cancelled))
+    }
+
+    // MARK: - Hops
+
+    private func startWaiting() {
+        while let id = queue.startNext() {
+            guard let transfer = transfers[id] else { continue }
+            begin(transfer)
+        }
+    }
+
+    private func begin(_ transfer: Transfer) {
+        transfer.beginHop(at: .now)
+        guard rules.addresses.allows(port: transfer.url.port) else {
+            return conclude(transfer, .failure(.addressForbidden))
+        }
+        let lines = fields.lines(for: transfer.job.request, isForeignOrigin: transfer.isForeignOrigin)
+        guard let handle = idleHandles.popLast() ?? CurlHandle(configuration: rules.configuration),
+            handle.prepare(url: transfer.url, lines: lines, for: transfer), set.add(handle)
+        else {
+            return conclude(transfer, .failure(.unreachable("libcurl refused the request")))
+        }
+        transfer.handle = handle
+        running[handle.id] = transfer.job.id
+    }
+
+    private func settle(_ handleID: UInt, _ ending: CurlHandle.Ending) {
+        guard let id = running[handleID], let transfer = transfers[id] else { return }
+        conclude(transfer, transfer.next(after: ending, isAllowed: isAllowed))
+    }
+
+    /// Takes the hop's slot and handle back and does what comes next.
+    private func conclude(_ transfer: Transfer, _ next: Transfer.Next) {
+        let summary = summary(of: transfer)
+        withdraw(transfer)
+        switch next {
+        case .success: end(transfer, .success(summary))
+        case .failure(let error): end(transfer, .failure(error))
+        case .retry:
+            transfer.retry()
+            ledger.count(\.retries)
+            requeue(transfer)
+        case .follow(let target):
+            transfer.follow(target)
+            ledger.count(\.redirects)
+            requeue(transfer)
+        }
+    }
+
+    private func requeue(_ transfer: Transfer) {
+        let patience = ContinuousClock.now + rules.configuration.queueTimeout.duration
+        let deadline = min(patience, transfer.clock?.totalDeadline ?? patience)
+        queue.requeue(transfer.job.id, for: transfer.url.origin, until: deadline)
+    }
+
+    /// Takes a fetch out of the queue, or its hop out of the set: what has not ended is broken off.
+    private func withdraw(_ transfer: Transfer) {
+        if queue.remove(transfer.job.id) { return }
+        queue.release(transfer.url.origin)
+        guard let handle = transfer.handle else { return }
+        ledger.countHop(
+            reused: handle.didReuseConnection, opened: transfer.didOpenSocket, bytes: transfer.bodyBytes)
+        set.remove(handle)
+        running[handle.id] = nil
+        transfer.handle = nil
+        if idleHandles.count < rules.configuration.maxConcurrent { idleHandles.append(handle) }
+    }
+
+    private func summary(of transfer: Transfer) -> LoadSummary {
+        var summary = LoadSummary()
+        summary.byteCount = transfer.bodyBytes
+        summary.redirects = transfer.redirects
+        summary.reusedConnection = transfer.handle?.didReuseConnection ?? false
+        transfer.handle?.readTimes(into: &summary)
+        return summary
+    }
+
+    private func end(_ transfer: Transfer, _ result: Result<LoadSummary, LoadError>) {
+        transfers[transfer.job.id] = nil
+        switch result {
+        case .success: ledger.count(transfer.deliveredStatus == 304 ? .notModified : .success)
+        case .failure(let error): ledger.count(error.outcome)
+        }
+        ledger.show(running: queue.running, waiting: queue.waiting)
+        transfer.finish(result)
+    }
+
+    // MARK: - Time
+
+    private func enforceDeadlines(at now: ContinuousClock.Instant) {
+        for id in queue.expire(at: now) {
+            guard let transfer = transfers[id] else { continue }
+            let isOverall = (transfer.clock?.totalDeadline).map { $0 <= now } ?? false
+            end(transfer, .failure(isOverall ? .timedOut(.transfer) : .queueTimedOut))
+        }
+        for id in running.values {
+            guard let transfer = transfers[id], let phase = transfer.passedDeadline(at: now) else { continue }
+            conclude(transfer, transfer.next(afterPassing: phase, isAllowed: isAllowed))
+        }
+    }
+
+    /// Milliseconds until the next deadline, rounded up, so that it has passed by then.
+    private func millisecondsToWait(at now: ContinuousClock.Instant) -> Int {
+        let deadlines =
+            running.values.compactMap { transfers[$0]?.clock?.deadline }
+            + [queue.nextDeadline].compactMap { $0 }
+        let wait = min(Self.longestWait, deadlines.min().map { now.duration(to: $0) } ?? Self.longestWait)
+        return max(0, Int((wait / .milliseconds(1)).rounded(.up)))
+    }
+
+    // MARK: - The end
+
+    private func shutDown() {
+        for transfer in transfers.values {
+            withdraw(transfer)
+            end(transfer, .failure(.cancelled))
+        }
+        for command in inbox.close() {
+            switch command {
+            case .start(let job, let continuation):
+                end(Transfer(job: job, rules: rules, continuation: continuation), .failure(.cancelled))
+            case .ping(let continuation): continuation.resume(returning: false)
+            case .cancel, .stop: continue
+            }
+        }
+        idleHandles.removeAll()
+    }
+}

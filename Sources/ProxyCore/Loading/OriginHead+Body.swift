@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension OriginHead {
+    /// The declared length of the body as it will be handed over; nil where a coding is in the way or it is not declared.
+    static func contentLength(in fields: [OriginRequest.Field]) -> Int? {
+        let isCoded = fields.contains { field in
+            field.name == "transfer-encoding"
+                || field.name == "content-encoding" && field.value.lowercased() != "identity"
+        }
+        guard !isCoded, let value = fields.first(where: { $0.name == "content-length" })?.value else {
+            return nil
+        }
+        return Int(value)
+    }
+
+    /// `Retry-After` in seconds from the response's arrival, whether given so or as a date (RFC 9110 §10.2.3).
+    var retryAfter: Int? {
+        guard let value = values(of: "retry-after").first else { return nil }
+        if let seconds = CacheControl.seconds(value) { return Int(seconds) }
+        return HTTPDate(value, now: responseTime).map { Int(max(0, $0.seconds - responseTime)) }
+    }
+}

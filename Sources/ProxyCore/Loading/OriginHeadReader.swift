@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Collects the lines of a response's head as libcurl hands them over, interim responses left out.
+struct OriginHeadReader {
+    /// What a line did.
+    enum Step: Equatable {
+        /// More lines are to come, or the line is none of the head's.
+        case more
+        /// The head is complete, with this status.
+        case complete(status: Int)
+        /// The head grew beyond its bound.
+        case tooLarge
+    }
+
+    private let maxBytes: Int
+    private var bytes = 0
+    private var status = 0
+    private var isComplete = false
+
+    /// Whether anything has come at all.
+    var hasBegun: Bool { bytes > 0 }
+
+    /// The fields so far, names in lower case.
+    private(set) var fields: [OriginRequest.Field] = []
+
+    init(maxBytes: ByteCount) {
+        self.maxBytes = maxBytes.bytes
+    }
+
+    /// Takes one line with its line end; lines after a complete head are trailers, counted and dropped.
+    mutating func read(_ line: UnsafeRawBufferPointer) -> Step {
+        bytes += line.count
+        guard bytes <= maxBytes else { return .tooLarge }
+        guard !isComplete else { return .more }
+        let text = unsafe Self.trimmingLineEnd(line)
+        if unsafe text.starts(with: "HTTP/".utf8) && fields.isEmpty {
+            status = unsafe Self.status(in: text)
+            return .more
+        }
+        guard unsafe text.isEmpty else {
+            unsafe readField(text)
+            return .more
+        }
+        return finish()
+    }
+
+    /// An empty line ends the head; that of an interim response (RFC 9110 §15.2) begins anew.
+    private mutating func finish() -> Step {
+        guard status >= 200 else {
+            fields = []
+            return .more
+        }
+        isComplete = true
+        return .complete(status: status)
+    }
+
+    private mutating func readField(_ text: UnsafeRawBufferPointer.SubSequence) {
+        if let first = unsafe text.first, Self.isBlank(first) {
+            unsafe unfold(text)
+            return
+        }
+        guard let colon = unsafe text.firstIndex(of: UInt8(ascii: ":")), unsafe colon > text.startIndex else {
+            return
+        }
+        let name = unsafe String(decoding: text[..<colon], as: UTF8.self).lowercased()
+        let value = unsafe Self.trimmingBlanks(text[(colon + 1)...])
+        fields.append(OriginRequest.Field(name: name, value: value))
+    }
+
+    /// A line that begins with a blank continues the one before (obs-fold, RFC 9112 §5.2).
+    private mutating func unfold(_ text: UnsafeRawBufferPointer.SubSequence) {
+        guard !fields.isEmpty else { return }
+        fields[fields.count - 1].value += " " + (unsafe Self.trimmingBlanks(text))
+    }
+
+    /// The three digits behind the first space; libcurl has refused a status line without them.
+    private static func status(in text: UnsafeRawBufferPointer.SubSequence) -> Int {
+        let digits = unsafe text.drop { $0 != UInt8(ascii: " ") }.dropFirst().prefix(3)
+        return unsafe digits.reduce(0) { (0x30...0x39).contains($1) ? $0 * 10 + Int($1 - 0x30) : $0 }
+    }
+
+    private static func trimmingLineEnd(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer.SubSequence
+    {
+        var text = unsafe line[...]
+        while let last = unsafe text.last, last == 0x0A || last == 0x0D { unsafe text.removeLast() }
+        return unsafe text
+    }
+
+    private static func trimmingBlanks(_ text: UnsafeRawBufferPointer.SubSequence) -> String {
+        var rest = unsafe text.drop(while: isBlank)
+        while let last = unsafe rest.last, isBlank(last) { unsafe rest.removeLast() }
+        return unsafe String(decoding: rest, as: UTF8.self)
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The fields that every origin is sent, and what a request adds to them.
+struct RequestFields: Sendable {
+    private let constant: [OriginRequest.Field]
+
+    /// What the daemon prefers: any image, anything else if need be.
+    private static let accept = OriginRequest.Field(name: "Accept", value: "image/*,*/*;q=0.5")
+    /// Fields that frame the message or ask for a part of it: a configured one would break what the loader relies on.
+    private static let reserved: Set<String> = [
+        "accept-encoding", "connection", "content-length", "expect", "host", "if-match", "if-modified-since",
+        "if-none-match", "if-range", "if-unmodified-since", "keep-alive", "range", "te", "trailer",
+        "transfer-encoding",
+        "upgrade", "user-agent",
+    ]
+    /// Fields that prove who asks; they stay with the origin they were meant for.
+    private static let credentials: Set<String> = ["authorization", "cookie", "proxy-authorization"]
+
+    /// Checks the configured fields.
+    init(configuration: FetchConfiguration) throws(CurlLoader.SetupError) {
+        guard Self.isValue(configuration.userAgent) else { throw .invalidField("userAgent") }
+        var fields: [OriginRequest.Field] = []
+        for (name, value) in configuration.headers.sorted(by: { $0.key < $1.key }) {
+            guard Self.isName(name), Self.isValue(value), !Self.reserved.contains(name.lowercased()) else {
+                throw .invalidField(name)
+            }
+            fields.append(OriginRequest.Field(name: name, value: value))
+        }
+        constant = fields.contains { $0.name.lowercased() == "accept" } ? fields : [Self.accept] + fields
+    }
+
+    /// All lines for one hop of a request; credentials only where they are not carried to another origin.
+    func lines(for request: OriginRequest, isForeignOrigin: Bool) -> [String] {
+        let own = Set(request.fields.map { $0.name.lowercased() })
+        let fields =
+            constant.filter { !own.contains($0.name.lowercased()) } + request.fields
+            + Self.validators(request)
+        return fields.filter { !isForeignOrigin || !Self.credentials.contains($0.name.lowercased()) }.map(
+            Self.line)
+    }
+
+    private static func validators(_ request: OriginRequest) -> [OriginRequest.Field] {
+        let tag = request.ifNoneMatch.map { OriginRequest.Field(name: "If-None-Match", value: $0) }
+        let date = request.ifModifiedSince.map { OriginRequest.Field(name: "If-Modified-Since", value: $0) }
+        return [tag, date].compactMap { $0 }
+    }
+
+    /// libcurl takes `Name:` as an order to leave the field out, and `Name;` as an empty field.
+    private static func line(_ field: OriginRequest.Field) -> String {
+        field.value.isEmpty ? field.name + ";" : field.name + ": " + field.value
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
+                    || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+            }
+    }
+
+    private static func isValue(_ text: String) -> Bool {
+        text.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What follows when a hop has ended.
+extension Transfer {
+    /// The next step of a fetch.
+    enum Next {
+        /// The response has been delivered whole.
+        case success
+        /// The fetch has failed.
+        case failure(LoadError)
+        /// The same hop once more.
+        case retry
+        /// Another hop.
+        case follow(SourceURL)
+    }
+
+    /// Decides the next step; `isAllowed` is asked for the target of a redirect.
+    func next(after ending: CurlHandle.Ending, isAllowed: (SourceURL) -> Bool) -> Next {
+        switch verdict {
+        case .redirect(let location): return redirected(to: location, isAllowed)
+        case .refused(let error): return .failure(error)
+        case .delivering where ending == .complete: return .success
+        case .open where canRetry(after: ending): return .retry
+        case .open, .delivering: return .failure(failure(for: ending))
+        }
+    }
+
+    /// Decides the next step when one of the loader's own deadlines has passed; a verdict stands.
+    func next(afterPassing phase: LoadError.Phase, isAllowed: (SourceURL) -> Bool) -> Next {
+        switch verdict {
+        case .redirect(let location): redirected(to: location, isAllowed)
+        case .refused(let error): .failure(error)
+        case .open, .delivering: .failure(.timedOut(phase))
+        }
+    }
+
+    private func redirected(to location: String?, _ isAllowed: (SourceURL) -> Bool) -> Next {
+        guard let location, redirects < rules.configuration.maxRedirects else {
+            return .failure(.tooManyRedirects)
+        }
+        do {
+            let target = try url.resolving(location: location)
+            guard isAllowed(target) else { return .failure(.redirectForbidden("not an allowed source")) }
+            return .follow(target)
+        } catch {
+            return .failure(Self.failure(for: error))
+        }
+    }
+
+    private static func failure(for error: SourceURLError) -> LoadError {
+        switch error {
+        case .unsupportedScheme: .redirectForbidden("scheme")
+        case .userInfo: .redirectForbidden("user name or password")
+        case .tooLong, .notAbsolute, .forbiddenCharacter, .nonASCIIHost, .invalidHost, .invalidPort,
+            .malformed:
+            .tooManyRedirects
+        }
+    }
+
+    /// Only before any byte was sent, and only where the next try may meet another world.
+    private func canRetry(after ending: CurlHandle.Ending) -> Bool {
+        guard retries < rules.configuration.retries, !isAddressForbidden(ending) else { return false }
+        switch ending {
+        case .nameNotResolved, .notConnected: return true
+        case .complete, .tls, .timedOut, .refused, .broken: return false
+        }
+    }
+
+    private func failure(for ending: CurlHandle.Ending) -> LoadError {
+        if isAddressForbidden(ending) { return .addressForbidden }
+        let hasHead = head.hasBegun
+        switch ending {
+        case .nameNotResolved(let text), .notConnected(let text): return .unreachable(text)
+        case .tls(let text): return .tlsFailed(text)
+        case .timedOut: return .timedOut(clock?.isConnecting == true ? .connect : .transfer)
+        case .complete: return .incomplete("no response")
+        case .refused: return .incomplete("refused")
+        case .broken(let text): return hasHead ? .incomplete(text) : .unreachable(text)
+        }
+    }
+
+    /// Whether the hop failed because no address of the origin may be connected to.
+    ///
+    /// libcurl calls a refused socket a failed connection. Where another address was tried too, that one's failure counts.
+    private func isAddressForbidden(_ ending: CurlHandle.Ending) -> Bool {
+        guard case .notConnected = ending else { return false }
+        return didRefuseAddress && !didOpenSocket
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// What libcurl calls while a hop is under way.
+///
+/// Each answer `false` ends the hop; the verdict or the failure is set then.
+extension Transfer {
+    /// Whether a socket to `address` may be opened; asked for each address before it is tried.
+    func mayConnect(to address: IPAddress?) -> Bool {
+        guard let address, rules.addresses.allows(address, port: url.port) else {
+            didRefuseAddress = true
+            return false
+        }
+        didOpenSocket = true
+        return true
+    }
+
+    /// Whether the request may go to `address`; asked before each request, also on a connection that is used again.
+    func maySend(to address: IPAddress?) -> Bool {
+        guard let address, rules.addresses.allows(address, port: url.port) else {
+            verdict = .refused(.addressForbidden)
+            return false
+        }
+        requestTime = Self.secondsSince1970
+        tick { $0.requestSent(at: .now) }
+        return true
+    }
+
+    /// Takes a line of the head.
+    func receive(headLine line: UnsafeRawBufferPointer) -> Bool {
+        tick { $0.received(bodyBytes: 0, at: .now) }
+        switch unsafe head.read(line) {
+        case .more: return true
+        case .tooLarge: return refuse(.incomplete("head larger than fetch.maxHeadBytes"))
+        case .complete(let status): return decide(status)
+        }
+    }
+
+    /// Takes a piece of the decoded body.
+    func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
+        bodyBytes += bytes.count
+        let count = bytes.count
+        tick { $0.received(bodyBytes: count, at: .now) }
+        guard case .delivering = verdict else { return bodyBytes <= rules.configuration.maxHeadBytes.bytes }
+        guard bodyBytes <= rules.configuration.maxBytes.bytes else { return refuse(.tooLarge) }
+        do {
+            try unsafe job.receiver.receive(bytes: bytes)
+            return true
+        } catch {
+            return refuse(error)
+        }
+    }
+
+    // MARK: - Steps
+
+    /// What a status means for a `GET` that asked for no part and offered no upgrade.
+    private func decide(_ status: Int) -> Bool {
+        let head = OriginHead(
+            status: status, fields: head.fields, contentLength: OriginHead.contentLength(in: head.fields),
+            requestTime: requestTime, responseTime: Self.secondsSince1970)
+        switch status {
+        case 200, 203: return deliver(head)
+        case 304 where job.request.ifNoneMatch != nil || job.request.ifModifiedSince != nil:
+            return deliver(head)
+        case 301, 302, 303, 307, 308: return drop(head, .redirect(head.values(of: "location").first))
+        case 204, 205: return drop(head, .refused(.notAnImage))
+        case 206: return drop(head, .refused(.incomplete("a part that was not asked for")))
+        default: return drop(head, .refused(.status(status, retryAfter: head.retryAfter)))
+        }
+    }
+
+    private func deliver(_ head: OriginHead) -> Bool {
+        if let length = head.contentLength, head.status != 304, length > rules.configuration.maxBytes.bytes {
+            return refuse(.tooLarge)
+        }
+        verdict = .delivering
+        deliveredStatus = head.status
+        do {
+            try job.receiver.receive(head: head)
+            return true
+        } catch {
+            return refuse(error)
+        }
+    }
+
+    /// Lets a body that nobody wants pass, so that its connection can be used again, if it is known to be short.
+    private func drop(_ head: OriginHead, _ verdict: Verdict) -> Bool {
+        self.verdict = verdict
+        guard let length = head.contentLength else { return false }
+        return length <= rules.configuration.maxHeadBytes.bytes
+    }
+
+    private func refuse(_ error: LoadError) -> Bool {
+        verdict = .refused(error)
+        return false
+    }
+
+    private static var secondsSince1970: Int64 { Int64(time(nil)) }
+}

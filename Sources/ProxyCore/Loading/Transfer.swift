@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One fetch on the loader's thread: where it stands, over all its hops.
+///
+/// Confined to that thread. libcurl's callbacks arrive in `Transfer+Receiving`; `Transfer+Outcome` says what follows
+/// when a hop has ended.
+final class Transfer {
+    /// What a response's head has decided, whatever becomes of the rest of the response.
+    enum Verdict {
+        /// Nothing yet: no complete head.
+        case open
+        /// The response is handed to the receiver.
+        case delivering
+        /// It is a redirect; carries `Location`.
+        case redirect(String?)
+        /// It is of no use, or the receiver wants no more.
+        case refused(LoadError)
+    }
+
+    /// What is the same for all transfers of a loader.
+    struct Rules {
+        /// Limits and deadlines.
+        let configuration: FetchConfiguration
+        /// Whom to connect to.
+        let addresses: AddressPolicy
+    }
+
+    /// The call this works for.
+    let job: LoadJob
+    /// Bounds and checks.
+    let rules: Rules
+    private let continuation: LoadJob.Continuation
+
+    /// Where this hop goes.
+    private(set) var url: SourceURL
+    /// The handle while a hop is under way.
+    var handle: CurlHandle?
+    /// Redirects followed.
+    private(set) var redirects = 0
+    /// Hops repeated after a failure to connect.
+    private(set) var retries = 0
+    /// The deadlines; nil until the fetch first gets a slot.
+    private(set) var clock: TransferClock?
+
+    /// What the current hop's head has decided.
+    var verdict = Verdict.open
+    /// The current hop's head so far.
+    var head: OriginHeadReader
+    /// The status handed to the receiver.
+    var deliveredStatus: Int?
+    /// Bytes of the body handed to the receiver, or dropped, on this hop.
+    var bodyBytes = 0
+    /// When the current hop's request went out, in seconds since 1970.
+    var requestTime: Int64 = 0
+    /// Whether an address of the current hop was refused.
+    var didRefuseAddress = false
+    /// Whether a socket to an address of the current hop was opened.
+    var didOpenSocket = false
+
+    init(job: LoadJob, rules: Rules, continuation: LoadJob.Continuation) {
+        self.job = job
+        self.rules = rules
+        self.continuation = continuation
+        url = job.request.url
+        head = OriginHeadReader(maxBytes: rules.configuration.maxHeadBytes)
+    }
+
+    /// Whether the current hop goes to another origin than the one that was asked for.
+    var isForeignOrigin: Bool { url.origin != job.request.url.origin }
+
+    /// Forgets the last hop and starts the next one's deadlines.
+    func beginHop(at now: ContinuousClock.Instant) {
+        verdict = .open
+        head = OriginHeadReader(maxBytes: rules.configuration.maxHeadBytes)
+        bodyBytes = 0
+        didRefuseAddress = false
+        didOpenSocket = false
+        var clock = clock ?? TransferClock(configuration: rules.configuration, startedAt: now)
+        clock.beginHop(at: now)
+        self.clock = clock
+    }
+
+    /// Turns to where a redirect leads.
+    func follow(_ target: SourceURL) {
+        url = target
+        redirects += 1
+    }
+
+    /// Counts another try of the same hop.
+    func retry() {
+        retries += 1
+    }
+
+    /// Moves the clock.
+    func tick(_ change: (inout TransferClock) -> Void) {
+        if var clock {
+            change(&clock)
+            self.clock = clock
+        }
+    }
+
+    /// Which deadline has passed.
+    func passedDeadline(at now: ContinuousClock.Instant) -> LoadError.Phase? {
+        clock?.check(at: now)
+    }
+
+    /// Answers the call; the transfer is over.
+    func finish(_ result: Result<LoadSummary, LoadError>) {
+        continuation.resume(returning: result)
+    }
+}
