@@ -12,6 +12,9 @@ let policy: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// Tests may handle pointers without a remark on each.
+let testPolicy = policy.dropLast(2) + [.treatAllWarnings(as: .error)]
+
 let package = Package(
     name: "imageproxyd",
     products: [
@@ -55,17 +58,17 @@ let package = Package(
 
         .target(
             name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport",
-            swiftSettings: policy),
+            swiftSettings: Array(testPolicy)),
         .testTarget(
             name: "HTTPServerTests", dependencies: ["HTTPServer", "TestSupport"],
-            swiftSettings: policy),
+            swiftSettings: Array(testPolicy)),
         .testTarget(
             name: "ProxyCoreTests", dependencies: ["ProxyCore", "TestSupport"],
-            swiftSettings: policy),
+            swiftSettings: Array(testPolicy)),
         .testTarget(
             name: "ImageProxydTests",
             dependencies: ["ImageProxyd", "HTTPServer", "ProxyCore", "TestSupport"],
-            swiftSettings: policy),
+            swiftSettings: Array(testPolicy)),
     ],
     swiftLanguageModes: [.v6]
 )

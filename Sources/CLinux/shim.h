@@ -4,15 +4,7 @@
 #ifndef IMAGEPROXYD_CLINUX_SHIM_H
 #define IMAGEPROXYD_CLINUX_SHIM_H
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE 1
-#endif
-
-// _GNU_SOURCE renames the member of fd_set. libcurl's headers use fd_set, and clang refuses two definitions of it in one
-// program, so here it keeps the name that it has in Glibc's own module.
-#define fds_bits __fds_bits
-#include <sys/select.h>
-
+// _GNU_SOURCE stays undefined: it renames a member of fd_set, and clang refuses the second definition beside Glibc's module.
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What kind of failure is remembered; each has its own time, and is a label of the metrics.
+/// Classes of failures that the blacklist remembers, each for its own time.
 public enum FailureClass: String, Sendable, Hashable, CaseIterable {
     /// The origin said 404 or 410.
     case notFound = "not_found"
@@ -12,7 +12,9 @@ public enum FailureClass: String, Sendable, Hashable, CaseIterable {
     case badImage = "bad_image"
     /// TLS failed, or too many redirects.
     case connection
+}
 
+extension FailureClass {
     /// How long a failure of this class is remembered.
     func span(in ttl: FailedURLsConfiguration.TTL) -> TimeSpan {
         switch self {

@@ -29,7 +29,10 @@ public struct SourceRecord: Sendable, Hashable, Codable {
 
     /// Directives of a stored response that outlive it.
     public struct Directives: OptionSet, Sendable, Hashable, Codable {
+        /// The set as bits; their meaning is stored and never changes.
         public let rawValue: UInt32
+
+        /// Wraps stored bits.
         public init(rawValue: UInt32) {
             self.rawValue = rawValue
         }

@@ -22,6 +22,8 @@ public enum LoadError: Error, Sendable, Hashable {
     case status(Int, retryAfter: Int?)
     /// The body's first bytes are none of an allowed image format's.
     case notAnImage
+    /// The body's first bytes are those of an image format that may not be decoded here; the text names it.
+    case unsupportedFormat(String)
     /// Too many fetches wait.
     case queueFull
     /// No slot became free within `fetch.queueTimeout`.

@@ -33,7 +33,7 @@ extension LoadError {
         case .tooLarge: .tooLarge
         case .incomplete: .incomplete
         case .status: .status
-        case .notAnImage: .notAnImage
+        case .notAnImage, .unsupportedFormat: .notAnImage
         case .queueFull: .queueFull
         case .queueTimedOut: .queueTimedOut
         case .storage: .storage

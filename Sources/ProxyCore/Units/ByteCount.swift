@@ -21,6 +21,7 @@ public struct ByteCount: Sendable, Hashable, Comparable {
     /// Returns `count` × 1,073,741,824 bytes.
     public static func gibibytes(_ count: Int) -> ByteCount { ByteCount(count << 30) }
 
+    /// Compares by count.
     public static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }
 }
 
@@ -52,6 +53,7 @@ extension ByteCount: LosslessStringConvertible {
 }
 
 extension ByteCount: Codable {
+    /// Reads a number or a text with a unit; the error says what is allowed.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         // Lost: why it is no number; the text below then gets its own error.
@@ -67,6 +69,7 @@ extension ByteCount: Codable {
         self = value
     }
 
+    /// Writes the text with its unit.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)

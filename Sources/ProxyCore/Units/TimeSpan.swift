@@ -33,6 +33,7 @@ public struct TimeSpan: Sendable, Hashable, Comparable {
     /// The same length as the standard library's type.
     public var duration: Duration { .milliseconds(milliseconds) }
 
+    /// Compares by length.
     public static func < (left: TimeSpan, right: TimeSpan) -> Bool { left.milliseconds < right.milliseconds }
 }
 
@@ -66,6 +67,7 @@ extension TimeSpan: LosslessStringConvertible {
 }
 
 extension TimeSpan: Codable {
+    /// Reads a number or a text with a unit; the error says what is allowed.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         // Lost: why it is no number; the text below then gets its own error.
@@ -82,6 +84,7 @@ extension TimeSpan: Codable {
         self = value
     }
 
+    /// Writes the text with its unit.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension PipelineError {
+    /// Translates what the loader says; its texts, which may name hosts and addresses, stay behind.
+    init(_ error: LoadError) {
+        switch error {
+        case .addressForbidden: self = .addressForbidden
+        case .redirectForbidden: self = .sourceForbidden
+        case .unreachable: self = .upstreamUnreachable
+        case .tlsFailed: self = .tlsFailed
+        case .tooManyRedirects: self = .tooManyRedirects
+        case .timedOut: self = .upstreamTimeout
+        case .tooLarge: self = .sourceTooLarge
+        case .incomplete: self = .upstreamIncomplete
+        case .status(404, _): self = .upstreamNotFound(status: 404)
+        case .status(410, _): self = .upstreamNotFound(status: 410)
+        case .status(let status, let retryAfter): self = .upstreamStatus(status, retryAfter: retryAfter)
+        case .notAnImage: self = .notAnImage
+        case .unsupportedFormat(let name): self = .unsupportedFormat(name)
+        case .queueFull: self = .queueFull
+        case .queueTimedOut: self = .queueTimeout
+        case .storage(let text): self = .internalFailure(text)
+        case .cancelled: self = .clientLeft
+        }
+    }
+
+    /// Translates what the renderer says; libvips' texts stay behind.
+    init(_ error: RenderError) {
+        switch error {
+        case .notAnImage: self = .notAnImage
+        case .unsupportedFormat(let name): self = .unsupportedFormat(name)
+        case .tooManyPixels: self = .tooManyPixels
+        case .tooManyFrames: self = .tooManyFrames
+        case .badImageData: self = .badImageData
+        case .decoderCrashed: self = .decoderCrashed
+        case .timedOut: self = .transformTimeout
+        case .frameOutOfRange: self = .frameOutOfRange
+        case .emptyResult: self = .emptyResult
+        case .queueFull: self = .queueFull
+        case .queueTimedOut: self = .queueTimeout
+        case .unavailable(let text): self = .internalFailure(text)
+        case .cancelled: self = .clientLeft
+        }
+    }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Every way a request for an image can fail, as a client may be told. The table of `disposition` is its HTTP face.
+///
+/// Text in a case is safe to show: it names what is wrong with the request. What libcurl, libvips or the kernel said
+/// stays in the log.
+public enum PipelineError: Error, Sendable, Hashable {
+    /// A required parameter is absent.
+    case missingParameter(String)
+    /// A parameter's value is wrong at `position`, an offset in bytes into its decoded value.
+    case invalidParameter(name: String, position: Int, reason: String)
+    /// There is no such parameter; `hint` may say what was meant.
+    case unknownParameter(name: String, hint: String?)
+    /// The source URL can't be used; `position` as above.
+    case invalidURL(position: Int, reason: String)
+    /// The source URL's scheme is neither `http` nor `https`.
+    case unsupportedScheme(String)
+    /// The configuration does not allow this source.
+    case sourceForbidden
+    /// The source's address is private, special or denied.
+    case addressForbidden
+    /// The origin has no such resource (404, 410).
+    case upstreamNotFound(status: Int)
+    /// The source is no image.
+    case notAnImage
+    /// The source's or the wanted format is not supported here.
+    case unsupportedFormat(String)
+    /// The source has more bytes than allowed.
+    case sourceTooLarge
+    /// Source or result has more pixels, or a longer side, than allowed.
+    case tooManyPixels
+    /// The source has more frames than allowed.
+    case tooManyFrames
+    /// The source's bytes are damaged.
+    case badImageData
+    /// The source ended the decoder.
+    case decoderCrashed
+    /// The transform took longer than allowed.
+    case transformTimeout
+    /// `frame` names a frame that the source lacks.
+    case frameOutOfRange
+    /// An operation left no pixel.
+    case emptyResult
+    /// The origin answered with another error.
+    case upstreamStatus(Int, retryAfter: Int?)
+    /// The origin's answer broke off or made no sense.
+    case upstreamIncomplete
+    /// The origin could not be reached.
+    case upstreamUnreachable
+    /// TLS with the origin failed.
+    case tlsFailed
+    /// The origin redirects too often.
+    case tooManyRedirects
+    /// The origin was too slow.
+    case upstreamTimeout
+    /// A queue is full.
+    case queueFull
+    /// A place in a queue did not come up in time.
+    case queueTimeout
+    /// The daemon is shutting down.
+    case draining
+    /// The client left before its answer was ready.
+    case clientLeft
+    /// Something in the daemon itself failed; what, is in the log.
+    case internalFailure(String)
+}
+
+extension PipelineError {
+    /// How one kind of failure looks from outside, and how long it is remembered.
+    public struct Disposition: Sendable, Hashable {
+        /// The status code of the answer.
+        public let status: Int
+        /// The stable, machine-readable name of the failure: `code` of the problem document.
+        public let code: String
+        /// One short sentence for people: `title` of the problem document.
+        public let title: String
+        /// Whether and as what the blacklist remembers it.
+        public let memory: Memory?
+
+        /// What the blacklist keeps.
+        public struct Memory: Sendable, Hashable {
+            /// The class, which decides the time.
+            public let kind: FailureClass
+            /// Whether the source or only this result is refused.
+            public let scope: Scope
+        }
+
+        /// What a remembered failure refuses.
+        public enum Scope: Sendable, Hashable {
+            /// Every fetch of the source.
+            case source
+            /// The transform for this result.
+            case result
+        }
+
+        init(
+            _ status: Int, _ code: String, _ title: String, _ kind: FailureClass? = nil,
+            _ scope: Scope = .source
+        ) {
+            self.status = status
+            self.code = code
+            self.title = title
+            memory = kind.map { Memory(kind: $0, scope: scope) }
+        }
+    }
+
+    /// The failure's row in the table of errors.
+    public var disposition: Disposition {
+        switch self {
+        case .missingParameter: Disposition(400, "missing_parameter", "A required parameter is missing")
+        case .invalidParameter:
+            Disposition(400, "invalid_parameter", "A parameter has a value that is not allowed")
+        case .unknownParameter: Disposition(400, "unknown_parameter", "There is no such parameter")
+        case .invalidURL: Disposition(400, "invalid_url", "The source URL can't be used")
+        case .unsupportedScheme:
+            Disposition(400, "unsupported_scheme", "The source URL's scheme is not supported")
+        case .sourceForbidden: Disposition(403, "source_forbidden", "This source is not allowed")
+        case .addressForbidden: Disposition(403, "address_forbidden", "The source's address is not allowed")
+        case .upstreamNotFound:
+            Disposition(404, "upstream_not_found", "The origin has no such image", .notFound)
+        case .notAnImage: Disposition(415, "not_an_image", "The source is not an image", .notAnImage)
+        case .unsupportedFormat:
+            Disposition(415, "unsupported_format", "The image format is not supported", .notAnImage)
+        case .sourceTooLarge: Disposition(422, "source_too_large", "The source has too many bytes", .badImage)
+        case .tooManyPixels: Disposition(422, "too_many_pixels", "The image has too many pixels", .badImage)
+        case .tooManyFrames: Disposition(422, "too_many_frames", "The image has too many frames", .badImage)
+        case .badImageData: Disposition(422, "bad_image_data", "The image is damaged", .badImage)
+        case .decoderCrashed: Disposition(422, "decoder_crashed", "The image ended its decoder", .badImage)
+        case .transformTimeout:
+            Disposition(422, "transform_timeout", "The transform took too long", .badImage, .result)
+        case .frameOutOfRange: Disposition(422, "frame_out_of_range", "The image has no such frame")
+        case .emptyResult: Disposition(422, "empty_result", "The transform leaves no pixel")
+        case .upstreamStatus(let status, _):
+            Disposition(
+                502, "upstream_status", "The origin answered with an error",
+                Self.isLasting(status) ? .clientError : nil)
+        case .upstreamIncomplete:
+            Disposition(502, "upstream_incomplete", "The origin's answer was incomplete")
+        case .upstreamUnreachable: Disposition(502, "upstream_unreachable", "The origin can't be reached")
+        case .tlsFailed: Disposition(502, "tls_failed", "TLS with the origin failed", .connection)
+        case .tooManyRedirects:
+            Disposition(502, "too_many_redirects", "The origin redirects too often", .connection)
+        case .upstreamTimeout: Disposition(504, "upstream_timeout", "The origin was too slow")
+        case .queueFull: Disposition(503, "queue_full", "Too much is waiting already")
+        case .queueTimeout: Disposition(503, "queue_timeout", "No place became free in time")
+        case .draining: Disposition(503, "draining", "The server is shutting down")
+        case .clientLeft: Disposition(499, "client_left", "The client left")
+        case .internalFailure: Disposition(500, "internal_error", "Something failed inside the server")
+        }
+    }
+
+    /// Whether a retry with the same request is unlikely to heal this status of an origin.
+    private static func isLasting(_ status: Int) -> Bool {
+        (400..<500).contains(status) && ![408, 425, 429].contains(status)
+    }
+
+    /// Seconds after which a retry makes sense; nil where waiting does not help.
+    public var retryAfter: Int? {
+        switch self {
+        case .queueFull, .queueTimeout, .draining: 1
+        case .upstreamStatus(_, let seconds): seconds
+        default: nil
+        }
+    }
+
+    /// One sentence about this very failure: `detail` of the problem document.
+    public var detail: String? {
+        switch self {
+        case .missingParameter(let name): "the parameter '\(name)' is required"
+        case .invalidParameter(let name, let position, let reason):
+            "parameter '\(name)', position \(position): \(reason)"
+        case .unknownParameter(let name, let hint):
+            "'\(name)' is no parameter" + (hint.map { "; \($0)" } ?? "")
+        case .invalidURL(let position, let reason): "parameter 'url', position \(position): \(reason)"
+        case .unsupportedScheme(let scheme): "'\(scheme)' is not supported, only http and https are"
+        case .unsupportedFormat(let name): "'\(name)' is not supported"
+        case .upstreamNotFound(let status), .upstreamStatus(let status, _): "the origin answered \(status)"
+        default: nil
+        }
+    }
+
+    /// The parameter at fault, and where in its decoded value.
+    public var parameter: (name: String, position: Int?)? {
+        switch self {
+        case .missingParameter(let name), .unknownParameter(let name, _): (name, nil)
+        case .invalidParameter(let name, let position, _): (name, position)
+        case .invalidURL(let position, _): ("url", position)
+        case .unsupportedScheme: ("url", 0)
+        default: nil
+        }
+    }
+
+    /// The origin's status code, where it is the reason.
+    public var upstreamStatus: Int? {
+        switch self {
+        case .upstreamNotFound(let status), .upstreamStatus(let status, _): status
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an `Accept` field lets us choose: the configured automatic formats that the client names, best first.
+///
+/// Not the field's text, so that all browsers that like the same formats share one cache entry. Four bits a format.
+public struct AcceptClass: Sendable, Hashable {
+    /// The formats' numbers plus one, the best in the lowest four bits; 0 accepts none explicitly.
+    public private(set) var rawValue: UInt32 = 0
+
+    /// Accepts no automatic format explicitly.
+    public init() {}
+
+    /// The formats, best first.
+    public var formats: [ImageFormat] {
+        let all = ImageFormat.allCases
+        return stride(from: UInt32(0), to: 32, by: 4).compactMap { shift in
+            let number = Int(rawValue >> shift & 15)
+            return number == 0 ? nil : all[all.index(all.startIndex, offsetBy: number - 1)]
+        }
+    }
+
+    /// Reads a field's bytes (RFC 9110 §12.5.1): the highest q first, ties in the configured order; `q=0` refuses.
+    ///
+    /// Ranges such as `image/*` name nothing explicitly. A malformed member is skipped. Does not allocate.
+    /// - Parameter candidates: the automatic formats by rank, at most eight.
+    public init(accept bytes: UnsafeRawBufferPointer, candidates: AutomaticFormats) {
+        var qualities = InlineArray<8, Int>(repeating: 0)
+        var members = unsafe MediaRanges(bytes)
+        while let range = unsafe members.next() {
+            guard let rank = unsafe candidates.rank(of: range.type) else { continue }
+            qualities[rank] = unsafe max(qualities[rank], range.quality)
+        }
+        var shift = UInt32(0)
+        while let best = Self.best(qualities, count: candidates.count) {
+            qualities[best] = 0
+            rawValue |= candidates.number(at: best) << shift
+            shift += 4
+        }
+    }
+
+    private static func best(_ qualities: InlineArray<8, Int>, count: Int) -> Int? {
+        var best: Int?
+        for rank in 0..<count where qualities[rank] > (best.map { qualities[$0] } ?? 0) { best = rank }
+        return best
+    }
+}
+
+/// The configured automatic formats, prepared for comparing with `Accept`.
+public struct AutomaticFormats: Sendable, Hashable {
+    /// The formats by rank: ties go to the earlier.
+    public let formats: [ImageFormat]
+    private let mediaTypes: [[UInt8]]
+    private let numbers: [UInt32]
+
+    /// The most formats that may be configured.
+    public static let maximumCount = 8
+
+    /// Takes the first eight of `formats`.
+    public init(_ formats: [ImageFormat]) {
+        self.formats = Array(formats.prefix(Self.maximumCount))
+        mediaTypes = self.formats.map { Array($0.row.mediaType.utf8) }
+        numbers = self.formats.map { UInt32((ImageFormat.allCases.firstIndex(of: $0) ?? 0) + 1) }
+    }
+
+    var count: Int { formats.count }
+
+    func number(at rank: Int) -> UInt32 { numbers[rank] }
+
+    /// The rank of the format with this media type, compared without case; nil when it is none of ours.
+    func rank(of type: UnsafeRawBufferPointer) -> Int? {
+        mediaTypes.firstIndex { unsafe $0.elementsEqual(type) { $0 == $1 | 0x20 || $0 == $1 } }
+    }
+}

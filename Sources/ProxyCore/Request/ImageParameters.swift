@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The parameters of `/img` as they were given; nil is "not given".
+struct ImageParameters {
+    var url: SourceURL?
+    var transform: String?
+    var format: String?
+    var quality: Int?
+    var isLossless: Bool?
+    var isProgressive: Bool?
+    var metadata: RenderPlan.MetadataPolicy?
+    var dpr: Double?
+    var animation: RenderPlan.AnimationPolicy?
+    var frame: Int?
+
+    /// Reads one value into its place, or says what is wrong with it.
+    typealias Reader = @Sendable (inout ImageParameters, String) throws(PipelineError) -> Void
+
+    /// Every parameter, declared once: its name and how its value is read.
+    static let readers: [String: Reader] = [
+        "url": { (draft, value) throws(PipelineError) in draft.url = try sourceURL(value) },
+        "transform": { (draft, value) throws(PipelineError) in draft.transform = value },
+        "format": { (draft, value) throws(PipelineError) in draft.format = value },
+        "quality": { (draft, value) throws(PipelineError) in
+            draft.quality = try integer("quality", value, in: 1...100)
+        },
+        "lossless": { (draft, value) throws(PipelineError) in draft.isLossless = try flag("lossless", value)
+        },
+        "progressive": { (draft, value) throws(PipelineError) in
+            draft.isProgressive = try flag("progressive", value)
+        },
+        "metadata": { (draft, value) throws(PipelineError) in
+            draft.metadata = try choice(
+                "metadata", value, ["strip": RenderPlan.MetadataPolicy.strip, "keep": .keep, "none": .none])
+        },
+        "dpr": { (draft, value) throws(PipelineError) in draft.dpr = try ratio("dpr", value, in: 0.5...8) },
+        "animate": { (draft, value) throws(PipelineError) in
+            draft.animation = try choice(
+                "animate", value, ["all": RenderPlan.AnimationPolicy.all, "first": .first, "0": .first])
+        },
+        "frame": { (draft, value) throws(PipelineError) in
+            draft.frame = try integer("frame", value, in: 0...99_999)
+        },
+    ]
+
+    /// Whether anything asks for other bytes than the source's own.
+    var asksForEncoding: Bool {
+        transform != nil || (format != nil && format != "source") || quality != nil || isLossless != nil
+            || isProgressive != nil || metadata != nil || frame != nil || animation != nil
+    }
+
+    private static func sourceURL(_ value: String) throws(PipelineError) -> SourceURL {
+        do throws(SourceURLError) {
+            return try SourceURL(parsing: value)
+        } catch {
+            throw PipelineError(error)
+        }
+    }
+
+    /// Digits only: no sign, no space, no exponent.
+    private static func integer(
+        _ name: String, _ value: String, in range: ClosedRange<Int>
+    ) throws(PipelineError) -> Int {
+        if let wrong = value.utf8.firstIndex(where: { !(0x30...0x39).contains($0) }) {
+            let position = value.utf8.distance(from: value.utf8.startIndex, to: wrong)
+            throw .invalidParameter(name: name, position: position, reason: "only digits are allowed")
+        }
+        guard let number = Int(value), range.contains(number) else {
+            throw .invalidParameter(
+                name: name, position: 0, reason: "must be from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    /// Digits with at most three decimals.
+    private static func ratio(
+        _ name: String, _ value: String, in range: ClosedRange<Double>
+    ) throws(PipelineError) -> Double {
+        let parts = value.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let isPlain =
+            parts.count <= 2
+            && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy { (0x30...0x39).contains($0) } }
+            && (parts.count == 1 || parts[1].count <= 3)
+        guard isPlain, let number = Double(value) else {
+            throw .invalidParameter(
+                name: name, position: 0, reason: "must be digits with at most three decimals")
+        }
+        guard range.contains(number) else {
+            throw .invalidParameter(
+                name: name, position: 0, reason: "must be from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    private static func flag(_ name: String, _ value: String) throws(PipelineError) -> Bool {
+        try choice(name, value, ["1": true, "0": false])
+    }
+
+    private static func choice<Value>(
+        _ name: String, _ value: String, _ choices: [String: Value]
+    ) throws(PipelineError) -> Value {
+        guard let chosen = choices[value] else {
+            let allowed = choices.keys.sorted().joined(separator: ", ")
+            throw .invalidParameter(name: name, position: 0, reason: "must be one of \(allowed)")
+        }
+        return chosen
+    }
+}

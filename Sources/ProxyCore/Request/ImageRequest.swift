@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One wanted image: which source, what is made of it, and the keys that name both in every tier.
+public struct ImageRequest: Sendable, Hashable {
+    /// Where the original comes from.
+    public let source: SourceURL
+    /// Names the source: the normalised URL.
+    public let sourceKey: CacheKey
+    /// The text behind `sourceKey`.
+    public let sourceKeyText: String
+    /// What is made of the original; nil when its own bytes go out untouched.
+    public let plan: RenderPlan?
+    /// Names the result: source, canonical pipeline, effective encode values, accept class, engine epoch.
+    public let resultKey: CacheKey
+    /// The text behind `resultKey`.
+    public let resultKeyText: String
+
+    /// Raised by hand whenever the same plan gives other pixels or bytes than before, so that old results are not found.
+    static let engineEpoch = 1
+
+    /// Whether `Accept` took part in the choice of format, so that the answer carries `Vary: Accept`.
+    public var isNegotiated: Bool {
+        guard case .automatic = plan?.format else { return false }
+        return true
+    }
+
+    /// Derives the keys.
+    init(source: SourceURL, plan: RenderPlan?) {
+        self.source = source
+        self.plan = plan
+        sourceKeyText = "source \(source.normalized)"
+        sourceKey = CacheKey(canonicalText: sourceKeyText)
+        resultKeyText = plan.map { Self.keyText(of: $0, source: source) } ?? "untouched \(sourceKeyText)"
+        resultKey = CacheKey(canonicalText: resultKeyText)
+    }
+
+    /// One line a value that decides the bytes; limits only decide whether there are any.
+    private static func keyText(of plan: RenderPlan, source: SourceURL) -> String {
+        let format =
+            switch plan.format {
+            case .automatic(let formats): "auto \(names(formats)) avif<\(plan.avifMaxPixels)"
+            case .explicit(let format): format.rawValue
+            case .source: "source"
+            }
+        return """
+            result \(engineEpoch)
+            source \(source.normalized)
+            transform \(plan.pipeline.transformerKey)
+            format \(format)
+            quality \(plan.quality.map(String.init) ?? defaultQualities(of: plan))
+            lossless \(plan.isLossless) progressive \(plan.isProgressive.map { "\($0)" } ?? "default")
+            metadata \(plan.metadata.rawValue)
+            frames \(plan.frame.map { "only \($0)" } ?? plan.animation.rawValue)
+            """
+    }
+
+    private static func names(_ formats: [ImageFormat]) -> String {
+        formats.map(\.rawValue).joined(separator: ",")
+    }
+
+    /// The default that counts for an explicit format, all of them where the format is chosen later.
+    private static func defaultQualities(of plan: RenderPlan) -> String {
+        if case .explicit(let format) = plan.format {
+            return plan.qualities[format].map(String.init) ?? "none"
+        }
+        return plan.qualities.map { "\($0.key.rawValue)=\($0.value)" }.sorted().joined(separator: ",")
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A query cut into names and values, each percent-decoded once; `+` is literal, and nothing is ignored.
+struct QueryString {
+    /// One `name=value`.
+    struct Item: Equatable {
+        var name: String
+        var value: String
+    }
+
+    let items: [Item]
+
+    /// Reads the bytes between `?` and the target's end.
+    ///
+    /// - Throws: `.invalidParameter` for a bad escape, a value that is empty or no UTF-8, or a repeated name.
+    init(parsing bytes: some Collection<UInt8>) throws(PipelineError) {
+        var items: [Item] = []
+        for piece in bytes.split(
+            separator: UInt8(ascii: "&"), omittingEmptySubsequences: !bytes.isEmpty ? false : true)
+        {
+            let item = try Self.item(piece)
+            guard !items.contains(where: { $0.name == item.name }) else {
+                throw .invalidParameter(name: item.name, position: 0, reason: "given more than once")
+            }
+            items.append(item)
+        }
+        self.items = items
+    }
+
+    private static func item(_ piece: some Collection<UInt8>) throws(PipelineError) -> Item {
+        let equals = piece.firstIndex(of: UInt8(ascii: "="))
+        let name = try decode(piece[..<(equals ?? piece.endIndex)], parameter: nil)
+        guard !name.isEmpty else {
+            throw .unknownParameter(name: "", hint: "a parameter is name=value, joined by a single '&'")
+        }
+        guard let equals, piece.index(after: equals) != piece.endIndex else {
+            throw .invalidParameter(name: name, position: 0, reason: "the value is empty")
+        }
+        return Item(name: name, value: try decode(piece[piece.index(after: equals)...], parameter: name))
+    }
+
+    /// Decodes `%HH` once. The position of an error is an offset into the bytes as they were sent.
+    private static func decode(
+        _ bytes: some Collection<UInt8>, parameter: String?
+    ) throws(PipelineError) -> String {
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(bytes.count)
+        var iterator = bytes.enumerated().makeIterator()
+        while let (position, byte) = iterator.next() {
+            guard byte == UInt8(ascii: "%") else {
+                decoded.append(byte)
+                continue
+            }
+            guard let high = iterator.next().flatMap({ hexadecimal($0.element) }),
+                let low = iterator.next().flatMap({ hexadecimal($0.element) })
+            else {
+                throw .invalidParameter(
+                    name: parameter ?? "", position: position,
+                    reason: "'%' must be followed by two hexadecimal digits")
+            }
+            decoded.append(high << 4 | low)
+        }
+        guard let text = String(validating: decoded, as: UTF8.self) else {
+            throw .invalidParameter(name: parameter ?? "", position: 0, reason: "not valid UTF-8")
+        }
+        return text
+    }
+
+    private static func hexadecimal(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+@Suite("Flights")
+struct FlightTableTests {
+    private typealias Table = FlightTable<String, Void, Int>
+
+    @Test("everybody who asks while a flight is under way gets its one result")
+    func collapsing() async throws {
+        let table = Table()
+        let gate = Gate()
+        let runs = Atomic<Int>(0)
+
+        let seats = (0..<500).map { _ in
+            table.join("key", progress: ()) { (_) async throws(PipelineError) in
+                runs.add(1, ordering: .relaxed)
+                await gate.passage()
+                return 7
+            }
+        }
+        gate.open()
+        for seat in seats {
+            let output = try await seat.output()
+            #expect(output == 7)
+        }
+
+        #expect(runs.load(ordering: .relaxed) == 1)
+        #expect(seats.filter(\.isLeader).count == 1)
+        #expect(table.count == 0)
+    }
+
+    @Test("a failure reaches everybody, and the next caller starts anew")
+    func failure() async throws {
+        let table = Table()
+        let first = table.join("key", progress: ()) { (_) async throws(PipelineError) in throw .badImageData }
+        await #expect(throws: PipelineError.badImageData) { try await first.output() }
+
+        let second = table.join("key", progress: ()) { (_) async throws(PipelineError) in 1 }
+
+        #expect(second.isLeader)
+        #expect(try await second.output() == 1)
+    }
+
+    @Test("a seat taken before the landing gets the outcome after it")
+    func lateWait() async throws {
+        let table = Table()
+        let seat = table.join("key", progress: ()) { (_) async throws(PipelineError) in 3 }
+        let other = table.join("key", progress: ()) { (_) async throws(PipelineError) in 4 }
+
+        #expect(try await seat.output() == 3)
+        let late = try await other.output()
+        #expect(late == (other.isLeader ? 4 : 3))
+    }
+
+    @Test("a leader who leaves harms nobody")
+    func leaderLeaves() async throws {
+        let table = Table()
+        let gate = Gate()
+        let leader = Task {
+            let seat = table.join("key", progress: ()) { (_) async throws(PipelineError) in
+                await gate.passage()
+                guard !Task.isCancelled else { throw .clientLeft }
+                return 5
+            }
+            return try await seat.output()
+        }
+        await gate.arrival()
+        let follower = table.join("key", progress: ()) { (_) async throws(PipelineError) in 6 }
+
+        leader.cancel()
+        await #expect(throws: PipelineError.clientLeft) { try await leader.value }
+        gate.open()
+
+        #expect(!follower.isLeader)
+        #expect(try await follower.output() == 5)
+    }
+
+    @Test("the last one to leave cancels the work, and nobody can board any more")
+    func lastLeaves() async throws {
+        let table = Table()
+        let started = Gate()
+        let cancelled = Gate()
+        let caller = Task {
+            let seat = table.join("key", progress: ()) { (_) async throws(PipelineError) in
+                await withTaskCancellationHandler {
+                    await started.passage()
+                    await cancelled.passage()
+                } onCancel: {
+                    cancelled.open()
+                }
+                throw .clientLeft
+            }
+            return try await seat.output()
+        }
+        await started.arrival()
+
+        caller.cancel()
+        await #expect(throws: PipelineError.clientLeft) { try await caller.value }
+        let next = table.join("key", progress: ()) { (_) async throws(PipelineError) in 8 }
+        started.open()
+
+        #expect(next.isLeader)
+        #expect(try await next.output() == 8)
+        await cancelled.arrival()
+    }
+
+    @Test("different keys fly on their own")
+    func keys() async throws {
+        let table = Table()
+        let one = table.join("1", progress: ()) { (_) async throws(PipelineError) in 1 }
+        let two = table.join("2", progress: ()) { (_) async throws(PipelineError) in 2 }
+
+        #expect(try await one.output() == 1)
+        #expect(try await two.output() == 2)
+    }
+
+    @Test("a caller that is cancelled already leaves at once")
+    func cancelledBefore() async throws {
+        let table = Table()
+        let gate = Gate()
+        let caller = Task {
+            await gate.passage()
+            let seat = table.join("key", progress: ()) { (_) async throws(PipelineError) in
+                await Gate().passage()
+                return 1
+            }
+            return try await seat.output()
+        }
+        caller.cancel()
+        gate.open()
+
+        await #expect(throws: PipelineError.clientLeft) { try await caller.value }
+        #expect(table.count == 0)
+    }
+}

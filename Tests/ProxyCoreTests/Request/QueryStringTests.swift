@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ProxyCore
+
+@Suite("The query of a request")
+struct QueryStringTests {
+    private func items(_ query: String) throws -> [QueryString.Item] {
+        try QueryString(parsing: Array(query.utf8)).items
+    }
+
+    @Test("is cut into names and values, in order")
+    func order() throws {
+        #expect(try items("b=2&a=1") == [.init(name: "b", value: "2"), .init(name: "a", value: "1")])
+    }
+
+    @Test("is empty for no bytes")
+    func empty() throws {
+        #expect(try items("").isEmpty)
+    }
+
+    @Test("is percent-decoded once, and a plus sign is itself")
+    func decoding() throws {
+        #expect(try items("url=a%2Bb+c%2541").first?.value == "a+b+c%41")
+    }
+
+    @Test("keeps an equals sign inside a value")
+    func equalsSign() throws {
+        #expect(try items("url=http://a/?b=c").first?.value == "http://a/?b=c")
+    }
+
+    @Test(
+        "names the parameter and the place of what is wrong",
+        arguments: [
+            (
+                "a=%4",
+                PipelineError.invalidParameter(
+                    name: "a", position: 0, reason: "'%' must be followed by two hexadecimal digits")
+            ),
+            (
+                "a=xy%zz",
+                .invalidParameter(
+                    name: "a", position: 2, reason: "'%' must be followed by two hexadecimal digits")
+            ),
+            ("a=", .invalidParameter(name: "a", position: 0, reason: "the value is empty")),
+            ("a", .invalidParameter(name: "a", position: 0, reason: "the value is empty")),
+            ("a=1&a=2", .invalidParameter(name: "a", position: 0, reason: "given more than once")),
+            ("a=%ff", .invalidParameter(name: "a", position: 0, reason: "not valid UTF-8")),
+            (
+                "a=1&&b=2",
+                .unknownParameter(
+                    name: "", hint: "a parameter is name=value, joined by a single '&'")
+            ),
+        ])
+    func errors(query: String, error: PipelineError) {
+        #expect(throws: error) { try items(query) }
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ProxyCore
+
+@Suite("The policy on sources")
+struct SourcePolicyTests {
+    @Test("allows everything without a pattern")
+    func noPattern() throws {
+        #expect(try SourcePolicy(patterns: []).allows(SourceURL(parsing: "http://example.org/a")))
+    }
+
+    @Test(
+        "compares whole URLs, and a star stands for any run of characters",
+        arguments: [
+            ("https://example.org", "https://example.org/a/b?c", true),
+            ("https://example.org", "http://example.org/a", false),
+            ("*://example.org", "http://example.org/a", true),
+            ("https://*.example.org/", "https://a.b.example.org/", true),
+            ("https://*.example.org", "https://example.org/", false),
+            ("https://example.org/photos/*", "https://example.org/photos/1.jpg", true),
+            ("https://example.org/photos/*", "https://example.org/secret/1.jpg", false),
+            ("https://example.org/*.jpg", "https://example.org/a/b.jpg", true),
+            ("https://example.org/*.jpg", "https://example.org/a/b.jpg?x", false),
+            ("https://example.org", "https://example.org:8443/a", false),
+            ("https://example.org:*", "https://example.org:8443/a", true),
+        ])
+    func matching(pattern: String, url: String, isAllowed: Bool) throws {
+        #expect(try SourcePolicy(patterns: [pattern]).allows(SourceURL(parsing: url)) == isAllowed)
+    }
+
+    @Test("never lets a star of the host reach into the path")
+    func hostStar() throws {
+        let policy = try SourcePolicy(patterns: ["https://*.example.org"])
+
+        #expect(!policy.allows(try SourceURL(parsing: "https://evil.test/x.example.org")))
+        #expect(!policy.allows(try SourceURL(parsing: "https://evil.test/?.example.org")))
+    }
+
+    @Test("takes linear time for a pattern made to be slow")
+    func hostilePattern() throws {
+        let policy = try SourcePolicy(patterns: ["https://a/" + String(repeating: "*a", count: 200) + "b"])
+
+        #expect(!policy.allows(try SourceURL(parsing: "https://a/" + String(repeating: "a", count: 7_000))))
+    }
+
+    @Test("refuses a pattern without a scheme, by its index")
+    func noScheme() {
+        #expect(throws: SourcePolicyError.self) { try SourcePolicy(patterns: ["https://a", "example.org"]) }
+    }
+}

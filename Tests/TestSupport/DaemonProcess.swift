@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+
+/// A real daemon in a process of its own, on a unix socket in a folder of its own, told to be ready by systemd's protocol.
+public final class DaemonProcess: Sendable {
+    /// The daemon's process.
+    public let pid: Int32
+    /// The socket it serves.
+    public let socketPath: String
+    /// Where its standard output and error go.
+    public let logPath: String
+    /// Receives the daemon's notifications.
+    private let notifySocket: CInt
+
+    /// What went wrong when starting or waiting.
+    public struct Failure: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// The binary that the tests were built with: it lies beside the test runner.
+    public static var executable: String {
+        var buffer = [CChar](repeating: 0, count: 4_096)
+        let length = readlink("/proc/self/exe", &buffer, buffer.count - 1)
+        let own = String(decoding: buffer.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return own.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+            + "/imageproxyd"
+    }
+
+    /// Starts a daemon with the folder's `config.json` and returns when it says that it is ready.
+    ///
+    /// - Parameters:
+    ///   - folder: an existing folder of the caller's.
+    ///   - configuration: JSON; `listen` is added.
+    public static func start(in folder: String, configuration: String, environment: [String] = [])
+        async throws -> DaemonProcess
+    {
+        try await onThread { try DaemonProcess(folder, configuration, environment) }
+    }
+
+    private init(_ folder: String, _ configuration: String, _ environment: [String]) throws {
+        socketPath = folder + "/http.sock"
+        logPath = folder + "/daemon.log"
+        let configPath = folder + "/config.json"
+        let body = configuration.dropFirst(1)
+        let separator = body.contains(":") ? ", " : ""
+        try Self.write("{\"listen\": [\"unix:\(socketPath)\"]" + separator + body, to: configPath)
+        notifySocket = try Self.datagramSocket(at: folder + "/notify.sock")
+        pid = try Self.spawn(
+            [Self.executable, "serve", "--config", configPath],
+            environment: ["NOTIFY_SOCKET=\(folder)/notify.sock", "PATH=/usr/bin:/bin", "HOME=\(folder)"]
+                + environment,
+            log: logPath)
+        do {
+            while try !receiveNotification().contains("READY=1") {}
+        } catch {
+            kill(pid, SIGKILL)
+            throw Failure(description: "not ready: \(error)\n\(Self.read(logPath))")
+        }
+    }
+
+    deinit {
+        kill(pid, SIGKILL)
+        var status: CInt = 0
+        waitpid(pid, &status, 0)
+        close(notifySocket)
+    }
+
+    /// Sends a signal.
+    public func send(signal: Int32) {
+        kill(pid, signal)
+    }
+
+    /// Waits for the daemon's end; its exit code, or 128 + the signal that ended it.
+    public func exitCode() async throws -> Int {
+        let pid = pid
+        return try await onThread {
+            var status: CInt = 0
+            while waitpid(pid, &status, 0) < 0 {
+                guard errno == EINTR else { throw Failure(description: "waitpid: \(errno)") }
+            }
+            return status & 0x7F == 0 ? Int(status >> 8 & 0xFF) : 128 + Int(status & 0x7F)
+        }
+    }
+
+    /// All that the daemon has written.
+    public var log: String { Self.read(logPath) }
+
+    /// Waits for the next notification.
+    private func receiveNotification() throws -> String {
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        let count = recv(notifySocket, &buffer, buffer.count, 0)
+        guard count > 0 else { throw Failure(description: "no notification within 30 s") }
+        return String(decoding: buffer.prefix(count), as: UTF8.self)
+    }
+
+    private static func datagramSocket(at path: String) throws -> CInt {
+        let descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
+        let bound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard bound == 0 else { throw Failure(description: "bind \(path): \(errno)") }
+        var timeout = timeval(tv_sec: 30, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        return descriptor
+    }
+
+    private static func spawn(_ arguments: [String], environment: [String], log: String) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        var argv = arguments.map { strdup($0) } + [nil]
+        var envp = environment.map { strdup($0) } + [nil]
+        defer {
+            for pointer in argv + envp { free(pointer) }
+        }
+        var pid: pid_t = 0
+        let code = posix_spawn(&pid, arguments[0], &actions, nil, &argv, &envp)
+        guard code == 0 else { throw Failure(description: "posix_spawn \(arguments[0]): \(code)") }
+        return pid
+    }
+
+    private static func write(_ text: String, to path: String) throws {
+        let descriptor = linux_open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        guard descriptor >= 0 else { throw Failure(description: "open \(path): \(errno)") }
+        defer { close(descriptor) }
+        let bytes = Array(text.utf8)
+        guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count else {
+            throw Failure(description: "write \(path): \(errno)")
+        }
+    }
+
+    private static func read(_ path: String) -> String {
+        let descriptor = linux_open(path, O_RDONLY, 0)
+        guard descriptor >= 0 else { return "" }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+            bytes += buffer.prefix(count)
+        }
+    }
+}

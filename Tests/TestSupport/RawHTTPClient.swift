@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// A plain HTTP/1.1 client for tests: says exactly the bytes it is given, and reads answers strictly.
+public struct RawHTTPClient: Sendable {
+    /// What a server answered.
+    public struct Answer: Sendable {
+        public var status: Int
+        public var fields: [(name: String, value: String)]
+        public var body: [UInt8]
+
+        /// The first value of a field, by its name in any case.
+        public subscript(_ name: String) -> String? {
+            fields.first { $0.name.lowercased() == name.lowercased() }?.value
+        }
+
+        public var text: String { String(decoding: body, as: UTF8.self) }
+    }
+
+    /// The connection failed or the answer made no sense.
+    public struct Failure: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    private let descriptor: CInt
+
+    /// Connects to a unix socket.
+    public init(unixSocket path: String) throws {
+        descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
+        let connected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard connected == 0 else { throw Failure(description: "connect \(path): \(errno)") }
+    }
+
+    /// Sends bytes as they are.
+    public func send(_ text: String) throws {
+        let bytes = Array(text.utf8)
+        guard Glibc.send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL)) == bytes.count else {
+            throw Failure(description: "send: \(errno)")
+        }
+    }
+
+    /// Ends the connection.
+    public func hangUp() {
+        close(descriptor)
+    }
+
+    /// Reads one answer; `isHead` says that no body follows whatever the fields say.
+    public func answer(isHead: Bool = false) throws -> Answer {
+        var bytes: [UInt8] = []
+        let end = Array("\r\n\r\n".utf8)
+        while bytes.count < 4 || bytes.suffix(4) != end[...] { bytes += try receive(1) }
+        let lines = String(decoding: bytes.dropLast(4), as: UTF8.self).split(separator: "\r\n")
+        guard let first = lines.first?.split(separator: " "), first.count >= 2, let status = Int(first[1])
+        else {
+            throw Failure(description: "no status line")
+        }
+        let fields = lines.dropFirst().map { line in
+            let colon = line.firstIndex(of: ":") ?? line.endIndex
+            return (name: String(line[..<colon]), value: String(line[colon...].dropFirst(2)))
+        }
+        var answer = Answer(status: status, fields: fields, body: [])
+        let length = answer["Content-Length"].flatMap { Int($0) } ?? 0
+        while !isHead, status != 304, answer.body.count < length {
+            answer.body += try receive(length - answer.body.count)
+        }
+        return answer
+    }
+
+    private func receive(_ count: Int) throws -> ArraySlice<UInt8> {
+        var buffer = [UInt8](repeating: 0, count: min(count, 65_536))
+        let received = recv(descriptor, &buffer, buffer.count, 0)
+        guard received > 0 else { throw Failure(description: "the connection ended (\(received), \(errno))") }
+        return buffer.prefix(received)
+    }
+}
