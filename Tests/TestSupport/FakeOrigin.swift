@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+
+/// A real HTTP/1.1 origin on a loopback socket, whose answers are scripts; one thread a connection.
+///
+/// It counts and records what it is asked, and tells when a client leaves in the middle of an answer. Tests wait for
+/// what it has seen, never for time to pass.
+public final class FakeOrigin: Sendable {
+    /// Decides an answer when it is asked for.
+    public typealias Responder = @Sendable (OriginHTTPRequest) -> OriginAnswer
+
+    /// What an origin has seen.
+    public struct Log: Sendable {
+        /// All requests, in order.
+        public var requests: [OriginHTTPRequest] = []
+        /// Connections accepted.
+        public var connections = 0
+        /// Connections that have ended, whoever ended them.
+        public var closedConnections = 0
+        /// How often a client left before its answer was complete, by path.
+        public var departures: [String: Int] = [:]
+        /// Answers that were sent whole, by path.
+        public var completions: [String: Int] = [:]
+
+        /// How often a path was asked for.
+        public func count(_ path: String) -> Int { requests.count { $0.path == path } }
+    }
+
+    /// The port it listens on.
+    public let port: Int
+    /// The address it listens on.
+    public let address: String
+
+    private let routes = Mutex<[String: Responder]>([:])
+    private let observed = Observed(Log())
+    private let stopGate = OriginGate()
+
+    /// Listens on a free port of a loopback address; paths without a route are 404.
+    public init(address: String = "127.0.0.1") throws {
+        let listener = try OriginSocket.listen(on: address)
+        self.address = address
+        port = listener.port
+        // The thread holds the socket and the gate, not the origin, so that the origin can go and stop it.
+        let stopGate = stopGate
+        startThread { [weak self] in
+            while let client = listener.accept(unlessOpen: stopGate) {
+                guard let self else { return }
+                self.serve(client)
+            }
+        }
+    }
+
+    deinit {
+        stopGate.open()
+    }
+
+    /// Ends all connections and listens no more.
+    public func stop() {
+        stopGate.open()
+    }
+
+    // MARK: - Routes
+
+    /// The absolute URL of a path.
+    public func url(_ path: String) -> String { "http://\(address):\(port)\(path)" }
+
+    /// Answers a path (without query) always alike.
+    public func route(_ path: String, _ answer: OriginAnswer) {
+        route(path) { _ in answer }
+    }
+
+    /// Answers a path (without query) by asking `responder` each time.
+    public func route(_ path: String, _ responder: @escaping Responder) {
+        routes.withLock { $0[path] = responder }
+    }
+
+    /// Answers a path with one answer after the other; the last one stays.
+    public func route(_ path: String, inTurn answers: [OriginAnswer]) {
+        let turn = Mutex(0)
+        route(path) { _ in
+            turn.withLock { turn in
+                defer { turn += 1 }
+                return answers[min(turn, answers.count - 1)]
+            }
+        }
+    }
+
+    // MARK: - What it has seen
+
+    /// What has been seen so far.
+    public var log: Log { observed.value }
+
+    /// How often a path was asked for.
+    public func count(_ path: String) -> Int { log.count(path) }
+
+    /// Waits until the log meets a condition.
+    @discardableResult
+    public func wait(until condition: @escaping @Sendable (Log) -> Bool) async -> Log {
+        await observed.wait(until: condition)
+    }
+
+    /// Waits until a path has been asked for `count` times.
+    @discardableResult
+    public func waitForRequests(_ path: String, count: Int = 1) async -> Log {
+        await wait { $0.count(path) >= count }
+    }
+
+    /// Waits until `count` clients have left before their answer to a path was complete.
+    public func waitForDepartures(_ path: String, count: Int = 1) async {
+        await wait { $0.departures[path, default: 0] >= count }
+    }
+
+    // MARK: - Serving
+
+    private func serve(_ client: OriginSocket) {
+        let number = observed.update { log in
+            log.connections += 1
+            return log.connections
+        }
+        let (stopGate, observed) = (stopGate, observed)
+        startThread { [weak self] in
+            while let head = client.readHead(unlessOpen: stopGate) {
+                guard let self, let request = OriginHTTPRequest(head: head, connection: number) else { break }
+                observed.update { $0.requests.append(request) }
+                let isComplete = client.perform(self.answer(to: request), unlessOpen: stopGate)
+                observed.update { log in
+                    if isComplete { log.completions[request.path, default: 0] += 1 }
+                    if client.hasPeerLeft && !isComplete { log.departures[request.path, default: 0] += 1 }
+                }
+                guard client.isOpen, isComplete else { break }
+            }
+            client.close()
+            observed.update { $0.closedConnections += 1 }
+        }
+    }
+
+    private func answer(to request: OriginHTTPRequest) -> OriginAnswer {
+        let responder = routes.withLock { $0[request.path] }
+        let answer = responder?(request) ?? .status(404)
+        return request.method == "HEAD" ? answer.headOnly : answer
+    }
+}
+
+/// Runs `work` on a thread of its own that nobody joins.
+func startThread(_ work: @escaping @Sendable () -> Void) {
+    let box = Unmanaged.passRetained(ThreadWork(work))
+    var thread = pthread_t()
+    let code = pthread_create(
+        &thread, nil,
+        { context in
+            if let context = context {
+                Unmanaged<ThreadWork>.fromOpaque(context).takeRetainedValue().work()
+            }
+            return nil
+        }, box.toOpaque())
+    precondition(code == 0, "pthread_create: \(code)")
+    pthread_detach(thread)
+}
+
+private final class ThreadWork: Sendable {
+    let work: @Sendable () -> Void
+    init(_ work: @escaping @Sendable () -> Void) { self.work = work }
+}

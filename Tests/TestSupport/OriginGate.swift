@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Holds answers of a `FakeOrigin` back until a test opens it; can be opened from anywhere, and stays open.
+public final class OriginGate: Sendable {
+    /// Readable from the opening on, so that a connection's thread can poll it beside its socket.
+    let descriptor: CInt
+    private let writingEnd: CInt
+
+    /// A closed gate.
+    public init() {
+        var ends: [CInt] = [-1, -1]
+        precondition(pipe(&ends) == 0, "pipe: \(errno)")
+        for end in ends { closeOnExec(end) }
+        (descriptor, writingEnd) = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(descriptor)
+        close(writingEnd)
+    }
+
+    /// Lets everything through that waits, now and later.
+    public func open() {
+        _ = write(writingEnd, "o", 1)
+    }
+}
+
+extension OriginGate {
+    /// Whether it has been opened.
+    public var isOpen: Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, 0) == 1
+    }
+}
+
+/// Keeps a descriptor from processes that a test starts.
+func closeOnExec(_ descriptor: CInt) {
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+}
