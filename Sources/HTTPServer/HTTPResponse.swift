@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An answer.
+public struct HTTPResponse: Sendable {
+    /// The status.
+    public var status: HTTPStatus
+    /// Lines encoded earlier, sent first.
+    public var prepared: PreparedFields?
+    /// Further lines.
+    public var fields = HTTPFields()
+    /// Lines made for this answer without allocation.
+    public var scratch = FieldScratch()
+    /// The body; not sent in answer to HEAD, nor with a status that forbids it.
+    public var body = HTTPBody.none
+    /// Whether the connection ends with this answer.
+    public var closesConnection = false
+    /// The handler's own; handed back when the answer has left.
+    public var context: UInt64 = 0
+
+    /// An answer without fields or body.
+    public init(status: HTTPStatus) {
+        self.status = status
+    }
+}
+
+/// A body, wherever its bytes lie.
+public enum HTTPBody: Sendable {
+    /// No byte.
+    case none
+    /// All of an array, sent from its own storage.
+    case bytes([UInt8])
+    /// Part of a file, sent by sendfile(2); `owner` is held until then and closes the descriptor.
+    case file(descriptor: CInt, offset: Int64, length: Int64, owner: any AnyObject & Sendable)
+
+    /// The number of bytes.
+    public var count: Int {
+        switch self {
+        case .none: 0
+        case .bytes(let bytes): bytes.count
+        case .file(_, _, let length, _): Int(length)
+        }
+    }
+}

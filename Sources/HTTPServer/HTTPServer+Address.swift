@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+
+extension HTTPServer {
+    /// Where to listen.
+    public enum Address: Sendable, Hashable, CustomStringConvertible {
+        /// An IPv4 or IPv6 address (without brackets) and a port; 0 lets the kernel choose.
+        case tcp(host: String, port: UInt16)
+        /// A path in the file system.
+        case unix(path: String)
+
+        /// The text is no address.
+        public struct ParseError: Error, Sendable, Hashable {
+            /// What was given.
+            public let text: String
+        }
+
+        /// Reads `127.0.0.1:8080`, `[::1]:8080` or `unix:/path`.
+        public init(parsing text: String) throws(ParseError) {
+            if text.hasPrefix("unix:") {
+                let path = String(text.dropFirst(5))
+                guard path.hasPrefix("/"), path.utf8.count < 108 else { throw ParseError(text: text) }
+                self = .unix(path: path)
+                return
+            }
+            guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...])
+            else {
+                throw ParseError(text: text)
+            }
+            var host = String(text[..<colon])
+            if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+            self = .tcp(host: host, port: port)
+            guard (try? socketAddress()) != nil else { throw ParseError(text: text) }
+        }
+
+        /// Whether only this machine can reach it.
+        public var isLocal: Bool {
+            switch self {
+            case .unix: true
+            case .tcp(let host, _): host.hasPrefix("127.") || host == "::1"
+            }
+        }
+
+        /// As it is written in a configuration.
+        public var description: String {
+            switch self {
+            case .unix(let path): "unix:\(path)"
+            case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+            }
+        }
+    }
+}
+
+extension HTTPServer.Address {
+    /// Connections that may wait to be accepted.
+    private static let backlog: CInt = 4_096
+
+    /// Makes the listening socket; returns it with the address as bound.
+    func bindAndListen() throws(SocketError) -> (CInt, HTTPServer.Address) {
+        let (storage, length) = try socketAddress()
+        let type = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let descriptor = try check("socket", socket(CInt(storage.ss_family), type, 0))
+        do throws(SocketError) {
+            if case .unix(let path) = self { removeStale(path) }
+            var on: CInt = 1
+            _ = unsafe setsockopt(
+                descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<CInt>.size))
+            let bound = unsafe withUnsafeBytes(of: storage) { bytes in
+                unsafe bind(descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), length)
+            }
+            _ = try check("bind", bound)
+            _ = try check("listen", listen(descriptor, Self.backlog))
+            return (descriptor, bound0(descriptor))
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    /// A socket file that nobody listens on any more is in the way.
+    private func removeStale(_ path: String) {
+        guard let (storage, length) = try? socketAddress() else { return }
+        let probe = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard probe >= 0 else { return }
+        defer { close(probe) }
+        let connected = unsafe withUnsafeBytes(of: storage) { bytes in
+            unsafe connect(probe, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), length)
+        }
+        if connected != 0, errno == ECONNREFUSED { unsafe unlink(path) }
+    }
+
+    private func bound0(_ descriptor: CInt) -> HTTPServer.Address {
+        guard case .tcp(let host, 0) = self else { return self }
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        _ = unsafe withUnsafeMutableBytes(of: &storage) { bytes in
+            unsafe getsockname(descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &length)
+        }
+        // The port lies at the same place in both families.
+        let port = unsafe withUnsafeBytes(of: storage) { unsafe UInt16($0[2]) << 8 | UInt16($0[3]) }
+        return .tcp(host: host, port: port)
+    }
+
+    fileprivate func socketAddress() throws(SocketError) -> (sockaddr_storage, socklen_t) {
+        var storage = sockaddr_storage()
+        switch self {
+        case .unix(let path):
+            storage.ss_family = sa_family_t(AF_UNIX)
+            unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0[2...].copyBytes(from: path.utf8) }
+            return (storage, socklen_t(2 + path.utf8.count + 1))
+        case .tcp(let host, let port):
+            let isIPv6 = host.contains(":")
+            storage.ss_family = sa_family_t(isIPv6 ? AF_INET6 : AF_INET)
+            let parsed = unsafe withUnsafeMutableBytes(of: &storage) { bytes in
+                unsafe bytes[2] = UInt8(port >> 8)
+                unsafe bytes[3] = UInt8(port & 255)
+                return unsafe inet_pton(
+                    isIPv6 ? AF_INET6 : AF_INET, host, bytes.baseAddress.map { unsafe $0 + (isIPv6 ? 8 : 4) })
+            }
+            guard parsed == 1 else { throw SocketError(call: "inet_pton", code: EINVAL) }
+            return (
+                storage, socklen_t(isIPv6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size)
+            )
+        }
+    }
+}

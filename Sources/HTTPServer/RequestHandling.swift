@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// THE SEAM: answers requests, now or later.
+public protocol RequestHandling: Sendable {
+    /// Called on an event loop, which serves nobody else meanwhile: must not block.
+    func answer(_ request: HTTPRequest) -> HTTPAnswer
+
+    /// Called on the loop when an answer has left completely, or its connection has ended first. Must not block.
+    func didFinish(_ exchange: HTTPExchange)
+}
+
+/// When an answer is there.
+public enum HTTPAnswer: Sendable {
+    /// In the same turn of the loop: no task, no hop.
+    case now(HTTPResponse)
+    /// From a task that the server owns, and cancels when the client goes away or `requestTimeout` passes.
+    case later(@Sendable () async -> HTTPResponse)
+}
+
+/// One request and what became of it.
+public struct HTTPExchange: Sendable {
+    /// The request; nil when it could not be read.
+    public var request: HTTPRequest?
+    /// The status that was sent, or was about to be; 499 when the client left before there was one.
+    public var status: HTTPStatus
+    /// Bytes of content that the kernel took.
+    public var bodyBytesSent: Int
+    /// Nanoseconds from the head's end to the last byte.
+    public var duration: UInt64
+    /// The handler's own word from its response; 0 when the server answered by itself.
+    public var context: UInt64
+    /// Whether the connection ended before the whole answer had left.
+    public var wasCut: Bool
+}

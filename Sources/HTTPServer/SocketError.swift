@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// A system call on a socket failed.
+public struct SocketError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The call's name.
+    public let call: String
+    /// errno.
+    public let code: CInt
+
+    /// The call and what the system says of it.
+    public var description: String {
+        // Safe because strerror(3) returns a string for every number.
+        unsafe "\(call): \(String(cString: strerror(code)))"
+    }
+}
+
+/// Returns a call's result, or throws with errno when it is negative.
+func check(_ call: StaticString, _ result: CInt) throws(SocketError) -> CInt {
+    guard result >= 0 else { throw SocketError(call: "\(call)", code: errno) }
+    return result
+}

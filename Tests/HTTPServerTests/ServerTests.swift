@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import HTTPServer
+
+/// A server on a unix socket with a handler made of closures.
+private final class TestServer: Sendable {
+    struct Handler: RequestHandling {
+        let respond: @Sendable (HTTPRequest) -> HTTPAnswer
+        let finished: @Sendable (HTTPExchange) -> Void
+
+        func answer(_ request: HTTPRequest) -> HTTPAnswer { respond(request) }
+        func didFinish(_ exchange: HTTPExchange) { finished(exchange) }
+    }
+
+    let server: HTTPServer
+    let path: String
+    private static let number = Atomic<Int>(0)
+
+    init(
+        _ configuration: HTTPServer.Configuration = .init(),
+        finished: @escaping @Sendable (HTTPExchange) -> Void = { _ in },
+        respond: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
+    ) throws {
+        path = "/tmp/http-\(getpid())-\(Self.number.add(1, ordering: .relaxed).newValue).sock"
+        server = try HTTPServer(
+            configuration: configuration, handler: Handler(respond: respond, finished: finished)
+        ) { _ in
+            Array("Sun, 06 Nov 1994 08:49:37 GMT".utf8)
+        }
+        _ = try server.listen(on: [.unix(path: path)])
+        server.start()
+    }
+
+    deinit { unlink(path) }
+
+    func client() throws -> RawHTTPClient { try RawHTTPClient(unixSocket: path) }
+}
+
+private func text(_ text: String) -> HTTPResponse {
+    var response = HTTPResponse(status: .ok)
+    response.body = .bytes(Array(text.utf8))
+    return response
+}
+
+private func get(_ target: String, _ lines: String = "") -> String {
+    "GET \(target) HTTP/1.1\r\nHost: a\r\n\(lines)\r\n"
+}
+
+@Suite("The server", .serialized)
+struct ServerTests {
+    @Test("answers one request after another on a connection, with Date and Content-Length")
+    func keepAlive() async throws {
+        let server = try TestServer { .now(text($0.target)) }
+        try await onThread {
+            let client = try server.client()
+            for target in ["/a", "/b?c=d"] {
+                try client.send(get(target))
+                let answer = try client.answer()
+                #expect(answer.status == 200)
+                #expect(answer.text == target)
+                #expect(answer["Date"] == "Sun, 06 Nov 1994 08:49:37 GMT")
+                #expect(answer["Content-Length"] == "\(target.utf8.count)")
+                #expect(answer["Connection"] == nil)
+            }
+        }
+    }
+
+    @Test("answers pipelined requests in their order, whether now or later")
+    func pipelining() async throws {
+        let server = try TestServer { request in
+            let target = request.target
+            return target.hasPrefix("/later") ? .later { text(target) } : .now(text(target))
+        }
+        let targets = ["/1", "/later2", "/3", "/4", "/later5", "/6"]
+        try await onThread {
+            let client = try server.client()
+            try client.send(targets.map { get($0) }.joined())
+            for target in targets { #expect(try client.answer().text == target) }
+        }
+    }
+
+    @Test("reads a request that comes byte by byte")
+    func byteByByte() async throws {
+        let server = try TestServer { .now(text($0.target)) }
+        try await onThread {
+            let client = try server.client()
+            for byte in get("/slow") { try client.send(String(byte)) }
+            #expect(try client.answer().text == "/slow")
+        }
+    }
+
+    @Test("answers HEAD with the fields of GET and no body (RFC 9110 §9.3.2)")
+    func head() async throws {
+        let server = try TestServer { _ in .now(text("hello")) }
+        try await onThread {
+            let client = try server.client()
+            try client.send("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n" + get("/"))
+            let head = try client.answer(isHead: true)
+            let full = try client.answer()
+            #expect(head.fields.map(\.name) == full.fields.map(\.name))
+            #expect(head["Content-Length"] == "5")
+            #expect(full.text == "hello")
+        }
+    }
+
+    @Test("sends large bodies whole, from memory and from a file")
+    func largeBodies() async throws {
+        let bytes = (0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let path = "/tmp/http-file-\(getpid())"
+        let file = linux_open(path, O_RDWR | O_CREAT | O_TRUNC, 0o600)
+        unlink(path)
+        #expect(write(file, bytes, bytes.count) == bytes.count)
+        let owner = DescriptorOwner(file)
+        let server = try TestServer { request in
+            var response = HTTPResponse(status: .ok)
+            response.body =
+                request.target == "/file"
+                ? .file(descriptor: file, offset: 1_000, length: 4_000_000, owner: owner) : .bytes(bytes)
+            return .now(response)
+        }
+        try await onThread {
+            let client = try server.client()
+            try client.send(get("/memory") + get("/file") + get("/memory"))
+            #expect(try client.answer().body == bytes)
+            #expect(try client.answer().body[...] == bytes[1_000..<4_001_000])
+            #expect(try client.answer().body == bytes)
+        }
+    }
+
+    @Test("refuses what it can't read, says why, and closes")
+    func refusal() async throws {
+        let server = try TestServer { .now(text($0.target)) }
+        try await onThread {
+            let client = try server.client()
+            try client.send("GET / HTTP/1.1\r\nHost : a\r\n\r\n")
+            let answer = try client.answer()
+            #expect(answer.status == 400)
+            #expect(answer["Connection"] == "close")
+            #expect(answer["Content-Type"] == "application/problem+json")
+            #expect(throws: RawHTTPClient.Failure.self) { try client.answer() }
+        }
+        #expect(server.server.counts.rejected[.malformed] == 1)
+    }
+
+    @Test("collects a request's content, and asks for it when the client waits (RFC 9110 §10.1.1)")
+    func content() async throws {
+        let server = try TestServer { .now(text(String(decoding: $0.body, as: UTF8.self))) }
+        try await onThread {
+            let client = try server.client()
+            try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n")
+            #expect(try client.answer().status == 100)
+            try client.send(
+                "abc" + "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nde\r\n0\r\n\r\n"
+            )
+            #expect(try client.answer().text == "abc")
+            #expect(try client.answer().text == "de")
+        }
+    }
+
+    @Test("ends the connection as an HTTP/1.0 client expects")
+    func http10() async throws {
+        let server = try TestServer { .now(text($0.target)) }
+        try await onThread {
+            let client = try server.client()
+            try client.send("GET /a HTTP/1.0\r\n\r\n")
+            let answer = try client.answer()
+            #expect(answer["Connection"] == "close")
+            #expect(throws: RawHTTPClient.Failure.self) { try client.answer() }
+        }
+    }
+
+    @Test("answers 408 to a head that does not end, and closes")
+    func slowHead() async throws {
+        var configuration = HTTPServer.Configuration()
+        configuration.headerTimeout = .milliseconds(50)
+        let server = try TestServer(configuration) { .now(text($0.target)) }
+        try await onThread {
+            let client = try server.client()
+            try client.send("GET / HTTP/1.1\r\nHost:")
+            #expect(try client.answer().status == 408)
+        }
+        #expect(server.server.counts.rejected[.headerTimeout] == 1)
+    }
+
+    @Test("cancels the task of a client that leaves, and tells the handler")
+    func clientLeaves() async throws {
+        let started = Gate()
+        let cancelled = Gate()
+        let finished = Gate()
+        let status = Mutex<UInt16>(0)
+        let server = try TestServer(finished: { exchange in
+            status.withLock { $0 = exchange.status.code }
+            finished.open()
+        }) { _ in
+            .later {
+                await withTaskCancellationHandler {
+                    started.open()
+                    await cancelled.passage()
+                } onCancel: {
+                    cancelled.open()
+                }
+                return text("nobody reads this")
+            }
+        }
+        let client = try server.client()
+        try client.send(get("/"))
+        await started.passage()
+
+        client.hangUp()
+
+        await cancelled.passage()
+        await finished.passage()
+        #expect(status.withLock { $0 } == 499)
+    }
+
+    @Test("refuses a connection beyond the limit with 503")
+    func tooMany() async throws {
+        var configuration = HTTPServer.Configuration()
+        configuration.maxConnections = 1
+        let server = try TestServer(configuration) { .now(text($0.target)) }
+        try await onThread {
+            let first = try server.client()
+            try first.send(get("/"))
+            #expect(try first.answer().status == 200)
+            #expect(try server.client().answer().status == 503)
+        }
+    }
+
+    @Test("drains: what is in flight is answered with Connection: close, idle connections end")
+    func drain() async throws {
+        let started = Gate()
+        let gate = Gate()
+        let server = try TestServer { _ in
+            .later {
+                started.open()
+                await gate.passage()
+                return text("last")
+            }
+        }
+        let idle = try server.client()
+        let busy = try server.client()
+        try busy.send(get("/"))
+        await started.passage()
+
+        async let drained: Void = server.server.drain(within: .seconds(30))
+        try await onThread { _ = #expect(throws: RawHTTPClient.Failure.self) { try idle.answer() } }
+        gate.open()
+
+        try await onThread {
+            let answer = try busy.answer()
+            #expect(answer.text == "last")
+            #expect(answer["Connection"] == "close")
+            busy.hangUp()
+        }
+        await drained
+        #expect(server.server.counts.connections == 0)
+    }
+
+    @Test("spreads connections over its loops")
+    func balance() async throws {
+        var configuration = HTTPServer.Configuration()
+        configuration.loops = 2
+        let server = try TestServer(configuration) { .now(text($0.target)) }
+        let clients = try (0..<20).map { _ in try server.client() }
+        try await onThread {
+            for client in clients {
+                try client.send(get("/"))
+                _ = try client.answer()
+            }
+        }
+        #expect(server.server.connectionsByLoop == [10, 10])
+    }
+}
+
+private final class DescriptorOwner: Sendable {
+    let descriptor: CInt
+    init(_ descriptor: CInt) { self.descriptor = descriptor }
+    deinit { close(descriptor) }
+}
