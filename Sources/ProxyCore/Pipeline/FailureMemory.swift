@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// The blacklist as the pipeline uses it (SDWebImage: failedURLs): which failures are kept, where, and for how long.
+public final class FailureMemory: Sendable {
+    private let failed: FailedURLs<PipelineError>
+    private let slowSources: Mutex<SlowSources>
+
+    /// Different results that must time out before the source itself is refused.
+    private static let timeoutsPerSource = 3
+
+    /// An empty blacklist.
+    public init(configuration: FailedURLsConfiguration) {
+        failed = FailedURLs(configuration: configuration)
+        slowSources = Mutex(SlowSources(capacity: configuration.maxEntries))
+    }
+
+    /// What is remembered of a source's or result's key; nil when it may be tried.
+    public func failure(of key: CacheKey, at now: Int64) -> PipelineError? {
+        failed.lookup(key, at: now)?.failure
+    }
+
+    /// Seconds until the failure of `key` is forgotten, for `max-age`.
+    public func remaining(of key: CacheKey, at now: Int64) -> Int64? {
+        failed.lookup(key, at: now)?.remainingSeconds
+    }
+
+    /// Keeps `failure` where its row in the table says so.
+    func remember(_ failure: PipelineError, source: CacheKey, result: CacheKey, at now: Int64) {
+        guard let memory = failure.disposition.memory else { return }
+        var key = memory.scope == .source ? source : result
+        if failure == .transformTimeout {
+            let slow = slowSources.withLock { $0.add(result, of: source) }
+            if slow >= Self.timeoutsPerSource { key = source }
+        }
+        failed.remember(key, failure, as: memory.kind, at: now)
+    }
+
+    /// How many failures are remembered, and how many look-ups found one, by class, for the metrics.
+    public func counts(at now: Int64) -> (remembered: [FailureClass: Int], hits: [FailureClass: Int]) {
+        (failed.counts(at: now), failed.hits)
+    }
+
+    /// Forgets a failure: the key has just succeeded.
+    func forget(_ key: CacheKey) {
+        failed.forget(key)
+    }
+}
+
+/// Which results of a source timed out: more than a few of them, and the source is to blame. Bounded; the oldest goes.
+private struct SlowSources {
+    let capacity: Int
+    private var results: [CacheKey: Set<CacheKey>] = [:]
+    private var order: [CacheKey] = []
+
+    init(capacity: Int) {
+        self.capacity = max(1, capacity)
+    }
+
+    /// Adds one; returns how many different results of this source have timed out.
+    mutating func add(_ result: CacheKey, of source: CacheKey) -> Int {
+        if results[source] == nil {
+            order.append(source)
+            if order.count > capacity { results[order.removeFirst()] = nil }
+        }
+        results[source, default: []].insert(result)
+        return results[source]?.count ?? 0
+    }
+}

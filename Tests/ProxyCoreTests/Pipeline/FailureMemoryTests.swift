@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ProxyCore
+
+@Suite("The memory of failures")
+struct FailureMemoryTests {
+    private let memory = FailureMemory(configuration: FailedURLsConfiguration())
+    private let source = CacheKey(canonicalText: "source")
+    private let results = (0..<4).map { CacheKey(canonicalText: "result \($0)") }
+
+    @Test("keeps what a retry would not heal, for the time of its class")
+    func kept() {
+        memory.remember(.upstreamNotFound(status: 404), source: source, result: results[0], at: 1_000)
+
+        #expect(memory.failure(of: source, at: 1_299) == .upstreamNotFound(status: 404))
+        #expect(memory.remaining(of: source, at: 1_290) == 10)
+        #expect(memory.failure(of: source, at: 1_300) == nil)
+    }
+
+    @Test(
+        "keeps nothing that a retry may heal",
+        arguments: [
+            PipelineError.upstreamTimeout, .upstreamUnreachable, .upstreamIncomplete, .queueFull,
+            .queueTimeout,
+            .clientLeft, .upstreamStatus(500, retryAfter: nil), .upstreamStatus(429, retryAfter: 5),
+            .emptyResult,
+            .frameOutOfRange, .addressForbidden, .invalidURL(position: 0, reason: ""),
+        ])
+    func notKept(failure: PipelineError) {
+        memory.remember(failure, source: source, result: results[0], at: 0)
+
+        #expect(memory.failure(of: source, at: 0) == nil)
+        #expect(memory.failure(of: results[0], at: 0) == nil)
+    }
+
+    @Test("blames a slow transform on its result, and on the source after three different ones")
+    func slowTransforms() {
+        memory.remember(.transformTimeout, source: source, result: results[0], at: 0)
+        memory.remember(.transformTimeout, source: source, result: results[0], at: 0)
+        memory.remember(.transformTimeout, source: source, result: results[1], at: 0)
+        #expect(memory.failure(of: results[0], at: 0) == .transformTimeout)
+        #expect(memory.failure(of: source, at: 0) == nil)
+
+        memory.remember(.transformTimeout, source: source, result: results[2], at: 0)
+
+        #expect(memory.failure(of: source, at: 0) == .transformTimeout)
+    }
+
+    @Test("forgets a key that has succeeded")
+    func forgetting() {
+        memory.remember(.notAnImage, source: source, result: results[0], at: 0)
+        memory.forget(source)
+
+        #expect(memory.failure(of: source, at: 0) == nil)
+    }
+}
