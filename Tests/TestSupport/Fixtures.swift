@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Files that tests work on.
+public enum Fixtures {
+    /// A JPEG of 1200 × 800 pixels.
+    public static let photo = read("photo.jpg")
+
+    /// All bytes of a file in `Tests/Fixtures`.
+    public static func read(_ name: String, from source: StaticString = #filePath) -> [UInt8] {
+        let folder = "\(source)".split(separator: "/", omittingEmptySubsequences: false).dropLast(2).joined(separator: "/")
+        guard let file = fopen("\(folder)/Fixtures/\(name)", "r") else { fatalError("no fixture \(name)") }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = fread(&buffer, 1, buffer.count, file)
+            guard count > 0 else { return bytes }
+            bytes += buffer.prefix(count)
+        }
+    }
+}
