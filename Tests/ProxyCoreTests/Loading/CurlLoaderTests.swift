@@ -308,6 +308,8 @@ struct CurlLoaderTests {
             try await fixture.load(absolute: "http://2130706433:8080/")
         }
         #expect(fixture.origin.log.connections == 0)
+        #expect(fixture.loader.statistics.outcomes == [.addressForbidden: 5])
+        #expect(fixture.loader.statistics.newConnections + fixture.loader.statistics.reusedConnections == 0)
     }
 
     @Test("refuses a forbidden address behind a name, too")
