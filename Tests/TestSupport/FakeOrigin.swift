@@ -33,22 +33,30 @@ public final class FakeOrigin: Sendable {
     /// The address it listens on.
     public let address: String
 
+    private let refusesTLS: Bool
     private let routes = Mutex<[String: Responder]>([:])
     private let observed = Observed(Log())
     private let stopGate = OriginGate()
+    private let hasStopped = Observed(false)
 
     /// Listens on a free port of a loopback address; paths without a route are 404.
-    public init(address: String = "127.0.0.1") throws {
+    ///
+    /// A client that speaks TLS is answered 400 in plain text, as servers do, or else left to wait.
+    public init(address: String = "127.0.0.1", refusesTLS: Bool = true) throws {
+        self.refusesTLS = refusesTLS
         let listener = try OriginSocket.listen(on: address)
         self.address = address
         port = listener.port
         // The thread holds the socket and the gate, not the origin, so that the origin can go and stop it.
         let stopGate = stopGate
+        let hasStopped = hasStopped
         startThread { [weak self] in
             while let client = listener.accept(unlessOpen: stopGate) {
-                guard let self else { return }
+                guard let self else { break }
                 self.serve(client)
             }
+            listener.close()
+            hasStopped.update { $0 = true }
         }
     }
 
@@ -59,6 +67,11 @@ public final class FakeOrigin: Sendable {
     /// Ends all connections and listens no more.
     public func stop() {
         stopGate.open()
+    }
+
+    /// Waits, after `stop`, until new connections are refused.
+    public func waitUntilStopped() async {
+        await hasStopped.wait { $0 }
     }
 
     // MARK: - Routes
@@ -119,9 +132,9 @@ public final class FakeOrigin: Sendable {
             log.connections += 1
             return log.connections
         }
-        let (stopGate, observed) = (stopGate, observed)
+        let (stopGate, observed, refusesTLS) = (stopGate, observed, refusesTLS)
         startThread { [weak self] in
-            while let head = client.readHead(unlessOpen: stopGate) {
+            while let head = client.readHead(refusingTLS: refusesTLS, unlessOpen: stopGate) {
                 guard let self, let request = OriginHTTPRequest(head: head, connection: number) else { break }
                 observed.update { $0.requests.append(request) }
                 let isComplete = client.perform(self.answer(to: request), unlessOpen: stopGate)

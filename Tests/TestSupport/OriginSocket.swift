@@ -93,7 +93,7 @@ final class OriginSocket: Sendable {
     // MARK: - A connection
 
     /// The next request's head with its empty line; nil when the peer has left, the gate is open, or it is too long.
-    func readHead(unlessOpen gate: OriginGate) -> [UInt8]? {
+    func readHead(refusingTLS: Bool, unlessOpen gate: OriginGate) -> [UInt8]? {
         var head = state.withLock { $0.unread }
         var buffer = [UInt8](repeating: 0, count: 8 << 10)
         while true {
@@ -109,6 +109,11 @@ final class OriginSocket: Sendable {
                 return nil
             }
             head += buffer[..<count]
+            // A TLS record of the handshake begins with 22 (RFC 8446 §5.1).
+            if refusingTLS && head.first == 22 {
+                _ = send(OriginAnswer.head(400, [("Connection", "close")]))
+                return nil
+            }
         }
     }
 

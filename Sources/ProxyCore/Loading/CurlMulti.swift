@@ -138,7 +138,8 @@ final class CurlMulti {
         queue.release(transfer.url.origin)
         guard let handle = transfer.handle else { return }
         ledger.countHop(
-            reused: handle.didReuseConnection, opened: transfer.didOpenSocket, bytes: transfer.bodyBytes)
+            reused: transfer.hasSentRequest && handle.didReuseConnection, opened: transfer.didOpenSocket,
+            bytes: transfer.bodyBytes)
         set.remove(handle)
         running[handle.id] = nil
         transfer.handle = nil

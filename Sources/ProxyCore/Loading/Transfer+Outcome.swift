@@ -72,7 +72,7 @@ extension Transfer {
         switch ending {
         case .nameNotResolved(let text), .notConnected(let text): return .unreachable(text)
         case .tls(let text): return .tlsFailed(text)
-        case .timedOut: return .timedOut(clock?.isConnecting == true ? .connect : .transfer)
+        case .timedOut: return .timedOut(hasSentRequest ? .transfer : .connect)
         case .complete: return .incomplete("no response")
         case .refused: return .incomplete("refused")
         case .broken(let text): return hasHead ? .incomplete(text) : .unreachable(text)

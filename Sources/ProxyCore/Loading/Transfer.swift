@@ -68,6 +68,9 @@ final class Transfer {
     /// Whether the current hop goes to another origin than the one that was asked for.
     var isForeignOrigin: Bool { url.origin != job.request.url.origin }
 
+    /// Whether the current hop's request has gone out.
+    var hasSentRequest: Bool { clock?.isConnecting == false }
+
     /// Forgets the last hop and starts the next one's deadlines.
     func beginHop(at now: ContinuousClock.Instant) {
         verdict = .open

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+import ProxyCore
+import Synchronization
+import Testing
+
+@Suite("A growing body")
+struct GrowingBodyTests {
+    @Test("of a few bytes stays in memory, and never asks for a file")
+    func small() async throws {
+        let body = GrowingBody { () throws(LoadError) in throw .storage("not wanted") }
+
+        try append([1, 2], to: body)
+        try append([3], to: body)
+        body.finish()
+
+        let content = try #require(body.content)
+        guard case .bytes(let bytes) = content.body else { return #expect(Bool(false), "in memory") }
+        #expect(bytes == [1, 2, 3])
+        #expect(content.hash == ContentHash(of: [1, 2, 3]))
+        #expect(content.checksum == checksum([1, 2, 3]))
+        #expect(body.prefix == [1, 2, 3])
+    }
+
+    @Test("moves into its file beyond the limit, behind what its owner keeps there")
+    func spills() async throws {
+        let spills = Atomic(0)
+        let body = GrowingBody(configuration: limits(memory: 100, prefix: 10)) { () throws(LoadError) in
+            spills.add(1, ordering: .relaxed)
+            return try Self.memfd(offset: 64)
+        }
+        let bytes = (0..<1_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+
+        for start in stride(from: 0, to: 1_000, by: 60) {
+            try append(Array(bytes[start..<min(start + 60, 1_000)]), to: body)
+        }
+        body.finish()
+
+        let content = try #require(body.content)
+        guard case .file(_, let offset, let length) = content.body else {
+            return #expect(Bool(false), "in a file")
+        }
+        #expect(offset == 64)
+        #expect(length == 1_000)
+        #expect(content.hash == ContentHash(of: bytes))
+        #expect(content.checksum == checksum(bytes))
+        #expect(body.prefix == Array(bytes.prefix(10)))
+        #expect(spills.load(ordering: .relaxed) == 1)
+        #expect(try await read(body, step: 33) == bytes)
+    }
+
+    @Test("of exactly the limit stays in memory, one byte more moves")
+    func limit() throws {
+        let body = GrowingBody(configuration: limits(memory: 8)) { () throws(LoadError) in
+            try Self.memfd(offset: 0)
+        }
+
+        try append([UInt8](repeating: 1, count: 8), to: body)
+        #expect(body.count == 8)
+        try append([2], to: body)
+        body.finish()
+
+        guard case .file(_, _, let length) = body.stored else { return #expect(Bool(false), "in a file") }
+        #expect(length == 9)
+    }
+
+    @Test("keeps its leading bytes although its first piece is larger than memory and prefix are")
+    func prefix() throws {
+        let body = GrowingBody(configuration: limits(memory: 2, prefix: 6)) { () throws(LoadError) in
+            try Self.memfd(offset: 0)
+        }
+
+        try append([1, 2, 3], to: body)
+        try append([4, 5], to: body)
+        try append([6, 7, 8], to: body)
+
+        #expect(body.prefix == [1, 2, 3, 4, 5, 6])
+    }
+
+    @Test("is read by several while it grows, each from the beginning and at its own pace")
+    func readers() async throws {
+        let body = GrowingBody(configuration: limits(memory: 1_000)) { () throws(LoadError) in
+            try Self.memfd(offset: 8)
+        }
+        let bytes = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+
+        try await withThrowingTaskGroup(of: [UInt8].self) { group in
+            for step in [1, 77, 4_096, 100_000] {
+                group.addTask { try await read(body, step: step) }
+            }
+            for start in stride(from: 0, to: bytes.count, by: 500) {
+                try append(Array(bytes[start..<start + 500]), to: body)
+                await Task.yield()
+            }
+            body.finish()
+            for try await result in group { #expect(result == bytes) }
+        }
+    }
+
+    @Test("lets those who wait for its end have it whole")
+    func complete() async throws {
+        let body = GrowingBody { () throws(LoadError) in try Self.memfd(offset: 0) }
+        async let content = body.complete()
+
+        try append([1], to: body)
+        body.finish()
+
+        #expect(try await content.hash == ContentHash(of: [1]))
+    }
+
+    @Test("that fails gives readers what came before, then the error")
+    func fails() async throws {
+        let body = GrowingBody { () throws(LoadError) in try Self.memfd(offset: 0) }
+        try append([1, 2], to: body)
+
+        body.fail(.tooLarge)
+        body.finish()
+
+        #expect(try await body.read(at: 0, max: 10) == [1, 2])
+        await #expect(throws: LoadError.tooLarge) { try await body.read(at: 2, max: 10) }
+        await #expect(throws: LoadError.tooLarge) { try await body.complete() }
+        #expect(body.content == nil)
+    }
+
+    @Test("whose file can't be had fails for writer and readers alike")
+    func noFile() async throws {
+        let body = GrowingBody(configuration: limits(memory: 1)) { () throws(LoadError) in
+            throw .storage("full")
+        }
+
+        #expect(throws: LoadError.storage("full")) { try append([1, 2], to: body) }
+        await #expect(throws: LoadError.storage("full")) { try await body.read(at: 0, max: 1) }
+    }
+
+    @Test("whose file can't be written fails, and never shows bytes that are not there")
+    func brokenFile() async throws {
+        let readOnly = open("/dev/null", O_RDONLY)
+        let body = GrowingBody(configuration: limits(memory: 1)) { () throws(LoadError) in
+            SpillFile(file: OwnedDescriptor(owning: readOnly), offset: 0)
+        }
+
+        #expect(throws: LoadError.self) { try append([1, 2], to: body) }
+        #expect(body.count == 0)
+    }
+
+    @Test("lets a reader whose task is cancelled go, and no other")
+    func cancellation() async throws {
+        let body = GrowingBody { () throws(LoadError) in try Self.memfd(offset: 0) }
+        let leaver = Task { try await body.read(at: 0, max: 1) }
+        let stayer = Task { try await body.read(at: 0, max: 1) }
+
+        leaver.cancel()
+        await #expect(throws: LoadError.cancelled) { try await leaver.value }
+        try append([9], to: body)
+
+        #expect(try await stayer.value == [9])
+    }
+
+    @Test("of no bytes is complete and empty")
+    func empty() async throws {
+        let body = GrowingBody { () throws(LoadError) in throw .storage("not wanted") }
+
+        body.finish()
+
+        #expect(try await body.read(at: 0, max: 1) == [])
+        #expect(body.stored?.count == 0)
+        #expect(body.content?.hash == ContentHash(of: []))
+    }
+
+    // MARK: - Helpers
+
+    private func append(_ bytes: [UInt8], to body: GrowingBody) throws(LoadError) {
+        try bytes.withUnsafeBufferPointer { buffer throws(LoadError) in
+            try body.append(UnsafeRawBufferPointer(buffer))
+        }
+    }
+
+    private func read(_ body: GrowingBody, step: Int) async throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while case let piece = try await body.read(at: bytes.count, max: step), !piece.isEmpty {
+            bytes += piece
+        }
+        return bytes
+    }
+
+    private func limits(memory: Int, prefix: Int = 16) -> GrowingBody.Configuration {
+        var configuration = GrowingBody.Configuration()
+        configuration.memoryLimit = ByteCount(memory)
+        configuration.prefixLimit = ByteCount(prefix)
+        return configuration
+    }
+
+    private func checksum(_ bytes: [UInt8]) -> UInt32 {
+        bytes.withUnsafeBytes { linux_crc32c(0, $0.baseAddress, $0.count) }
+    }
+
+    private static func memfd(offset: Int64) throws(LoadError) -> SpillFile {
+        let descriptor = linux_memfd_create("test")
+        guard descriptor >= 0 else { throw .storage("memfd") }
+        return SpillFile(file: OwnedDescriptor(owning: descriptor), offset: offset)
+    }
+}

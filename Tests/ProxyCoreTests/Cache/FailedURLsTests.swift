@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ProxyCore
+import Testing
+
+@Suite("The blacklist of failed URLs")
+struct FailedURLsTests {
+    private let now: Int64 = 1_000
+
+    @Test("remembers a failure for as long as its class says, and tells how long that still is")
+    func remembers() throws {
+        let failed = FailedURLs<String>(configuration: FailedURLsConfiguration())
+
+        failed.remember(key("a"), "gone", as: .notFound, at: now)
+
+        let remembered = try #require(failed.lookup(key("a"), at: now + 100))
+        #expect(remembered.failure == "gone")
+        #expect(remembered.failureClass == .notFound)
+        #expect(remembered.remainingSeconds == 200)
+        #expect(failed.lookup(key("a"), at: now + 299)?.remainingSeconds == 1)
+        #expect(failed.lookup(key("a"), at: now + 300) == nil)
+        #expect(failed.lookup(key("b"), at: now) == nil)
+    }
+
+    @Test("keeps the latest failure of a key alone")
+    func replaces() {
+        let failed = FailedURLs<String>(configuration: FailedURLsConfiguration())
+
+        failed.remember(key("a"), "first", as: .badImage, at: now)
+        failed.remember(key("a"), "second", as: .clientError, at: now)
+
+        #expect(failed.lookup(key("a"), at: now)?.failure == "second")
+        #expect(failed.counts(at: now) == [.clientError: 1])
+    }
+
+    @Test("when full, forgets the one that ends soonest")
+    func bounded() {
+        let failed = FailedURLs<String>(configuration: configuration(maxEntries: 2))
+
+        failed.remember(key("long"), "", as: .badImage, at: now)
+        failed.remember(key("short"), "", as: .connection, at: now)
+        failed.remember(key("middle"), "", as: .notFound, at: now)
+
+        #expect(failed.lookup(key("short"), at: now) == nil)
+        #expect(failed.lookup(key("middle"), at: now) != nil)
+        #expect(failed.lookup(key("long"), at: now) != nil)
+    }
+
+    @Test("when full, does not forget a longer one for a shorter one")
+    func keepsLonger() {
+        let failed = FailedURLs<String>(configuration: configuration(maxEntries: 1))
+
+        failed.remember(key("long"), "", as: .badImage, at: now)
+        failed.remember(key("short"), "", as: .connection, at: now)
+
+        #expect(failed.lookup(key("long"), at: now) != nil)
+        #expect(failed.lookup(key("short"), at: now) == nil)
+    }
+
+    @Test("makes room of those whose time is over before it forgets others")
+    func expires() {
+        let failed = FailedURLs<String>(configuration: configuration(maxEntries: 2))
+
+        failed.remember(key("over"), "", as: .connection, at: now)
+        failed.remember(key("long"), "", as: .badImage, at: now)
+        failed.remember(key("new"), "", as: .connection, at: now + 60)
+
+        #expect(failed.counts(at: now + 60) == [.badImage: 1, .connection: 1])
+    }
+
+    @Test("with no room or no time for a class keeps nothing")
+    func off() {
+        var timeless = FailedURLsConfiguration()
+        timeless.ttl.notFound = .seconds(0)
+
+        for configuration in [configuration(maxEntries: 0), timeless] {
+            let failed = FailedURLs<String>(configuration: configuration)
+            failed.remember(key("a"), "", as: .notFound, at: now)
+            #expect(failed.lookup(key("a"), at: now) == nil)
+        }
+    }
+
+    @Test("forgets a key or all on demand")
+    func forgets() {
+        let failed = FailedURLs<String>(configuration: FailedURLsConfiguration())
+        for name in ["a", "b", "c"] { failed.remember(key(name), name, as: .notFound, at: now) }
+
+        #expect(failed.forget(key("a")))
+        #expect(!failed.forget(key("a")))
+        #expect(failed.lookup(key("a"), at: now) == nil)
+        #expect(failed.forgetAll() == 2)
+        #expect(failed.counts(at: now).isEmpty)
+    }
+
+    @Test("counts hits by class")
+    func hits() {
+        let failed = FailedURLs<String>(configuration: FailedURLsConfiguration())
+        failed.remember(key("a"), "", as: .notAnImage, at: now)
+
+        _ = failed.lookup(key("a"), at: now)
+        _ = failed.lookup(key("a"), at: now)
+        _ = failed.lookup(key("b"), at: now)
+
+        #expect(failed.hits == [.notAnImage: 2])
+    }
+
+    @Test("stays right under many insertions, removals and expiries")
+    func model() {
+        var random = SystemRandomNumberGenerator()
+        let failed = FailedURLs<Int>(configuration: configuration(maxEntries: 1_000))
+        var expected: [Int: (value: Int, end: Int64)] = [:]
+        let classes: [(FailureClass, Int64)] = [(.notFound, 300), (.clientError, 60), (.badImage, 600)]
+
+        for step in 0..<5_000 {
+            let time = now + Int64(step / 10)
+            let name = Int.random(in: 0..<500, using: &random)
+            let (failureClass, seconds) = classes[name % 3]
+            if step % 7 == 0 {
+                let isThere = (expected[name]?.end ?? 0) > time
+                #expect((failed.lookup(key("\(name)"), at: time) != nil) == isThere)
+                failed.forget(key("\(name)"))
+                expected[name] = nil
+            } else {
+                failed.remember(key("\(name)"), step, as: failureClass, at: time)
+                expected[name] = (step, time + seconds)
+            }
+        }
+
+        let end = now + 500
+        for name in 0..<500 {
+            let value = expected[name].flatMap { $0.end > end ? $0.value : nil }
+            #expect(failed.lookup(key("\(name)"), at: end)?.failure == value)
+        }
+        #expect(failed.counts(at: end).values.reduce(0, +) == expected.values.count { $0.end > end })
+    }
+
+    private func key(_ text: String) -> CacheKey { CacheKey(canonicalText: text) }
+
+    private func configuration(maxEntries: Int) -> FailedURLsConfiguration {
+        var configuration = FailedURLsConfiguration()
+        configuration.maxEntries = maxEntries
+        return configuration
+    }
+}

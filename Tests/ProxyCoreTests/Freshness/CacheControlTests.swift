@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ProxyCore
+import Testing
+
+@Suite("Cache-Control")
+struct CacheControlTests {
+    @Test(
+        "names are read in any case, with blanks and empty members around them (RFC 9111 §5.2, RFC 9110 §5.6.1)"
+    )
+    func names() {
+        let control = CacheControl([" ,, Max-Age=60 ,\tNO-STORE,,"])
+
+        #expect(control.maxAge == 60)
+        #expect(control.directives == .noStore)
+    }
+
+    @Test("lines of several fields count together (RFC 9110 §5.3)")
+    func lines() {
+        let control = CacheControl(["public, max-age=60", "s-maxage=120"])
+
+        #expect(control.isPublic)
+        #expect(control.maxAge == 60)
+        #expect(control.sharedMaxAge == 120)
+    }
+
+    @Test("a quoted number counts like a token (RFC 9111 §5.2)")
+    func quoted() {
+        #expect(CacheControl(["max-age=\"60\""]).maxAge == 60)
+        #expect(CacheControl(["max-age=\"6\\0\""]).maxAge == 60)
+    }
+
+    @Test("a comma inside quotes separates nothing (RFC 9110 §5.6.4)")
+    func comma() {
+        let control = CacheControl(["ext=\"a, max-age=1, \\\", no-store\", max-age=60"])
+
+        #expect(control.maxAge == 60)
+        #expect(control.directives.isEmpty)
+    }
+
+    @Test(
+        "a lifetime that makes no sense is 0: stale at once (RFC 9111 §4.2.1)",
+        arguments: [
+            "max-age", "max-age=", "max-age=-1", "max-age=x", "max-age=1.5", "max-age= 60", "max-age=\"60",
+        ])
+    func malformed(value: String) {
+        #expect(CacheControl([value]).maxAge == 0)
+    }
+
+    @Test("of two lifetimes the shorter holds (RFC 9111 §4.2.1)")
+    func duplicates() {
+        #expect(CacheControl(["max-age=60, max-age=30"]).maxAge == 30)
+        #expect(CacheControl(["max-age=30", "max-age=60"]).maxAge == 30)
+    }
+
+    @Test("a number beyond 2^31 is taken as 2^31 (RFC 9111 §1.2.2)")
+    func large() {
+        #expect(CacheControl(["max-age=99999999999999999999"]).maxAge == 1 << 31)
+    }
+
+    @Test("s-maxage forbids stale reuse as proxy-revalidate does (RFC 9111 §5.2.2.10)")
+    func sharedMaxAge() {
+        #expect(CacheControl(["s-maxage=1"]).directives == .mustRevalidate)
+        #expect(CacheControl(["proxy-revalidate"]).directives == .mustRevalidate)
+        #expect(CacheControl(["must-revalidate"]).directives == .mustRevalidate)
+    }
+
+    @Test("private and no-cache with field names bind the whole response (RFC 9111 §5.2.2.4, §5.2.2.7)")
+    func fieldNames() {
+        #expect(
+            CacheControl(["private=\"set-cookie, x\", no-cache=\"y\""]).directives == [.isPrivate, .noCache])
+    }
+
+    @Test("stale-while-revalidate and stale-if-error are read (RFC 5861), senseless ones are absent")
+    func stale() {
+        let control = CacheControl(["stale-while-revalidate=10, stale-if-error=20"])
+
+        #expect(control.staleWhileRevalidate == 10)
+        #expect(control.staleIfError == 20)
+        #expect(CacheControl(["stale-if-error=x"]).staleIfError == nil)
+    }
+
+    @Test("unknown directives and broken members are dropped alone (RFC 9111 §5.2.3)")
+    func unknown() {
+        let control = CacheControl(["foo, bar=1, =2, max-age 5, immutable"])
+
+        #expect(control.directives == .immutable)
+        #expect(control.maxAge == nil)
+    }
+}

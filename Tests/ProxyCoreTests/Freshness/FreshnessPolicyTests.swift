@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ProxyCore
+import Testing
+
+@Suite("The freshness policy")
+struct FreshnessPolicyTests {
+    /// When the responses of these tests were generated.
+    private let date: Int64 = 1_795_219_200
+
+    // MARK: - Lifetime
+
+    @Test("s-maxage wins over max-age, which wins over Expires (RFC 9111 §4.2.1)")
+    func order() {
+        let expires = ("expires", http(date + 30))
+
+        #expect(lifetime([("cache-control", "max-age=20, s-maxage=10"), expires]) == 10)
+        #expect(lifetime([("cache-control", "max-age=20"), expires]) == 20)
+        #expect(lifetime([expires]) == 30)
+    }
+
+    @Test("Expires counts from Date, not from arrival (RFC 9111 §4.2.1)")
+    func expires() {
+        let head = head([("date", http(date)), ("expires", http(date + 60))], responseTime: date + 20)
+
+        #expect(policy().verdict(on: head).freshnessLifetime == 60)
+    }
+
+    @Test("Expires that is no date, or twice there, or past, is stale at once (RFC 9111 §5.3)")
+    func invalidExpires() {
+        #expect(lifetime([("expires", "0")]) == 0)
+        #expect(lifetime([("expires", http(date + 60)), ("expires", http(date + 60))]) == 0)
+        #expect(lifetime([("expires", http(date - 60))]) == 0)
+    }
+
+    @Test("without a word of the origin a tenth of the age since Last-Modified holds (RFC 9111 §4.2.2)")
+    func heuristic() {
+        #expect(lifetime([("last-modified", http(date - 1_000))]) == 100)
+    }
+
+    @Test("a Last-Modified that is no date, or ahead of Date, tells nothing: the default holds")
+    func noHeuristic() {
+        #expect(lifetime([("last-modified", "yesterday")]) == 86_400)
+        #expect(lifetime([("last-modified", http(date + 10))]) == 86_400)
+        #expect(lifetime([]) == 86_400)
+    }
+
+    @Test("lifetimes are bounded by the configuration, the default among them")
+    func bounds() {
+        var configuration = FreshnessConfiguration()
+        configuration.minimum = .seconds(60)
+        configuration.maximum = .seconds(100)
+
+        #expect(lifetime([("cache-control", "max-age=0")], configuration) == 60)
+        #expect(lifetime([("cache-control", "max-age=1000")], configuration) == 100)
+        #expect(lifetime([], configuration) == 100)
+    }
+
+    @Test("where the origin's word does not count, the default holds, but private and no-store stay")
+    func disrespect() {
+        var configuration = FreshnessConfiguration()
+        configuration.respectOrigin = false
+        let head = head([("cache-control", "max-age=5, no-store, private, no-cache, must-revalidate")])
+
+        let verdict = policy(configuration).verdict(on: head)
+
+        #expect(verdict.freshnessLifetime == 86_400)
+        #expect(verdict.directives == [.noStore, .isPrivate])
+    }
+
+    // MARK: - Age
+
+    @Test(
+        "the initial age is the larger of Date's and Age's, the latter with the delay of the answer (RFC 9111 §4.2.3)"
+    )
+    func initialAge() {
+        let told = head(
+            [("date", http(date)), ("age", "100")], requestTime: date + 5, responseTime: date + 8)
+        let apparent = head(
+            [("date", http(date)), ("age", "1")], requestTime: date + 5, responseTime: date + 8)
+
+        #expect(policy().verdict(on: told).initialAge == 103)
+        #expect(policy().verdict(on: apparent).initialAge == 8)
+    }
+
+    @Test("a Date in the future or none at all makes nothing older (RFC 9111 §4.2.3)")
+    func clockSkew() {
+        #expect(policy().verdict(on: head([("date", http(date + 50))])).initialAge == 0)
+        #expect(policy().verdict(on: head([])).initialAge == 0)
+    }
+
+    @Test("an Age that makes no sense is dropped; of several the first counts (RFC 9111 §5.1)")
+    func invalidAge() {
+        #expect(policy().verdict(on: head([("age", "-5")])).initialAge == 0)
+        #expect(policy().verdict(on: head([("age", "7, 9")])).initialAge == 7)
+        #expect(policy().verdict(on: head([("age", "7"), ("age", "9")])).initialAge == 7)
+    }
+
+    // MARK: - Directives and validators
+
+    @Test("Vary: * forbids storing (RFC 9111 §4.1), another Vary does not matter")
+    func vary() {
+        #expect(policy().verdict(on: head([("vary", "accept, *")])).directives.forbidStoring)
+        #expect(policy().verdict(on: head([("vary", "accept")])).directives.isEmpty)
+    }
+
+    @Test("entity tags are kept as spelled, weak ones too; what is none is not sent back (RFC 9110 §8.8.3)")
+    func entityTags() {
+        for tag in ["\"a\"", "W/\"a b\"".replacing(" ", with: "!"), "\"\""] {
+            #expect(policy().verdict(on: head([("etag", tag)])).entityTag == tag)
+        }
+        for tag in ["a", "\"a", "w/\"a\"", "\"a\"b\"", "\"a b\"", ""] {
+            #expect(policy().verdict(on: head([("etag", tag)])).entityTag == nil)
+        }
+    }
+
+    @Test("Last-Modified is kept as spelled where it is a date")
+    func lastModified() {
+        #expect(
+            policy().verdict(on: head([("last-modified", "Sun Nov  6 08:49:37 1994")])).lastModified != nil)
+        #expect(policy().verdict(on: head([("last-modified", "1994")])).lastModified == nil)
+    }
+
+    // MARK: - Revalidation
+
+    @Test(
+        "a 304 renews lifetime, directives and validators, and leaves the body's identity (RFC 9111 §4.3.4)")
+    func revalidates() throws {
+        let stored = try record([("cache-control", "max-age=10, no-cache"), ("etag", "\"a\"")])
+        let head = head(
+            [("cache-control", "max-age=20"), ("etag", "\"b\""), ("date", http(date + 100))], status: 304,
+            responseTime: date + 101)
+
+        let updated = policy().updating(stored, with: head)
+
+        #expect(updated.freshnessLifetime == 20)
+        #expect(updated.directives.isEmpty)
+        #expect(updated.entityTag == "\"b\"")
+        #expect(updated.responseTime == date + 101)
+        #expect(updated.initialAge == 1)
+        #expect(updated.contentHash == stored.contentHash)
+        #expect(updated.isFresh(at: date + 110))
+        #expect(!updated.isFresh(at: date + 120))
+    }
+
+    @Test("a 304 that says nothing of freshness keeps what was stored (RFC 9111 §3.2)")
+    func keeps() throws {
+        let stored = try record([("cache-control", "max-age=10, must-revalidate"), ("etag", "\"a\"")])
+
+        let updated = policy().updating(stored, with: head([], status: 304, responseTime: date + 100))
+
+        #expect(updated.freshnessLifetime == 10)
+        #expect(updated.directives == .mustRevalidate)
+        #expect(updated.entityTag == "\"a\"")
+        #expect(updated.isFresh(at: date + 105))
+    }
+
+    // MARK: - Helpers
+
+    private func policy(_ configuration: FreshnessConfiguration = FreshnessConfiguration()) -> FreshnessPolicy
+    {
+        FreshnessPolicy(configuration: configuration)
+    }
+
+    private func http(_ seconds: Int64) -> String { HTTPDate(seconds: seconds).description }
+
+    private func lifetime(
+        _ fields: [(String, String)], _ configuration: FreshnessConfiguration = FreshnessConfiguration()
+    ) -> Int64 {
+        policy(configuration).verdict(on: head(fields + [("date", http(date))])).freshnessLifetime
+    }
+
+    private func head(
+        _ fields: [(String, String)], status: Int = 200, requestTime: Int64? = nil, responseTime: Int64? = nil
+    ) -> OriginHead {
+        OriginHead(
+            status: status, fields: fields.map { OriginRequest.Field(name: $0.0, value: $0.1) },
+            contentLength: nil,
+            requestTime: requestTime ?? responseTime ?? date, responseTime: responseTime ?? date)
+    }
+
+    private func record(_ fields: [(String, String)]) throws -> SourceRecord {
+        policy().record(
+            key: CacheKey(canonicalText: "x"), keyText: "x", contentHash: ContentHash(of: [1]), byteCount: 1,
+            format: .png,
+            head: head(fields))
+    }
+}

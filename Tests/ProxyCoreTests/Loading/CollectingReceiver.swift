@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ProxyCore
+import TestSupport
+
+/// Keeps what a loader hands over; can refuse the head or the body.
+final class CollectingReceiver: OriginReceiving {
+    struct Received: Sendable {
+        var head: OriginHead?
+        var bytes: [UInt8] = []
+    }
+
+    let received = Observed(Received())
+    private let headError: LoadError?
+    private let bodyError: LoadError?
+
+    init(refusingHead headError: LoadError? = nil, refusingBody bodyError: LoadError? = nil) {
+        self.headError = headError
+        self.bodyError = bodyError
+    }
+
+    var head: OriginHead? { received.value.head }
+    var bytes: [UInt8] { received.value.bytes }
+
+    func receive(head: OriginHead) throws(LoadError) {
+        received.update { $0.head = head }
+        if let headError { throw headError }
+    }
+
+    func receive(bytes: UnsafeRawBufferPointer) throws(LoadError) {
+        let copy = Array(bytes)
+        received.update { $0.bytes += copy }
+        if let bodyError { throw bodyError }
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ProxyCore
+import TestSupport
+import Testing
+
+@Suite("A fetch that does not end by itself")
+struct CurlLoaderEndingTests {
+    // MARK: - Cancellation
+
+    @Test("stops at the origin when its task is cancelled, before the head and in the body alike")
+    func cancellation() async throws {
+        let fixture = try LoaderFixture()
+        fixture.origin.route("/silent", .silence)
+        fixture.origin.route("/body", .stalling(after: [1, 2, 3], declaring: 10))
+        let receiver = CollectingReceiver()
+        let silent = Task { try await fixture.load("/silent") }
+        let body = Task { try await fixture.load("/body", into: receiver) }
+        await fixture.origin.waitForRequests("/silent")
+        await receiver.received.wait { $0.bytes.count == 3 }
+
+        silent.cancel()
+        body.cancel()
+
+        await #expect(throws: LoadError.cancelled) { try await silent.value }
+        await #expect(throws: LoadError.cancelled) { try await body.value }
+        await fixture.origin.waitForDepartures("/silent")
+        await fixture.origin.waitForDepartures("/body")
+        #expect(fixture.loader.statistics.inflight == 0)
+        #expect(fixture.loader.statistics.outcomes == [.cancelled: 2])
+    }
+
+    @Test("is never asked for when its task was cancelled before it began")
+    func cancelledBefore() async throws {
+        let fixture = try LoaderFixture()
+        fixture.origin.route("/a", .body([1]))
+        let gate = Gate()
+        let task = Task {
+            await gate.passage()
+            return try await fixture.load("/a")
+        }
+
+        task.cancel()
+        gate.open()
+
+        await #expect(throws: LoadError.cancelled) { try await task.value }
+        #expect(fixture.origin.count("/a") == 0)
+    }
+
+    @Test("ends with the loader, which then takes no more and gives no sign of life")
+    func stop() async throws {
+        let fixture = try LoaderFixture()
+        fixture.origin.route("/a", .silence)
+        let task = Task { try await fixture.load("/a") }
+        await fixture.origin.waitForRequests("/a")
+        #expect(await fixture.loader.ping())
+
+        await fixture.loader.stop()
+
+        await #expect(throws: LoadError.cancelled) { try await task.value }
+        await #expect(throws: LoadError.cancelled) { try await fixture.load("/a") }
+        #expect(await !fixture.loader.ping())
+        await fixture.loader.stop()
+        await fixture.origin.waitForDepartures("/a")
+    }
+
+    @Test("many of them, begun and cancelled at random, leave nothing behind")
+    func storm() async throws {
+        let fixture = try LoaderFixture {
+            $0.maxConcurrent = 8
+            $0.maxPerHost = 8
+        }
+        fixture.origin.route("/quick", .body([1]))
+        fixture.origin.route("/silent", .silence)
+
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<200 {
+                let task = Task { try await fixture.load(index.isMultiple(of: 4) ? "/silent" : "/quick") }
+                group.addTask {
+                    if index.isMultiple(of: 2) { task.cancel() }
+                    _ = await task.result
+                }
+            }
+        }
+
+        let statistics = fixture.loader.statistics
+        #expect(statistics.inflight == 0)
+        #expect(statistics.queued == 0)
+        #expect(statistics.total == 200)
+    }
+
+    // MARK: - Deadlines
+
+    @Test("ends when the first byte does not come in time")
+    func firstByte() async throws {
+        let fixture = try LoaderFixture { $0.firstByteTimeout = .milliseconds(20) }
+        fixture.origin.route("/a", .silence)
+
+        await #expect(throws: LoadError.timedOut(.firstByte)) { try await fixture.load("/a") }
+        await fixture.origin.waitForDepartures("/a")
+    }
+
+    @Test("ends when the body comes too slowly")
+    func lowSpeed() async throws {
+        let fixture = try LoaderFixture {
+            $0.lowSpeedTime = .milliseconds(20)
+            $0.firstByteTimeout = .seconds(50)
+        }
+        fixture.origin.route("/a", .stalling(after: [1], declaring: 10))
+
+        await #expect(throws: LoadError.timedOut(.transfer)) { try await fixture.load("/a") }
+        await fixture.origin.waitForDepartures("/a")
+    }
+
+    @Test("ends when the whole takes too long, redirects included")
+    func total() async throws {
+        let fixture = try LoaderFixture { $0.totalTimeout = .milliseconds(40) }
+        fixture.origin.route("/a", .redirect(to: "/b"))
+        fixture.origin.route("/b", .silence)
+
+        await #expect(throws: LoadError.timedOut(.transfer)) { try await fixture.load("/a") }
+        await fixture.origin.waitForDepartures("/b")
+    }
+
+    @Test("ends when TLS is not agreed on in time, which counts as connecting")
+    func connect() async throws {
+        let fixture = try LoaderFixture { $0.connectTimeout = .milliseconds(30) }
+        let silent = try FakeOrigin(refusesTLS: false)
+        let url = "https://127.0.0.1:\(silent.port)/"
+
+        await #expect(throws: LoadError.timedOut(.connect)) { try await fixture.load(absolute: url) }
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ProxyCore
+import TestSupport
+import Testing
+
+@Suite("Fetches that wait")
+struct CurlLoaderQueueTests {
+    @Test("run no more at once to one origin than allowed, and all get their turn")
+    func perHost() async throws {
+        let fixture = try LoaderFixture { $0.maxPerHost = 2 }
+        let gate = OriginGate()
+        fixture.origin.route("/a", .body([1]).held(by: gate))
+        let other = try FakeOrigin()
+        other.route("/b", .body([2]))
+
+        let fetches = (0..<5).map { _ in Task { try await fixture.load("/a") } }
+        await fixture.origin.waitForRequests("/a", count: 2)
+        // An origin of its own has slots of its own; by its end the loader has seen all that was asked before.
+        try await fixture.load(absolute: other.url("/b"))
+        #expect(fixture.origin.count("/a") == 2)
+
+        gate.open()
+        for fetch in fetches { _ = try await fetch.value }
+        #expect(fixture.origin.count("/a") == 5)
+        #expect(fixture.origin.log.connections == 2)
+    }
+
+    @Test("are refused beyond the queue's bound, and counted")
+    func full() async throws {
+        let fixture = try LoaderFixture {
+            $0.maxConcurrent = 1
+            $0.queue = 1
+        }
+        let gate = OriginGate()
+        fixture.origin.route("/a", .body([1]).held(by: gate))
+        let first = Task { try await fixture.load("/a") }
+        await fixture.origin.waitForRequests("/a")
+        let second = Task { try await fixture.load("/a") }
+        while fixture.loader.statistics.queued < 1 { #expect(await fixture.loader.ping()) }
+
+        await #expect(throws: LoadError.queueFull) { try await fixture.load("/a") }
+        #expect(fixture.loader.statistics.inflight == 1)
+
+        gate.open()
+        _ = try await first.value
+        _ = try await second.value
+        #expect(fixture.loader.statistics.outcomes == [.success: 2, .queueFull: 1])
+        #expect(fixture.loader.statistics.inflight == 0)
+    }
+
+    @Test("give up when no slot comes free in time")
+    func timeout() async throws {
+        let fixture = try LoaderFixture {
+            $0.maxConcurrent = 1
+            $0.queueTimeout = .milliseconds(1)
+        }
+        let gate = OriginGate()
+        fixture.origin.route("/a", .body([1]).held(by: gate))
+        let first = Task { try await fixture.load("/a") }
+        await fixture.origin.waitForRequests("/a")
+
+        await #expect(throws: LoadError.queueTimedOut) { try await fixture.load("/a") }
+
+        gate.open()
+        _ = try await first.value
+        #expect(fixture.origin.count("/a") == 1)
+    }
+
+    @Test("leave the queue when they are cancelled, and never ask")
+    func cancelled() async throws {
+        let fixture = try LoaderFixture { $0.maxConcurrent = 1 }
+        let gate = OriginGate()
+        fixture.origin.route("/a", .body([1]).held(by: gate))
+        fixture.origin.route("/b", .body([1]))
+        let first = Task { try await fixture.load("/a") }
+        await fixture.origin.waitForRequests("/a")
+        let second = Task { try await fixture.load("/b") }
+
+        second.cancel()
+        await #expect(throws: LoadError.cancelled) { try await second.value }
+        gate.open()
+        _ = try await first.value
+
+        #expect(fixture.origin.count("/b") == 0)
+        #expect(fixture.loader.statistics.queued == 0)
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ProxyCore
+import TestSupport
+import Testing
+
+/// A loader that may reach 127.0.0.1, and an origin there.
+struct LoaderFixture {
+    let origin: FakeOrigin
+    let loader: CurlLoader
+
+    init(
+        deniedNetworks: [String] = [], configure: (inout FetchConfiguration) -> Void = { _ in },
+        redirectPolicy: @escaping @Sendable (SourceURL) -> Bool = { _ in true }
+    ) throws {
+        var configuration = FetchConfiguration()
+        configure(&configuration)
+        var addresses = AddressConfiguration()
+        addresses.allowedNetworks = ["127.0.0.1/32"]
+        addresses.deniedNetworks = deniedNetworks
+        origin = try FakeOrigin()
+        loader = try CurlLoader(
+            configuration: configuration, addresses: AddressPolicy(configuration: addresses),
+            redirectPolicy: redirectPolicy)
+    }
+
+    /// A request for a path of the origin.
+    func request(_ path: String) throws -> OriginRequest {
+        try OriginRequest(url: SourceURL(parsing: origin.url(path)))
+    }
+
+    /// Fetches a path of the origin into nowhere.
+    @discardableResult
+    func load(_ path: String, into receiver: CollectingReceiver = CollectingReceiver()) async throws
+        -> LoadSummary
+    {
+        try await loader.load(request(path), into: receiver)
+    }
+
+    /// Fetches an absolute URL into nowhere.
+    @discardableResult
+    func load(absolute url: String) async throws -> LoadSummary {
+        try await loader.load(OriginRequest(url: SourceURL(parsing: url)), into: CollectingReceiver())
+    }
+}
+
+/// Expects a fetch to fail with this outcome, whatever its text.
+func expectFailure(
+    _ outcome: LoadOutcome, sourceLocation: SourceLocation = #_sourceLocation,
+    of work: () async throws -> LoadSummary
+) async {
+    let error = await #expect(throws: LoadError.self, sourceLocation: sourceLocation) { try await work() }
+    #expect(error?.outcome == outcome, sourceLocation: sourceLocation)
+}

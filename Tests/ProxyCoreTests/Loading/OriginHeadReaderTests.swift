@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ProxyCore
+
+@Suite("The reader of a response's head")
+struct OriginHeadReaderTests {
+    @Test("collects fields in order, names in lower case, values without blanks around (RFC 9110 §5.5)")
+    func fields() {
+        let (steps, reader) = read([
+            "HTTP/1.1 200 OK\r\n", "Content-Type: image/png \r\n", "X-A:\t1\r\n", "\r\n",
+        ])
+
+        #expect(steps == [.more, .more, .more, .complete(status: 200)])
+        #expect(reader.fields.map(\.name) == ["content-type", "x-a"])
+        #expect(reader.fields.map(\.value) == ["image/png", "1"])
+    }
+
+    @Test("reads the status of HTTP/2, which has no reason")
+    func http2() {
+        #expect(read(["HTTP/2 404 \r\n", "\r\n"]).steps.last == .complete(status: 404))
+    }
+
+    @Test("begins anew after an interim response (RFC 9110 §15.2)")
+    func interim() {
+        let (steps, reader) = read([
+            "HTTP/1.1 103 Early\r\n", "Link: x\r\n", "\r\n", "HTTP/1.1 200 OK\r\n", "A: b\r\n", "\r\n",
+        ])
+
+        #expect(steps == [.more, .more, .more, .more, .more, .complete(status: 200)])
+        #expect(reader.fields.map(\.name) == ["a"])
+    }
+
+    @Test("joins a folded line with the one before (RFC 9112 §5.2)")
+    func folded() {
+        let (_, reader) = read(["HTTP/1.1 200 OK\r\n", " lost\r\n", "A: b\r\n", "\t c\r\n", "\r\n"])
+
+        #expect(reader.fields.map(\.value) == ["b c"])
+    }
+
+    @Test("drops lines without a name, and trailers after the body (RFC 9110 §6.5)")
+    func dropped() {
+        let (steps, reader) = read([
+            "HTTP/1.1 200 OK\r\n", ": x\r\n", "nonsense\r\n", "\r\n", "Late: x\r\n", "\r\n",
+        ])
+
+        #expect(steps.suffix(2) == [.more, .more])
+        #expect(reader.fields.isEmpty)
+    }
+
+    @Test("takes no more than its bound, interim responses and trailers counted")
+    func bound() {
+        let interim = ["HTTP/1.1 100 Continue\r\n", "\r\n"]
+        let (steps, _) = read(interim + interim + interim + interim)
+
+        #expect(steps.last == .tooLarge)
+    }
+
+    private func read(_ lines: [String]) -> (steps: [OriginHeadReader.Step], reader: OriginHeadReader) {
+        var reader = OriginHeadReader(maxBytes: ByteCount(90))
+        let steps = lines.map { line in Array(line.utf8).withUnsafeBytes { reader.read($0) } }
+        return (steps, reader)
+    }
+}
