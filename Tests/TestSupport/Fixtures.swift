@@ -9,7 +9,8 @@ public enum Fixtures {
 
     /// All bytes of a file in `Tests/Fixtures`.
     public static func read(_ name: String, from source: StaticString = #filePath) -> [UInt8] {
-        let folder = "\(source)".split(separator: "/", omittingEmptySubsequences: false).dropLast(2).joined(separator: "/")
+        let folder = "\(source)".split(separator: "/", omittingEmptySubsequences: false).dropLast(2).joined(
+            separator: "/")
         guard let file = fopen("\(folder)/Fixtures/\(name)", "r") else { fatalError("no fixture \(name)") }
         defer { fclose(file) }
         var bytes: [UInt8] = []
