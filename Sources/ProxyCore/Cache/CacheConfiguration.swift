@@ -12,7 +12,7 @@ public struct CacheConfiguration: Sendable, Hashable, Codable {
     public var results: StorePolicy = .all
 
     /// Which tiers store a kind of entry.
-    public enum StorePolicy: String, Sendable, Hashable, Codable {
+    public enum StorePolicy: String, Sendable, Hashable, Codable, CaseIterable {
         /// No tier.
         case none
         /// Memory only.
@@ -61,7 +61,7 @@ public struct DiskCacheConfiguration: Sendable, Hashable, Codable {
     public var sweepInterval: TimeSpan = .seconds(60)
 
     /// What age is counted from.
-    public enum ExpireBy: String, Sendable, Hashable, Codable {
+    public enum ExpireBy: String, Sendable, Hashable, Codable, CaseIterable {
         /// The last time the entry was served.
         case access
         /// The time it was stored.

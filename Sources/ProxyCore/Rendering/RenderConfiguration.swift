@@ -68,7 +68,7 @@ public struct TransformConfiguration: Sendable, Hashable, Codable {
     public var isolation: Isolation = .process
 
     /// Where pixels are computed.
-    public enum Isolation: String, Sendable, Hashable, Codable {
+    public enum Isolation: String, Sendable, Hashable, Codable, CaseIterable {
         /// In spawned worker processes.
         case process
         /// In the daemon itself: for comparison only, since a hostile picture can then end the daemon.

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ProxyCore
+
+// The bounds of every setting, one function a section, in the order of ProxyConfiguration.
+
+extension ProxyConfiguration {
+    /// Returns every value that is out of bounds or contradicts another; empty when all is well.
+    func problems() -> [ConfigurationIssue] {
+        var check = ConfigurationCheck()
+        check.require(
+            "listen", JSONValue.strings(listen).compact, !listen.isEmpty, allowed: "at least one address")
+        http.bounds(&check)
+        cache.bounds(&check)
+        freshness.bounds(&check)
+        failedURLs.bounds(&check)
+        fetch.bounds(&check)
+        transform.bounds(&check)
+        limits.bounds(&check)
+        formats.bounds(&check)
+        quality.bounds(&check)
+        security.bounds(&check)
+        check.require("log.accessRecords", log.accessRecords, in: 16...65_536)
+        return check.issues
+    }
+}
+
+extension JSONValue {
+    /// A list of texts.
+    static func strings(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
+}
+
+extension HTTPSection {
+    fileprivate func bounds(_ check: inout ConfigurationCheck) {
+        let time = TimeSpan.milliseconds(1)...TimeSpan.hours(1)
+        check.require("http.loops", loops, in: 1...1_024, orZero: "one per core")
+        check.require("http.maxConnections", maxConnections, in: 1...1_000_000)
+        check.require("http.headerTimeout", headerTimeout, in: time)
+        check.require("http.idleTimeout", idleTimeout, in: time)
+        check.require("http.bodyTimeout", bodyTimeout, in: time)
+        check.require("http.writeTimeout", writeTimeout, in: time)
+        check.require("http.requestTimeout", requestTimeout, in: time)
+        check.require("http.maxHeaderBytes", maxHeaderBytes, in: .kibibytes(1)...(.mebibytes(1)))
+        check.require("http.maxTargetBytes", maxTargetBytes, in: ByteCount(256)...(.mebibytes(1)))
+        check.require("http.maxBodyBytes", maxBodyBytes, in: ByteCount(0)...(.gibibytes(1)))
+    }
+}
+
+extension CacheConfiguration {
+    fileprivate func bounds(_ check: inout ConfigurationCheck) {
+        check.require(
+            "cache.memory.maxBytes", memory.maxBytes, atLeast: .mebibytes(1), orZero: "a tenth of the memory")
+        check.require("cache.memory.maxEntries", memory.maxEntries, in: 1...1_000_000_000, orZero: "no bound")
+        check.require("cache.memory.maxEntryBytes", memory.maxEntryBytes, in: .kibibytes(1)...(.gibibytes(4)))
+        check.require(
+            "cache.disk.directory", disk.directory, disk.directory.isEmpty || disk.directory.hasPrefix("/"),
+            allowed: "an absolute path, or nothing for the default")
+        check.require("cache.disk.maxBytes", disk.maxBytes, in: .mebibytes(1)...(.gibibytes(1 << 20)))
+        check.require("cache.disk.maxAge", disk.maxAge, in: .seconds(1)...(.days(36_500)))
+        check.require("cache.disk.lowWater", disk.lowWater, in: 0.1...1)
+        check.require("cache.disk.sweepInterval", disk.sweepInterval, in: .seconds(1)...(.days(1)))
+    }
+}
+
+extension FreshnessConfiguration {
+    fileprivate func bounds(_ check: inout ConfigurationCheck) {
+        let longest = TimeSpan.days(36_500)
+        check.require("freshness.maximum", maximum, in: .seconds(0)...longest)
+        check.require(
+            "freshness.minimum", minimum, minimum <= maximum, allowed: "at most freshness.maximum, \(maximum)"
+        )
+        check.require(
+            "freshness.default", self.default, self.default <= maximum,
+            allowed: "at most freshness.maximum, \(maximum)")
+    }
+}
+
+extension FailedURLsConfiguration {
+    fileprivate func bounds(_ check: inout ConfigurationCheck) {
+        let time = TimeSpan.seconds(0)...TimeSpan.days(30)
+        check.require("failedURLs.maxEntries", maxEntries, in: 1...10_000_000)
+        check.require("failedURLs.ttl.notFound", ttl.notFound, in: time)
+        check.require("failedURLs.ttl.clientError", ttl.clientError, in: time)
+        check.require("failedURLs.ttl.notAnImage", ttl.notAnImage, in: time)
+        check.require("failedURLs.ttl.badImage", ttl.badImage, in: time)
+        check.require("failedURLs.ttl.connection", ttl.connection, in: time)
+    }
+}
+
+extension FetchConfiguration {
+    fileprivate func bounds(_ check: inout ConfigurationCheck) {
+        let time = TimeSpan.milliseconds(1)...TimeSpan.hours(1)
+        check.require("fetch.maxConcurrent", maxConcurrent, in: 1...10_000)
+        check.require("fetch.maxPerHost", maxPerHost, in: 1...10_000)
+        check.require("fetch.queue", queue, in: 0...1_000_000)
+        check.require("fetch.queueTimeout", queueTimeout, in: time)
+        check.require("fetch.connectTimeout", connectTimeout, in: time)
+        check.require("fetch.firstByteTimeout", firstByteTimeout, in: time)
+        check.require("fetch.totalTimeout", totalTimeout, in: time)
+        check.require("fetch.lowSpeed", lowSpeed, in: ByteCount(0)...(.gibibytes(1)))
+        check.require("fetch.lowSpeedTime", lowSpeedTime, in: .seconds(1)...(.hours(1)))
+        check.require("fetch.maxRedirects", maxRedirects, in: 0...50)
+        check.require("fetch.maxBytes", maxBytes, in: .kibibytes(1)...(.gibibytes(16)))
+        check.require("fetch.maxHeadBytes", maxHeadBytes, in: .kibibytes(1)...(.mebibytes(16)))
+        check.require("fetch.retries", retries, in: 0...10)
+        check.require(
+            "fetch.userAgent", userAgent, isFieldValue(userAgent),
+            allowed: "printable ASCII without line breaks")
+        for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
+            check.require(
+                "fetch.headers.\(name)", value, isToken(name) && isFieldValue(value),
+                allowed: "a field name (RFC 9110 §5.1) with printable ASCII as its value")
+        }
+    }
+}
+
+extension TransformConfiguration {
+    fileprivate func bounds(_ check: inout ConfigurationCheck) {
+        let time = TimeSpan.milliseconds(1)...TimeSpan.hours(1)
+        check.require("transform.workers", workers, in: 1...1_024, orZero: "one per core")
+        check.require("transform.queue", queue, in: 1...1_000_000, orZero: "4 × workers")
+        check.require("transform.queueTimeout", queueTimeout, in: time)
+        check.require("transform.timeout", timeout, in: time)
+        check.require(
+            "transform.memoryPerWorker", memoryPerWorker, atLeast: .mebibytes(64), orZero: "no limit")
+        check.require("transform.jobsPerWorker", jobsPerWorker, in: 1...1_000_000_000)
+        check.require("transform.niceness", niceness, in: 0...19)
+    }
+}
+
+extension RenderLimits {
+    fileprivate func bounds(_ check: inout ConfigurationCheck) {
+        check.require("limits.sourcePixels", sourcePixels, in: 1...10_000_000_000)
+        check.require("limits.frames", frames, in: 1...100_000)
+        check.require("limits.side", side, in: 1...10_000_000)
+        check.require("limits.outputPixels", outputPixels, in: 1...10_000_000_000)
+        check.require("limits.operations", operations, in: 1...1_000)
+    }
+}
+
+extension FormatsConfiguration {
+    fileprivate func bounds(_ check: inout ConfigurationCheck) {
+        let writable = ImageFormat.allCases.filter(\.row.isWritable).map(\.rawValue)
+        for format in auto where !format.row.isWritable {
+            check.refuse(
+                "formats.auto", format.rawValue, allowed: "formats of \(writable.joined(separator: ", "))")
+        }
+        check.require(
+            "formats.auto", JSONValue.strings(auto.map(\.rawValue)).compact, Set(auto).count == auto.count,
+            allowed: "each format once")
+        check.require("formats.avifMaxPixels", avifMaxPixels, in: 0...10_000_000_000)
+        check.require("formats.decode", "[]", !decode.isEmpty, allowed: "at least one format")
+    }
+}
+
+extension QualityConfiguration {
+    fileprivate func bounds(_ check: inout ConfigurationCheck) {
+        check.require("quality.jpeg", jpeg, in: 1...100)
+        check.require("quality.webp", webp, in: 1...100)
+        check.require("quality.avif", avif, in: 1...100)
+        check.require("quality.jxl", jxl, in: 1...100)
+    }
+}
+
+extension SecuritySection {
+    fileprivate func bounds(_ check: inout ConfigurationCheck) {
+        for port in ports { check.require("security.ports", port, in: 1...65_535) }
+    }
+}
+
+/// Whether `text` can be a field's value as it stands (RFC 9110 §5.5), narrowed to printable ASCII.
+private func isFieldValue(_ text: String) -> Bool {
+    text.utf8.allSatisfy { (0x20...0x7E).contains($0) } && text.first != " " && text.last != " "
+}
+
+/// Whether `text` is a token (RFC 9110 §5.6.2).
+private func isToken(_ text: String) -> Bool {
+    let marks = Set("!#$%&'*+-.^_`|~".utf8)
+    return !text.isEmpty
+        && text.utf8.allSatisfy {
+            marks.contains($0) || (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)
+                || (0x61...0x7A).contains($0)
+        }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ProxyCore
+
+/// Collects what is out of bounds; each section describes its bounds by calling it.
+struct ConfigurationCheck {
+    /// What was found.
+    private(set) var issues: [ConfigurationIssue] = []
+
+    /// Reports `value` at `path`; `allowed` completes "expected …".
+    mutating func refuse(_ path: String, _ value: some Any, allowed: String) {
+        let problem = "\(quotedIfText(value)) is not allowed, expected \(allowed)"
+        issues.append(ConfigurationIssue(path: path, problem: problem))
+    }
+
+    /// Demands that a number or size lies within `range`.
+    mutating func require<Value: Comparable>(_ path: String, _ value: Value, in range: ClosedRange<Value>) {
+        guard !range.contains(value) else { return }
+        refuse(path, value, allowed: "\(range.lowerBound) to \(range.upperBound)")
+    }
+
+    /// Demands that a number lies within `range`, or is 0, which has a meaning of its own.
+    mutating func require(_ path: String, _ value: Int, in range: ClosedRange<Int>, orZero meaning: String) {
+        guard value != 0, !range.contains(value) else { return }
+        refuse(path, value, allowed: "\(range.lowerBound) to \(range.upperBound), or 0 for \(meaning)")
+    }
+
+    /// Demands that a size is at least `least`, or is 0, which has a meaning of its own.
+    mutating func require(
+        _ path: String, _ value: ByteCount, atLeast least: ByteCount, orZero meaning: String
+    ) {
+        guard value.bytes != 0, value < least else { return }
+        refuse(path, value, allowed: "at least \(least), or 0 for \(meaning)")
+    }
+
+    /// Demands what no range can say.
+    mutating func require(_ path: String, _ value: some Any, _ isMet: Bool, allowed: String) {
+        if !isMet { refuse(path, value, allowed: allowed) }
+    }
+
+    private func quotedIfText(_ value: some Any) -> String {
+        (value as? String).map { JSONValue.string($0).compact } ?? "\(value)"
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ProxyCore
+
+/// Brings the settings together: defaults, over them the operator's file, over that the environment, over that flags.
+///
+/// The defaults are encoded first, and everything else is laid over that tree: a key that is not in it is unknown, and a
+/// value that does not decode in its place is refused, both with path, place and what is allowed. All problems are
+/// collected. A member whose default is an empty object (`fetch.headers`) takes any key.
+struct ConfigurationLoader {
+    /// Largest file that is read; a larger one is refused.
+    static let maxFileBytes = ByteCount.mebibytes(4)
+
+    /// The operator's values, by where they came from.
+    struct Sources: Sendable {
+        /// The file's name, for messages, and its content; nil when there is none.
+        var file: (name: String, bytes: [UInt8])?
+        /// The environment; only names that begin with `IMAGEPROXYD_` are looked at.
+        var environment: [String: String] = [:]
+        /// `--listen`, when given.
+        var listen: [String] = []
+    }
+
+    /// A value to be laid over the defaults.
+    private struct Overlay {
+        var path: [String]
+        var value: JSONValue
+        var origin: ConfigurationIssue.Origin
+    }
+
+    private let defaults: JSONValue
+    private var issues: [ConfigurationIssue] = []
+    private var overlays: [Overlay] = []
+
+    /// Returns the settings.
+    /// - Throws: all that is wrong with them.
+    static func load(_ sources: Sources) throws(ConfigurationError) -> ProxyConfiguration {
+        var loader = ConfigurationLoader(defaults: Self.defaults)
+        if let file = sources.file { loader.readFile(file.name, file.bytes) }
+        loader.readEnvironment(sources.environment)
+        if !sources.listen.isEmpty {
+            loader.lay(.strings(sources.listen), at: ["listen"], from: .flag("--listen"))
+        }
+        return try loader.finish()
+    }
+
+    /// The defaults as a tree, in the order of declaration.
+    static var defaults: JSONValue {
+        do {
+            return try SettingsEncoder.encode(ProxyConfiguration())
+        } catch {
+            // No setting's `encode(to:)` throws on its default, which a test holds.
+            preconditionFailure("the defaults can't be encoded: \(error)")
+        }
+    }
+
+    private init(defaults: JSONValue) {
+        self.defaults = defaults
+    }
+
+    // MARK: - The file
+
+    private mutating func readFile(_ name: String, _ bytes: [UInt8]) {
+        var parser = JSONParser(bytes)
+        do throws(JSONSyntaxError) {
+            let root = try parser.parse()
+            guard case .object = root else {
+                return report([], "\(root.kind) is not allowed, expected an object", .file(name, nil))
+            }
+            let positions = parser.positions
+            walk(root, over: defaults, at: []) { .file(name, positions[$0]) }
+        } catch {
+            report([], error.message, .file(name, error.position))
+        }
+    }
+
+    private mutating func walk(
+        _ value: JSONValue, over known: JSONValue, at path: [String],
+        origin: ([String]) -> ConfigurationIssue.Origin
+    ) {
+        guard case .object(let names) = known, !names.isEmpty else {
+            return lay(value, at: path, from: origin(path))
+        }
+        guard case .object(let members) = value else {
+            return report(path, "\(value.kind) is not allowed, expected an object", origin(path))
+        }
+        for member in members {
+            let inner = path + [member.name]
+            guard let next = known[member.name] else {
+                let hint = nearest(to: member.name, among: names.map(\.name))
+                report(inner, "unknown key" + hint.map { ", did you mean \($0)?" }.orEmpty, origin(inner))
+                continue
+            }
+            walk(member.value, over: next, at: inner, origin: origin)
+        }
+    }
+
+    // MARK: - The environment
+
+    private mutating func readEnvironment(_ environment: [String: String]) {
+        let variables = EnvironmentNames.paths(in: defaults)
+        for (name, text) in environment.sorted(by: { $0.key < $1.key }) where EnvironmentNames.isOurs(name) {
+            let origin = ConfigurationIssue.Origin.environment(name)
+            guard let path = variables[name] else {
+                let hint = nearest(to: name, among: Array(variables.keys))
+                report([], "unknown variable" + hint.map { ", did you mean \($0)?" }.orEmpty, origin)
+                continue
+            }
+            let candidates = EnvironmentNames.readings(of: text, like: value(at: path))
+            let fitting = candidates.first { mismatch($0, at: path) == nil }
+            lay(fitting ?? candidates.first ?? .string(text), at: path, from: origin)
+        }
+    }
+
+    private func value(at path: [String]) -> JSONValue {
+        path.reduce(defaults) { $0[$1] ?? .null }
+    }
+
+    // MARK: - Laying over
+
+    /// Takes a value in if it alone, laid over the defaults, can be decoded.
+    private mutating func lay(_ value: JSONValue, at path: [String], from origin: ConfigurationIssue.Origin) {
+        if let mismatch = mismatch(value, at: path) {
+            return report(path, "\(value.compact) is not allowed, \(mismatch)", origin)
+        }
+        overlays.append(Overlay(path: path, value: value, origin: origin))
+    }
+
+    private func mismatch(_ value: JSONValue, at path: [String]) -> String? {
+        do {
+            _ = try SettingsDecoder.decode(
+                ProxyConfiguration.self, from: defaults.replacing(path, with: value))
+            return nil
+        } catch DecodingError.dataCorrupted(let context) {
+            return context.debugDescription
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    private mutating func report(_ path: [String], _ problem: String, _ origin: ConfigurationIssue.Origin?) {
+        let path = path.joined(separator: ".")
+        issues.append(ConfigurationIssue(path: path, problem: problem, origin: origin))
+    }
+
+    private func finish() throws(ConfigurationError) -> ProxyConfiguration {
+        let tree = overlays.reduce(defaults) { $0.replacing($1.path, with: $1.value) }
+        let configuration: ProxyConfiguration
+        do {
+            configuration = try SettingsDecoder.decode(ProxyConfiguration.self, from: tree)
+        } catch {
+            // Each value decoded alone, so this is a bug of a `Decodable` that looks at two; it must not go unsaid.
+            throw ConfigurationError(issues: issues + [ConfigurationIssue(path: "", problem: "\(error)")])
+        }
+        let all = issues + configuration.problems().map(located)
+        guard all.isEmpty else { throw ConfigurationError(issues: all) }
+        return configuration
+    }
+
+    /// Adds where the value came from; the last to set it wins. What contradicts a default has no place.
+    private func located(_ issue: ConfigurationIssue) -> ConfigurationIssue {
+        var issue = issue
+        let overlay = overlays.last { overlay in
+            let path = overlay.path.joined(separator: ".")
+            return issue.path == path || issue.path.hasPrefix(path + ".")
+        }
+        issue.origin = overlay?.origin
+        return issue
+    }
+}
+
+extension Optional<String> {
+    /// The text, or none.
+    fileprivate var orEmpty: String { self ?? "" }
+}

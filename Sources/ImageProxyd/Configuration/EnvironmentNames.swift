@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The variables of the environment: `IMAGEPROXYD_CACHE_MEMORY_MAX_BYTES` is `cache.memory.maxBytes`.
+///
+/// Names are derived from the defaults' tree: every setting has one and none is listed by hand.
+enum EnvironmentNames {
+    private static let prefix = "IMAGEPROXYD_"
+
+    /// Whether a variable is meant for this daemon.
+    static func isOurs(_ name: String) -> Bool { name.hasPrefix(prefix) }
+
+    /// Returns the path of each setting in `tree` by the name of its variable.
+    static func paths(in tree: JSONValue) -> [String: [String]] {
+        var names: [String: [String]] = [:]
+        collect(tree, at: [], into: &names)
+        return names
+    }
+
+    private static func collect(_ tree: JSONValue, at path: [String], into names: inout [String: [String]]) {
+        guard case .object(let members) = tree, !members.isEmpty else {
+            names[variable(for: path)] = path
+            return
+        }
+        for member in members { collect(member.value, at: path + [member.name], into: &names) }
+    }
+
+    /// Returns the variable of a setting: a word begins where a capital follows what is none.
+    static func variable(for path: [String]) -> String {
+        prefix + path.map(screaming).joined(separator: "_")
+    }
+
+    private static func screaming(_ key: String) -> String {
+        var result = ""
+        var previous: Character = "A"
+        for character in key {
+            if character.isUppercase, !previous.isUppercase { result += "_" }
+            result += character.uppercased()
+            previous = character
+        }
+        return result
+    }
+
+    /// Returns what a variable's text may mean, likeliest first; the first that fits its place is taken.
+    ///
+    /// Lists are JSON or separated by commas, objects are JSON, everything else is text or a JSON word or number.
+    static func readings(of text: String, like value: JSONValue) -> [JSONValue] {
+        switch value {
+        case .array: lists(text)
+        case .object: [parsed(text)].compactMap(\.self)
+        default: [.string(text), parsed(text)].compactMap(\.self)
+        }
+    }
+
+    private static func lists(_ text: String) -> [JSONValue] {
+        if text.hasPrefix("["), let list = parsed(text) { return [list] }
+        let parts = text.split(separator: ",").map { String($0.trimmingBlanks) }
+        let numbers = parts.compactMap(parsed)
+        return [.strings(parts)] + (numbers.count == parts.count ? [.array(numbers)] : [])
+    }
+
+    private static func parsed(_ text: String) -> JSONValue? {
+        var parser = JSONParser(Array(text.utf8))
+        // Lost: why it is no JSON; the text itself is then shown as the value that does not fit.
+        return try? parser.parse()
+    }
+}
+
+extension Substring {
+    /// The text without the spaces around it.
+    fileprivate var trimmingBlanks: Substring {
+        let start = drop { $0 == " " }
+        return start[..<(start.lastIndex { $0 != " " }.map(start.index(after:)) ?? start.startIndex)]
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ProxyCore
+
+/// Bounds of the HTTP server. Configuration: `http`.
+struct HTTPSection: Sendable, Hashable, Codable {
+    /// Event loops; 0 (the default) means one per core.
+    var loops = 0
+    /// Connections open at once. Default 16384; beyond it 503 and close.
+    var maxConnections = 16_384
+    /// From a request's first byte, or the connection's start, to the end of its head. Default 10s; beyond it 408.
+    var headerTimeout: TimeSpan = .seconds(10)
+    /// Longest rest between requests on a connection. Default 75s; beyond it the connection is closed.
+    var idleTimeout: TimeSpan = .seconds(75)
+    /// From the end of a request's head to the end of its body. Default 30s; beyond it 408.
+    var bodyTimeout: TimeSpan = .seconds(30)
+    /// Longest time in which a client takes no byte of its answer. Default 60s; beyond it the connection is cut.
+    var writeTimeout: TimeSpan = .seconds(60)
+    /// From the request to its answer's first byte. Default 60s; beyond it the work is cancelled and the answer is 503.
+    var requestTimeout: TimeSpan = .seconds(60)
+    /// Most bytes of a request's header fields. Default 16KiB; beyond it 431.
+    var maxHeaderBytes: ByteCount = .kibibytes(16)
+    /// Most bytes of a request's target. Default 8KiB; beyond it 414.
+    var maxTargetBytes: ByteCount = .kibibytes(8)
+    /// Most bytes of a request's body. Default 1MiB; beyond it 413.
+    var maxBodyBytes: ByteCount = .mebibytes(1)
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ProxyCore
+
+/// All settings of the daemon: one member a room. The rooms own their settings, their defaults and their bounds.
+///
+/// The names of the members are the keys of the file, in this order; see `ConfigurationLoader` for where values come
+/// from. To add a setting, declare it in its room's struct and run `imageproxyd config --defaults > config.example.json`.
+struct ProxyConfiguration: Sendable, Hashable, Codable {
+    /// Addresses to serve on: `127.0.0.1:8080`, `[::1]:8080`, `unix:/path`. Sockets from systemd replace them.
+    var listen = ["127.0.0.1:8080"]
+    /// Bounds of the HTTP server.
+    var http = HTTPSection()
+    /// The two tiers.
+    var cache = CacheConfiguration()
+    /// How long stored responses may be reused.
+    var freshness = FreshnessConfiguration()
+    /// The memory of failed URLs.
+    var failedURLs = FailedURLsConfiguration()
+    /// How origins are asked.
+    var fetch = FetchConfiguration()
+    /// How renderings are run.
+    var transform = TransformConfiguration()
+    /// Bounds on pictures.
+    var limits = RenderLimits()
+    /// Formats that are read and chosen.
+    var formats = FormatsConfiguration()
+    /// Default encoder qualities.
+    var quality = QualityConfiguration()
+    /// What the daemon may be asked for, and whom it may connect to.
+    var security = SecuritySection()
+    /// What is logged.
+    var log = LogConfiguration()
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is logged, how and how much. Configuration: `log`.
+public struct LogConfiguration: Sendable, Hashable, Codable {
+    /// The least severe messages that are written. Default `info`.
+    public var level: Level = .info
+    /// How lines are written. Default `auto`: `journald` when standard error is the journal's, else `text`.
+    public var format: Format = .auto
+    /// Which requests get a line. Default `auto`: `misses` when the format is `journald`, else `all`.
+    public var access: Access = .auto
+    /// Access-log records that may wait for the writer, for each event loop. Default 4096, range 16–65536; beyond it
+    /// records are dropped and counted in `access_log_dropped_total`.
+    public var accessRecords: Int = 4_096
+
+    /// How severe a message is.
+    public enum Level: String, Sendable, Hashable, Codable, CaseIterable {
+        /// Everything.
+        case trace
+        /// What a developer wants.
+        case debug
+        /// What an operator may want.
+        case info
+        /// Normal, but worth a look.
+        case notice
+        /// Something was lost or is about to be.
+        case warning
+        /// An operation failed.
+        case error
+        /// The daemon can't go on.
+        case critical
+
+        /// The journal's number for it (syslog(3)).
+        public var priority: Int {
+            switch self {
+            case .trace, .debug: 7
+            case .info: 6
+            case .notice: 5
+            case .warning: 4
+            case .error: 3
+            case .critical: 2
+            }
+        }
+    }
+
+    /// How lines are written.
+    public enum Format: String, Sendable, Hashable, Codable, CaseIterable {
+        /// Chosen by where standard error leads.
+        case auto
+        /// A line of time, level, message and `key=value`.
+        case text
+        /// A JSON object a line.
+        case json
+        /// The journal's own protocol, with a field for each value.
+        case journald
+    }
+
+    /// Which requests get a line in the access log.
+    public enum Access: String, Sendable, Hashable, Codable, CaseIterable {
+        /// Chosen by the format.
+        case auto
+        /// Every request.
+        case all
+        /// Requests that stored bytes could not answer, and errors.
+        case misses
+        /// Answers of 400 and above.
+        case errors
+        /// None.
+        case off
+
+        /// Hot path: whether a request gets a line. `auto`, which has been resolved before, counts as `all`.
+        @inlinable
+        public func wants(status: Int, cache: Metric.Cache) -> Bool {
+            switch self {
+            case .auto, .all: true
+            case .misses: status >= 400 || !cache.isHit
+            case .errors: status >= 400
+            case .off: false
+            }
+        }
+    }
+
+    /// The defaults.
+    public init() {}
+
+    /// Returns the settings with `auto` replaced by what it means when standard error is the journal's, or not.
+    public func resolved(underJournal: Bool) -> LogConfiguration {
+        var settings = self
+        if format == .auto { settings.format = underJournal ? .journald : .text }
+        if access == .auto { settings.access = settings.format == .journald ? .misses : .all }
+        return settings
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// Says whose share of the counters is written: each event loop has its own, so that loops do not pull cache lines
+/// from each other; everybody else shares one.
+@frozen
+public struct MetricShard: Sendable, Hashable {
+    /// The share's number; taken modulo the number of shares.
+    public let index: Int
+
+    /// Wraps a number, 0 or more.
+    @inlinable
+    public init(index: Int) {
+        self.index = index
+    }
+
+    /// The share of all threads that are no event loop.
+    @inlinable
+    public static var shared: MetricShard { MetricShard(index: 0) }
+
+    /// The share of the event loop with this number, counted from 0.
+    @inlinable
+    public static func loop(_ number: Int) -> MetricShard { MetricShard(index: number + 1) }
+}
+
+/// Counters in memory, preallocated: one row of cells a share, rows on cache lines of their own.
+///
+/// Adding is one relaxed atomic addition, without lock or allocation; reading sums the rows.
+// Safe because the pointer is set once in init, freed in deinit, and every access to a cell is atomic.
+@usableFromInline
+@safe
+final class MetricCells: @unchecked Sendable {
+    private static let cacheLine = 64
+    private static let cellsPerLine = cacheLine / MemoryLayout<Atomic<UInt64>>.stride
+
+    private let cells: UnsafeMutablePointer<Atomic<UInt64>>
+    private let shards: Int
+    private let stride: Int
+    /// Cells of one row.
+    let count: Int
+
+    /// Allocates `shards` rows of `count` zeros; each share's index is taken modulo the power of two above `shards`.
+    init(count: Int, shards: Int) {
+        self.count = count
+        self.shards = Self.powerOfTwo(atLeast: shards)
+        stride = (count + Self.cellsPerLine - 1) / Self.cellsPerLine * Self.cellsPerLine
+        let total = stride * self.shards
+        let memory = UnsafeMutableRawPointer.allocate(
+            byteCount: total * MemoryLayout<Atomic<UInt64>>.stride, alignment: Self.cacheLine)
+        // Safe because the memory is raw, large enough and aligned, and each cell is initialised once.
+        unsafe cells = memory.bindMemory(to: Atomic<UInt64>.self, capacity: total)
+        for index in 0..<total {
+            unsafe (cells + index).initialize(to: Atomic(0))
+        }
+    }
+
+    deinit {
+        // Safe because nobody holds the object any more, and its memory came from `allocate`.
+        unsafe cells.deinitialize(count: stride * shards)
+        unsafe cells.deallocate()
+    }
+
+    /// Hot path: adds to one cell.
+    @usableFromInline
+    func add(_ value: UInt64, at index: Int, on shard: MetricShard) {
+        precondition(index >= 0 && index < count)
+        // Safe because `index` is below `count`, which is at most `stride`, and the row is masked.
+        unsafe cells[(shard.index & (shards - 1)) * stride + index].wrappingAdd(value, ordering: .relaxed)
+    }
+
+    /// Returns the sum of a cell over all rows.
+    func sum(at index: Int) -> UInt64 {
+        precondition(index >= 0 && index < count)
+        return (0..<shards).reduce(0) { total, row in
+            // Safe because `index` and `row` are within the allocation.
+            unsafe total &+ cells[row * stride + index].load(ordering: .relaxed)
+        }
+    }
+
+    private static func powerOfTwo(atLeast count: Int) -> Int {
+        var power = 1
+        while power < count { power *= 2 }
+        return power
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A counter for every combination of its labels, all preallocated.
+public struct MetricCounter<Labels: MetricLabels>: MetricFamily {
+    public let row: MetricRow
+    @usableFromInline let cells: MetricCells
+
+    /// A counter at zero; `name` ends in `_total`.
+    init(_ name: String, _ help: String, labels: Labels.Type, shards: Int) {
+        row = MetricRow(name, help, kind: .counter)
+        cells = MetricCells(count: Labels.count, shards: shards)
+    }
+
+    /// Hot path: adds `amount`; one relaxed atomic addition.
+    @inlinable
+    public func add(_ amount: Int, _ labels: Labels, on shard: MetricShard = .shared) {
+        cells.add(UInt64(max(0, amount)), at: labels.index, on: shard)
+    }
+
+    /// Hot path: adds one.
+    @inlinable
+    public func increment(_ labels: Labels, on shard: MetricShard = .shared) {
+        cells.add(1, at: labels.index, on: shard)
+    }
+
+    /// Returns what one series has counted.
+    public func value(_ labels: Labels) -> Int {
+        Int(clamping: cells.sum(at: labels.index))
+    }
+
+    public func samples() -> [MetricSample] {
+        (0..<Labels.count).compactMap { index in
+            let count = cells.sum(at: index)
+            guard count > 0 || Labels.count <= seriesPrintedAtZero else { return nil }
+            return MetricSample(labels: Labels.pairs(at: index), value: .integer(count))
+        }
+    }
+}
+
+extension MetricCounter {
+    /// Hot path: adds `amount` to the series of two labels.
+    @inlinable
+    public func add<First, Second>(
+        _ amount: Int, _ first: First, _ second: Second, on shard: MetricShard = .shared
+    ) where Labels == LabelPair<First, Second> {
+        add(amount, LabelPair(first, second), on: shard)
+    }
+
+    /// Hot path: adds one to the series of two labels.
+    @inlinable
+    public func increment<First, Second>(_ first: First, _ second: Second, on shard: MetricShard = .shared)
+    where Labels == LabelPair<First, Second> {
+        increment(LabelPair(first, second), on: shard)
+    }
+
+    /// Hot path: adds one to the series of three labels.
+    @inlinable
+    public func increment<First, Second, Third>(
+        _ first: First, _ second: Second, _ third: Third, on shard: MetricShard = .shared
+    ) where Labels == LabelPair<LabelPair<First, Second>, Third> {
+        increment(LabelPair(LabelPair(first, second), third), on: shard)
+    }
+
+    /// Hot path: adds one to the only series.
+    @inlinable
+    public func increment(on shard: MetricShard = .shared) where Labels == NoLabels {
+        increment(NoLabels(), on: shard)
+    }
+
+    /// Hot path: adds `amount` to the only series.
+    @inlinable
+    public func add(_ amount: Int, on shard: MetricShard = .shared) where Labels == NoLabels {
+        add(amount, NoLabels(), on: shard)
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A metric with all its series, as a scrape sees it.
+public protocol MetricFamily: Sendable {
+    /// Name, help and type.
+    var row: MetricRow { get }
+    /// The series at this moment, those of one label set together; for histograms cumulative buckets, sum, count.
+    func samples() -> [MetricSample]
+}
+
+/// A row of the catalogue.
+public struct MetricRow: Sendable, Hashable {
+    /// The full name, as Prometheus' text format has it: a counter's ends in `_total`.
+    public let name: String
+    /// One sentence for the operator.
+    public let help: String
+    /// The type.
+    public let kind: Kind
+
+    /// A metric's type.
+    public enum Kind: String, Sendable, Hashable {
+        /// Only grows, but for restarts.
+        case counter
+        /// Goes up and down.
+        case gauge
+        /// A distribution over fixed buckets.
+        case histogram
+    }
+
+    /// A row; `name` in full, with its prefix.
+    public init(_ name: String, _ help: String, kind: Kind) {
+        self.name = name
+        self.help = help
+        self.kind = kind
+    }
+}
+
+/// One line of a scrape.
+public struct MetricSample: Sendable, Equatable {
+    /// What follows the family's name: empty, or `_bucket`, `_sum`, `_count` of a histogram.
+    public var suffix = ""
+    /// Names and values of the labels.
+    public var labels: [(name: String, value: String)]
+    /// The value.
+    public var value: Value
+
+    /// A value that prints exactly.
+    public enum Value: Sendable, Equatable {
+        /// A count.
+        case integer(UInt64)
+        /// Seconds, kept as nanoseconds.
+        case nanoseconds(UInt64)
+        /// Anything else.
+        case real(Double)
+    }
+
+    /// A line.
+    public init(suffix: String = "", labels: [(name: String, value: String)] = [], value: Value) {
+        self.suffix = suffix
+        self.labels = labels
+        self.value = value
+    }
+
+    public static func == (left: MetricSample, right: MetricSample) -> Bool {
+        left.suffix == right.suffix && left.value == right.value
+            && left.labels.elementsEqual(right.labels, by: ==)
+    }
+}
+
+extension MetricLabels {
+    /// Names and values of the combination with this number.
+    static func pairs(at index: Int) -> [(name: String, value: String)] {
+        zip(names, values(at: index)).map { (name: $0, value: $1) }
+    }
+}
+
+/// Families with more series than this print only those that have counted; the others print every series from the
+/// start, at 0, so that a rate over the first event is right.
+let seriesPrintedAtZero = 64

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The values that labels can take: one enum a label, named after it. A new value is one case at the end.
+public enum Metric {
+    /// Which route a request was for; `other` is one that does not exist.
+    public enum Route: Int, CaseIterable, MetricLabels {
+        case img, info, healthz, readyz, metrics, transforms, playground, admin, other
+    }
+
+    /// How the cache took part in an answer; `none` where it does not (health checks, errors).
+    public enum Cache: Int, CaseIterable, MetricLabels {
+        case none, memory, disk, stale, revalidated, collapsed, miss
+
+        /// Whether stored bytes answered without waiting for an origin or a worker.
+        @inlinable
+        public var isHit: Bool { self == .memory || self == .disk || self == .stale }
+    }
+
+    /// A cache's tier.
+    public enum Tier: Int, CaseIterable, MetricLabels {
+        case memory, disk
+    }
+
+    /// What is stored: bytes as the origin sent them, or what was made of them.
+    public enum Kind: Int, CaseIterable, MetricLabels {
+        case original, result
+    }
+
+    /// What a look-up found.
+    public enum LookUp: Int, CaseIterable, MetricLabels {
+        case hit, stale, miss
+
+        public static var names: [String] { ["outcome"] }
+    }
+
+    /// Why an entry went.
+    public enum Eviction: Int, CaseIterable, MetricLabels {
+        case size, count, age, purge, replaced, pressure
+
+        public static var names: [String] { ["reason"] }
+    }
+
+    /// What several requests shared.
+    public enum Flight: Int, CaseIterable, MetricLabels {
+        case fetch, transform
+    }
+
+    /// Classes of failed URLs, as in `failedURLs.ttl`.
+    public enum Failure: Int, CaseIterable, MetricLabels {
+        case notFound, clientError, notAnImage, badImage, connection
+
+        public static var names: [String] { ["class"] }
+    }
+
+    /// How a fetch ended.
+    public enum Fetch: Int, CaseIterable, MetricLabels {
+        case ok, notModified, notFound, status, notAnImage, tooLarge, timeout, unreachable, tls, redirects
+        case forbidden, incomplete, queue, storage, cancelled
+
+        public static var names: [String] { ["outcome"] }
+    }
+
+    /// A phase of a fetch.
+    public enum Phase: Int, CaseIterable, MetricLabels {
+        case dns, connect, tls, ttfb, body
+    }
+
+    /// The format that was written; `none` when nothing was.
+    public enum Format: Int, CaseIterable, MetricLabels {
+        case none, jpeg, png, webp, avif, gif, heic, tiff, jxl, svg
+
+        /// The value for a format's name; `none` for a name that is not in the list.
+        public init(named name: String) {
+            self = Self.allCases.first { $0.label == name } ?? .none
+        }
+    }
+
+    /// How a transform ended.
+    public enum Transform: Int, CaseIterable, MetricLabels {
+        case ok, notAnImage, unsupported, limit, badImage, crashed, timeout, empty, queue, unavailable,
+            cancelled
+
+        public static var names: [String] { ["outcome"] }
+    }
+
+    /// What a worker is doing.
+    public enum WorkerState: Int, CaseIterable, MetricLabels {
+        case starting, idle, busy
+
+        public static var names: [String] { ["state"] }
+    }
+
+    /// Why a worker was replaced.
+    public enum Restart: Int, CaseIterable, MetricLabels {
+        case crash, timeout, memory, recycled
+
+        public static var names: [String] { ["reason"] }
+    }
+
+    /// A status code of HTTP.
+    public struct Status: MetricLabels, ExpressibleByIntegerLiteral {
+        /// The code, 100–599.
+        public let code: Int
+
+        /// Wraps a code; one that HTTP does not know counts as 599, so that it is seen.
+        @inlinable
+        public init(_ code: Int) {
+            self.code = (100...599).contains(code) ? code : 599
+        }
+
+        @inlinable
+        public init(integerLiteral value: Int) {
+            self.init(value)
+        }
+
+        public static var names: [String] { ["status"] }
+
+        @inlinable
+        public static var count: Int { 500 }
+
+        @inlinable
+        public var index: Int { code - 100 }
+
+        public static func values(at index: Int) -> [String] { ["\(index + 100)"] }
+    }
+}

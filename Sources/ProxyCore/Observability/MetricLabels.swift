@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One label or several together: a finite set of values, numbered without gaps, so that a series is an array index.
+///
+/// An `enum` of `Int` raw values needs no code but its cases: it is named after itself, its values after their cases.
+public protocol MetricLabels: Sendable {
+    /// The labels' names, in the order of their values.
+    static var names: [String] { get }
+    /// How many combinations there are.
+    static var count: Int { get }
+    /// This combination's number, at least 0 and below `count`.
+    var index: Int { get }
+    /// The values of the combination with this number, in the order of `names`.
+    static func values(at index: Int) -> [String]
+}
+
+/// No label: a family with a single series.
+public struct NoLabels: MetricLabels {
+    public static let names: [String] = []
+    public static let count = 1
+
+    /// The one combination.
+    @inlinable
+    public init() {}
+
+    @inlinable
+    public var index: Int { 0 }
+
+    public static func values(at index: Int) -> [String] { [] }
+}
+
+/// Two labels together.
+@frozen
+public struct LabelPair<First: MetricLabels, Second: MetricLabels>: MetricLabels {
+    /// The first label, whose number counts more.
+    public let first: First
+    /// The second label.
+    public let second: Second
+
+    /// Puts two labels together.
+    @inlinable
+    public init(_ first: First, _ second: Second) {
+        self.first = first
+        self.second = second
+    }
+
+    public static var names: [String] { First.names + Second.names }
+    public static var count: Int { First.count * Second.count }
+
+    @inlinable
+    public var index: Int { first.index * Second.count + second.index }
+
+    public static func values(at index: Int) -> [String] {
+        First.values(at: index / Second.count) + Second.values(at: index % Second.count)
+    }
+}
+
+extension MetricLabels where Self: RawRepresentable & CaseIterable, RawValue == Int {
+    public static var names: [String] { [snakeCased("\(Self.self)")] }
+
+    @inlinable
+    public static var count: Int { allCases.count }
+
+    @inlinable
+    public var index: Int { rawValue }
+
+    public static func values(at index: Int) -> [String] {
+        Self(rawValue: index).map { [$0.label] } ?? []
+    }
+
+    /// The value as it is written in metrics and logs: the case's name, in snake case.
+    public var label: String { snakeCased("\(self)") }
+}
+
+/// Writes a Swift name as metrics have it: `notModified` becomes `not_modified`.
+private func snakeCased(_ name: String) -> String {
+    var result = ""
+    for character in name {
+        if character.isUppercase, !result.isEmpty { result += "_" }
+        result += character.lowercased()
+    }
+    return result
+}

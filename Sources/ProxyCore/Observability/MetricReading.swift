@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// A metric whose values live in another room and are read when somebody scrapes.
+///
+/// Rooms know nothing of metrics: the composition root registers a closure for each. Without one nothing is printed.
+public final class MetricReading: MetricFamily {
+    public let row: MetricRow
+    /// The labels' names.
+    public let labelNames: [String]
+    private let readers = Mutex<[@Sendable () -> [Reading]]>([])
+
+    /// A series and its value at this moment.
+    public struct Reading: Sendable {
+        /// The labels' values, in the order of the names.
+        public let labels: [String]
+        /// The value.
+        public let value: MetricSample.Value
+
+        /// A count.
+        public init(_ labels: [String] = [], _ value: Int) {
+            self.labels = labels
+            self.value = .integer(UInt64(max(0, value)))
+        }
+
+        /// A number with a fraction.
+        public init(_ labels: [String] = [], _ value: Double) {
+            self.labels = labels
+            self.value = .real(value)
+        }
+    }
+
+    /// A metric that nobody feeds yet.
+    init(_ name: String, _ help: String, kind: MetricRow.Kind, labels: [String] = []) {
+        row = MetricRow(name, help, kind: kind)
+        labelNames = labels
+    }
+
+    /// Registers one series. `labels` are its values, in the order of the names; `read` is called at each scrape, on
+    /// the thread that scrapes, and should take microseconds.
+    public func observe(_ labels: String..., read: @escaping @Sendable () -> Int) {
+        collect { [Reading(labels, read())] }
+    }
+
+    /// Registers several series that one look at a room gives.
+    public func collect(_ read: @escaping @Sendable () -> [Reading]) {
+        readers.withLock { $0.append(read) }
+    }
+
+    public func samples() -> [MetricSample] {
+        readers.withLock { $0 }.flatMap { $0() }.map { reading in
+            precondition(reading.labels.count == labelNames.count, "\(row.name) takes \(labelNames)")
+            let labels = zip(labelNames, reading.labels).map { (name: $0, value: $1) }
+            return MetricSample(labels: labels, value: reading.value)
+        }
+    }
+}

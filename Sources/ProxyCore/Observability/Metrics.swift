@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The catalogue of all metrics, in the order in which they are printed.
+///
+/// To add one: a property, its row in `init`, and its name in `families` (a test finds one that was forgotten).
+/// Counters and histograms are incremented from any thread, on the hit path too: `metrics.httpRequests.increment(.img,
+/// 200, on: .loop(0))`. Readings are registered at start: `metrics.cacheBytes.observe("memory", "result") { … }`.
+/// No URL, host, query or header value is ever a label.
+public final class Metrics: Sendable {
+    /// Requests answered; `route`, `status`.
+    public let httpRequests: MetricCounter<LabelPair<Metric.Route, Metric.Status>>
+    /// From the head complete to the last byte handed to the kernel; `route`, `cache`.
+    public let httpRequestDuration: MetricHistogram<LabelPair<Metric.Route, Metric.Cache>>
+    /// Connections open.
+    public let httpConnections: MetricReading
+    /// Connections accepted.
+    public let httpConnectionsTotal: MetricReading
+    /// Connections and requests that the server refused or cut; `reason`.
+    public let httpRejected: MetricReading
+    /// Bytes of bodies sent; `route`.
+    public let httpResponseBytes: MetricCounter<Metric.Route>
+
+    /// Cache look-ups; `tier`, `kind`, `outcome`.
+    public let cacheRequests: MetricCounter<LabelPair<LabelPair<Metric.Tier, Metric.Kind>, Metric.LookUp>>
+    /// Bytes stored; `tier`, `kind`.
+    public let cacheBytes: MetricReading
+    /// Entries stored; `tier`, `kind`.
+    public let cacheEntries: MetricReading
+    /// Entries evicted; `tier`, `reason`.
+    public let cacheEvictions: MetricReading
+    /// Entries found damaged and removed; `tier`.
+    public let cacheCorrupt: MetricReading
+    /// Entries that could not be stored; `tier`.
+    public let cacheWriteErrors: MetricReading
+
+    /// Requests that waited for another's work; `flight`.
+    public let coalescedRequests: MetricCounter<Metric.Flight>
+    /// Fetches and transforms under way; `flight`.
+    public let flights: MetricReading
+    /// Failed URLs remembered; `class`.
+    public let failedURLs: MetricReading
+    /// Requests answered from the failed URLs; `class`.
+    public let failedURLHits: MetricCounter<Metric.Failure>
+
+    /// Fetches ended; `outcome`.
+    public let fetches: MetricCounter<Metric.Fetch>
+    /// Whole fetches, redirects and waiting included; `outcome`.
+    public let fetchDuration: MetricHistogram<Metric.Fetch>
+    /// Phases of the last hop; `phase`.
+    public let fetchPhase: MetricHistogram<Metric.Phase>
+    /// Bytes of bodies received from origins.
+    public let fetchBytes: MetricCounter<NoLabels>
+    /// Transfers under way.
+    public let fetchesInFlight: MetricReading
+    /// Fetches waiting for a slot.
+    public let fetchQueue: MetricReading
+
+    /// Transforms ended; `format`, `outcome`.
+    public let transforms: MetricCounter<LabelPair<Metric.Format, Metric.Transform>>
+    /// A worker's time on a job; `format`.
+    public let transformDuration: MetricHistogram<Metric.Format>
+    /// Jobs waiting for a worker.
+    public let transformQueue: MetricReading
+    /// How long jobs waited for a worker.
+    public let transformQueueDuration: MetricHistogram<NoLabels>
+    /// Worker processes; `state`.
+    public let workers: MetricReading
+    /// Workers replaced; `reason`.
+    public let workerRestarts: MetricReading
+
+    /// Access-log records that found their ring full, or could not be written.
+    public let accessLogDropped: MetricReading
+    /// The build; `version`. Always 1.
+    public let buildInfo: MetricReading
+
+    /// Every family but the process' own, in the order in which they are printed.
+    public let families: [any MetricFamily]
+
+    /// Allocates the counters, with a share for each of `loops` event loops beside the one for everybody else.
+    public init(loops: Int, version: String) {
+        let make = MetricFactory(shards: loops + 1)
+        httpRequests = make.counter("http_requests_total", "Requests answered, by route and status.")
+        httpRequestDuration = make.histogram(
+            "http_request_duration_seconds", "Time from a request's head to the last byte of its answer.",
+            buckets: .requests)
+        httpConnections = make.gauge("http_connections", "Client connections open.")
+        httpConnectionsTotal = make.readCounter("http_connections_total", "Client connections accepted.")
+        httpRejected = make.readCounter(
+            "http_rejected_total", "Connections and requests refused or cut by the server.",
+            labels: ["reason"])
+        httpResponseBytes = make.counter("http_response_bytes_total", "Bytes of bodies sent to clients.")
+        cacheRequests = make.counter("cache_requests_total", "Cache look-ups, by tier, kind and outcome.")
+        cacheBytes = make.gauge("cache_bytes", "Bytes stored.", labels: ["tier", "kind"])
+        cacheEntries = make.gauge("cache_entries", "Entries stored.", labels: ["tier", "kind"])
+        cacheEvictions = make.readCounter(
+            "cache_evictions_total", "Entries evicted.", labels: ["tier", "reason"])
+        cacheCorrupt = make.readCounter(
+            "cache_corrupt_total", "Entries found damaged and removed.", labels: ["tier"])
+        cacheWriteErrors = make.readCounter(
+            "cache_write_errors_total", "Entries that could not be stored.", labels: ["tier"])
+        coalescedRequests = make.counter(
+            "coalesced_requests_total", "Requests that joined another request's fetch or transform.")
+        flights = make.gauge("flights", "Fetches and transforms under way.", labels: ["flight"])
+        failedURLs = make.gauge("failed_urls", "Failed URLs remembered.", labels: ["class"])
+        failedURLHits = make.counter(
+            "failed_url_hits_total", "Requests answered from the memory of failed URLs.")
+        fetches = make.counter("fetch_total", "Fetches from origins, by outcome.")
+        fetchDuration = make.histogram(
+            "fetch_duration_seconds", "Time of whole fetches, redirects included.", buckets: .work)
+        fetchPhase = make.histogram(
+            "fetch_phase_seconds", "Time of the phases of a fetch's last hop.", buckets: .work)
+        fetchBytes = make.counter("fetch_bytes_total", "Bytes of bodies received from origins.")
+        fetchesInFlight = make.gauge("fetch_inflight", "Transfers from origins under way.")
+        fetchQueue = make.gauge("fetch_queue", "Fetches waiting for a slot.")
+        transforms = make.counter("transform_total", "Transforms, by format written and outcome.")
+        transformDuration = make.histogram(
+            "transform_duration_seconds", "A worker's time on a picture.", buckets: .work)
+        transformQueue = make.gauge("transform_queue", "Pictures waiting for a worker.")
+        transformQueueDuration = make.histogram(
+            "transform_queue_seconds", "Time that pictures waited for a worker.", buckets: .work)
+        workers = make.gauge("workers", "Worker processes.", labels: ["state"])
+        workerRestarts = make.readCounter(
+            "worker_restarts_total", "Worker processes replaced.", labels: ["reason"])
+        accessLogDropped = make.readCounter(
+            "access_log_dropped_total", "Access-log records lost to a full ring or a failed write.")
+        buildInfo = make.gauge("build_info", "The build, as a label; always 1.", labels: ["version"])
+        buildInfo.observe(version) { 1 }
+        families = [
+            httpRequests, httpRequestDuration, httpConnections, httpConnectionsTotal, httpRejected,
+            httpResponseBytes, cacheRequests, cacheBytes, cacheEntries, cacheEvictions, cacheCorrupt,
+            cacheWriteErrors, coalescedRequests, flights, failedURLs, failedURLHits, fetches, fetchDuration,
+            fetchPhase, fetchBytes, fetchesInFlight, fetchQueue, transforms, transformDuration,
+            transformQueue,
+            transformQueueDuration, workers, workerRestarts, accessLogDropped, buildInfo,
+        ]
+    }
+}
+
+/// Makes families with the daemon's prefix and the same number of shares.
+private struct MetricFactory {
+    private static let prefix = "imageproxyd_"
+    let shards: Int
+
+    func counter<Labels>(_ name: String, _ help: String) -> MetricCounter<Labels> {
+        MetricCounter(Self.prefix + name, help, labels: Labels.self, shards: shards)
+    }
+
+    func histogram<Labels>(
+        _ name: String, _ help: String, buckets: MetricBuckets
+    ) -> MetricHistogram<Labels> {
+        MetricHistogram(Self.prefix + name, help, labels: Labels.self, buckets: buckets, shards: shards)
+    }
+
+    func gauge(_ name: String, _ help: String, labels: [String] = []) -> MetricReading {
+        MetricReading(Self.prefix + name, help, kind: .gauge, labels: labels)
+    }
+
+    func readCounter(_ name: String, _ help: String, labels: [String] = []) -> MetricReading {
+        MetricReading(Self.prefix + name, help, kind: .counter, labels: labels)
+    }
+}

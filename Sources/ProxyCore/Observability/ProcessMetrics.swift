@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinux
+internal import Glibc
+
+/// The standard metrics of this process, read from /proc/self (proc(5)) at each scrape. Workers are not in them.
+public struct ProcessMetrics: Sendable {
+    /// What /proc/self/stat and its neighbours say, in the units of the metrics.
+    struct Facts: Sendable, Equatable {
+        var cpuSeconds: Double
+        var startTime: Double
+        var virtualBytes: Int
+        var residentBytes: Int
+        var threads: Int
+    }
+
+    /// The families; without samples where the kernel gives no answer.
+    public static func families() -> [any MetricFamily] {
+        let rows: [(MetricRow, @Sendable () -> MetricReading.Reading?)] = [
+            (
+                MetricRow("process_cpu_seconds_total", "User and system time.", kind: .counter),
+                { facts().map { .init([], $0.cpuSeconds) } }
+            ),
+            (
+                MetricRow("process_start_time_seconds", "Start, in seconds since 1970.", kind: .gauge),
+                { facts().map { .init([], $0.startTime) } }
+            ),
+            (
+                MetricRow("process_virtual_memory_bytes", "Size of the address space.", kind: .gauge),
+                { facts().map { .init([], $0.virtualBytes) } }
+            ),
+            (
+                MetricRow("process_resident_memory_bytes", "Memory in use.", kind: .gauge),
+                { facts().map { .init([], $0.residentBytes) } }
+            ),
+            (
+                MetricRow("process_threads", "Threads.", kind: .gauge),
+                { facts().map { .init([], $0.threads) } }
+            ),
+            (
+                MetricRow("process_open_fds", "File descriptors open.", kind: .gauge),
+                { openDescriptors().map { .init([], $0) } }
+            ),
+            (
+                MetricRow("process_max_fds", "Most file descriptors that may be open.", kind: .gauge),
+                { descriptorLimit().map { .init([], $0) } }
+            ),
+        ]
+        return rows.map { row, read in
+            let family = MetricReading(row.name, row.help, kind: row.kind)
+            family.collect { read().map { [$0] } ?? [] }
+            return family
+        }
+    }
+
+    private static func facts() -> Facts? {
+        guard let stat = contents(of: "/proc/self/stat"), let system = contents(of: "/proc/stat") else {
+            return nil
+        }
+        return facts(
+            stat: stat, system: system, ticksPerSecond: sysconf(Int32(_SC_CLK_TCK)),
+            pageSize: sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    /// Reads the facts out of the text of /proc/self/stat and /proc/stat; nil when it is not as proc(5) says.
+    static func facts(stat: String, system: String, ticksPerSecond: Int, pageSize: Int) -> Facts? {
+        // The second field is the command's name in parentheses and may hold anything, parentheses included.
+        guard let nameEnd = stat.lastIndex(of: ")"), ticksPerSecond > 0 else { return nil }
+        let fields = stat[stat.index(after: nameEnd)...].split(whereSeparator: \.isWhitespace)
+        func field(_ number: Int) -> Int? {
+            // Fields are counted from 1, and the first after the name is the third.
+            fields.indices.contains(number - 3) ? Int(fields[number - 3]) : nil
+        }
+        guard let user = field(14), let kernel = field(15), let threads = field(20), let start = field(22),
+            let size = field(23), let pages = field(24), let boot = bootTime(system)
+        else { return nil }
+        return Facts(
+            cpuSeconds: Double(user + kernel) / Double(ticksPerSecond),
+            startTime: Double(boot) + Double(start) / Double(ticksPerSecond),
+            virtualBytes: size, residentBytes: pages * pageSize, threads: threads)
+    }
+
+    private static func bootTime(_ system: String) -> Int? {
+        let line = system.split(separator: "\n").first { $0.hasPrefix("btime ") }
+        return line.flatMap { Int($0.dropFirst("btime ".count)) }
+    }
+
+    private static func openDescriptors() -> Int? {
+        guard let folder = unsafe opendir("/proc/self/fd") else { return nil }
+        defer { unsafe closedir(folder) }
+        // Not counted: the folder's own descriptor.
+        var count = -1
+        while let entry = unsafe readdir(folder) {
+            // Safe because readdir's entry is valid until the next call; `.` and `..` begin with a full stop.
+            if unsafe entry.pointee.d_name.0 != UInt8(ascii: ".") { count += 1 }
+        }
+        return count
+    }
+
+    private static func descriptorLimit() -> Int? {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
+        return Int(clamping: limit.rlim_cur)
+    }
+
+    private static func contents(of path: String) -> String? {
+        let descriptor = unsafe linux_open(path, O_RDONLY | O_CLOEXEC, 0)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var text: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            let count = unsafe piece.withUnsafeMutableBytes {
+                unsafe read(descriptor, $0.baseAddress, $0.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return count == 0 ? String(decoding: text, as: UTF8.self) : nil }
+            text += piece[..<count]
+        }
+    }
+}
