@@ -31,7 +31,8 @@ struct SettingsDecoder {
         case (is Bool.Type, _): throw mismatch("true or false", at: path)
         case (is String.Type, _): throw mismatch("text", at: path)
         case (is Double.Type, _): throw mismatch("a number", at: path)
-        case (let whole as any FixedWidthInteger.Type, _): return try integer(whole, from: json, at: path) as? Value
+        case (let whole as any FixedWidthInteger.Type, _):
+            return try integer(whole, from: json, at: path) as? Value
         default: return nil
         }
     }

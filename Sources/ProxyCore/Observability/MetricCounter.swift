@@ -2,6 +2,7 @@
 
 /// A counter for every combination of its labels, all preallocated.
 public struct MetricCounter<Labels: MetricLabels>: MetricFamily {
+    /// Name, help and kind.
     public let row: MetricRow
     @usableFromInline let cells: MetricCells
 
@@ -28,6 +29,7 @@ public struct MetricCounter<Labels: MetricLabels>: MetricFamily {
         Int(clamping: cells.sum(at: labels.index))
     }
 
+    /// The family's samples now.
     public func samples() -> [MetricSample] {
         (0..<Labels.count).compactMap { index in
             let count = cells.sum(at: index)

@@ -61,6 +61,7 @@ public struct MetricSample: Sendable, Equatable {
         self.value = value
     }
 
+    /// Compares names, labels and values.
     public static func == (left: MetricSample, right: MetricSample) -> Bool {
         left.suffix == right.suffix && left.value == right.value
             && left.labels.elementsEqual(right.labels, by: ==)

@@ -38,6 +38,7 @@ public struct MetricBuckets: Sendable, Hashable {
 
 /// A distribution of durations for every combination of its labels, all preallocated.
 public struct MetricHistogram<Labels: MetricLabels>: MetricFamily {
+    /// Name, help and kind.
     public let row: MetricRow
     /// The buckets' bounds.
     public let buckets: MetricBuckets
@@ -62,6 +63,7 @@ public struct MetricHistogram<Labels: MetricLabels>: MetricFamily {
         return Int(clamping: (first...first + buckets.bounds.count).reduce(0) { $0 &+ cells.sum(at: $1) })
     }
 
+    /// The family's samples now.
     public func samples() -> [MetricSample] {
         (0..<Labels.count).flatMap(series)
     }

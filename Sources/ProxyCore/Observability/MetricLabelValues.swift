@@ -30,6 +30,7 @@ public enum Metric {
     public enum LookUp: Int, CaseIterable, MetricLabels {
         case hit, stale, miss
 
+        /// The labels' names, in order.
         public static var names: [String] { ["outcome"] }
     }
 
@@ -37,6 +38,7 @@ public enum Metric {
     public enum Eviction: Int, CaseIterable, MetricLabels {
         case size, count, age, purge, replaced, pressure
 
+        /// The labels' names, in order.
         public static var names: [String] { ["reason"] }
     }
 
@@ -49,6 +51,7 @@ public enum Metric {
     public enum Failure: Int, CaseIterable, MetricLabels {
         case notFound, clientError, notAnImage, badImage, connection
 
+        /// The labels' names, in order.
         public static var names: [String] { ["class"] }
     }
 
@@ -57,6 +60,7 @@ public enum Metric {
         case ok, notModified, notFound, status, notAnImage, tooLarge, timeout, unreachable, tls, redirects
         case forbidden, incomplete, queue, storage, cancelled
 
+        /// The labels' names, in order.
         public static var names: [String] { ["outcome"] }
     }
 
@@ -80,6 +84,7 @@ public enum Metric {
         case ok, notAnImage, unsupported, limit, badImage, crashed, timeout, empty, queue, unavailable,
             cancelled
 
+        /// The labels' names, in order.
         public static var names: [String] { ["outcome"] }
     }
 
@@ -87,6 +92,7 @@ public enum Metric {
     public enum WorkerState: Int, CaseIterable, MetricLabels {
         case starting, idle, busy
 
+        /// The labels' names, in order.
         public static var names: [String] { ["state"] }
     }
 
@@ -94,6 +100,7 @@ public enum Metric {
     public enum Restart: Int, CaseIterable, MetricLabels {
         case crash, timeout, memory, recycled
 
+        /// The labels' names, in order.
         public static var names: [String] { ["reason"] }
     }
 
@@ -108,19 +115,24 @@ public enum Metric {
             self.code = (100...599).contains(code) ? code : 599
         }
 
+        /// Wraps a code written in the source.
         @inlinable
         public init(integerLiteral value: Int) {
             self.init(value)
         }
 
+        /// The labels' names, in order.
         public static var names: [String] { ["status"] }
 
+        /// How many combinations of values there are.
         @inlinable
         public static var count: Int { 500 }
 
+        /// This combination's place among all.
         @inlinable
         public var index: Int { code - 100 }
 
+        /// The values of the combination at a place, in the order of the names.
         public static func values(at index: Int) -> [String] { ["\(index + 100)"] }
     }
 }

@@ -16,16 +16,20 @@ public protocol MetricLabels: Sendable {
 
 /// No label: a family with a single series.
 public struct NoLabels: MetricLabels {
+    /// The labels' names, in order.
     public static let names: [String] = []
+    /// How many combinations of values there are.
     public static let count = 1
 
     /// The one combination.
     @inlinable
     public init() {}
 
+    /// This combination's place among all.
     @inlinable
     public var index: Int { 0 }
 
+    /// The values of the combination at a place, in the order of the names.
     public static func values(at index: Int) -> [String] { [] }
 }
 
@@ -44,26 +48,34 @@ public struct LabelPair<First: MetricLabels, Second: MetricLabels>: MetricLabels
         self.second = second
     }
 
+    /// The labels' names, in order.
     public static var names: [String] { First.names + Second.names }
+    /// How many combinations of values there are.
     public static var count: Int { First.count * Second.count }
 
+    /// This combination's place among all.
     @inlinable
     public var index: Int { first.index * Second.count + second.index }
 
+    /// The values of the combination at a place, in the order of the names.
     public static func values(at index: Int) -> [String] {
         First.values(at: index / Second.count) + Second.values(at: index % Second.count)
     }
 }
 
 extension MetricLabels where Self: RawRepresentable & CaseIterable, RawValue == Int {
+    /// The labels' names, in order.
     public static var names: [String] { [snakeCased("\(Self.self)")] }
 
+    /// How many combinations of values there are.
     @inlinable
     public static var count: Int { allCases.count }
 
+    /// This combination's place among all.
     @inlinable
     public var index: Int { rawValue }
 
+    /// The values of the combination at a place, in the order of the names.
     public static func values(at index: Int) -> [String] {
         Self(rawValue: index).map { [$0.label] } ?? []
     }

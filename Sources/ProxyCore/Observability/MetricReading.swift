@@ -6,6 +6,7 @@ internal import Synchronization
 ///
 /// Rooms know nothing of metrics: the composition root registers a closure for each. Without one nothing is printed.
 public final class MetricReading: MetricFamily {
+    /// Name, help and kind.
     public let row: MetricRow
     /// The labels' names.
     public let labelNames: [String]
@@ -48,6 +49,7 @@ public final class MetricReading: MetricFamily {
         readers.withLock { $0.append(read) }
     }
 
+    /// The family's samples now.
     public func samples() -> [MetricSample] {
         readers.withLock { $0 }.flatMap { $0() }.map { reading in
             precondition(reading.labels.count == labelNames.count, "\(row.name) takes \(labelNames)")
