@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension OriginHead {
-    /// The declared length of the body as it will be handed over; nil where a coding is in the way or it is not declared.
+    /// The declared length of the body as it will be handed over.
+    ///
+    /// nil where a coding is in the way, where none is declared, or where two differ (RFC 9112 §6.3).
     static func contentLength(in fields: [OriginRequest.Field]) -> Int? {
         let isCoded = fields.contains { field in
             field.name == "transfer-encoding"
                 || field.name == "content-encoding" && field.value.lowercased() != "identity"
         }
-        guard !isCoded, let value = fields.first(where: { $0.name == "content-length" })?.value else {
-            return nil
-        }
-        return Int(value)
+        let declared = Set(fields.filter { $0.name == "content-length" }.map(\.value))
+        guard !isCoded, declared.count == 1, let value = declared.first else { return nil }
+        return value.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(value) : nil
     }
 
     /// `Retry-After` in seconds from the response's arrival, whether given so or as a date (RFC 9110 §10.2.3).

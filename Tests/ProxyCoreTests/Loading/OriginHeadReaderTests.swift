@@ -57,6 +57,25 @@ struct OriginHeadReaderTests {
         #expect(steps.last == .tooLarge)
     }
 
+    @Test("knows the body's length only where one is declared beyond doubt (RFC 9112 §6.3)")
+    func contentLength() {
+        let length = ("content-length", "12")
+
+        #expect(declared([length]) == 12)
+        #expect(declared([length, length]) == 12)
+        #expect(declared([length, ("content-encoding", "identity")]) == 12)
+        #expect(declared([length, ("content-length", "13")]) == nil)
+        #expect(declared([length, ("content-encoding", "gzip")]) == nil)
+        #expect(declared([length, ("transfer-encoding", "chunked")]) == nil)
+        for value in ["", "+12", "-12", "12,12", "0x12", "99999999999999999999"] {
+            #expect(declared([("content-length", value)]) == nil)
+        }
+    }
+
+    private func declared(_ fields: [(String, String)]) -> Int? {
+        OriginHead.contentLength(in: fields.map { OriginRequest.Field(name: $0.0, value: $0.1) })
+    }
+
     private func read(_ lines: [String]) -> (steps: [OriginHeadReader.Step], reader: OriginHeadReader) {
         var reader = OriginHeadReader(maxBytes: ByteCount(90))
         let steps = lines.map { line in Array(line.utf8).withUnsafeBytes { reader.read($0) } }
