@@ -17,6 +17,8 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -96,6 +98,134 @@ static inline uint32_t linux_crc32c(uint32_t crc, const void *bytes, size_t coun
     if (__builtin_cpu_supports("sse4.2")) return linux_crc32c_hardware(crc, (const uint8_t *)bytes, count);
 #endif
     return linux_crc32c_portable(crc, (const uint8_t *)bytes, count);
+}
+
+// --- Processes and messages with descriptors -----------------------------------------------------------------
+
+// Behind _GNU_SOURCE in <spawn.h> (glibc 2.34).
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
+
+// Starts `path` with `argument` and `environment` (one variable each), `socket` as descriptor 3, standard input and
+// output on /dev/null, nothing else open, default signal handling, a process group of its own. Returns an errno.
+static inline int linux_spawn_worker(
+    const char *path, const char *argument, const char *environment, int socket, pid_t *pid) {
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int code = posix_spawn_file_actions_init(&actions);
+    if (code != 0) return code;
+    code = posix_spawnattr_init(&attributes);
+    if (code != 0) {
+        posix_spawn_file_actions_destroy(&actions);
+        return code;
+    }
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP;
+    char *arguments[] = {(char *)path, (char *)argument, NULL};
+    char *variables[] = {(char *)environment, NULL};
+    if ((code = posix_spawnattr_setflags(&attributes, flags)) == 0
+        && (code = posix_spawnattr_setsigmask(&attributes, &none)) == 0
+        && (code = posix_spawnattr_setsigdefault(&attributes, &all)) == 0
+        && (code = posix_spawnattr_setpgroup(&attributes, 0)) == 0
+        && (code = posix_spawn_file_actions_adddup2(&actions, socket, 3)) == 0
+        && (code = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)) == 0
+        && (code = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)) == 0
+        && (code = posix_spawn_file_actions_addclosefrom_np(&actions, 4)) == 0)
+        code = posix_spawn(pid, path, &actions, &attributes, arguments, variables);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return code;
+}
+
+// A connected pair of close-on-exec SOCK_SEQPACKET sockets: messages keep their bounds, a closed end is an end of file.
+static inline int linux_message_pair(int sockets[2]) {
+    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets);
+}
+
+#define LINUX_MAX_DESCRIPTORS 2
+
+// Sends one message with up to LINUX_MAX_DESCRIPTORS descriptors (unix(7), SCM_RIGHTS).
+static inline ssize_t linux_send_message(
+    int socket, const void *bytes, size_t count, const int *descriptors, int descriptor_count) {
+    union { struct cmsghdr header; char space[CMSG_SPACE(sizeof(int) * LINUX_MAX_DESCRIPTORS)]; } control;
+    struct iovec vector = {(void *)bytes, count};
+    struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1};
+    if (descriptor_count > 0 && descriptor_count <= LINUX_MAX_DESCRIPTORS) {
+        size_t length = sizeof(int) * (size_t)descriptor_count;
+        message.msg_control = control.space;
+        message.msg_controllen = CMSG_SPACE(length);
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(length);
+        memcpy(CMSG_DATA(header), descriptors, length);
+    }
+    return sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
+// Receives one message and its close-on-exec descriptors; with `capacity` 0 none is let in. A message that does not
+// fit is EMSGSIZE. Returns 0 when the other end is closed.
+static inline ssize_t linux_receive_message(
+    int socket, void *bytes, size_t count, int *descriptors, int capacity, int *descriptor_count) {
+    union { struct cmsghdr header; char space[CMSG_SPACE(sizeof(int) * LINUX_MAX_DESCRIPTORS)]; } control;
+    struct iovec vector = {bytes, count};
+    struct msghdr message = {.msg_iov = &vector, .msg_iovlen = 1};
+    *descriptor_count = 0;
+    if (capacity >= LINUX_MAX_DESCRIPTORS) {
+        message.msg_control = control.space;
+        message.msg_controllen = sizeof control.space;
+    }
+    ssize_t received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    if (received < 0) return received;
+    if (message.msg_control != NULL) {
+        struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+        if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
+            *descriptor_count = (int)((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+            memcpy(descriptors, CMSG_DATA(header), sizeof(int) * (size_t)*descriptor_count);
+        }
+    }
+    if (message.msg_flags & MSG_TRUNC) {
+        for (int index = 0; index < *descriptor_count; index++) close(descriptors[index]);
+        *descriptor_count = 0;
+        errno = EMSGSIZE;
+        return -1;
+    }
+    return received;
+}
+
+// Opens the file of an open descriptor anew, with a position and rights of its own (proc(5), /proc/self/fd).
+static inline int linux_reopen(int fd, int flags) {
+    char path[32] = "/proc/self/fd/";
+    char digits[12];
+    int count = 0, length = 14;
+    do { digits[count++] = (char)('0' + fd % 10); fd /= 10; } while (fd > 0);
+    while (count > 0) path[length++] = digits[--count];
+    path[length] = 0;
+    return open(path, flags | O_CLOEXEC);
+}
+
+// Forbids any further change of a memfd (fcntl(2), F_ADD_SEALS: seal, shrink, grow, write).
+static inline int linux_seal(int fd) {
+    return fcntl(fd, 1024 + 9, 0x0001 | 0x0002 | 0x0004 | 0x0008);
+}
+
+// Has the kernel kill this process when the thread that made it goes (prctl(2), PR_SET_PDEATHSIG).
+static inline int linux_die_with_parent(void) {
+    return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+}
+
+// Lowers a resource limit for good.
+static inline int linux_limit(int resource, uint64_t value) {
+    struct rlimit limit = {value, value};
+    return setrlimit((__rlimit_resource_t)resource, &limit);
+}
+
+static inline int linux_limit_address_space(uint64_t bytes) { return linux_limit(RLIMIT_AS, bytes); }
+static inline int linux_forbid_core_files(void) { return linux_limit(RLIMIT_CORE, 0); }
+
+static inline int linux_lower_priority(int niceness) {
+    return setpriority(PRIO_PROCESS, 0, niceness);
 }
 
 #endif

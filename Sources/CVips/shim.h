@@ -1,8 +1,404 @@
 // SPDX-License-Identifier: Apache-2.0
 // libvips, with a non-variadic function for each call that Swift cannot make (GLib's operations are variadic).
+//
+// Conventions: every function borrows its images; one that makes an image returns a new reference, or NULL with the
+// reason in libvips' error buffer.
 #ifndef IMAGEPROXYD_CVIPS_SHIM_H
 #define IMAGEPROXYD_CVIPS_SHIM_H
 
+#include <stdlib.h>
 #include <vips/vips.h>
 
+// --- Library -------------------------------------------------------------------------------------------------
+
+// GLib's warnings would put a stranger's words into the log; what matters comes back as errors.
+static inline void shim_ignore_message(
+    const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer data) {
+    (void)domain, (void)level, (void)message, (void)data;
+}
+
+// Starts libvips for one job at a time: no operation cache, no files kept, no coder of the untrusted list.
+static inline int shim_start(int threads) {
+    g_log_set_default_handler(shim_ignore_message, NULL);
+    if (VIPS_INIT("imageproxyd") != 0) return -1;
+    vips_concurrency_set(threads);
+    vips_cache_set_max(0);
+    vips_cache_set_max_mem(0);
+    vips_cache_set_max_files(0);
+    vips_block_untrusted_set(TRUE);
+    vips_operation_block_set("VipsForeignLoadMagick", TRUE);
+    vips_operation_block_set("VipsForeignSaveMagick", TRUE);
+    return 0;
+}
+
+// Allows one coder of libvips' untrusted list, and its descendants, by class name.
+static inline void shim_unblock(const char *class_name) {
+    vips_operation_block_set(class_name, FALSE);
+}
+
+// Puts a complaint of ours beside libvips' own.
+static inline void shim_complain(const char *text) { vips_error("imageproxyd", "%s", text); }
+
+static inline int shim_has_operation(const char *class_name) {
+    return vips_type_find("VipsOperation", class_name) != 0;
+}
+
+// --- Reading -------------------------------------------------------------------------------------------------
+// Always from top to bottom: random access would spill large pictures into temporary files.
+
+// A source over `length` bytes from malloc; frees them when its last user goes, and here when it fails.
+static inline VipsSource *shim_source_adopting(void *bytes, size_t length) {
+    VipsBlob *blob = vips_blob_new((VipsCallbackFn)vips_area_free_cb, bytes, length);
+    VipsSource *source = vips_source_new_from_blob(blob);
+    vips_area_unref(VIPS_AREA(blob));
+    return source;
+}
+
+#define SHIM_READ "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_ERROR
+
+static inline VipsImage *shim_load_jpeg(VipsSource *source, int shrink) {
+    VipsImage *out = NULL;
+    vips_jpegload_source(source, &out, "shrink", shrink, SHIM_READ, NULL);
+    return out;
+}
+
+static inline VipsImage *shim_load_png(VipsSource *source) {
+    VipsImage *out = NULL;
+    vips_pngload_source(source, &out, SHIM_READ, NULL);
+    return out;
+}
+
+static inline VipsImage *shim_load_webp(VipsSource *source, int page, int count, double scale) {
+    VipsImage *out = NULL;
+    vips_webpload_source(source, &out, "page", page, "n", count, "scale", scale, SHIM_READ, NULL);
+    return out;
+}
+
+static inline VipsImage *shim_load_gif(VipsSource *source, int page, int count) {
+    VipsImage *out = NULL;
+    vips_gifload_source(source, &out, "page", page, "n", count, SHIM_READ, NULL);
+    return out;
+}
+
+// A negative page means the primary picture.
+static inline VipsImage *shim_load_heif(VipsSource *source, int page) {
+    VipsImage *out = NULL;
+    if (page < 0) vips_heifload_source(source, &out, SHIM_READ, NULL);
+    else vips_heifload_source(source, &out, "page", page, "n", 1, SHIM_READ, NULL);
+    return out;
+}
+
+static inline VipsImage *shim_load_tiff(VipsSource *source, int page) {
+    VipsImage *out = NULL;
+    vips_tiffload_source(source, &out, "page", page, "n", 1, SHIM_READ, NULL);
+    return out;
+}
+
+static inline VipsImage *shim_load_jxl(VipsSource *source) {
+    VipsImage *out = NULL;
+    vips_jxlload_source(source, &out, SHIM_READ, NULL);
+    return out;
+}
+
+static inline VipsImage *shim_load_svg(VipsSource *source, double scale) {
+    VipsImage *out = NULL;
+    vips_svgload_source(source, &out, "scale", scale, SHIM_READ, NULL);
+    return out;
+}
+
+// --- Making --------------------------------------------------------------------------------------------------
+
+// One band of 8 bits, copied from `bytes`.
+static inline VipsImage *shim_image_copying(const void *bytes, size_t length, int width, int height, int bands) {
+    VipsImage *image =
+        vips_image_new_from_memory_copy(bytes, length, width, height, bands, VIPS_FORMAT_UCHAR);
+    if (image) image->Type = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB;
+    return image;
+}
+
+// An image of one colour with the size and resolution of `like`.
+static inline VipsImage *shim_uniform(VipsImage *like, const double *colour, int bands) {
+    VipsImage *out = vips_image_new_from_image(like, colour, bands);
+    if (!out) return NULL;
+    VipsImage *cast = NULL;
+    vips_cast(out, &cast, VIPS_FORMAT_UCHAR, NULL);
+    g_object_unref(out);
+    if (!cast) return NULL;
+    vips_copy(cast, &out, "interpretation", bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB, NULL);
+    g_object_unref(cast);
+    return out;
+}
+
+// --- Geometry ------------------------------------------------------------------------------------------------
+
+static inline VipsImage *shim_resize(VipsImage *in, double horizontal, double vertical) {
+    VipsImage *out = NULL;
+    vips_resize(in, &out, horizontal, "vscale", vertical, NULL);
+    return out;
+}
+
+static inline VipsImage *shim_crop(VipsImage *in, int left, int top, int width, int height) {
+    VipsImage *out = NULL;
+    vips_extract_area(in, &out, left, top, width, height, NULL);
+    return out;
+}
+
+static inline VipsImage *shim_smart_crop(VipsImage *in, int width, int height, int entropy) {
+    VipsImage *out = NULL;
+    vips_smartcrop(in, &out, width, height, "interesting",
+        entropy ? VIPS_INTERESTING_ENTROPY : VIPS_INTERESTING_ATTENTION, NULL);
+    return out;
+}
+
+// Quarter turns clockwise, 1–3.
+static inline VipsImage *shim_quarter_turns(VipsImage *in, int count) {
+    VipsImage *out = NULL;
+    vips_rot(in, &out, count == 1 ? VIPS_ANGLE_D90 : count == 2 ? VIPS_ANGLE_D180 : VIPS_ANGLE_D270, NULL);
+    return out;
+}
+
+static inline VipsImage *shim_rotate(VipsImage *in, double degrees, const double *background, int bands) {
+    VipsImage *out = NULL;
+    VipsInterpolate *interpolate = vips_interpolate_new("bicubic");
+    if (!interpolate) return NULL;
+    VipsArrayDouble *colour = vips_array_double_new(background, bands);
+    vips_rotate(in, &out, degrees, "interpolate", interpolate, "background", colour, NULL);
+    vips_area_unref(VIPS_AREA(colour));
+    g_object_unref(interpolate);
+    return out;
+}
+
+// Places the image on a canvas of one colour; parts outside are cut.
+static inline VipsImage *shim_embed(
+    VipsImage *in, int x, int y, int width, int height, const double *background, int bands) {
+    VipsImage *out = NULL;
+    VipsArrayDouble *colour = vips_array_double_new(background, bands);
+    vips_embed(in, &out, x, y, width, height, "extend", VIPS_EXTEND_BACKGROUND, "background", colour, NULL);
+    vips_area_unref(VIPS_AREA(colour));
+    return out;
+}
+
+static inline VipsImage *shim_flip(VipsImage *in, int vertically) {
+    VipsImage *out = NULL;
+    vips_flip(in, &out, vertically ? VIPS_DIRECTION_VERTICAL : VIPS_DIRECTION_HORIZONTAL, NULL);
+    return out;
+}
+
+// Applies the orientation in the metadata and removes it there.
+static inline VipsImage *shim_autorot(VipsImage *in) {
+    VipsImage *out = NULL;
+    vips_autorot(in, &out, NULL);
+    return out;
+}
+
+// Puts `count` equally large images below each other.
+static inline VipsImage *shim_join_down(VipsImage **frames, int count) {
+    VipsImage *out = NULL;
+    vips_arrayjoin(frames, &out, count, "across", 1, NULL);
+    return out;
+}
+
+// Computes all pixels into memory, so that they can be read in any order.
+static inline VipsImage *shim_copy_memory(VipsImage *in) {
+    return vips_image_copy_memory(in);
+}
+
+// A second reference that has metadata of its own.
+static inline VipsImage *shim_copy(VipsImage *in) {
+    VipsImage *out = NULL;
+    vips_copy(in, &out, NULL);
+    return out;
+}
+
+// --- Colour --------------------------------------------------------------------------------------------------
+
+static inline VipsImage *shim_colourspace(VipsImage *in, VipsInterpretation space) {
+    VipsImage *out = NULL;
+    vips_colourspace(in, &out, space, NULL);
+    return out;
+}
+
+// From the embedded profile to sRGB of 8 bits; `fallback` is used when the embedded one does not fit.
+static inline VipsImage *shim_icc_to_srgb(VipsImage *in, const char *fallback) {
+    VipsImage *out = NULL;
+    vips_icc_transform(in, &out, "srgb", "embedded", TRUE, "input_profile", fallback, "intent",
+        VIPS_INTENT_RELATIVE, "black_point_compensation", TRUE, "depth", 8, NULL);
+    return out;
+}
+
+static inline VipsImage *shim_cast(VipsImage *in, VipsBandFormat format, int shift) {
+    VipsImage *out = NULL;
+    vips_cast(in, &out, format, "shift", shift, NULL);
+    return out;
+}
+
+static inline VipsImage *shim_reinterpret(VipsImage *in, VipsInterpretation interpretation) {
+    VipsImage *out = NULL;
+    vips_copy(in, &out, "interpretation", interpretation, NULL);
+    return out;
+}
+
+static inline VipsImage *shim_premultiply(VipsImage *in) {
+    VipsImage *out = NULL;
+    vips_premultiply(in, &out, NULL);
+    return out;
+}
+
+static inline VipsImage *shim_unpremultiply(VipsImage *in) {
+    VipsImage *out = NULL;
+    vips_unpremultiply(in, &out, NULL);
+    return out;
+}
+
+static inline VipsImage *shim_flatten(VipsImage *in, const double *background, int bands) {
+    VipsImage *out = NULL;
+    VipsArrayDouble *colour = vips_array_double_new(background, bands);
+    vips_flatten(in, &out, "background", colour, NULL);
+    vips_area_unref(VIPS_AREA(colour));
+    return out;
+}
+
+static inline VipsImage *shim_add_alpha(VipsImage *in) {
+    VipsImage *out = NULL;
+    vips_addalpha(in, &out, NULL);
+    return out;
+}
+
+static inline VipsImage *shim_bands(VipsImage *in, int first, int count) {
+    VipsImage *out = NULL;
+    vips_extract_band(in, &out, first, "n", count, NULL);
+    return out;
+}
+
+static inline VipsImage *shim_bandjoin(VipsImage *first, VipsImage *second) {
+    VipsImage *out = NULL;
+    vips_bandjoin2(first, second, &out, NULL);
+    return out;
+}
+
+static inline VipsImage *shim_multiply(VipsImage *first, VipsImage *second) {
+    VipsImage *out = NULL;
+    vips_multiply(first, second, &out, NULL);
+    return out;
+}
+
+// Each sample × factor + offset, into 8 bits.
+static inline VipsImage *shim_linear(VipsImage *in, double factor, double offset) {
+    VipsImage *out = NULL;
+    vips_linear1(in, &out, factor, offset, "uchar", TRUE, NULL);
+    return out;
+}
+
+// Multiplies each pixel's bands by a `size` × `size` matrix, row by row.
+static inline VipsImage *shim_recombine(VipsImage *in, const double *matrix, int size) {
+    VipsImage *weights = vips_image_new_matrix_from_array(size, size, matrix, size * size);
+    if (!weights) return NULL;
+    VipsImage *out = NULL;
+    vips_recomb(in, &out, weights, NULL);
+    g_object_unref(weights);
+    return out;
+}
+
+static inline VipsImage *shim_composite(VipsImage *base, VipsImage *overlay, VipsBlendMode mode) {
+    VipsImage *out = NULL;
+    vips_composite2(base, overlay, &out, mode, NULL);
+    return out;
+}
+
+static inline VipsImage *shim_gaussian_blur(VipsImage *in, double sigma, double smallest) {
+    VipsImage *out = NULL;
+    vips_gaussblur(in, &out, sigma, "min_ampl", smallest, NULL);
+    return out;
+}
+
+// --- Metadata ------------------------------------------------------------------------------------------------
+
+static inline int shim_has_alpha(VipsImage *in) { return vips_image_hasalpha(in); }
+
+static inline int shim_has_field(VipsImage *in, const char *name) {
+    return vips_image_get_typeof(in, name) != 0;
+}
+
+// The value of an integer field, or `otherwise`.
+static inline int shim_int_field(VipsImage *in, const char *name, int otherwise) {
+    int value = otherwise;
+    if (vips_image_get_typeof(in, name) == G_TYPE_INT && vips_image_get_int(in, name, &value) != 0)
+        return otherwise;
+    return value;
+}
+
+static inline void shim_set_int_field(VipsImage *in, const char *name, int value) {
+    vips_image_set_int(in, name, value);
+}
+
+// Borrows the array of an integer-array field; NULL when there is none.
+static inline const int *shim_ints_field(VipsImage *in, const char *name, int *count) {
+    int *values = NULL;
+    *count = 0;
+    if (vips_image_get_typeof(in, name) == 0) return NULL;
+    if (vips_image_get_array_int(in, name, &values, count) != 0) return NULL;
+    return values;
+}
+
+static inline void shim_set_ints_field(VipsImage *in, const char *name, const int *values, int count) {
+    vips_image_set_array_int(in, name, values, count);
+}
+
+// Borrows the bytes of a blob field; NULL when there is none.
+static inline const void *shim_blob_field(VipsImage *in, const char *name, size_t *length) {
+    const void *bytes = NULL;
+    *length = 0;
+    if (vips_image_get_typeof(in, name) != VIPS_TYPE_BLOB) return NULL;
+    if (vips_image_get_blob(in, name, &bytes, length) != 0) return NULL;
+    return bytes;
+}
+
+static inline void shim_remove_field(VipsImage *in, const char *name) { vips_image_remove(in, name); }
+
+// All field names, NULL-terminated; freed with shim_free_names.
+static inline char **shim_field_names(VipsImage *in) { return vips_image_get_fields(in); }
+static inline void shim_free_names(char **names) { g_strfreev(names); }
+
+// --- Writing -------------------------------------------------------------------------------------------------
+// Each sets `*bytes` to memory that g_free frees, and returns 0, or -1.
+
+static inline int shim_save_jpeg(VipsImage *in, void **bytes, size_t *length, int quality, int progressive, int strip) {
+    return vips_jpegsave_buffer(in, bytes, length, "Q", quality, "interlace", progressive,
+        "optimize_coding", TRUE, "strip", strip, NULL);
+}
+
+static inline int shim_save_png(
+    VipsImage *in, void **bytes, size_t *length, int compression, int interlaced, int strip) {
+    return vips_pngsave_buffer(in, bytes, length, "compression", compression, "interlace", interlaced,
+        "filter", VIPS_FOREIGN_PNG_FILTER_ALL, "strip", strip, NULL);
+}
+
+static inline int shim_save_webp(
+    VipsImage *in, void **bytes, size_t *length, int quality, int lossless, int effort, int strip) {
+    return vips_webpsave_buffer(in, bytes, length, "Q", quality, "lossless", lossless, "effort", effort,
+        "strip", strip, NULL);
+}
+
+static inline int shim_save_avif(
+    VipsImage *in, void **bytes, size_t *length, int quality, int lossless, int effort, int strip) {
+    return vips_heifsave_buffer(in, bytes, length, "Q", quality, "lossless", lossless, "effort", effort,
+        "compression", VIPS_FOREIGN_HEIF_COMPRESSION_AV1, "bitdepth", 8, "strip", strip, NULL);
+}
+
+static inline int shim_save_gif(VipsImage *in, void **bytes, size_t *length, int effort, int strip) {
+    return vips_gifsave_buffer(in, bytes, length, "effort", effort, "strip", strip, NULL);
+}
+
+static inline int shim_save_tiff(VipsImage *in, void **bytes, size_t *length, int strip) {
+    return vips_tiffsave_buffer(in, bytes, length, "compression", VIPS_FOREIGN_TIFF_COMPRESSION_DEFLATE,
+        "predictor", VIPS_FOREIGN_TIFF_PREDICTOR_HORIZONTAL, "strip", strip, NULL);
+}
+
+static inline int shim_save_jxl(
+    VipsImage *in, void **bytes, size_t *length, int quality, int lossless, int effort, int strip) {
+    return vips_jxlsave_buffer(in, bytes, length, "Q", quality, "lossless", lossless, "effort", effort,
+        "strip", strip, NULL);
+}
+
+#undef SHIM_READ
 #endif

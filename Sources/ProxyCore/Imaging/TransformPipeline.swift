@@ -1,15 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A parsed pipeline: operations in the order they are applied. (Skeleton: the imaging room fills it.)
-public struct TransformPipeline: Sendable, Hashable, Codable {
+/// A parsed pipeline: operations in the order they are applied.
+///
+/// Two pipelines are equal when their canonical spellings are. Encoded as that spelling.
+public struct TransformPipeline: Sendable {
+    /// The operations that follow one another; `orient` is not among them, since it always comes first.
+    let operations: [any ImageTransforming]
+    /// How the source is turned before the first operation.
+    let orientation: Orient?
     /// The canonical spelling (SDWebImage's `transformerKey`): equal for any two spellings of one pipeline.
     public let transformerKey: String
 
-    /// The empty pipeline.
+    /// The empty pipeline, which leaves the picture as it is.
     public init() {
+        operations = []
+        orientation = nil
         transformerKey = ""
+    }
+
+    /// Reads a transform text such as `resize:300x200:cover,round:20`, already percent-decoded.
+    ///
+    /// - Parameter limit: most operations; beyond it `tooManyOperations`.
+    public init(
+        parsing text: String, operationLimit limit: Int = RenderLimits().operations
+    ) throws(TransformError) {
+        try self.init(TransformParser(text).operations(atMost: limit))
+    }
+
+    private init(_ all: [any ImageTransforming]) throws(TransformError) {
+        let orientations = all.compactMap { $0 as? Orient }
+        if orientations.count > 1 {
+            throw TransformError(.repeated, operation: Orient.name, at: orientations[1].arguments.position)
+        }
+        // Turning by the metadata is what happens anyway, so it has no spelling.
+        orientation = orientations.first.flatMap { $0.isAutomatic ? nil : $0 }
+        operations = all.filter { !($0 is Orient) }
+        transformerKey = ([orientation].compactMap { $0?.transformerKey } + operations.map(\.transformerKey))
+            .joined(separator: ",")
     }
 
     /// Whether there is nothing to apply.
     public var isEmpty: Bool { transformerKey.isEmpty }
+
+    /// Multiplies every length that is in pixels (sizes, offsets, radius, border, sigma) by `dpr`.
+    ///
+    /// - Throws: `outOfRange` without a position when a product leaves its parameter's range.
+    public func scaled(by dpr: Double) throws(TransformError) -> TransformPipeline {
+        guard dpr != 1 else { return self }
+        var scaled: [any ImageTransforming] = orientation.map { [$0] } ?? []
+        for operation in operations {
+            scaled.append(try type(of: operation).init(operation.arguments.scaled(by: dpr)))
+        }
+        return try TransformPipeline(scaled)
+    }
+}
+
+extension TransformPipeline: Hashable {
+    public static func == (left: TransformPipeline, right: TransformPipeline) -> Bool {
+        left.transformerKey == right.transformerKey
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(transformerKey)
+    }
+}
+
+extension TransformPipeline: Codable {
+    public init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        guard !text.isEmpty else {
+            self.init()
+            return
+        }
+        // The number of operations was limited when the text was first read.
+        try self.init(parsing: text, operationLimit: .max)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(transformerKey)
+    }
 }

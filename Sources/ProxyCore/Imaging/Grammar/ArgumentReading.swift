@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The arguments of one operation while they are read: which parameter is next, and what has been given.
+struct ArgumentReading {
+    let operation: String
+    let parameters: [TransformParameter]
+    /// The values read so far, by parameter name.
+    var given: [String: TransformValue] = [:]
+    private var nextPosition = 0
+    private var hasNamed = false
+
+    /// Starts with none read.
+    init(operation: String, parameters: [TransformParameter]) {
+        self.operation = operation
+        self.parameters = parameters
+    }
+
+    /// Returns the parameter that a piece of text is for: the one of that name, or the next by position.
+    mutating func parameter(named name: Substring?, at position: Int) throws(TransformError) -> TransformParameter {
+        let parameter = if let name { try find(name, position) } else { try next(position) }
+        guard given[parameter.name] == nil else { throw error(.repeated, parameter.name, position) }
+        return parameter
+    }
+
+    private mutating func find(_ name: Substring, _ position: Int) throws(TransformError) -> TransformParameter {
+        hasNamed = true
+        guard let parameter = parameters.first(where: { $0.name == name }) else {
+            throw error(.unknownParameter, String(name), position)
+        }
+        return parameter
+    }
+
+    private mutating func next(_ position: Int) throws(TransformError) -> TransformParameter {
+        guard !hasNamed else { throw error(.positionalAfterNamed, nil, position) }
+        guard nextPosition < parameters.count else { throw error(.tooManyValues, nil, position) }
+        defer { nextPosition += 1 }
+        return parameters[nextPosition]
+    }
+
+    private func error(
+        _ problem: TransformError.Problem, _ parameter: String?, _ position: Int
+    ) -> TransformError {
+        TransformError(problem, operation: operation, parameter: parameter, at: position)
+    }
+}

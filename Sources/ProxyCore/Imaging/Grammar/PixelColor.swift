@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An sRGB colour with alpha, 8 bits each, not premultiplied.
+struct PixelColor: Sendable, Hashable {
+    let red: UInt8
+    let green: UInt8
+    let blue: UInt8
+    let alpha: UInt8
+
+    static let black = PixelColor(red: 0, green: 0, blue: 0, alpha: .max)
+    static let white = PixelColor(red: .max, green: .max, blue: .max, alpha: .max)
+    static let transparent = PixelColor(red: 0, green: 0, blue: 0, alpha: 0)
+
+    /// Collects the components.
+    init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8) {
+        self.red = red
+        self.green = green
+        self.blue = blue
+        self.alpha = alpha
+    }
+
+    /// Reads `RGB`, `RGBA`, `RRGGBB`, `RRGGBBAA`, a CSS name, or `transparent`; letters of either case.
+    ///
+    /// Hexadecimal wins, but no CSS name consists of hexadecimal digits in such a number, so nothing is ambiguous.
+    init?(_ text: Substring) {
+        let lowered = text.lowercased()
+        if let color = Self.hexadecimal(lowered) {
+            self = color
+        } else if lowered == Self.transparentName {
+            self = .transparent
+        } else if let value = ColorNames.values[lowered] {
+            self.init(
+                red: UInt8(truncatingIfNeeded: value >> 16), green: UInt8(truncatingIfNeeded: value >> 8),
+                blue: UInt8(truncatingIfNeeded: value), alpha: .max)
+        } else {
+            return nil
+        }
+    }
+
+    private static let transparentName = "transparent"
+
+    private static func hexadecimal(_ text: String) -> PixelColor? {
+        let digits = text.compactMap { $0.isASCII ? $0.hexDigitValue.map(UInt8.init) : nil }
+        guard digits.count == text.count else { return nil }
+        let pairs: [UInt8]
+        switch digits.count {
+        case 3, 4: pairs = digits.map { $0 << 4 | $0 }
+        case 6, 8: pairs = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+        default: return nil
+        }
+        return PixelColor(
+            red: pairs[0], green: pairs[1], blue: pairs[2], alpha: pairs.count == 4 ? pairs[3] : .max)
+    }
+
+    /// The four components as libvips wants them, 0–255.
+    var components: [Double] { [Double(red), Double(green), Double(blue), Double(alpha)] }
+}
+
+extension PixelColor: CustomStringConvertible {
+    /// Lower-case hexadecimal, the shortest form that means the same.
+    var description: String {
+        let opaque = alpha == .max
+        let parts = opaque ? [red, green, blue] : [red, green, blue, alpha]
+        let isShort = parts.allSatisfy { $0 >> 4 == $0 & 15 }
+        return parts.map { part in
+            let digit = String(part & 15, radix: 16)
+            return isShort ? digit : String(part >> 4, radix: 16) + digit
+        }.joined()
+    }
+}

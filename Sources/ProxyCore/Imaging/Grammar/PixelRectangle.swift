@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A rectangle of pixels within an image, never empty.
+struct PixelRectangle: Sendable, Hashable {
+    let left: Int
+    let top: Int
+    let size: PixelSize
+
+    /// Takes a corner and a size.
+    init(left: Int, top: Int, size: PixelSize) {
+        self.left = left
+        self.top = top
+        self.size = size
+    }
+
+    /// Returns what of the rectangle lies within an image of `bounds`; nil when that is nothing.
+    func clamped(to bounds: PixelSize) -> PixelRectangle? {
+        let right = min(left + size.width, bounds.width)
+        let bottom = min(top + size.height, bounds.height)
+        let newLeft = max(left, 0)
+        let newTop = max(top, 0)
+        guard right > newLeft, bottom > newTop else { return nil }
+        return PixelRectangle(left: newLeft, top: newTop, size: PixelSize(right - newLeft, bottom - newTop))
+    }
+
+    /// Whether it covers an image of `bounds` exactly.
+    func covers(_ bounds: PixelSize) -> Bool { left == 0 && top == 0 && size == bounds }
+}

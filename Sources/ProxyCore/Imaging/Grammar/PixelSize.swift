@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A width and a height in whole pixels, each at least 1.
+struct PixelSize: Sendable, Hashable {
+    let width: Int
+    let height: Int
+
+    /// Takes whole sides; less than 1 counts as 1.
+    init(_ width: Int, _ height: Int) {
+        self.width = max(1, width)
+        self.height = max(1, height)
+    }
+
+    /// Rounds both sides half up.
+    init(rounding width: Double, by height: Double) {
+        self.init(Int((width + 0.5).rounded(.down)), Int((height + 0.5).rounded(.down)))
+    }
+
+    /// Width × height.
+    var area: Int { width * height }
+
+    /// The same area turned by a quarter.
+    var transposed: PixelSize { PixelSize(height, width) }
+
+    /// Returns both sides × `factor`, rounded half up.
+    func scaled(by factor: Double) -> PixelSize {
+        PixelSize(rounding: Double(width) * factor, by: Double(height) * factor)
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A wanted size, `WxH`, `Wx` or `xH`; a side left out follows from the other.
+struct SizeRequest: Sendable, Hashable {
+    /// The wanted width; nil when it follows from the height.
+    let width: Length?
+    /// The wanted height; nil when it follows from the width.
+    let height: Length?
+
+    private static let separator: Character = "x"
+
+    /// Collects the sides, of which one at least must be given.
+    init?(width: Length?, height: Length?) {
+        guard width != nil || height != nil else { return nil }
+        self.width = width
+        self.height = height
+    }
+
+    /// Reads two lengths with an `x` between them, of which one may be empty.
+    init?(_ text: Substring) {
+        let parts = text.split(separator: Self.separator, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        let lengths = parts.map { $0.isEmpty ? nil : Length($0) }
+        for (part, length) in zip(parts, lengths) where !part.isEmpty && length == nil { return nil }
+        self.init(width: lengths[0], height: lengths[1])
+    }
+
+    /// The sides that are given.
+    var sides: [Length] { [width, height].compactMap { $0 } }
+
+    /// Multiplies the sides that are in pixels.
+    func scaled(by factor: Double) -> SizeRequest {
+        SizeRequest(width: width?.scaled(by: factor), height: height?.scaled(by: factor)) ?? self
+    }
+
+    /// Returns the wanted size in pixels for an image of `size`: rounded half up, at least 1 each way.
+    ///
+    /// A side left out keeps the image's aspect.
+    func resolved(for size: PixelSize) -> PixelSize {
+        let aspect = Double(size.width) / Double(size.height)
+        let wantedWidth = width?.pixels(of: size.width)
+        let wantedHeight = height?.pixels(of: size.height)
+        return PixelSize(
+            rounding: wantedWidth ?? (wantedHeight ?? 1) * aspect,
+            by: wantedHeight ?? (wantedWidth ?? 1) / aspect)
+    }
+}
+
+extension SizeRequest: CustomStringConvertible {
+    var description: String {
+        "\(width?.description ?? "")\(Self.separator)\(height?.description ?? "")"
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The arguments of one operation: each declared parameter's value, given or by default.
+struct TransformArguments: Sendable {
+    /// The operation's name.
+    let operation: String
+    /// The operation's parameters.
+    let parameters: [TransformParameter]
+    /// What was given, by parameter name.
+    let given: [String: TransformValue]
+    /// Offset of the operation in the text it was read from; nil when it comes from no text.
+    let position: Int?
+
+    /// Checks that every required parameter is there.
+    init(
+        operation: String, parameters: [TransformParameter], given: [String: TransformValue], at position: Int?
+    ) throws(TransformError) {
+        self.operation = operation
+        self.parameters = parameters
+        self.given = given
+        self.position = position
+        for parameter in parameters {
+            guard case .required = parameter.fallback, given[parameter.name] == nil else { continue }
+            throw TransformError(.missing, operation: operation, parameter: parameter.name, at: position)
+        }
+    }
+
+    /// Returns an error of this operation's parameter `name`, for rules between parameters.
+    func error(_ problem: TransformError.Problem, _ parameter: TransformParameter) -> TransformError {
+        TransformError(problem, operation: operation, parameter: parameter.name, at: position)
+    }
+
+    /// Multiplies each value that `dpr` multiplies.
+    func scaled(by factor: Double) throws(TransformError) -> TransformArguments {
+        var scaled = given
+        for parameter in parameters where parameter.isScaled {
+            guard let value = given[parameter.name] else { continue }
+            switch parameter.checked(value.scaled(by: factor)) {
+            case .success(let value):
+                scaled[parameter.name] = value
+            case .failure(let error):
+                throw TransformError(error.problem, operation: operation, parameter: parameter.name, at: nil)
+            }
+        }
+        return try TransformArguments(
+            operation: operation, parameters: parameters, given: scaled, at: position)
+    }
+
+    /// The canonical spelling: values that equal a fixed default dropped, the rest by name in the names' order.
+    var transformerKey: String {
+        let texts = parameters.compactMap { parameter -> String? in
+            guard let value = given[parameter.name] else { return nil }
+            if case .value(value) = parameter.fallback { return nil }
+            return "\(parameter.name)=\(value)"
+        }
+        return ([operation] + texts.sorted()).joined(separator: ":")
+    }
+
+    /// The value of `parameter`, given or by default; nil when it is absent.
+    subscript(parameter: TransformParameter) -> TransformValue? {
+        if let value = given[parameter.name] { return value }
+        guard case .value(let value) = parameter.fallback else { return nil }
+        return value
+    }
+
+    /// The value of a number parameter.
+    func number(_ parameter: TransformParameter) -> Double? {
+        guard case .number(let number) = self[parameter] else { return nil }
+        return number.double
+    }
+
+    /// The value of a length parameter; nil also when a word stands in its place.
+    func length(_ parameter: TransformParameter) -> Length? {
+        guard case .length(let length) = self[parameter] else { return nil }
+        return length
+    }
+
+    /// The value of a size parameter.
+    func size(_ parameter: TransformParameter) -> SizeRequest? {
+        guard case .size(let size) = self[parameter] else { return nil }
+        return size
+    }
+
+    /// The value of a colour parameter.
+    func color(_ parameter: TransformParameter) -> PixelColor? {
+        guard case .color(let color) = self[parameter] else { return nil }
+        return color
+    }
+
+    /// The value of a choice as the enum that lists the choices.
+    func choice<Choice: RawRepresentable<String>>(_ parameter: TransformParameter) -> Choice? {
+        guard case .word(let word) = self[parameter] else { return nil }
+        return Choice(rawValue: word)
+    }
+
+    /// Whether a 0·1 switch is on.
+    func isOn(_ parameter: TransformParameter) -> Bool { self[parameter] == .word("1") }
+
+    /// The chosen words of a `words` parameter.
+    func words(_ parameter: TransformParameter) -> Set<String> {
+        guard case .words(let words) = self[parameter] else { return [] }
+        return Set(words)
+    }
+}

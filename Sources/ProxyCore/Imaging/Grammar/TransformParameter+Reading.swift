@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension TransformParameter {
+    /// Reads a value of this parameter, or says what is wrong with it.
+    func value(from text: Substring) -> Result<TransformValue, ReadingError> {
+        guard let value = parsed(text) else { return .failure(.init(.malformed(expected: kind.expectation))) }
+        return checked(value)
+    }
+
+    /// Returns `value` when it is in range, as after scaling by `dpr`.
+    func checked(_ value: TransformValue) -> Result<TransformValue, ReadingError> {
+        guard isInRange(value) else { return .failure(.init(.outOfRange(allowed: kind.expectation))) }
+        return .success(value)
+    }
+
+    /// A problem that has no place yet.
+    struct ReadingError: Error {
+        let problem: TransformError.Problem
+
+        init(_ problem: TransformError.Problem) {
+            self.problem = problem
+        }
+    }
+
+    private func parsed(_ text: Substring) -> TransformValue? {
+        switch kind {
+        case .number, .fineNumber:
+            FixedNumber(text.utf8).map(TransformValue.number)
+        case .length:
+            Length(text).map(TransformValue.length)
+        case .lengthOr(_, let words):
+            words.contains(String(text)) ? .word(String(text)) : Length(text).map(TransformValue.length)
+        case .size:
+            SizeRequest(text).map(TransformValue.size)
+        case .word(let words):
+            words.contains(String(text)) ? .word(String(text)) : nil
+        case .words(let words):
+            Self.selection(of: words, in: text).map(TransformValue.words)
+        case .color:
+            PixelColor(text).map(TransformValue.color)
+        }
+    }
+
+    private static func selection(of words: [String], in text: Substring) -> [String]? {
+        let chosen = text.split(separator: "+", omittingEmptySubsequences: false).map(String.init)
+        guard Set(chosen).count == chosen.count, chosen.allSatisfy(words.contains) else { return nil }
+        return words.filter(chosen.contains)
+    }
+
+    private func isInRange(_ value: TransformValue) -> Bool {
+        switch (kind, value) {
+        case (.number(let range), .number(let number)):
+            Self.contains(range, number)
+        case (.fineNumber(let range), .number(let number)):
+            range.contains(number)
+        case (.length(let range), .length(let length)), (.lengthOr(let range, _), .length(let length)):
+            Self.contains(range, length)
+        case (.size, .size(let size)):
+            size.sides.allSatisfy { Self.contains(Self.sizeRange, $0) && $0.number > FixedNumber(0) }
+        default:
+            true
+        }
+    }
+
+    private static func contains(_ range: ClosedRange<Int>, _ number: FixedNumber) -> Bool {
+        FixedNumber(range.lowerBound) <= number && number <= FixedNumber(range.upperBound)
+    }
+
+    private static func contains(_ range: ClosedRange<Int>, _ length: Length) -> Bool {
+        switch length {
+        case .pixels(let number): contains(range, number)
+        case .percent(let number): contains(percentRange, number)
+        }
+    }
+}
+
+extension TransformParameter.Kind {
+    /// What a value looks like, for error texts and the reference.
+    var expectation: String {
+        switch self {
+        case .number(let range):
+            "a number from \(range.lowerBound) to \(range.upperBound) with at most three decimals"
+        case .fineNumber(let range):
+            "a number from \(range.lowerBound) to \(range.upperBound) with at most three decimals"
+        case .length(let range):
+            "pixels from \(range.lowerBound) to \(range.upperBound), or a percentage such as 50pc"
+        case .lengthOr(let range, let words):
+            "pixels from \(range.lowerBound) to \(range.upperBound), a percentage such as 50pc, or "
+                + words.joined(separator: ", ")
+        case .size:
+            "a size such as 300x200, 300x or x200, each side from \(TransformParameter.sizeRange.lowerBound) to "
+                + "\(TransformParameter.sizeRange.upperBound) pixels or a percentage such as 50pc"
+        case .word(let words):
+            "one of " + words.joined(separator: ", ")
+        case .words(let words):
+            "some of " + words.joined(separator: ", ") + ", joined by +"
+        case .color:
+            "a colour as RGB, RGBA, RRGGBB or RRGGBBAA in hexadecimal, or by its CSS name"
+        }
+    }
+
+    /// The kind's short name in the reference.
+    var label: String {
+        switch self {
+        case .number, .fineNumber: "number"
+        case .length, .lengthOr: "length"
+        case .size: "size"
+        case .word: "choice"
+        case .words: "choices"
+        case .color: "color"
+        }
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads a transform text: operations separated by `,`, arguments by `:`, by position first and then by name.
+struct TransformParser {
+    /// The whole text, for positions.
+    private let text: String
+
+    /// One part of the text, with its place.
+    private struct Part {
+        let text: Substring
+        let position: Int
+    }
+
+    /// Prepares to read `text`, which has been percent-decoded.
+    init(_ text: String) {
+        self.text = text
+    }
+
+    /// Returns the operations in the order written; O(n).
+    func operations(atMost limit: Int) throws(TransformError) -> [any ImageTransforming] {
+        let parts = split(Part(text: text[...], position: 0), at: ",")
+        guard parts.count <= limit else {
+            throw TransformError(.tooManyOperations(limit: limit), at: parts[limit].position)
+        }
+        var operations: [any ImageTransforming] = []
+        for part in parts { operations.append(try operation(part)) }
+        return operations
+    }
+
+    private func split(_ part: Part, at separator: Character) -> [Part] {
+        part.text.split(separator: separator, omittingEmptySubsequences: false).map { piece in
+            Part(
+                text: piece,
+                position: part.position + text.utf8.distance(from: part.text.startIndex, to: piece.startIndex))
+        }
+    }
+
+    private func operation(_ part: Part) throws(TransformError) -> any ImageTransforming {
+        let pieces = split(part, at: ":")
+        let name = pieces[0]
+        try requireCharacters(name, operation: nil)
+        guard !name.text.isEmpty else { throw TransformError(.emptyOperation, at: name.position) }
+        guard let type = TransformRegistry.byName[String(name.text)] else {
+            throw TransformError(.unknownOperation, operation: String(name.text), at: name.position)
+        }
+        var reading = ArgumentReading(operation: type.name, parameters: type.parameters)
+        for piece in pieces.dropFirst() { try read(piece, into: &reading) }
+        return try type.init(
+            TransformArguments(
+                operation: type.name, parameters: type.parameters, given: reading.given, at: part.position))
+    }
+
+    private func read(_ piece: Part, into reading: inout ArgumentReading) throws(TransformError) {
+        let sides = split(piece, at: "=")
+        guard sides.count <= 2 else {
+            throw TransformError(
+                .invalidCharacter, operation: reading.operation, at: sides[2].position - 1)
+        }
+        for side in sides { try requireCharacters(side, operation: reading.operation) }
+        let name = sides.count == 2 ? sides[0] : nil
+        let value = sides[sides.count - 1]
+        let parameter = try reading.parameter(named: name?.text, at: piece.position)
+        guard !value.text.isEmpty else {
+            throw TransformError(
+                .emptyValue, operation: reading.operation, parameter: parameter.name, at: value.position)
+        }
+        switch parameter.value(from: value.text) {
+        case .success(let value):
+            reading.given[parameter.name] = value
+        case .failure(let error):
+            throw TransformError(
+                error.problem, operation: reading.operation, parameter: parameter.name, at: value.position)
+        }
+    }
+
+    private func requireCharacters(_ part: Part, operation: String?) throws(TransformError) {
+        var offset = 0
+        for byte in part.text.utf8 {
+            guard Self.isAllowed(byte) else {
+                throw TransformError(.invalidCharacter, operation: operation, at: part.position + offset)
+            }
+            offset += 1
+        }
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "+"),
+            UInt8(ascii: "-"):
+            true
+        default:
+            false
+        }
+    }
+}

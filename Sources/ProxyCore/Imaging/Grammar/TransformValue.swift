@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A typed argument of an operation; `description` is its canonical spelling.
+enum TransformValue: Sendable, Hashable {
+    case number(FixedNumber)
+    case length(Length)
+    case size(SizeRequest)
+    case word(String)
+    /// In the order of their declaration, without repetition.
+    case words([String])
+    case color(PixelColor)
+
+    /// Multiplies what is in pixels.
+    func scaled(by factor: Double) -> TransformValue {
+        switch self {
+        case .number(let number): .number(number.scaled(by: factor))
+        case .length(let length): .length(length.scaled(by: factor))
+        case .size(let size): .size(size.scaled(by: factor))
+        case .word, .words, .color: self
+        }
+    }
+}
+
+extension TransformValue: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .number(let number): number.description
+        case .length(let length): length.description
+        case .size(let size): size.description
+        case .word(let word): word
+        case .words(let words): words.joined(separator: "+")
+        case .color(let color): color.description
+        }
+    }
+}

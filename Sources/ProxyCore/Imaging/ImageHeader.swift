@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a source's header tells, before any pixel is decoded.
+struct ImageHeader: Sendable, Equatable {
+    /// From the magic bytes.
+    let format: ImageFormat
+    /// The size of one frame as stored, before orientation.
+    let size: PixelSize
+    /// The number of frames or pages.
+    let frames: Int
+    /// Whether there is an alpha band.
+    let hasAlpha: Bool
+    /// EXIF orientation, 1–8.
+    let orientation: Int
+}
+
+/// Which frames or pages of a source to decode.
+enum FrameSelection: Sendable, Equatable {
+    /// The picture that shows first: the first frame, or the primary one of a HEIF file.
+    case primary
+    /// The one with this index.
+    case single(Int)
+    /// All of them.
+    case all
+}
+
+/// How much smaller a decoder can make the picture on its own.
+enum LoadShrink: Sendable, Equatable {
+    /// Not at all.
+    case none
+    /// A JPEG decoder, by leaving out frequencies: 2, 4 or 8.
+    case divisor(Int)
+    /// A WebP decoder or an SVG renderer, to any scale.
+    case scale(Double)
+
+    /// Returns the strongest shrinking that still leaves `needed` pixels each way.
+    ///
+    /// The rest is resampled: for JPEG this is a quarter cheaper than stopping one step earlier.
+    static func strongest(for header: ImageHeader, needed: PixelSize) -> LoadShrink {
+        let factor = min(
+            Double(header.size.width) / Double(needed.width),
+            Double(header.size.height) / Double(needed.height))
+        switch header.format {
+        case .jpeg:
+            return [8, 4, 2].first { Double($0) <= factor }.map(LoadShrink.divisor) ?? .none
+        case .webp:
+            return factor > 1 ? .scale(1 / factor) : .none
+        case .svg:
+            return factor != 1 ? .scale(1 / factor) : .none
+        case .png, .gif, .avif, .heic, .tiff, .jxl:
+            return .none
+        }
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// THE SEAM for operations: a declaration (name, parameters, doc lines) and the function that applies it.
+///
+/// Parser, canonical form and reference are derived from the declaration. To add an operation: one file in
+/// `Transforms/` and one line in `TransformRegistry`.
+protocol ImageTransforming: Sendable {
+    /// The name in the transform text.
+    static var name: String { get }
+    /// One line for the reference.
+    static var summary: String { get }
+    /// The parameters in the order of their positions.
+    static var parameters: [TransformParameter] { get }
+
+    /// What the operation was read from; its canonical spelling follows from it.
+    var arguments: TransformArguments { get }
+
+    /// Takes arguments that fit the declaration, and checks the rules between them.
+    init(_ arguments: TransformArguments) throws(TransformError)
+
+    /// Adds the operation to the image's pipeline; every image that comes is sRGB or grey of 8 bits.
+    ///
+    /// Called once a frame, first frame first; what must be equal on all frames is remembered in `context`.
+    func apply(
+        to image: consuming VipsImage, in context: inout TransformContext
+    ) throws(ImagingError) -> VipsImage
+}
+
+extension ImageTransforming {
+    /// The operation's canonical spelling.
+    var transformerKey: String { arguments.transformerKey }
+}
+
+/// Every operation there is; one line each.
+enum TransformRegistry {
+    static let all: [any ImageTransforming.Type] = [
+        Resize.self, Crop.self, Rotate.self, Flip.self, Orient.self, Round.self, Tint.self, Blur.self,
+        Grayscale.self,
+    ]
+    /// The operations by name.
+    static let byName: [String: any ImageTransforming.Type] = Dictionary(
+        uniqueKeysWithValues: all.map { ($0.name, $0) })
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the operations of one run share: the limits, and what the first frame decided for all.
+struct TransformContext {
+    /// Most pixels that all frames together may have after an operation.
+    let maxPixels: Int
+    /// Longest side after an operation, in pixels.
+    let maxSide: Int
+    /// The number of frames that will be processed.
+    let frames: Int
+    /// The index of the running operation in the pipeline.
+    var operation = 0
+    /// Rectangles that the first frame chose, by operation.
+    private var chosen: [Int: PixelRectangle] = [:]
+
+    /// Starts a run.
+    init(maxPixels: Int, maxSide: Int, frames: Int) {
+        self.maxPixels = maxPixels
+        self.maxSide = maxSide
+        self.frames = frames
+    }
+
+    /// Throws `tooManyPixels` for a picture beyond the limits.
+    func check(_ size: PixelSize) throws(ImagingError) {
+        guard size.width <= maxSide, size.height <= maxSide else { throw .tooManyPixels }
+        guard size.area * frames <= maxPixels else { throw .tooManyPixels }
+    }
+
+    /// The rectangle that the running operation chose on the first frame; nil when it has not chosen yet.
+    var rectangle: PixelRectangle? {
+        get { chosen[operation] }
+        set { chosen[operation] = newValue }
+    }
+}

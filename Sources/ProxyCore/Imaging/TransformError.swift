@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a transform text is no pipeline: what is wrong, with which operation and parameter, and where.
+public struct TransformError: Error, Sendable, Equatable {
+    /// What is wrong.
+    public let problem: Problem
+    /// The operation's name as written; nil when none could be read.
+    public let operation: String?
+    /// The parameter's name, also for a value given by position; nil when the operation as a whole is meant.
+    public let parameter: String?
+    /// Offset of the offending part in the decoded transform text, in UTF-8 bytes from 0; nil when the text itself is
+    /// fine and only scaling it by `dpr` fails.
+    public let position: Int?
+
+    /// What can be wrong with a transform text.
+    public enum Problem: Sendable, Equatable {
+        /// There is no operation between two separators, or none at all.
+        case emptyOperation
+        /// There is no value between two separators, or none behind a name.
+        case emptyValue
+        /// A character outside `[A-Za-z0-9_.+-]`.
+        case invalidCharacter
+        /// More operations than the limit.
+        case tooManyOperations(limit: Int)
+        /// No operation has this name.
+        case unknownOperation
+        /// The operation has no parameter of this name.
+        case unknownParameter
+        /// More values by position than the operation has parameters.
+        case tooManyValues
+        /// A value by position after one by name.
+        case positionalAfterNamed
+        /// The parameter, or an operation that may stand only once, is given twice.
+        case repeated
+        /// A parameter without a default is missing.
+        case missing
+        /// The value is not of the parameter's type; the text says what is expected.
+        case malformed(expected: String)
+        /// The value is outside its range; the text says what is allowed.
+        case outOfRange(allowed: String)
+        /// Two parameters exclude each other; the text names the other.
+        case conflict(with: String)
+    }
+
+    /// Collects what is known of the error.
+    init(_ problem: Problem, operation: String? = nil, parameter: String? = nil, at position: Int?) {
+        self.problem = problem
+        self.operation = operation
+        self.parameter = parameter
+        self.position = position
+    }
+}
+
+extension TransformError: CustomStringConvertible {
+    /// One sentence for the client, in the words of the grammar.
+    public var description: String {
+        let place = [operation, parameter].compactMap { $0 }.joined(separator: ":")
+        return place.isEmpty ? sentence : "\(place): \(sentence)"
+    }
+
+    private var sentence: String {
+        switch problem {
+        case .emptyOperation: "an operation is missing"
+        case .emptyValue: "a value is missing"
+        case .invalidCharacter: "only letters, digits and _ . + - are allowed in names and values"
+        case .tooManyOperations(let limit): "at most \(limit) operations are allowed"
+        case .unknownOperation: "there is no such operation"
+        case .unknownParameter: "the operation has no such parameter"
+        case .tooManyValues: "the operation has fewer parameters"
+        case .positionalAfterNamed: "values without a name come before those with one"
+        case .repeated: "it is given twice"
+        case .missing: "it is required"
+        case .malformed(let expected): "expected \(expected)"
+        case .outOfRange(let allowed): "allowed is \(allowed)"
+        case .conflict(let other): "it cannot be combined with \(other)"
+        }
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension TransformPipeline {
+    /// Decodes `source` and applies the pipeline: the image is a recipe whose pixels the encoder will compute.
+    ///
+    /// Orientation comes first, then sRGB of 8 bits, then the operations, on each frame alike. A pipeline that begins
+    /// with `resize` on a still lets the decoder shrink.
+    func image(
+        from source: borrowing VipsSource, header: ImageHeader, frames: FrameSelection,
+        in context: inout TransformContext
+    ) throws(ImagingError) -> VipsImage {
+        let turn = orientation?.value(for: header.orientation) ?? header.orientation
+        guard frames == .all, header.frames > 1 else {
+            return try still(from: source, header, frames, turn, &context)
+        }
+        return try animation(from: source, header, turn, &context)
+    }
+
+    // MARK: - Stills
+
+    private func still(
+        from source: borrowing VipsSource, _ header: ImageHeader, _ frames: FrameSelection, _ turn: Int,
+        _ context: inout TransformContext
+    ) throws(ImagingError) -> VipsImage {
+        // Pages of one file may differ in size, so only the picture whose header was read is shrunk.
+        guard frames == .primary, let resize = operations.first as? Resize else {
+            let image = try VipsCoder.open(source, as: header.format, frames: frames, shrink: .none)
+            return try applied(from: 0, to: upright(image.inEightBits(), turn), in: &context)
+        }
+        return try shrunk(from: source, header, turn, resize, &context)
+    }
+
+    /// Resamples before anything else: on the stored orientation and colours, where the decoder helps.
+    private func shrunk(
+        from source: borrowing VipsSource, _ header: ImageHeader, _ turn: Int, _ resize: Resize,
+        _ context: inout TransformContext
+    ) throws(ImagingError) -> VipsImage {
+        let isSideways = turn > 4
+        let plan = resize.plan(for: isSideways ? header.size.transposed : header.size)
+        try context.check(plan.scaled)
+        let target = isSideways ? plan.scaled.transposed : plan.scaled
+        let shrink = LoadShrink.strongest(for: header, needed: target)
+        let small = try VipsCoder.open(source, as: header.format, frames: .primary, shrink: shrink)
+            .inEightBits().resized(to: target)
+        let cut = try resize.cut(upright(small, turn), plan, in: &context)
+        return try applied(from: 1, to: cut, in: &context)
+    }
+
+    // MARK: - Animations
+
+    private func animation(
+        from source: borrowing VipsSource, _ header: ImageHeader, _ turn: Int,
+        _ context: inout TransformContext
+    ) throws(ImagingError) -> VipsImage {
+        let opened = try VipsCoder.open(source, as: header.format, frames: .all, shrink: .none)
+        let timing = opened.timing
+        // Frames are read one by one and more than once, so they are decoded now.
+        let roll = try opened.inEightBits().inMemory()
+        var strip = FrameStrip()
+        for index in 0..<context.frames {
+            let place = PixelRectangle(left: 0, top: index * header.size.height, size: header.size)
+            guard place.top + header.size.height <= roll.size.height else {
+                throw .badImageData("fewer frames than the header says")
+            }
+            let frame = try roll.cropped(to: place)
+            frame.forgetFrames()
+            strip.append(try applied(from: 0, to: upright(frame, turn), in: &context))
+        }
+        return try strip.joined(timing: timing)
+    }
+
+    // MARK: - Steps of both
+
+    private func upright(_ image: borrowing VipsImage, _ turn: Int) throws(ImagingError) -> VipsImage {
+        try turn == 1 ? image.duplicate() : image.oriented(by: turn)
+    }
+
+    private func applied(
+        from first: Int, to image: borrowing VipsImage, in context: inout TransformContext
+    ) throws(ImagingError) -> VipsImage {
+        var image = try image.inSRGB(keepsGrey: true)
+        for index in operations.indices.dropFirst(first) {
+            context.operation = index
+            image = try operations[index].apply(to: image, in: &context)
+            try context.check(image.size)
+        }
+        return image
+    }
+}

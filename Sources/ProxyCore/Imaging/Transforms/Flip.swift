@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `flip:h` — mirrors.
+struct Flip: ImageTransforming {
+    static let name = "flip"
+    static let summary = "Mirrors from left to right, upside down, or both."
+    static let parameters = [direction]
+
+    private static let direction = TransformParameter(
+        "direction", .word(["h", "v", "hv"]), .required, "h from left to right, v upside down, hv both.")
+
+    /// What is mirrored.
+    private enum Direction: String {
+        case h, v, hv
+    }
+
+    let arguments: TransformArguments
+    private let direction: Direction
+
+    init(_ arguments: TransformArguments) throws(TransformError) {
+        self.arguments = arguments
+        direction = arguments.choice(Self.direction) ?? .h
+    }
+
+    func apply(
+        to image: consuming VipsImage, in context: inout TransformContext
+    ) throws(ImagingError) -> VipsImage {
+        switch direction {
+        case .h: try image.flipped(vertically: false)
+        case .v: try image.inMemory().flipped(vertically: true)
+        case .hv: try image.inMemory().turned(byQuarters: 2)
+        }
+    }
+}

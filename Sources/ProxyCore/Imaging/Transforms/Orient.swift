@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `orient:6` — how the source is turned before anything else; wherever it is written, it comes first.
+struct Orient: ImageTransforming {
+    static let name = "orient"
+    static let summary = "Turns the source by its EXIF orientation, by another, or not at all; always applied first."
+    static let parameters = [value]
+
+    private static let automatic = "auto"
+    private static let none = "none"
+    private static let value = TransformParameter(
+        "value", .word([automatic, none] + (1...8).map(String.init)), .value(.word(automatic)),
+        "auto for the metadata's orientation, none for none, or an EXIF orientation 1–8.")
+
+    let arguments: TransformArguments
+    private let word: String
+
+    init(_ arguments: TransformArguments) throws(TransformError) {
+        self.arguments = arguments
+        guard case .word(let word) = arguments[Self.value] else {
+            throw arguments.error(.missing, Self.value)
+        }
+        self.word = word
+    }
+
+    /// Whether the metadata decides, which is what happens without the operation.
+    var isAutomatic: Bool { word == Self.automatic }
+
+    /// Returns the orientation to apply, 1–8, to a source whose metadata says `stored`.
+    func value(for stored: Int) -> Int {
+        isAutomatic ? stored : Int(word) ?? 1
+    }
+
+    /// Does nothing: the pipeline has turned the picture already.
+    func apply(
+        to image: consuming VipsImage, in context: inout TransformContext
+    ) throws(ImagingError) -> VipsImage {
+        image
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `round:20` — rounds corners, with a border if wanted.
+struct Round: ImageTransforming {
+    static let name = "round"
+    static let summary = "Rounds corners, with a border along the edge if wanted."
+    static let parameters = [radius, corners, border, color]
+
+    private static let lengthRange = 0...100_000
+    private static let maximal = "max"
+    private static let allCorners = ["tl", "tr", "bl", "br"]
+    private static let radius = TransformParameter(
+        "radius", .lengthOr(lengthRange, words: [maximal]), .required, isScaled: true,
+        "The corners' radius; a percentage is of the shorter side, max means half of it.")
+    private static let corners = TransformParameter(
+        "corners", .words(allCorners), .value(.words(allCorners)), "Which corners are rounded.")
+    private static let border = TransformParameter(
+        "border", .length(lengthRange), .value(.length(.pixels(FixedNumber(0)))), isScaled: true,
+        "The border's width; a percentage is of the shorter side.")
+    private static let color = TransformParameter(
+        "color", .color, .value(.color(.black)), "The border's colour.")
+
+    let arguments: TransformArguments
+    private let wantedRadius: Length?
+    private let chosenCorners: Set<String>
+    private let wantedBorder: Length?
+    private let borderColor: PixelColor
+
+    init(_ arguments: TransformArguments) throws(TransformError) {
+        self.arguments = arguments
+        wantedRadius = arguments.length(Self.radius)
+        chosenCorners = arguments.words(Self.corners)
+        wantedBorder = arguments.length(Self.border)
+        borderColor = arguments.color(Self.color) ?? .black
+    }
+
+    func apply(
+        to image: consuming VipsImage, in context: inout TransformContext
+    ) throws(ImagingError) -> VipsImage {
+        let size = image.size
+        let half = Double(min(size.width, size.height)) / 2
+        let radius = min(wantedRadius?.pixels(of: min(size.width, size.height)) ?? half, half)
+        let border = min(wantedBorder?.pixels(of: min(size.width, size.height)) ?? 0, half)
+        let outer = shape(size, inset: 0, radius).mask()
+        guard border > 0 else { return try image.masked(by: outer) }
+        let inner = shape(size, inset: border, max(0, radius - border)).mask()
+        let ring = try image.uniform(borderColor).masked(by: outer)
+        let picture = try image.inColor().masked(by: inner)
+        return try ring.composited(with: picture, mode: .over)
+    }
+
+    private func shape(_ size: PixelSize, inset: Double, _ radius: Double) -> RoundedRectangle {
+        RoundedRectangle(canvas: size, inset: inset, radius: radius, corners: chosenCorners)
+    }
+}

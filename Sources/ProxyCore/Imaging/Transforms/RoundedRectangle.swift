@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A rectangle with round corners, drawn into a mask with smooth edges.
+struct RoundedRectangle {
+    /// The mask's size in pixels.
+    let canvas: PixelSize
+    /// How far the rectangle stays from each of the canvas' edges, in pixels.
+    let inset: Double
+    /// The corners' radius in pixels; 0 where a corner is square.
+    let radius: Double
+    /// Which corners are round: `tl`, `tr`, `bl`, `br`.
+    let corners: Set<String>
+
+    /// Returns 255 for what is inside and 0 for what is outside, row by row; O(pixels).
+    func mask() -> [UInt8] {
+        var mask = [UInt8](repeating: 0, count: canvas.area)
+        for y in 0..<canvas.height {
+            let row = y * canvas.width
+            for x in 0..<canvas.width where isNearEdge(x, y) {
+                mask[row + x] = UInt8((coverage(Double(x) + 0.5, Double(y) + 0.5) * 255).rounded())
+            }
+            fillInner(&mask, row, y)
+        }
+        return mask
+    }
+
+    /// The width of the frame of pixels that corners and inset may touch.
+    private var margin: Int { Int((inset + radius).rounded(.up)) + 1 }
+
+    private func isNearEdge(_ x: Int, _ y: Int) -> Bool {
+        let isRowNear = y < margin || y >= canvas.height - margin
+        return isRowNear || x < margin || x >= canvas.width - margin
+    }
+
+    private func fillInner(_ mask: inout [UInt8], _ row: Int, _ y: Int) {
+        guard y >= margin, y < canvas.height - margin, canvas.width > 2 * margin else { return }
+        for x in margin..<canvas.width - margin { mask[row + x] = .max }
+    }
+
+    /// How much of the pixel round a point is inside, 0–1, from the point's distance to the edge.
+    private func coverage(_ x: Double, _ y: Double) -> Double {
+        let width = Double(canvas.width)
+        let height = Double(canvas.height)
+        let corner = (y < height / 2 ? "t" : "b") + (x < width / 2 ? "l" : "r")
+        let bend = corners.contains(corner) ? radius : 0
+        // Distances behind the rectangle's sides, moved inwards by the radius (a signed distance field).
+        let beyondX = abs(x - width / 2) - (width / 2 - inset - bend)
+        let beyondY = abs(y - height / 2) - (height / 2 - inset - bend)
+        let outside = (max(beyondX, 0) * max(beyondX, 0) + max(beyondY, 0) * max(beyondY, 0)).squareRoot()
+        let distance = outside + min(max(beyondX, beyondY), 0) - bend
+        return min(1, max(0, 0.5 - distance))
+    }
+}

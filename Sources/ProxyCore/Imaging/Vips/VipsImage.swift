@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CVips
+
+/// An image of libvips: mostly a recipe, whose pixels are computed when they are read.
+///
+/// Every operation takes the image by reference and leaves it as it is.
+@safe struct VipsImage: ~Copyable {
+    /// The object; owned.
+    let raw: UnsafeMutablePointer<CVips.VipsImage>
+    /// Whether pixels come from top to bottom only, since the decoder runs below.
+    let isSequential: Bool
+
+    /// Takes over a reference that a call has returned; nil means that the call has failed.
+    init(adopting made: UnsafeMutablePointer<CVips.VipsImage>?, isSequential: Bool) throws(ImagingError) {
+        guard let made = unsafe made else { throw VipsLibrary.failure() }
+        unsafe raw = made
+        self.isSequential = isSequential
+    }
+
+    deinit {
+        unsafe g_object_unref(raw)
+    }
+
+    /// Wraps what an operation on this image has returned.
+    borrowing func derived(
+        _ made: UnsafeMutablePointer<CVips.VipsImage>?
+    ) throws(ImagingError) -> VipsImage {
+        try unsafe VipsImage(adopting: made, isSequential: isSequential)
+    }
+
+    /// Width and height, of all frames below each other.
+    var size: PixelSize {
+        unsafe PixelSize(Int(vips_image_get_width(raw)), Int(vips_image_get_height(raw)))
+    }
+
+    /// The number of bands, alpha included.
+    var bands: Int { unsafe Int(vips_image_get_bands(raw)) }
+
+    /// Whether the last band is alpha.
+    var hasAlpha: Bool { unsafe shim_has_alpha(raw) != 0 }
+
+    /// Whether pixels are one grey band, with or without alpha.
+    var isGrey: Bool { bands - (hasAlpha ? 1 : 0) == 1 }
+
+    /// The number of frames or pages that the source has, of which this image may hold one.
+    var pagesInSource: Int { max(1, integer("n-pages", otherwise: 1)) }
+
+    /// The orientation in the metadata, 1–8 (EXIF 2.32, tag 0x0112); 1 when there is none.
+    var orientation: Int {
+        let value = integer("orientation", otherwise: 1)
+        return (1...8).contains(value) ? value : 1
+    }
+
+    /// The delays and the loop count of an animation.
+    var timing: AnimationTiming {
+        var count: CInt = 0
+        let delays = unsafe shim_ints_field(raw, "delay", &count)
+        let list = unsafe UnsafeBufferPointer(start: delays, count: delays == nil ? 0 : Int(count))
+        return unsafe AnimationTiming(delays: list.map(Int.init), loop: integer("loop", otherwise: 0))
+    }
+
+    /// Returns an integer of the metadata.
+    func integer(_ name: String, otherwise: Int) -> Int {
+        unsafe Int(shim_int_field(raw, name, CInt(otherwise)))
+    }
+}
+
+/// When the frames of an animation follow each other.
+struct AnimationTiming: Sendable, Equatable {
+    /// Milliseconds that each frame stays.
+    let delays: [Int]
+    /// How often the animation plays; 0 means for ever.
+    let loop: Int
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CVips
+
+/// libvips as a whole: its start, its allowed coders, its error buffer.
+enum VipsLibrary {
+    /// Whether libvips has started; the first use starts it: one thread a job, no cache, no untrusted coder.
+    static let isStarted: Bool = shim_start(threadsPerJob) == 0
+
+    /// Jobs run side by side in processes, so one job gains nothing from threads of its own.
+    private static let threadsPerJob: CInt = 1
+    /// Longest text taken over from libvips, in bytes; it is for the log.
+    private static let errorTextLimit = 512
+
+    /// Coders that libvips counts as untrusted, and that a configuration may name.
+    private static let untrusted: [ImageFormat: [String]] = [
+        .svg: ["VipsForeignLoadSvg"], .jxl: ["VipsForeignLoadJxl", "VipsForeignSaveJxl"],
+    ]
+
+    /// Starts libvips if that has not been done.
+    static func start() throws(ImagingError) {
+        guard isStarted else { throw .unsupportedFormat("libvips does not start") }
+    }
+
+    /// Allows a format's coders that libvips counts as untrusted; only called for formats that a plan names.
+    static func unblock(_ format: ImageFormat) {
+        for name in untrusted[format] ?? [] { unsafe shim_unblock(name) }
+    }
+
+    /// Takes what libvips last complained about out of its buffer.
+    ///
+    /// The buffer is shared by all threads: with several jobs in one process the text may be another's.
+    static func failure() -> ImagingError {
+        let text = unsafe String(cString: vips_error_buffer())
+        vips_error_clear()
+        let short = String(decoding: text.utf8.prefix(errorTextLimit), as: UTF8.self)
+        return text.lowercased().contains("memory") ? .outOfMemory(short) : .badImageData(short)
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CVips
+import Glibc
+
+/// The bytes of a source picture in memory of their own, ready for a decoder, which may read them more than once.
+///
+/// A copy on purpose: what a decoder looks at twice must not change in between.
+@safe struct VipsSource: ~Copyable {
+    /// The object; owned.
+    let raw: UnsafeMutablePointer<CVips.VipsSource>
+    /// The first bytes, as many as tell the format.
+    let prefix: [UInt8]
+
+    private init(raw: UnsafeMutablePointer<CVips.VipsSource>, prefix: [UInt8]) {
+        unsafe self.raw = unsafe raw
+        self.prefix = prefix
+    }
+
+    /// Fills `count` bytes by `read`, which gets the memory and returns whether all of it was filled.
+    ///
+    /// - Returns: nil when it was not, or when there is no memory.
+    static func filled(
+        count: Int, by read: (UnsafeMutableRawBufferPointer) -> Bool
+    ) -> VipsSource? {
+        guard let memory = unsafe malloc(max(1, count)) else { return nil }
+        let bytes = unsafe UnsafeMutableRawBufferPointer(start: memory, count: count)
+        guard unsafe read(bytes) else {
+            unsafe free(memory)
+            return nil
+        }
+        let prefix = unsafe Array(bytes.prefix(ImageFormat.sniffLength))
+        guard let source = unsafe shim_source_adopting(memory, count) else { return nil }
+        return unsafe VipsSource(raw: source, prefix: prefix)
+    }
+
+    deinit {
+        unsafe g_object_unref(raw)
+    }
+}

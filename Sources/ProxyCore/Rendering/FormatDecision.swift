@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which frames to decode and which format to write, from the plan and what is known of the picture.
+struct FormatDecision {
+    let plan: RenderPlan
+    let header: ImageHeader
+
+    /// What the operations have made.
+    struct Result {
+        let size: PixelSize
+        let hasAlpha: Bool
+        let isAnimated: Bool
+    }
+
+    /// Decides before decoding which frames are worth it.
+    func frames() throws(RenderError) -> FrameSelection {
+        if let index = plan.frame {
+            guard index < header.frames else { throw .frameOutOfRange }
+            return .single(index)
+        }
+        let keepsAll = plan.animation == .all && header.frames > 1
+        return keepsAll && header.format.row.supportsAnimation && canWriteAnimation ? .all : .primary
+    }
+
+    private var canWriteAnimation: Bool {
+        switch plan.format {
+        case .explicit(let format): format.row.supportsAnimation
+        case .automatic, .source: true
+        }
+    }
+
+    /// Decides the format when the result's size, alpha and frames are known.
+    func format(for result: Result) throws(RenderError) -> ImageFormat {
+        switch plan.format {
+        case .explicit(let format):
+            guard isWritable(format) else { throw .unsupportedFormat(format.rawValue) }
+            return format
+        case .source:
+            return isWritable(header.format) ? header.format : fallback(for: result)
+        case .automatic(let preferred):
+            return preferred.first { canHold(result, $0) && isWritable($0) }
+                ?? (header.format.row.isShownByBrowsers && holdsAlpha(of: result, header.format)
+                    ? header.format : fallback(for: result))
+        }
+    }
+
+    private func canHold(_ result: Result, _ format: ImageFormat) -> Bool {
+        guard holdsAlpha(of: result, format) else { return false }
+        guard !result.isAnimated || format.row.supportsAnimation else { return false }
+        return format != .avif || result.size.area < plan.avifMaxPixels
+    }
+
+    private func holdsAlpha(of result: Result, _ format: ImageFormat) -> Bool {
+        !result.hasAlpha || format.row.supportsAlpha
+    }
+
+    /// JPEG XL is written only where it may also be read: libvips counts both coders as untrusted.
+    private func isWritable(_ format: ImageFormat) -> Bool {
+        format.row.isWritable && (format != .jxl || plan.decodableFormats.contains(.jxl))
+    }
+
+    private func fallback(for result: Result) -> ImageFormat { result.hasAlpha ? .png : .jpeg }
+}

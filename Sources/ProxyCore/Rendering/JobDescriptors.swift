@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+
+/// The two descriptors that a worker gets for a job, with no more rights than the job needs.
+struct JobDescriptors {
+    /// The source, for reading only.
+    let source: OwnedDescriptor
+    /// Where the source begins in it.
+    let sourceOffset: Int64
+    /// The destination, for writing only.
+    let destination: OwnedDescriptor
+
+    private static let memoryName = "imageproxyd-source"
+
+    /// Opens source and destination anew; bytes in memory go through a sealed memfd.
+    init(for job: RenderJob) throws(RenderError) {
+        switch job.source {
+        case .file(let file, let offset, _):
+            source = try Self.reopened(file, O_RDONLY)
+            sourceOffset = offset
+        case .bytes(let bytes):
+            source = try Self.reopened(Self.sealed(bytes), O_RDONLY)
+            sourceOffset = 0
+        }
+        destination = try Self.reopened(job.destination, O_WRONLY)
+    }
+
+    private static func reopened(_ file: OwnedDescriptor, _ flags: CInt) throws(RenderError) -> OwnedDescriptor {
+        let raw = linux_reopen(file.raw, flags)
+        guard raw >= 0 else { throw .unavailable("open of /proc/self/fd: errno \(errno)") }
+        return OwnedDescriptor(owning: raw)
+    }
+
+    private static func sealed(_ bytes: [UInt8]) throws(RenderError) -> OwnedDescriptor {
+        let raw = unsafe linux_memfd_create(memoryName)
+        guard raw >= 0 else { throw .unavailable("memfd_create: errno \(errno)") }
+        let memory = OwnedDescriptor(owning: raw)
+        try DescriptorBytes.write(bytes, to: raw)
+        guard linux_seal(raw) == 0 else { throw .unavailable("fcntl F_ADD_SEALS: errno \(errno)") }
+        return memory
+    }
+}

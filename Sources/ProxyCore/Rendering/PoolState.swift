@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Who waits and who works: the pool's decisions, without threads or processes.
+///
+/// Every change is made under the pool's lock and returns an effect to be performed outside it.
+struct PoolState {
+    /// Jobs that may wait; beyond it `queueFull`.
+    let depth: Int
+    /// One for each worker.
+    private(set) var slots: [Slot]
+    private(set) var isStopping = false
+    private var waiting: [RenderJob] = []
+    private var running: [Int: Int] = [:]
+    private var cancelled: Set<Int> = []
+    private var lastID = 0
+    private var restarts: [WorkerPool.RestartReason: Int] = [:]
+    private var starting: CheckedContinuation<Result<Void, RenderError>, Never>?
+    private var startFailure: RenderError?
+    private var stopping: [CheckedContinuation<Void, Never>] = []
+    private var pings: [Ping] = []
+
+    /// What is known of one worker.
+    struct Slot {
+        /// Wakes its thread; nil until the thread is made.
+        var alert: Alert?
+        var phase = Phase.down
+        var pid: Int32?
+        /// Whether its thread runs.
+        var hasThread = false
+
+        /// What a worker is doing.
+        enum Phase {
+            /// There is no process, or none that is ready.
+            case down
+            /// It sleeps.
+            case idle
+            /// It has been woken for a job that waits.
+            case waking
+            /// It has a job.
+            case busy
+        }
+    }
+
+    private struct Ping {
+        var open: Set<Int>
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    /// What a worker's thread is to do next.
+    enum Next {
+        case job(RenderJob)
+        case sleep
+        case stop
+    }
+
+    /// What follows from a change, done outside the lock.
+    struct Effect {
+        var alerts: [Alert] = []
+        var failures: [(job: RenderJob, error: RenderError)] = []
+        var resumptions: [CheckedContinuation<Void, Never>] = []
+        var started: (CheckedContinuation<Result<Void, RenderError>, Never>, Result<Void, RenderError>)?
+        /// Whether the submitted job waits now.
+        var isWaiting = false
+
+        /// Wakes, answers and resumes.
+        func perform() {
+            for alert in alerts { alert.raise() }
+            for failure in failures { failure.job.fail(failure.error) }
+            for continuation in resumptions { continuation.resume() }
+            if let (continuation, result) = started { continuation.resume(returning: result) }
+        }
+    }
+
+    /// Starts with all workers down.
+    init(workers: Int, depth: Int) {
+        slots = Array(repeating: Slot(), count: workers)
+        self.depth = depth
+    }
+
+    // MARK: - Callers
+
+    /// Names the next job.
+    mutating func newID() -> Int {
+        lastID += 1
+        return lastID
+    }
+
+    /// Queues a job and wakes an idle worker.
+    mutating func submit(_ job: RenderJob) -> Effect {
+        if cancelled.remove(job.id) != nil { return Effect(failures: [(job, .cancelled)]) }
+        guard !isStopping else { return Effect(failures: [(job, .unavailable("the pool is stopped"))]) }
+        if let idle = slots.firstIndex(where: { $0.phase == .idle }), let alert = slots[idle].alert {
+            slots[idle].phase = .waking
+            waiting.append(job)
+            return Effect(alerts: [alert], isWaiting: true)
+        }
+        // Jobs whose worker is waking do not count: it takes them in a moment.
+        let waking = slots.count { $0.phase == .waking }
+        guard waiting.count < depth + waking else { return Effect(failures: [(job, .queueFull)]) }
+        waiting.append(job)
+        return Effect(isWaiting: true)
+    }
+
+    /// Ends a job that waits, has the worker of one that runs killed, and remembers one that is still to come.
+    mutating func cancel(_ id: Int) -> Effect {
+        if let job = takeWaiting(id) { return Effect(failures: [(job, .cancelled)]) }
+        cancelled.insert(id)
+        guard let slot = running[id], let alert = slots[slot].alert else { return Effect() }
+        return Effect(alerts: [alert])
+    }
+
+    /// Forgets a cancellation that came too late for its job.
+    mutating func forget(_ id: Int) {
+        cancelled.remove(id)
+    }
+
+    /// Ends a job that still waits when its time is up.
+    mutating func expire(_ id: Int) -> Effect {
+        guard let job = takeWaiting(id) else { return Effect() }
+        return Effect(failures: [(job, .queueTimedOut)])
+    }
+
+    private mutating func takeWaiting(_ id: Int) -> RenderJob? {
+        guard let index = waiting.firstIndex(where: { $0.id == id }) else { return nil }
+        return waiting.remove(at: index)
+    }
+
+    // MARK: - Threads
+
+    /// Notes that a slot's worker has warmed up.
+    mutating func workerStarted(_ slot: Int, pid: Int32) -> Effect {
+        slots[slot].pid = pid
+        slots[slot].phase = .idle
+        return startProgress()
+    }
+
+    /// Notes that a slot's worker did not start.
+    mutating func workerFailed(_ slot: Int, _ error: RenderError) -> Effect {
+        restarts[.start, default: 0] += 1
+        startFailure = error
+        return startProgress()
+    }
+
+    /// Notes that a slot's worker is gone; without a reason since the pool stops.
+    mutating func workerEnded(_ slot: Int, _ reason: WorkerPool.RestartReason?) {
+        slots[slot].pid = nil
+        slots[slot].phase = .down
+        if let reason { restarts[reason, default: 0] += 1 }
+    }
+
+    /// Decides what a slot with a worker does next.
+    mutating func next(for slot: Int) -> Next {
+        guard !isStopping else { return .stop }
+        guard !waiting.isEmpty else {
+            slots[slot].phase = .idle
+            return .sleep
+        }
+        let job = waiting.removeFirst()
+        slots[slot].phase = .busy
+        running[job.id] = slot
+        return .job(job)
+    }
+
+    /// Notes that a job runs no longer.
+    mutating func jobEnded(_ job: RenderJob) {
+        running[job.id] = nil
+    }
+
+    /// Puts a job back to the front, because its worker was gone before it began.
+    mutating func giveBack(_ job: RenderJob) -> Effect {
+        running[job.id] = nil
+        if cancelled.remove(job.id) != nil { return Effect(failures: [(job, .cancelled)]) }
+        guard !isStopping else { return Effect(failures: [(job, .cancelled)]) }
+        waiting.insert(job, at: 0)
+        return Effect()
+    }
+
+    /// Whether the caller of a job that runs has given up.
+    func isCancelled(_ job: RenderJob) -> Bool { cancelled.contains(job.id) }
+
+    // MARK: - Life
+
+    /// Remembers who waits for the start.
+    mutating func awaitStart(_ continuation: CheckedContinuation<Result<Void, RenderError>, Never>) -> Effect? {
+        starting = continuation
+        return startProgress()
+    }
+
+    private mutating func startProgress() -> Effect {
+        guard let starting else { return Effect() }
+        if let startFailure {
+            self.starting = nil
+            return Effect(started: (starting, .failure(startFailure)))
+        }
+        guard slots.allSatisfy({ $0.phase != .down }) else { return Effect() }
+        self.starting = nil
+        return Effect(started: (starting, .success(())))
+    }
+
+    /// Notes a slot's thread and how to wake it.
+    mutating func threadStarted(_ slot: Int, _ alert: Alert) {
+        slots[slot].alert = alert
+        slots[slot].hasThread = true
+    }
+
+    /// Notes that a slot's thread has ended.
+    mutating func threadEnded(_ slot: Int) -> Effect {
+        slots[slot].hasThread = false
+        var effect = answerPings(slot)
+        guard slots.allSatisfy({ !$0.hasThread }) else { return effect }
+        effect.resumptions += stopping
+        stopping = []
+        return effect
+    }
+
+    /// Ends what waits and wakes all threads, so that they end what runs.
+    mutating func stop(_ continuation: CheckedContinuation<Void, Never>) -> Effect {
+        isStopping = true
+        var effect = Effect(alerts: slots.compactMap(\.alert))
+        effect.failures = waiting.map { ($0, .cancelled) }
+        waiting = []
+        guard slots.contains(where: \.hasThread) else {
+            effect.resumptions = [continuation]
+            return effect
+        }
+        stopping.append(continuation)
+        return effect
+    }
+
+    /// Asks every thread for a sign of life.
+    mutating func ping(_ continuation: CheckedContinuation<Void, Never>) -> Effect {
+        let open = Set(slots.indices.filter { slots[$0].hasThread })
+        guard !open.isEmpty else { return Effect(resumptions: [continuation]) }
+        pings.append(Ping(open: open, continuation: continuation))
+        return Effect(alerts: slots.compactMap(\.alert))
+    }
+
+    /// Gives a slot's sign of life to whoever asked.
+    mutating func answerPings(_ slot: Int) -> Effect {
+        for index in pings.indices { pings[index].open.remove(slot) }
+        let answered = pings.filter(\.open.isEmpty).map(\.continuation)
+        pings.removeAll(where: \.open.isEmpty)
+        return Effect(resumptions: answered)
+    }
+
+    // MARK: - Numbers
+
+    /// Whether a worker could take a job now or later.
+    var isReady: Bool { !isStopping && slots.contains { $0.phase != .down } }
+
+    /// The present numbers.
+    var statistics: WorkerPool.Statistics {
+        var statistics = WorkerPool.Statistics()
+        statistics.idle = slots.count { $0.phase == .idle || $0.phase == .waking }
+        statistics.busy = slots.count { $0.phase == .busy }
+        statistics.starting = slots.count { $0.phase == .down }
+        statistics.queueDepth = waiting.count
+        statistics.restarts = restarts
+        statistics.processIdentifiers = slots.compactMap(\.pid)
+        return statistics
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Carries out one plan on the calling thread: the same in a worker process and in this one.
+struct RenderEngine {
+    let plan: RenderPlan
+
+    /// Why a plan was not carried out, and whether the process may go on.
+    struct Failure: Error {
+        /// For the caller.
+        let error: RenderError
+        /// Whether memory ran out: the process should do no further job.
+        let isExhausted: Bool
+
+        /// Wraps an error that harms nobody else.
+        init(refusing error: RenderError) {
+            self.error = error
+            isExhausted = false
+        }
+
+        /// Translates an error of the imaging room.
+        init(imaging error: ImagingError) {
+            switch error {
+            case .badImageData(let text): self.error = .badImageData(text)
+            case .unsupportedFormat(let name): self.error = .unsupportedFormat(name)
+            case .tooManyPixels: self.error = .tooManyPixels
+            case .frameOutOfRange: self.error = .frameOutOfRange
+            case .emptyResult: self.error = .emptyResult
+            case .outOfMemory: self.error = .decoderCrashed
+            }
+            if case .outOfMemory = error { isExhausted = true } else { isExhausted = false }
+        }
+    }
+
+    /// Decodes, transforms, encodes and writes; blocks until all is written.
+    func render(
+        _ source: borrowing VipsSource, into destination: CInt, at offset: Int64
+    ) throws(Failure) -> Rendition {
+        var watch = StopWatch()
+        let header = try admitted(source)
+        let decision = FormatDecision(plan: plan, header: header)
+        let frames = try Self.translating { () throws(RenderError) in try decision.frames() }
+        let decode = watch.lap()
+
+        let count = frames == .all ? header.frames : 1
+        let image = try transformed(source, header, frames, count)
+        let size = PixelSize(image.size.width, image.size.height / count)
+        let format = try Self.translating { () throws(RenderError) in
+            try decision.format(
+                for: .init(size: size, hasAlpha: image.hasAlpha, isAnimated: count > 1))
+        }
+        let transform = watch.lap()
+
+        let encoded = try encode(image, format)
+        try Self.translating { () throws(RenderError) in
+            try unsafe encoded.withBytes { bytes throws(RenderError) in
+                try unsafe DescriptorBytes.write(bytes, to: destination, at: offset)
+            }
+        }
+        return Rendition(
+            format: format, width: size.width, height: size.height, frames: count, byteCount: encoded.count,
+            source: .init(
+                format: header.format, width: header.size.width, height: header.size.height,
+                frames: header.frames, hasAlpha: header.hasAlpha),
+            timings: .init(decode: decode, transform: transform, encode: watch.lap()))
+    }
+
+    /// Reads the header and refuses what is beyond the limits, before a pixel is decoded.
+    private func admitted(_ source: borrowing VipsSource) throws(Failure) -> ImageHeader {
+        guard let format = ImageFormat(sniffing: source.prefix) else { throw Failure(refusing: .notAnImage) }
+        guard plan.decodableFormats.contains(format) else { throw Failure(refusing: .unsupportedFormat(format.rawValue)) }
+        let header: ImageHeader
+        do { header = try VipsCoder.header(of: source, as: format) } catch { throw Failure(imaging: error) }
+        let limits = plan.limits
+        guard header.frames <= limits.frames else { throw Failure(refusing: .tooManyFrames) }
+        guard header.size.width <= limits.side, header.size.height <= limits.side,
+            header.size.area * header.frames <= limits.sourcePixels
+        else { throw Failure(refusing: .tooManyPixels) }
+        return header
+    }
+
+    private func transformed(
+        _ source: borrowing VipsSource, _ header: ImageHeader, _ frames: FrameSelection, _ count: Int
+    ) throws(Failure) -> VipsImage {
+        var context = TransformContext(
+            maxPixels: plan.limits.outputPixels, maxSide: plan.limits.side, frames: count)
+        do {
+            let image = try plan.pipeline.image(from: source, header: header, frames: frames, in: &context)
+            try context.check(PixelSize(image.size.width, image.size.height / count))
+            return image
+        } catch {
+            throw Failure(imaging: error)
+        }
+    }
+
+    private func encode(
+        _ image: borrowing VipsImage, _ format: ImageFormat
+    ) throws(Failure) -> EncodedImage {
+        let metadata: EncodeSettings.Metadata =
+            switch plan.metadata {
+            case .strip: .copyright
+            case .keep: .all
+            case .none: .none
+            }
+        let settings = EncodeSettings(
+            format: format, quality: plan.quality ?? plan.qualities[format] ?? Self.defaultQuality,
+            isLossless: plan.isLossless, isProgressive: plan.isProgressive, metadata: metadata)
+        VipsLibrary.unblock(format)
+        do { return try VipsCoder.encode(image, settings) } catch { throw Failure(imaging: error) }
+    }
+
+    /// For formats that have a quality and none configured.
+    private static let defaultQuality = 80
+
+    private static func translating<Value: ~Copyable>(
+        _ body: () throws(RenderError) -> Value
+    ) throws(Failure) -> Value {
+        do { return try body() } catch { throw Failure(refusing: error) }
+    }
+}

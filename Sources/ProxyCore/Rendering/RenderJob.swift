@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One call of `render` on its way through a queue.
+struct RenderJob: Sendable {
+    /// Names the job within its renderer.
+    let id: Int
+    let plan: RenderPlan
+    let source: StoredBody
+    let destination: OwnedDescriptor
+    let offset: Int64
+    let enqueued: ContinuousClock.Instant
+    /// Resumed exactly once, by whoever takes the job out of the renderer's state.
+    let continuation: CheckedContinuation<Result<Rendition, RenderError>, Never>
+
+    /// Answers the caller.
+    func finish(_ result: Result<Rendition, RenderError>) {
+        continuation.resume(returning: result)
+    }
+
+    /// Answers the caller with what went wrong.
+    func fail(_ error: RenderError) {
+        finish(.failure(error))
+    }
+}

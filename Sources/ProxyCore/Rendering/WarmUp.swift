@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A job that makes libvips and its coders load all they load on first use, before a worker is sealed.
+enum WarmUp {
+    private static let side = 32
+    private static let formats: [ImageFormat] = [.jpeg, .png, .webp, .gif, .avif]
+
+    /// Encodes, decodes and resizes a small picture in each format; throws `failure` when one of these does not work.
+    static func run<Failure: Error>(orThrow failure: Failure) throws(Failure) {
+        do {
+            try VipsLibrary.start()
+            var encoded = try VipsCoder.encode(plain(), settings(.jpeg))
+            for format in formats {
+                encoded = try VipsCoder.encode(resized(encoded), settings(format))
+            }
+            _ = try VipsCoder.encode(resized(encoded), settings(.jpeg))
+        } catch {
+            throw failure
+        }
+    }
+
+    private static func plain() throws(ImagingError) -> VipsImage {
+        try VipsImage.uniform(.black, size: PixelSize(side, side))
+    }
+
+    private static func resized(_ encoded: borrowing EncodedImage) throws(ImagingError) -> VipsImage {
+        let source = unsafe encoded.withBytes { bytes in
+            unsafe VipsSource.filled(count: bytes.count) { memory in
+                unsafe memory.copyMemory(from: bytes)
+                return true
+            }
+        }
+        guard let source, let format = ImageFormat(sniffing: source.prefix) else {
+            throw .badImageData("warm-up")
+        }
+        let image = try VipsCoder.open(source, as: format, frames: .primary, shrink: .none)
+        return try image.resized(to: PixelSize(side - 1, side)).inSRGB(keepsGrey: false)
+    }
+
+    private static func settings(_ format: ImageFormat) -> EncodeSettings {
+        EncodeSettings(
+            format: format, quality: 50, isLossless: false, isProgressive: nil, metadata: .none)
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+
+/// A worker process from the inside: one job at a time, on one thread, until the daemon hangs up.
+struct Worker {
+    /// Our end of the pair.
+    let socket: CInt
+
+    private static let finished: CInt = 0
+    private static let failed: CInt = 1
+    private static let wrongUsage: CInt = 64
+
+    /// Serves until the end; returns the exit status.
+    func run() -> CInt {
+        do throws(Ending) {
+            try start()
+            while try serveOne() {}
+            return Self.finished
+        } catch {
+            switch error {
+            case .closed: return Self.finished
+            case .malformed: return Self.wrongUsage
+            case .unusable: return Self.failed
+            }
+        }
+    }
+
+    private enum Ending: Error {
+        case closed, malformed, unusable
+
+        init(_ failure: WorkerProtocol.Failure) {
+            switch failure {
+            case .closed: self = .closed
+            case .malformed: self = .malformed
+            }
+        }
+    }
+
+    // MARK: - Start
+
+    private func start() throws(Ending) {
+        guard linux_die_with_parent() == 0 else { throw .unusable }
+        let order = try receive().message
+        guard case .settle(let settings) = order else { throw .malformed }
+        try settle(settings)
+        try WarmUp.run(orThrow: Ending.unusable)
+        // The seal point: everything needed has been initialised, no stranger's byte has been read.
+        try send(.ready)
+    }
+
+    private func settle(_ settings: WorkerSettings) throws(Ending) {
+        guard linux_forbid_core_files() == 0, linux_lower_priority(CInt(settings.niceness)) == 0 else {
+            throw .unusable
+        }
+        guard settings.addressSpace > 0 else { return }
+        guard linux_limit_address_space(UInt64(settings.addressSpace)) == 0 else { throw .unusable }
+    }
+
+    // MARK: - Jobs
+
+    /// Carries out the next job; false when the process should end.
+    private func serveOne() throws(Ending) -> Bool {
+        let (order, descriptors) = try receive()
+        guard case .render(let job) = order, descriptors.count == 2 else { throw .malformed }
+        // Should the daemon be killed, nobody else would stop a picture that loops for ever.
+        alarm(job.alarm)
+        let reply = Self.reply(to: job, from: descriptors[0], into: descriptors[1])
+        alarm(0)
+        try send(reply)
+        if case .exhausted = reply { return false }
+        return true
+    }
+
+    private static func reply(
+        to job: RenderOrder, from source: OwnedDescriptor, into destination: OwnedDescriptor
+    ) -> WorkerProtocol.Reply {
+        let opened = VipsSource.copy(
+            of: source.raw, from: job.sourceOffset, length: Int(job.sourceLength))
+        guard let opened else { return .failed(.unavailable("the source can't be read")) }
+        do {
+            return .finished(
+                try RenderEngine(plan: job.plan).render(
+                    opened, into: destination.raw, at: job.destinationOffset))
+        } catch {
+            return error.isExhausted ? .exhausted(error.error) : .failed(error.error)
+        }
+    }
+
+    private func receive() throws(Ending) -> (
+        message: WorkerProtocol.Order, descriptors: [OwnedDescriptor]
+    ) {
+        do {
+            return try WorkerProtocol.receive(
+                WorkerProtocol.Order.self, descriptorLimit: Int(LINUX_MAX_DESCRIPTORS), over: socket)
+        } catch {
+            throw Ending(error)
+        }
+    }
+
+    private func send(_ reply: WorkerProtocol.Reply) throws(Ending) {
+        do { try WorkerProtocol.send(reply, over: socket) } catch { throw Ending(error) }
+    }
+}

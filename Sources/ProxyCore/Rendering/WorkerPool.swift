@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Synchronization
+
+/// Renders in spawned worker processes: a picture that harms its decoder costs one answer and one process.
+///
+/// A thread a worker starts it, hands it one job at a time, kills it at the deadline and starts the next one; jobs
+/// wait in one bounded queue, first come first served. Nothing here runs on Swift's cooperative pool but the calls.
+public final class WorkerPool: Rendering {
+    private let configuration: TransformConfiguration
+    private let executable: String
+    private let state: Mutex<PoolState>
+    /// Runs what ends a wait that has lasted too long.
+    private let timers = DispatchQueue(label: "imageproxyd.worker.timers")
+
+    /// Prepares a pool; nothing is started yet.
+    ///
+    /// - Parameters:
+    ///   - configuration: numbers and bounds; `isolation` is not looked at.
+    ///   - executable: the binary to spawn with the argument `worker`, usually `/proc/self/exe`.
+    public init(configuration: TransformConfiguration, executable: String) {
+        self.configuration = configuration
+        self.executable = executable
+        let workers = configuration.workers > 0 ? configuration.workers : Self.coreCount
+        let depth = configuration.queue > 0 ? configuration.queue : workers * Self.waitingPerWorker
+        state = Mutex(PoolState(workers: workers, depth: depth))
+    }
+
+    /// How many jobs may wait for each worker by default.
+    private static let waitingPerWorker = 4
+
+    // MARK: - Life
+
+    /// Starts the workers and returns when all of them have warmed up.
+    ///
+    /// - Throws: `unavailable` with the reason when a worker does not start; the pool is then stopped.
+    public func start() async throws(RenderError) {
+        let count = state.withLock { $0.slots.count }
+        var threads: [WorkerSlot] = []
+        for index in 0..<count {
+            threads.append(
+                try WorkerSlot(
+                    index: index, configuration: configuration, executable: executable, pool: self))
+        }
+        for (index, thread) in threads.enumerated() {
+            state.withLock { $0.threadStarted(index, thread.alert) }
+            DispatchQueue(label: "imageproxyd.worker.\(index)").async { thread.run() }
+        }
+        let result: Result<Void, RenderError> = await withCheckedContinuation { continuation in
+            state.withLock { $0.awaitStart(continuation) }?.perform()
+        }
+        if case .failure(let error) = result {
+            await stop()
+            throw error
+        }
+    }
+
+    /// Refuses new jobs, ends those that wait or run as cancelled, and returns when all workers are gone.
+    public func stop() async {
+        await withCheckedContinuation { continuation in
+            state.withLock { $0.stop(continuation) }.perform()
+        }
+    }
+
+    /// Returns when each worker's thread has answered: what a watchdog wants to know.
+    ///
+    /// Threads answer while their workers are busy, too.
+    public func ping() async {
+        await withCheckedContinuation { continuation in
+            state.withLock { $0.ping(continuation) }.perform()
+        }
+    }
+
+    /// Whether a worker could take a job now or after its present one.
+    public var isReady: Bool { state.withLock { $0.isReady } }
+
+    /// What the pool is doing, and what has happened to its workers.
+    public var statistics: Statistics { state.withLock { $0.statistics } }
+
+    // MARK: - Jobs
+
+    public func render(
+        _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64
+    ) async throws(RenderError) -> Rendition {
+        let id = state.withLock { $0.newID() }
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let job = RenderJob(
+                    id: id, plan: plan, source: source, destination: destination, offset: offset,
+                    enqueued: .now, continuation: continuation)
+                enqueue(job)
+            }
+        } onCancel: {
+            state.withLock { $0.cancel(id) }.perform()
+        }
+        state.withLock { $0.forget(id) }
+        return try result.get()
+    }
+
+    private func enqueue(_ job: RenderJob) {
+        let effect = state.withLock { $0.submit(job) }
+        effect.perform()
+        guard effect.isWaiting else { return }
+        let id = job.id
+        timers.asyncAfter(deadline: .now() + .milliseconds(configuration.queueTimeout.milliseconds)) {
+            [weak self] in
+            self?.state.withLock { $0.expire(id) }.perform()
+        }
+    }
+
+    // MARK: - For the workers' threads
+
+    /// Changes the pool's state and then does what follows from it, outside the lock.
+    func update<Value: Sendable>(_ change: (inout PoolState) -> (Value, PoolState.Effect)) -> Value {
+        let (value, effect) = state.withLock { change(&$0) }
+        effect.perform()
+        return value
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+
+/// A worker process from the outside: started, talked to, and gone when this goes.
+///
+/// Used by one thread only, the one that started it: the kernel kills a worker with that thread.
+struct WorkerProcess: ~Copyable {
+    /// The process' number.
+    let pid: pid_t
+    /// Our end of the pair.
+    private let socket: OwnedDescriptor
+    /// Jobs given to it so far.
+    private(set) var jobs = 0
+    private var hasEnded = false
+
+    /// What ends a wait.
+    enum Event {
+        /// The worker has said something, or has closed its end.
+        case message
+        /// The alert descriptor was written to.
+        case alert
+        /// The time is up.
+        case deadline
+    }
+
+    private init(pid: pid_t, socket: OwnedDescriptor) {
+        self.pid = pid
+        self.socket = socket
+    }
+
+    /// Spawns `executable` as a worker and tells it its settings.
+    static func launched(
+        _ executable: String, settings: WorkerSettings
+    ) throws(RenderError) -> WorkerProcess {
+        var pair: [CInt] = [-1, -1]
+        guard unsafe linux_message_pair(&pair) == 0 else {
+            throw .unavailable("socketpair: errno \(errno)")
+        }
+        let ours = OwnedDescriptor(owning: pair[0])
+        let theirs = OwnedDescriptor(owning: pair[1])
+        var pid: pid_t = 0
+        let code = unsafe linux_spawn_worker(
+            executable, WorkerProtocol.argument, WorkerProtocol.environment, theirs.raw, &pid)
+        guard code == 0 else { throw .unavailable("posix_spawn of \(executable): errno \(code)") }
+        let process = WorkerProcess(pid: pid, socket: ours)
+        do { try WorkerProtocol.send(WorkerProtocol.Order.settle(settings), over: ours.raw) } catch {
+            throw .unavailable("the worker closed its socket at start")
+        }
+        return process
+    }
+
+    deinit {
+        if !hasEnded { Self.end(pid) }
+    }
+
+    /// Kills the process and returns when it is gone, so that it can write no more.
+    mutating func end() {
+        guard !hasEnded else { return }
+        hasEnded = true
+        Self.end(pid)
+    }
+
+    private static func end(_ pid: pid_t) {
+        kill(pid, SIGKILL)
+        var status: CInt = 0
+        while unsafe waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+    }
+
+    /// Hands over a job with its descriptors.
+    mutating func send(_ order: RenderOrder, with descriptors: [CInt]) throws(WorkerProtocol.Failure) {
+        jobs += 1
+        try WorkerProtocol.send(WorkerProtocol.Order.render(order), with: descriptors, over: socket.raw)
+    }
+
+    /// Takes the next message; blocks unless `wait` has announced one.
+    borrowing func receive() throws(WorkerProtocol.Failure) -> WorkerProtocol.Reply {
+        try WorkerProtocol.receive(WorkerProtocol.Reply.self, over: socket.raw).message
+    }
+
+    /// Waits for the worker, for the alert, or until `deadline` (nil: without end).
+    borrowing func wait(alert: CInt, until deadline: ContinuousClock.Instant?) -> Event {
+        while true {
+            var polled = [
+                pollfd(fd: socket.raw, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: alert, events: Int16(POLLIN), revents: 0),
+            ]
+            let count = unsafe poll(&polled, nfds_t(polled.count), Self.milliseconds(until: deadline))
+            if count < 0 { continue }
+            if polled[1].revents != 0 { return .alert }
+            if polled[0].revents != 0 { return .message }
+            if let deadline, deadline <= .now { return .deadline }
+        }
+    }
+
+    /// Milliseconds for poll(2), rounded up so that it never spins just before the deadline.
+    private static func milliseconds(until deadline: ContinuousClock.Instant?) -> CInt {
+        guard let deadline else { return -1 }
+        let left = deadline - .now
+        guard left > .zero else { return 0 }
+        return CInt(clamping: Int(left / .milliseconds(1)) + 1)
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import FoundationEssentials
+import Glibc
+
+/// The messages between the daemon and a worker: JSON, one value a message, over `SOCK_SEQPACKET`.
+enum WorkerProtocol {
+    /// The worker's end of the socket.
+    static let socketDescriptor: CInt = 3
+    /// The largest message in bytes, either way; a plan is far below it.
+    static let messageLimit = 64 << 10
+    /// The argument that makes the binary a worker.
+    static let argument = "worker"
+    /// The whole environment of a worker: one arena, since several would hold on to what one job freed.
+    static let environment = "MALLOC_ARENA_MAX=1"
+
+    /// What the daemon says.
+    enum Order: Codable {
+        /// Comes first: what the worker must impose on itself.
+        case settle(WorkerSettings)
+        /// A job; comes with two descriptors, the source's and the destination's.
+        case render(RenderOrder)
+    }
+
+    /// What a worker says.
+    enum Reply: Codable {
+        /// It has warmed up and waits for jobs.
+        case ready
+        /// The last job is done.
+        case finished(Rendition)
+        /// The last job has failed.
+        case failed(RenderError)
+        /// The last job has failed and the worker goes, because memory ran out.
+        case exhausted(RenderError)
+    }
+
+    /// Why a message did not get through.
+    enum Failure: Error {
+        /// The other end is closed or broken.
+        case closed
+        /// The message is none of these, or too large.
+        case malformed
+    }
+
+    /// Sends one message with descriptors, of which the receiver gets copies.
+    static func send(
+        _ message: some Encodable, with descriptors: [CInt] = [], over socket: CInt
+    ) throws(Failure) {
+        // Lost: what the encoder minds; only a value with no JSON form could cause it.
+        guard let bytes = try? JSONEncoder().encode(message), bytes.count <= messageLimit else {
+            throw .malformed
+        }
+        let text = [UInt8](bytes)
+        var sent: Int
+        repeat {
+            sent = unsafe linux_send_message(
+                socket, text, text.count, descriptors, CInt(descriptors.count))
+        } while sent < 0 && errno == EINTR
+        guard sent == text.count else { throw .closed }
+    }
+
+    /// Receives one message and its descriptors; blocks. None is let in unless `descriptorLimit` is 2.
+    static func receive<Message: Decodable>(
+        _ type: Message.Type, descriptorLimit: Int = 0, over socket: CInt
+    ) throws(Failure) -> (message: Message, descriptors: [OwnedDescriptor]) {
+        var buffer = [UInt8](repeating: 0, count: messageLimit)
+        var numbers = [CInt](repeating: -1, count: Int(LINUX_MAX_DESCRIPTORS))
+        var count: CInt = 0
+        var received: Int
+        repeat {
+            received = unsafe linux_receive_message(
+                socket, &buffer, buffer.count, &numbers, CInt(descriptorLimit), &count)
+        } while received < 0 && errno == EINTR
+        let descriptors = numbers.prefix(Int(count)).map { OwnedDescriptor(owning: $0) }
+        guard received > 0 else { throw received < 0 && errno == EMSGSIZE ? .malformed : .closed }
+        // Lost: where the JSON is wrong; the sender is the same binary, or has been taken over.
+        guard let message = try? JSONDecoder().decode(type, from: Data(buffer.prefix(received))) else {
+            throw .malformed
+        }
+        return (message, descriptors)
+    }
+}
+
+/// What a worker imposes on itself before its first job.
+struct WorkerSettings: Codable, Equatable {
+    /// Address space in bytes; 0 means no limit.
+    var addressSpace: Int
+    /// Scheduling niceness, 0–19.
+    var niceness: Int
+}
+
+/// One job of a worker.
+struct RenderOrder: Codable {
+    var plan: RenderPlan
+    var sourceOffset: Int64
+    var sourceLength: Int64
+    var destinationOffset: Int64
+    /// Seconds after which the worker ends itself, should the daemon no longer be there to do so.
+    var alarm: UInt32
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// One worker's thread: starts the process, gives it jobs, ends it when it must, and starts the next.
+final class WorkerSlot: Sendable {
+    /// Wakes the thread: for a job, a cancellation, a ping, the end.
+    let alert: Alert
+    private let index: Int
+    private let configuration: TransformConfiguration
+    private let executable: String
+    private let pool: WorkerPool
+
+    /// Longest time from spawning a worker to its first word.
+    private static let startTimeout = Duration.seconds(10)
+    /// First pause after a worker that did not start; doubles each time.
+    private static let firstPause = 100
+    /// Longest such pause, in milliseconds.
+    private static let longestPause = 10_000
+    /// Seconds that a worker's own alarm leaves us to end it ourselves.
+    private static let alarmGrace = 2
+
+    /// How a worker's service came to an end.
+    private enum Ending {
+        case replaced(WorkerPool.RestartReason)
+        case stopped
+    }
+
+    /// Prepares the thread of worker `index`.
+    init(
+        index: Int, configuration: TransformConfiguration, executable: String, pool: WorkerPool
+    ) throws(RenderError) {
+        alert = try Alert()
+        self.index = index
+        self.configuration = configuration
+        self.executable = executable
+        self.pool = pool
+    }
+
+    /// The thread: returns when the pool stops.
+    func run() {
+        var failures = 0
+        while !isStopping {
+            do {
+                let ending = try serve()
+                failures = 0
+                if case .stopped = ending { break }
+            } catch {
+                pool.update { ((), $0.workerFailed(index, error)) }
+                pause(after: failures)
+                failures += 1
+            }
+        }
+        pool.update { ((), $0.threadEnded(index)) }
+    }
+
+    private var isStopping: Bool { pool.update { ($0.isStopping, .init()) } }
+
+    /// Starts a worker and serves until it has to go.
+    private func serve() throws(RenderError) -> Ending {
+        var process = try startedProcess()
+        pool.update { ((), $0.workerStarted(index, pid: process.pid)) }
+        let ending = serve(with: &process)
+        pool.update { state in
+            if case .replaced(let reason) = ending {
+                state.workerEnded(index, reason)
+            } else {
+                state.workerEnded(index, nil)
+            }
+            return ((), .init())
+        }
+        return ending
+    }
+
+    private func startedProcess() throws(RenderError) -> WorkerProcess {
+        let settings = WorkerSettings(
+            addressSpace: configuration.memoryPerWorker.bytes, niceness: configuration.niceness)
+        let process = try WorkerProcess.launched(executable, settings: settings)
+        let deadline = ContinuousClock.now + Self.startTimeout
+        while true {
+            switch process.wait(alert: alert.raw, until: deadline) {
+            case .alert:
+                takeNotice()
+                if isStopping { throw .unavailable("stopped while a worker started") }
+            case .deadline:
+                throw .unavailable("a worker did not get ready in time")
+            case .message:
+                do {
+                    if case .ready = try process.receive() { return process }
+                } catch {}
+                throw .unavailable("a worker ended while it started")
+            }
+        }
+    }
+
+    /// Waits before the next attempt, longer each time; the pool's end cuts it short.
+    private func pause(after failures: Int) {
+        let factor = 1 << min(failures, Self.longestPause.bitWidth / 4)
+        let end = ContinuousClock.now + .milliseconds(min(Self.firstPause * factor, Self.longestPause))
+        while !isStopping {
+            let left = end - .now
+            guard left > .zero else { return }
+            alert.wait(milliseconds: Int(left / .milliseconds(1)) + 1)
+            takeNotice()
+        }
+    }
+
+    /// Lowers the alert and answers pings.
+    private func takeNotice() {
+        alert.lower()
+        pool.update { ((), $0.answerPings(index)) }
+    }
+
+    // MARK: - Jobs
+
+    private func serve(with process: inout WorkerProcess) -> Ending {
+        while true {
+            switch pool.update({ ($0.next(for: index), .init()) }) {
+            case .stop:
+                return .stopped
+            case .job(let job):
+                if let ending = run(job, on: &process) { return ending }
+                if process.jobs >= configuration.jobsPerWorker { return .replaced(.recycled) }
+            case .sleep:
+                // An idle worker has nothing to say: it has died.
+                if process.wait(alert: alert.raw, until: nil) == .message { return .replaced(.crash) }
+                takeNotice()
+            }
+        }
+    }
+
+    /// Runs one job to its end; returns how the worker's service ended, if it did.
+    private func run(_ job: RenderJob, on process: inout WorkerProcess) -> Ending? {
+        let queued = StopWatch.microseconds(.now - job.enqueued)
+        let descriptors: JobDescriptors
+        do { descriptors = try JobDescriptors(for: job) } catch {
+            end(job, .failure(error))
+            return nil
+        }
+        do {
+            try process.send(order(for: job, descriptors), with: [descriptors.source.raw, descriptors.destination.raw])
+        } catch .malformed {
+            end(job, .failure(.unavailable("the plan is too large for a message")))
+            return nil
+        } catch {
+            pool.update { ((), $0.giveBack(job)) }
+            return .replaced(.crash)
+        }
+        return finish(job, queued: queued, on: &process)
+    }
+
+    private func order(for job: RenderJob, _ descriptors: JobDescriptors) -> RenderOrder {
+        RenderOrder(
+            plan: job.plan, sourceOffset: descriptors.sourceOffset, sourceLength: Int64(job.source.count),
+            destinationOffset: job.offset, alarm: UInt32(configuration.timeout.seconds + Self.alarmGrace))
+    }
+
+    private func finish(_ job: RenderJob, queued: Int, on process: inout WorkerProcess) -> Ending? {
+        let deadline = ContinuousClock.now + configuration.timeout.duration
+        while true {
+            switch process.wait(alert: alert.raw, until: deadline) {
+            case .message:
+                return answer(job, queued: queued, from: &process)
+            case .deadline:
+                process.end()
+                end(job, .failure(.timedOut))
+                return .replaced(.timeout)
+            case .alert:
+                takeNotice()
+                let (isCancelled, isStopping) = pool.update {
+                    (($0.isCancelled(job), $0.isStopping), .init())
+                }
+                guard isCancelled || isStopping else { continue }
+                process.end()
+                end(job, .failure(.cancelled))
+                return isStopping ? .stopped : .replaced(.cancelled)
+            }
+        }
+    }
+
+    private func answer(_ job: RenderJob, queued: Int, from process: inout WorkerProcess) -> Ending? {
+        let reply: WorkerProtocol.Reply
+        do { reply = try process.receive() } catch {
+            process.end()
+            end(job, .failure(.decoderCrashed))
+            return .replaced(.crash)
+        }
+        switch reply {
+        case .finished(var rendition):
+            rendition.timings.queue = queued
+            end(job, checked(rendition, job))
+            return nil
+        case .failed(let error):
+            end(job, .failure(error))
+            return nil
+        case .exhausted(let error):
+            process.end()
+            end(job, .failure(error))
+            return .replaced(.memory)
+        case .ready:
+            process.end()
+            end(job, .failure(.decoderCrashed))
+            return .replaced(.crash)
+        }
+    }
+
+    /// Does not take a worker's word for how much it has written.
+    private func checked(_ rendition: Rendition, _ job: RenderJob) -> Result<Rendition, RenderError> {
+        var facts = stat()
+        guard unsafe fstat(job.destination.raw, &facts) == 0, rendition.byteCount > 0,
+            Int64(facts.st_size) >= job.offset + Int64(rendition.byteCount)
+        else { return .failure(.decoderCrashed) }
+        return .success(rendition)
+    }
+
+    private func end(_ job: RenderJob, _ result: Result<Rendition, RenderError>) {
+        pool.update { state in
+            state.jobEnded(job)
+            return ((), .init())
+        }
+        job.finish(result)
+    }
+}
