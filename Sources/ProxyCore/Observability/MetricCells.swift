@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Synchronization
+import Synchronization
 
 /// Says whose share of the counters is written: each event loop has its own, so that loops do not pull cache lines
 /// from each other; everybody else shares one.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CLinux
-internal import Glibc
+import CLinux
+import Glibc
 
 /// The standard metrics of this process, read from /proc/self (proc(5)) at each scrape. Workers are not in them.
 public struct ProcessMetrics: Sendable {

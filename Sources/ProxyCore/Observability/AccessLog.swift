@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// One line for each request at its end: noted in a few hundred nanoseconds on the event loop, written elsewhere.
+///
+/// Each event loop has a lane: a bounded list under a lock that only the loop and the writer take, the writer just to
+/// swap it for an empty one. A full lane drops records and counts them. The writer's thread rests until a record comes,
+/// then collects for `linger` before it writes, so that a busy daemon writes in batches and an idle one never wakes.
+public final class AccessLog: Sendable {
+    /// How long the writer collects records, in milliseconds; the most that a line may be late.
+    static let linger: Int32 = 50
+
+    private let access: LogConfiguration.Access
+    private let lanes: [AccessLane]
+    private let writer: AccessLogWriter
+
+    /// Starts the writer's thread.
+    ///
+    /// - Parameters:
+    ///   - configuration: the settings, with `auto` resolved.
+    ///   - lanes: how many event loops there are.
+    ///   - sink: where lines go; it takes datagrams when the format is `journald`.
+    /// - Throws: when the thread or its wake-up descriptor can't be had.
+    public init(configuration: LogConfiguration, lanes count: Int, sink: LogSink) throws(LogSink.Failure) {
+        access = configuration.access
+        let lanes = (0..<max(1, count)).map { _ in AccessLane(capacity: configuration.accessRecords) }
+        self.lanes = lanes
+        writer = try AccessLogWriter(lanes: lanes, format: configuration.format, sink: sink)
+    }
+
+    deinit {
+        writer.close()
+    }
+
+    /// Hot path: whether a request gets a line; asked before a record is made.
+    @inlinable
+    public func wants(status: Int, cache: Metric.Cache) -> Bool {
+        policy.wants(status: status, cache: cache)
+    }
+
+    @usableFromInline var policy: LogConfiguration.Access { access }
+
+    /// Hot path: takes a record in, or counts it as dropped when the lane is full.
+    ///
+    /// `lane` is the loop's number; what is no loop uses any.
+    public func record(_ record: AccessRecord, lane: Int) {
+        let needsWriter = lanes[lane % lanes.count].append(record)
+        writer.wake(atOnce: needsWriter)
+    }
+
+    /// Records lost so far, to full lanes or failed writes.
+    public var dropped: Int {
+        lanes.reduce(writer.lost) { $0 + $1.dropped }
+    }
+
+    /// Writes what is left and ends the thread; records that come later are lost. Blocks while the sink does.
+    public func close() {
+        writer.close()
+    }
+}

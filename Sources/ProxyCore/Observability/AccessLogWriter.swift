@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+import Synchronization
+
+/// The thread that formats and writes the access log.
+///
+/// It parks in poll(2) on an eventfd. The order that makes a lost wake-up impossible: (1) the writer says that it parks,
+/// (2) then looks whether the lanes are empty, (3) then waits; a loop (a) appends, (b) then looks whether the writer
+/// parks. Lanes have locks: if (2) missed (a), then (b) sees (1), and writes the eventfd.
+final class AccessLogWriter: Sendable {
+    private let lanes: [AccessLane]
+    private let format: LogConfiguration.Format
+    private let sink: LogSink
+    private let wakeUp: Int32
+    private let isParked = Atomic(false)
+    private let isClosing = Atomic(false)
+    private let lostCount = Atomic(0)
+    private let thread = Mutex<pthread_t?>(nil)
+
+    /// Starts the thread.
+    init(lanes: [AccessLane], format: LogConfiguration.Format, sink: LogSink) throws(LogSink.Failure) {
+        self.lanes = lanes
+        self.format = format
+        self.sink = sink
+        wakeUp = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
+        guard wakeUp >= 0 else { throw LogSink.Failure(call: "eventfd", code: errno) }
+        try start()
+    }
+
+    deinit {
+        if wakeUp >= 0 { Glibc.close(wakeUp) }
+    }
+
+    /// Records lost to failed writes.
+    var lost: Int { lostCount.load(ordering: .relaxed) }
+
+    /// Hot path: sees to it that the thread looks soon; one load when it is awake.
+    func wake(atOnce: Bool) {
+        guard atOnce || isParked.load(ordering: .sequentiallyConsistent) else { return }
+        if isParked.exchange(false, ordering: .sequentiallyConsistent) || atOnce { signal() }
+    }
+
+    /// Has the thread write what is left, and waits for its end.
+    func close() {
+        isClosing.store(true, ordering: .sequentiallyConsistent)
+        signal()
+        let handle = thread.withLock { handle in
+            defer { handle = nil }
+            return handle
+        }
+        if let handle { pthread_join(handle, nil) }
+    }
+
+    private func signal() {
+        var one: UInt64 = 1
+        // Lost: nothing; a full eventfd wakes the thread as well.
+        _ = unsafe Glibc.write(wakeUp, &one, MemoryLayout<UInt64>.size)
+    }
+
+    // MARK: - The thread
+
+    private func start() throws(LogSink.Failure) {
+        // Safe because the thread takes back exactly the one reference that is given here.
+        let context = unsafe Unmanaged.passRetained(self).toOpaque()
+        var handle = pthread_t()
+        let code = unsafe pthread_create(
+            &handle, nil,
+            { context in
+                if let context = unsafe context {
+                    unsafe Unmanaged<AccessLogWriter>.fromOpaque(context).takeRetainedValue().run()
+                }
+                return nil
+            }, context)
+        guard code == 0 else {
+            unsafe Unmanaged<AccessLogWriter>.fromOpaque(context).release()
+            throw LogSink.Failure(call: "pthread_create", code: code)
+        }
+        let created = handle
+        thread.withLock { $0 = created }
+    }
+
+    private func run() {
+        // Signals belong to the main thread, and a closed pipe must be an error, not SIGPIPE.
+        var all = sigset_t()
+        unsafe sigfillset(&all)
+        unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
+        var spare: [AccessRecord] = []
+        while true {
+            let isLast = isClosing.load(ordering: .sequentiallyConsistent)
+            for lane in lanes {
+                lane.swap(with: &spare)
+                write(spare)
+                spare.removeAll(keepingCapacity: true)
+            }
+            if isLast { return }
+            rest()
+        }
+    }
+
+    private func rest() {
+        waitForSignal(milliseconds: AccessLog.linger)
+        isParked.store(true, ordering: .sequentiallyConsistent)
+        if lanes.allSatisfy(\.isEmpty), !isClosing.load(ordering: .sequentiallyConsistent) {
+            waitForSignal(milliseconds: -1)
+            if !isClosing.load(ordering: .sequentiallyConsistent) {
+                waitForSignal(milliseconds: AccessLog.linger)
+            }
+        }
+        isParked.store(false, ordering: .sequentiallyConsistent)
+    }
+
+    private func waitForSignal(milliseconds: Int32) {
+        var entry = pollfd(fd: wakeUp, events: Int16(POLLIN), revents: 0)
+        guard unsafe poll(&entry, 1, milliseconds) > 0 else { return }
+        var count: UInt64 = 0
+        _ = unsafe read(wakeUp, &count, MemoryLayout<UInt64>.size)
+    }
+
+    private func write(_ records: [AccessRecord]) {
+        guard !records.isEmpty else { return }
+        let clock = ClockOffset.now()
+        let lines = records.map { event($0, clock).bytes(as: format) }
+        if sink.takesDatagrams {
+            for line in lines where !sink.write(line) { lostCount.add(1, ordering: .relaxed) }
+        } else if !sink.write(Array(lines.joined())) {
+            lostCount.add(records.count, ordering: .relaxed)
+        }
+    }
+
+    private func event(_ record: AccessRecord, _ clock: ClockOffset) -> LogEvent {
+        typealias Field = LogEvent.Field
+        let path = record.path.string
+        var fields = [
+            Field("method", "\(record.method)"), Field("path", path), Field("route", record.route.label),
+            Field("status", record.status), Field("bytes", record.bytes), Field("cache", record.cache.label),
+            Field("duration_us", Int(record.duration / 1_000)), Field("client", "\(record.client)"),
+        ]
+        if !record.requestID.isEmpty { fields.append(Field("request_id", record.requestID.string)) }
+        if let miss = record.miss {
+            fields.append(Field("url_host", miss.host))
+            let steps = [
+                ("queue_us", miss.queue), ("fetch_us", miss.fetch), ("decode_us", miss.decode),
+                ("transform_us", miss.transform), ("encode_us", miss.encode),
+            ]
+            fields += steps.filter { $0.1 > 0 }.map { Field($0.0, $0.1) }
+            if !miss.problem.isEmpty { fields.append(Field("problem", miss.problem)) }
+        }
+        return LogEvent(
+            milliseconds: clock.milliseconds(of: record.finishedAt), level: .info, message: "request",
+            fields: fields)
+    }
+}
+
+/// What turns the monotonic clock into the time of day.
+private struct ClockOffset {
+    let nanoseconds: Int64
+
+    static func now() -> ClockOffset {
+        ClockOffset(nanoseconds: read(CLOCK_REALTIME) - read(CLOCK_MONOTONIC))
+    }
+
+    private static func read(_ clock: Int32) -> Int64 {
+        var time = timespec()
+        unsafe clock_gettime(clock, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+
+    func milliseconds(of monotonic: UInt64) -> Int64 {
+        (Int64(clamping: monotonic) + nanoseconds) / 1_000_000
+    }
+}

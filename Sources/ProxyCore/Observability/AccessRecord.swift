@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the access log says of one request, noted when it has ended.
+///
+/// Plain values in place: noting one for a hit allocates nothing. No query: signatures and source URLs are in it.
+public struct AccessRecord: Sendable {
+    /// The end of the request, in nanoseconds of CLOCK_MONOTONIC.
+    public var finishedAt: UInt64
+    /// From the head's first byte to the end, in nanoseconds.
+    public var duration: UInt64
+    /// The status sent; 499 when the client had left.
+    public var status: Int
+    /// Bytes of the body sent.
+    public var bytes: Int
+    /// The route.
+    public var route: Metric.Route
+    /// How the cache took part.
+    public var cache: Metric.Cache
+    /// The method's name.
+    public var method: StaticString = "GET"
+    /// The target's path, without query.
+    public var path = InlineText()
+    /// The request's id.
+    public var requestID = InlineText()
+    /// The peer.
+    public var client = Client.unix
+    /// What a miss adds; nil for a hit.
+    public var miss: Miss?
+
+    /// The peer's address.
+    public enum Client: Sendable, Hashable {
+        /// A unix socket, which has no address.
+        case unix
+        /// An IPv4 address in host byte order.
+        case v4(UInt32)
+        /// An IPv6 address as two halves in host byte order.
+        case v6(UInt64, UInt64)
+    }
+
+    /// What only a request knows that had to wait.
+    public struct Miss: Sendable, Hashable {
+        /// The source's host.
+        public var host: String
+        /// Microseconds spent waiting for a worker, fetching, decoding, transforming and encoding; 0 where not done.
+        public var queue = 0, fetch = 0, decode = 0, transform = 0, encode = 0
+        /// The code of the problem, such as `upstream_timeout`; empty when there was none.
+        public var problem = ""
+
+        /// A miss for a source on `host`.
+        public init(host: String) {
+            self.host = host
+        }
+    }
+
+    /// What every request knows.
+    @inlinable
+    public init(
+        finishedAt: UInt64, duration: UInt64, status: Int, bytes: Int, route: Metric.Route,
+        cache: Metric.Cache
+    ) {
+        self.finishedAt = finishedAt
+        self.duration = duration
+        self.status = status
+        self.bytes = bytes
+        self.route = route
+        self.cache = cache
+    }
+}
+
+extension AccessRecord.Client: CustomStringConvertible {
+    /// The address as text (RFC 5952 but for the compression of zeros, which stays away: every group is written).
+    public var description: String {
+        switch self {
+        case .unix: "unix"
+        case .v4(let bits):
+            [24, 16, 8, 0].map { "\(bits >> UInt32($0) & 255)" }.joined(separator: ".")
+        case .v6(let high, let low):
+            [high, low].flatMap { half in
+                [48, 32, 16, 0].map { String(half >> UInt64($0) & 0xFFFF, radix: 16) }
+            }.joined(separator: ":")
+        }
+    }
+}

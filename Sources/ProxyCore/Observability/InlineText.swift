@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Up to 63 bytes of text kept in place, so that a record on the hit path needs no allocation.
+///
+/// A longer text keeps its first 63 bytes. The bytes need not be UTF-8; `string` repairs them.
+public struct InlineText: Sendable {
+    /// Most bytes that are kept.
+    public static let capacity = 63
+
+    private var bytes = InlineArray<63, UInt8>(repeating: 0)
+    private var count: UInt8 = 0
+
+    /// No text.
+    public init() {}
+
+    /// Hot path: keeps the first bytes of `source`, up to `end` if that byte occurs.
+    public init(_ source: UnsafeRawBufferPointer, upTo end: UInt8? = nil) {
+        // Safe because the caller's buffer is valid during the call, and `index` is below its count.
+        fill(from: source.indices) { index in unsafe source[index] }
+        if let end { cut(at: end) }
+    }
+
+    /// Keeps the first bytes of `text`.
+    public init(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes in
+            // Safe because the buffer is valid during the closure.
+            fill(from: bytes.indices) { index in unsafe bytes[index] }
+        }
+    }
+
+    private mutating func fill(from indices: Range<Int>, _ byte: (Int) -> UInt8) {
+        count = UInt8(min(indices.count, Self.capacity))
+        for index in 0..<Int(count) { bytes[index] = byte(index) }
+    }
+
+    private mutating func cut(at end: UInt8) {
+        for index in 0..<Int(count) where bytes[index] == end {
+            count = UInt8(index)
+            return
+        }
+    }
+
+    /// The text; bytes that are no UTF-8 are replaced.
+    public var string: String {
+        String(decoding: (0..<Int(count)).map { bytes[$0] }, as: UTF8.self)
+    }
+
+    /// Whether there is no text.
+    public var isEmpty: Bool { count == 0 }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An event on its way into a log: severity, message, and values by name.
+public struct LogEvent: Sendable, Hashable {
+    /// When it happened, in milliseconds since 1970.
+    public var milliseconds: Int64
+    /// How severe it is.
+    public var level: LogConfiguration.Level
+    /// The message, one sentence.
+    public var message: String
+    /// Values by name (`snake_case`), in order.
+    public var fields: [Field]
+
+    /// A value and its name.
+    public struct Field: Sendable, Hashable {
+        /// The name, in snake case.
+        public let name: String
+        /// The value.
+        public let value: Value
+
+        /// A value of the log.
+        public enum Value: Sendable, Hashable {
+            /// A number.
+            case number(Int)
+            /// A text.
+            case text(String)
+        }
+
+        /// A number and its name.
+        public init(_ name: String, _ value: Int) {
+            self.name = name
+            self.value = .number(value)
+        }
+
+        /// A text and its name.
+        public init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = .text(value)
+        }
+    }
+
+    /// An event.
+    public init(
+        milliseconds: Int64, level: LogConfiguration.Level, message: String, fields: [Field] = []
+    ) {
+        self.milliseconds = milliseconds
+        self.level = level
+        self.message = message
+        self.fields = fields
+    }
+}
+
+extension LogEvent {
+    /// Most bytes of one event, so that it fits a datagram to the journal; a longer message is cut.
+    public static let maxBytes = 32_768
+
+    /// Writes the event: a line with its end for `text` and `json`, a datagram for `journald`; `auto` counts as `text`.
+    public func bytes(as format: LogConfiguration.Format) -> [UInt8] {
+        switch format {
+        case .auto, .text: Array(textLine.utf8)
+        case .json: Array(jsonLine.utf8)
+        case .journald: journalDatagram
+        }
+    }
+
+    private var cutMessage: String {
+        guard message.utf8.count > Self.maxBytes / 2 else { return message }
+        return String(decoding: message.utf8.prefix(Self.maxBytes / 2), as: UTF8.self) + "…"
+    }
+
+    // MARK: - Text
+
+    private var textLine: String {
+        var line = "\(timestamp(milliseconds)) \(level.rawValue) \(unbroken(cutMessage))"
+        for field in fields {
+            switch field.value {
+            case .number(let number): line += " \(field.name)=\(number)"
+            case .text(let text): line += " \(field.name)=\(isPlain(text) ? text : quoted(text))"
+            }
+        }
+        return line + "\n"
+    }
+
+    // MARK: - JSON
+
+    private var jsonLine: String {
+        var line = "{\"time\":\"\(timestamp(milliseconds))\",\"level\":\"\(level.rawValue)\""
+        line += ",\"message\":\(quoted(cutMessage))"
+        for field in fields {
+            switch field.value {
+            case .number(let number): line += ",\(quoted(field.name)):\(number)"
+            case .text(let text): line += ",\(quoted(field.name)):\(quoted(text))"
+            }
+        }
+        return line + "}\n"
+    }
+
+    // MARK: - The journal's native protocol
+
+    private var journalDatagram: [UInt8] {
+        var datagram: [UInt8] = []
+        append("MESSAGE", cutMessage, to: &datagram)
+        append("PRIORITY", "\(level.priority)", to: &datagram)
+        append("SYSLOG_IDENTIFIER", "imageproxyd", to: &datagram)
+        for field in fields {
+            switch field.value {
+            case .number(let number): append(journalName(field.name), "\(number)", to: &datagram)
+            case .text(let text): append(journalName(field.name), text, to: &datagram)
+            }
+        }
+        return datagram
+    }
+
+    /// A value with line breaks goes behind its length in eight bytes, lowest first; others behind `=`.
+    private func append(_ name: String, _ value: String, to datagram: inout [UInt8]) {
+        datagram += name.utf8
+        if value.utf8.contains(UInt8(ascii: "\n")) {
+            datagram.append(UInt8(ascii: "\n"))
+            let count = UInt64(value.utf8.count)
+            datagram += (0..<8).map { UInt8(truncatingIfNeeded: count >> UInt64($0 * 8)) }
+        } else {
+            datagram.append(UInt8(ascii: "="))
+        }
+        datagram += value.utf8
+        datagram.append(UInt8(ascii: "\n"))
+    }
+
+    /// Names of fields are capitals, digits and underscores, at most 64 (systemd.journal-fields(7)).
+    private func journalName(_ name: String) -> String {
+        let allowed = name.uppercased().utf8.map { byte in
+            (0x41...0x5A).contains(byte) || (0x30...0x39).contains(byte) ? byte : UInt8(ascii: "_")
+        }
+        return String(decoding: Array("IMAGEPROXYD_".utf8) + allowed.prefix(52), as: UTF8.self)
+    }
+}
+
+/// Whether a value can stand in a line of text as it is.
+private func isPlain(_ text: String) -> Bool {
+    !text.isEmpty
+        && text.utf8.allSatisfy {
+            $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "=")
+        }
+}
+
+/// The message with line breaks and other control characters escaped: one event stays one line.
+private func unbroken(_ text: String) -> String {
+    text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F } ? text : quoted(text)
+}
+
+/// A JSON string; text lines use the same form.
+private func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+        switch scalar.value {
+        case 0x22: result += "\\\""
+        case 0x5C: result += "\\\\"
+        case 0x0A: result += "\\n"
+        case ..<0x20, 0x7F...0x9F:
+            let digits = String(scalar.value, radix: 16)
+            result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        default: result.unicodeScalars.append(scalar)
+        }
+    }
+    return result + "\""
+}
