@@ -37,6 +37,7 @@ struct Blur: ImageTransforming {
 
     private func blurred(_ image: borrowing VipsImage, _ sigma: Double) throws(ImagingError) -> VipsImage {
         guard image.hasAlpha else { return try image.blurred(sigma: sigma, smallest: Self.smallestWeight) }
-        return try image.premultiplied().blurred(sigma: sigma, smallest: Self.smallestWeight).unpremultiplied()
+        return try image.premultiplied().blurred(sigma: sigma, smallest: Self.smallestWeight)
+            .unpremultiplied()
     }
 }
