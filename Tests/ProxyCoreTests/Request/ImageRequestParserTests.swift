@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ProxyCore
+
+@Suite("The parameters of an image")
+struct ImageRequestParserTests {
+    private static let url = "url=http%3A%2F%2Fexample.org%2Fa.jpg"
+
+    private func parse(
+        _ query: String, accept: [ImageFormat] = [], sources: [String] = []
+    ) throws -> ImageRequest {
+        let parser = ImageRequestParser(
+            limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
+            sources: try SourcePolicy(patterns: sources))
+        let field = Array(accept.map(\.row.mediaType).joined(separator: ",").utf8)
+        return try parser.parse(query: Array(query.utf8)) {
+            field.withUnsafeBytes {
+                unsafe AcceptClass(accept: $0, candidates: AutomaticFormats([.avif, .webp]))
+            }
+        }
+    }
+
+    @Test("without any but the URL, the source's own bytes are wanted")
+    func untouched() throws {
+        let request = try parse(Self.url)
+
+        #expect(request.plan == nil)
+        #expect(!request.isNegotiated)
+        #expect(request.source.normalized == "http://example.org/a.jpg")
+        #expect(request.resultKey != request.sourceKey)
+    }
+
+    @Test(
+        "anything that changes bytes asks for a new encoding",
+        arguments: [
+            "transform=flip:h", "format=auto", "format=png", "quality=80", "lossless=1", "progressive=0",
+            "metadata=keep", "frame=0", "animate=first", "animate=0",
+        ])
+    func reencoding(parameter: String) throws {
+        #expect(try parse("\(Self.url)&\(parameter)").plan != nil)
+    }
+
+    @Test(
+        "two spellings of one result are one key",
+        arguments: [
+            ("transform=blur:2.0", "transform=blur:sigma=2"),
+            ("transform=resize:100x100:fit", "transform=resize:100x100"),
+            ("transform=resize:50x50&dpr=2", "transform=resize:100x100"),
+            ("format=jpeg&quality=80", "format=jpeg"),
+            ("format=webp&lossless=0", "format=webp"),
+            ("format=jpeg&animate=first", "animate=0&format=jpeg"),
+        ])
+    func oneKey(left: String, right: String) throws {
+        #expect(try parse("\(Self.url)&\(left)").resultKey == parse("\(right)&\(Self.url)").resultKey)
+    }
+
+    @Test(
+        "different results are different keys",
+        arguments: [
+            ("format=jpeg", "format=png"), ("quality=80", "quality=81"),
+            ("transform=flip:h", "transform=flip:v"),
+            ("frame=0", "frame=1"), ("lossless=1", "lossless=0"), ("metadata=keep", "metadata=none"),
+        ])
+    func differentKeys(left: String, right: String) throws {
+        #expect(try parse("\(Self.url)&\(left)").resultKey != parse("\(Self.url)&\(right)").resultKey)
+    }
+
+    @Test("Accept counts only where the format is chosen by it")
+    func acceptClass() throws {
+        let automatic = "\(Self.url)&transform=flip:h"
+        let explicit = automatic + "&format=png"
+
+        #expect(try parse(automatic, accept: [.webp]).resultKey != parse(automatic).resultKey)
+        #expect(try parse(explicit, accept: [.webp]).resultKey == parse(explicit).resultKey)
+        #expect(try parse(automatic).isNegotiated)
+        #expect(try !parse(explicit).isNegotiated)
+    }
+
+    @Test(
+        "what is wrong is named",
+        arguments: [
+            ("", PipelineError.missingParameter("url")),
+            ("transform=flip:h", .missingParameter("url")),
+            (
+                "\(url)&width=1",
+                .unknownParameter(
+                    name: "width", hint: "if it belongs to the source URL, encode '&' in that as %26")
+            ),
+            (
+                "\(url)&Quality=1",
+                .unknownParameter(
+                    name: "Quality", hint: "if it belongs to the source URL, encode '&' in that as %26")
+            ),
+            (
+                "\(url)&quality=0",
+                .invalidParameter(name: "quality", position: 0, reason: "must be from 1 to 100")
+            ),
+            (
+                "\(url)&quality=8x",
+                .invalidParameter(name: "quality", position: 1, reason: "only digits are allowed")
+            ),
+            (
+                "\(url)&quality=%2B8",
+                .invalidParameter(name: "quality", position: 0, reason: "only digits are allowed")
+            ),
+            (
+                "\(url)&lossless=yes",
+                .invalidParameter(name: "lossless", position: 0, reason: "must be one of 0, 1")
+            ),
+            (
+                "\(url)&dpr=2",
+                .invalidParameter(name: "dpr", position: 0, reason: "only together with 'transform'")
+            ),
+            (
+                "\(url)&transform=flip:h&dpr=9",
+                .invalidParameter(
+                    name: "dpr", position: 0, reason: "must be from 0.5 to 8.0")
+            ),
+            (
+                "\(url)&transform=flip:h&dpr=1e1",
+                .invalidParameter(
+                    name: "dpr", position: 0, reason: "must be digits with at most three decimals")
+            ),
+            (
+                "\(url)&format=jxl",
+                .invalidParameter(
+                    name: "format", position: 0,
+                    reason: "must be one of auto, source, jpeg, png, webp, avif, gif")
+            ),
+            ("url=ftp%3A%2F%2Fa", .unsupportedScheme("ftp")),
+            (
+                "url=http%3A%2F%2Fa%2Fb%20c",
+                .invalidURL(
+                    position: 10, reason: "spaces and control characters must be percent-encoded")
+            ),
+        ])
+    func errors(query: String, error: PipelineError) {
+        #expect(throws: error) { try parse(query) }
+    }
+
+    @Test("an error in the transform says where it stands")
+    func transformPosition() {
+        let error = #expect(throws: PipelineError.self) { try parse("\(Self.url)&transform=flip:h,spin:3") }
+
+        #expect(error?.parameter?.name == "transform")
+        #expect(error?.parameter?.position == 7)
+    }
+
+    @Test("a source that no pattern allows is forbidden")
+    func forbiddenSource() {
+        #expect(throws: PipelineError.sourceForbidden) {
+            try parse(Self.url, sources: ["https://example.org"])
+        }
+    }
+}
