@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -67,6 +68,17 @@ static inline int linux_link_unnamed(int fd, int directory, const char *name) {
     while (count > 0) path[length++] = digits[--count];
     path[length] = 0;
     return linkat(AT_FDCWD, path, directory, name, AT_SYMLINK_FOLLOW);
+}
+
+// Opens a file for reading if that needs no wait for the disk, else EAGAIN: openat2(2) with RESOLVE_CACHED.
+static inline int linux_open_cached(int directory, const char *path) {
+    const struct { uint64_t flags, mode, resolve; } how = {O_RDONLY | O_CLOEXEC, 0, 0x20 /* RESOLVE_CACHED */};
+    return (int)syscall(437 /* openat2, on every architecture */, directory, path, &how, sizeof how);
+}
+
+// flock(2), whose name Swift gives to the structure.
+static inline int linux_flock(int fd, int operation) {
+    return flock(fd, operation);
 }
 
 // CRC32C (Castagnoli, RFC 3720 appendix B.4) of `count` bytes, continuing from `crc` (0 to begin).

@@ -40,6 +40,27 @@ public struct MemoryCacheConfiguration: Sendable, Hashable, Codable {
     public var maxEntries: Int = 0
     /// A larger body is not kept in memory. Default 4MiB, and never more than an eighth of a shard.
     public var maxEntryBytes: ByteCount = .mebibytes(4)
+    /// Bounds that seldom need a change.
+    public var limits = Limits()
+
+    /// Bounds of single steps. Configuration: `cache.memory.limits`.
+    public struct Limits: Sendable, Hashable, Codable {
+        /// Most shards, each with a lock of its own; fewer where an eighth of a shard would not hold the largest entry.
+        ///
+        /// Default 16.
+        public var maxShards: Int = 16
+        /// Most entries that one insertion pushes out; it is refused where that does not make room enough.
+        ///
+        /// Default 256.
+        public var maxEvictionsPerInsert: Int = 256
+        /// Most entries with a second chance that one eviction passes over before it takes one all the same.
+        ///
+        /// Default 1024.
+        public var scanLimit: Int = 1_024
+
+        /// The defaults.
+        public init() {}
+    }
 
     /// The defaults.
     public init() {}
@@ -59,6 +80,39 @@ public struct DiskCacheConfiguration: Sendable, Hashable, Codable {
     public var lowWater: Double = 0.9
     /// Time between sweeps. Default 60s.
     public var sweepInterval: TimeSpan = .seconds(60)
+    /// Bounds that seldom need a change.
+    public var limits = Limits()
+
+    /// Bounds of queues, tables and single steps. Configuration: `cache.disk.limits`.
+    public struct Limits: Sendable, Hashable, Codable {
+        /// Threads that read files at once. Default 4.
+        public var readers: Int = 4
+        /// Most look-ups that wait for such a thread; one more is answered with 503. Default 512.
+        public var maxWaitingReads: Int = 512
+        /// Most changes that wait for the index; one more is not stored, and counted. Default 1024.
+        public var maxWaitingWrites: Int = 1_024
+        /// Most changes in one transaction, and entries in one step of a sweep. Default 128.
+        public var batchSize: Int = 128
+        /// Most entries whose access waits to be written; more accesses are forgotten, and counted. Default 65536.
+        public var maxTouches: Int = 65_536
+        /// An access is written only if the one on disk is older than this. Default 10m.
+        public var accessPrecision: TimeSpan = .minutes(10)
+        /// Most source records on disk; beyond it the ones saved longest ago go. Default 1000000.
+        public var maxSourceRecords: Int = 1_000_000
+        /// Most source records also kept in memory. Default 10000.
+        public var maxRecordsInMemory: Int = 10_000
+        /// Files remembered to have passed their checksum, 8 bytes each; others are checked again. Default 131072.
+        public var maxVerified: Int = 131_072
+        /// A larger body is not checked on the caller's thread but by the readers. Default 64KiB.
+        public var maxVerifyNow: ByteCount = .kibibytes(64)
+        /// Disk space kept aside, so that entries can be deleted when the disk is full. Default 4MiB.
+        public var ballast: ByteCount = .mebibytes(4)
+        /// Most bytes that the index's journal keeps between checkpoints. Default 16MiB.
+        public var maxJournal: ByteCount = .mebibytes(16)
+
+        /// The defaults.
+        public init() {}
+    }
 
     /// What age is counted from.
     public enum ExpireBy: String, Sendable, Hashable, Codable, CaseIterable {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+
+/// Disk space kept aside: given up when the disk is full, so that deleting, which needs some, can go on.
+final class Ballast: Sendable {
+    private static let fileName = "ballast"
+
+    private let folder: DiskFolder
+    private let bytes: Int
+
+    /// Names the space; `fill` takes it.
+    init(folder: DiskFolder, size: ByteCount) {
+        self.folder = folder
+        bytes = size.bytes
+    }
+
+    /// Takes the space unless it is taken; false where there is none, which a later call may change.
+    @discardableResult
+    func fill() -> Bool {
+        guard bytes > 0 else { return false }
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC
+        let descriptor = unsafe linux_openat(folder.root.raw, Self.fileName, flags, DiskFolder.fileMode)
+        guard descriptor >= 0 else { return false }
+        let file = OwnedDescriptor(owning: descriptor)
+        return posix_fallocate(file.raw, 0, off_t(bytes)) == 0
+    }
+
+    /// Gives the space up; false when there was none.
+    func release() -> Bool {
+        unsafe unlinkat(folder.root.raw, Self.fileName, 0) == 0
+    }
+}

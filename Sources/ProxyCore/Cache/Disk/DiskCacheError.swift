@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why the disk tier could not do what it was asked: the room's closed list.
+///
+/// None of them makes a wrong answer; a failed store is a miss later on. Texts are for the log, never for a client.
+public enum DiskCacheError: Error, Sendable, Equatable {
+    /// No space, inodes or quota are left.
+    case full
+    /// Too much waits for the disk already; worth a 503 with Retry-After where a look-up gets it.
+    case overloaded
+    /// Another daemon holds the folder.
+    case locked(String)
+    /// The folder's file system lacks something the tier is built on.
+    case unsupported(String)
+    /// The tier has been closed.
+    case closed
+    /// What was handed in does not fit together.
+    case invalid(String)
+    /// A system call failed.
+    case system(call: String, code: Int32)
+    /// The index failed.
+    case index(String)
+}
+
+extension DiskCacheError: CustomStringConvertible {
+    /// One sentence for the log.
+    public var description: String {
+        switch self {
+        case .full: "the disk is full"
+        case .overloaded: "too much waits for the disk"
+        case .locked(let folder): "another daemon holds the cache folder \(folder)"
+        case .unsupported(let what): "the cache folder's file system does not support \(what)"
+        case .closed: "the disk tier is closed"
+        case .invalid(let what): what
+        case .system(let call, let code): "\(call) failed with error \(code)"
+        case .index(let text): "the index failed: \(text)"
+        }
+    }
+}

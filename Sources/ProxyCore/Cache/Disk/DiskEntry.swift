@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What stands before the body in an entry's file: everything that is known of it, so that the file needs no index.
+///
+/// Version 1, integers least significant byte first:
+///
+///       0  "imgentry"                     56  SHA-256 of the source (32)   136  length of the key's text (4)
+///       8  version (2)                    88  SHA-256 of the body (32)     140  CRC32C of the body (4)
+///      10  kind (1), format (1)          120  width, height (4, 4)         144  CRC32C of bytes 0 ..< body, with
+///      12  where the body begins (4)     128  stored at (8)                     this field as 0 (4)
+///      16  length of the body (8)                                          148  0 (4)
+///      24  key, source's key (16, 16)                                      152  the key's text, then zeros up to the body
+///
+/// The body ends the file. Whatever of this does not hold exactly makes the file invalid as a whole. Pure.
+struct DiskEntry: Equatable {
+    /// What the entry says of its bytes.
+    let description: EntryDescription
+    /// The length of the body in bytes.
+    let bodyLength: Int64
+    /// The CRC32C of the body.
+    let bodyChecksum: UInt32
+
+    /// Where the body begins, in bytes.
+    var bodyOffset: Int64 { Self.bodyOffset(keyText: description.keyText) ?? 0 }
+
+    /// The length of the whole file in bytes.
+    var fileLength: Int64 { bodyOffset + bodyLength }
+
+    /// The length of everything before the key's text, in bytes.
+    static let fixedLength = 152
+    /// The longest text of a key that a file can hold, in bytes.
+    static let maxKeyTextLength = 64 << 10
+
+    private static let magic = Array("imgentry".utf8)
+    private static let version: UInt16 = 1
+    private static let checksumPlace = 144
+    private static let alignment = 64
+
+    /// Where the body begins in the file of an entry with this text; nil when the text is too long.
+    static func bodyOffset(keyText: String) -> Int64? {
+        let length = keyText.utf8.count
+        guard length <= maxKeyTextLength else { return nil }
+        return Int64((fixedLength + length + alignment - 1) / alignment * alignment)
+    }
+
+    // MARK: - Writing
+
+    /// The bytes before the body.
+    func encoded() -> [UInt8] {
+        var writer = LittleEndianWriter()
+        writer.append(contentsOf: Self.magic)
+        writer.append(Self.version)
+        writer.append(description.kind.rawValue)
+        writer.append(description.format.storedCode)
+        writer.append(UInt32(bodyOffset))
+        writer.append(bodyLength)
+        writer.append(description.key)
+        writer.append(description.sourceKey)
+        writer.append(contentsOf: description.sourceHash.bytes)
+        writer.append(contentsOf: description.contentHash.bytes)
+        writer.append(UInt32(clamping: description.width))
+        writer.append(UInt32(clamping: description.height))
+        writer.append(description.storedAt)
+        writer.append(UInt32(description.keyText.utf8.count))
+        writer.append(bodyChecksum)
+        writer.append(UInt64(0))
+        writer.append(contentsOf: description.keyText.utf8)
+        writer.pad(to: Int(bodyOffset))
+        writer.overwrite(Checksum.crc32c(writer.bytes), at: Self.checksumPlace)
+        return writer.bytes
+    }
+
+    // MARK: - Reading
+
+    /// How much of a file has to be read to get at the body; nil when its first bytes are not those of an entry.
+    static func bodyOffset(inFixedPart bytes: some Collection<UInt8>) -> Int? {
+        guard bytes.starts(with: magic) else { return nil }
+        var reader = LittleEndianReader(Array(bytes.prefix(16))[12...])
+        guard let offset = reader.integer(UInt32.self) else { return nil }
+        let longest = fixedLength + maxKeyTextLength + alignment
+        return (fixedLength...longest).contains(Int(offset)) ? Int(offset) : nil
+    }
+
+    /// Reads the bytes before the body; nil unless their checksum holds.
+    init?(header bytes: ArraySlice<UInt8>) {
+        guard bytes.count >= Self.fixedLength, let entry = Self.parse(bytes) else { return nil }
+        let place = bytes.startIndex + Self.checksumPlace
+        var reader = LittleEndianReader(bytes[place...])
+        var bytes = bytes
+        for index in place..<place + 4 { bytes[index] = 0 }
+        guard reader.integer(UInt32.self) == Checksum.crc32c(bytes) else { return nil }
+        self = entry
+    }
+
+    /// Collects what goes before a body.
+    init(description: EntryDescription, bodyLength: Int64, bodyChecksum: UInt32) {
+        self.description = description
+        self.bodyLength = bodyLength
+        self.bodyChecksum = bodyChecksum
+    }
+
+    private static func parse(_ bytes: ArraySlice<UInt8>) -> DiskEntry? {
+        var reader = LittleEndianReader(bytes)
+        guard reader.take(magic.count)?.elementsEqual(magic) == true,
+            reader.integer(UInt16.self) == version,
+            let kind = reader.integer(UInt8.self).flatMap(EntryKind.init(rawValue:)),
+            let format = reader.integer(UInt8.self).flatMap(ImageFormat.init(storedCode:)),
+            let bodyOffset = reader.integer(UInt32.self), Int(bodyOffset) == bytes.count,
+            let bodyLength = reader.integer(Int64.self), bodyLength >= 0,
+            let key = reader.key(), let sourceKey = reader.key(),
+            let sourceHash = reader.contentHash(), let contentHash = reader.contentHash(),
+            let width = reader.integer(UInt32.self), let height = reader.integer(UInt32.self),
+            let storedAt = reader.integer(Int64.self),
+            let textLength = reader.integer(UInt32.self), let bodyChecksum = reader.integer(UInt32.self),
+            reader.integer(UInt32.self) != nil, reader.integer(UInt32.self) == 0,
+            let text = reader.take(Int(textLength)),
+            let keyText = String(validating: text, as: UTF8.self)
+        else { return nil }
+        let description = EntryDescription(
+            kind: kind, key: key, keyText: keyText, sourceKey: sourceKey, sourceHash: sourceHash,
+            contentHash: contentHash, format: format, width: Int(width), height: Int(height),
+            storedAt: storedAt)
+        return DiskEntry(description: description, bodyLength: bodyLength, bodyChecksum: bodyChecksum)
+    }
+}
+
+extension LittleEndianReader {
+    /// The next 32 bytes as a content's name; nil when there are fewer.
+    fileprivate mutating func contentHash() -> ContentHash? {
+        take(32).flatMap { ContentHash(bytes: Array($0)) }
+    }
+}

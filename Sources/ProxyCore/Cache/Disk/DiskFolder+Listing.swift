@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+
+extension DiskFolder {
+    /// A folder that holds the entries of one kind whose keys begin with the same two digits.
+    struct Shard: Sendable {
+        /// The kind.
+        let kind: EntryKind
+        /// The digits.
+        let name: String
+
+        /// Every such folder, whether it exists or not.
+        static var all: [Shard] {
+            let digits = Array("0123456789abcdef")
+            return EntryKind.allCases.flatMap { kind in
+                digits.flatMap { high in digits.map { Shard(kind: kind, name: "\(high)\($0)") } }
+            }
+        }
+
+        /// The path below the tier's folder.
+        var path: String { "\(EntryPath.folder(of: kind))/\(name)" }
+    }
+
+    /// Where folders go that are to be emptied.
+    private static let trashName = "trash"
+
+    /// The names in a folder below this one; none when it does not exist.
+    func names(in path: String) throws(DiskCacheError) -> [String] {
+        let descriptor = unsafe linux_openat(
+            root.raw, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, 0)
+        guard descriptor >= 0 else {
+            guard errno != ENOENT else { return [] }
+            throw DiskCacheError("openat \(path)", code: errno)
+        }
+        guard let stream = unsafe fdopendir(descriptor) else {
+            let code = errno
+            close(descriptor)
+            throw DiskCacheError("fdopendir", code: code)
+        }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { buffer in
+                unsafe String(decoding: buffer.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// Removes a file below this folder; one that is gone already is no error.
+    func removeFile(_ path: String) throws(DiskCacheError) {
+        guard unsafe unlinkat(root.raw, path, 0) != 0, errno != ENOENT else { return }
+        throw DiskCacheError("unlinkat \(path)", code: errno)
+    }
+
+    // MARK: - Everything at once
+
+    /// Takes every entry out of reach at once, by renaming the folders that hold them; `emptyTrash` removes them later.
+    func discardEverything() throws(DiskCacheError) {
+        guard unsafe mkdirat(root.raw, Self.trashName, Self.privateMode) == 0 || errno == EEXIST else {
+            throw DiskCacheError("mkdirat trash", code: errno)
+        }
+        for kind in EntryKind.allCases {
+            let target = "\(Self.trashName)/\(UInt64.random(in: 0 ... .max))"
+            guard unsafe renameat(root.raw, "\(EntryPath.folder(of: kind))", root.raw, target) != 0 else {
+                continue
+            }
+            guard errno == ENOENT else { throw DiskCacheError("renameat", code: errno) }
+        }
+    }
+
+    /// Removes what was discarded, one folder of files per call; false when nothing is left.
+    func emptyTrash() throws(DiskCacheError) -> Bool {
+        guard let first = try names(in: Self.trashName).first else { return false }
+        let discarded = "\(Self.trashName)/\(first)"
+        guard let shard = try names(in: discarded).first.map({ "\(discarded)/\($0)" }) else {
+            try removeFolder(discarded)
+            return true
+        }
+        for name in try names(in: shard) { try removeFile("\(shard)/\(name)") }
+        try removeFolder(shard)
+        return true
+    }
+
+    private func removeFolder(_ path: String) throws(DiskCacheError) {
+        guard unsafe unlinkat(root.raw, path, AT_REMOVEDIR) == 0 else {
+            throw DiskCacheError("unlinkat \(path)", code: errno)
+        }
+    }
+
+    // MARK: - The index's files
+
+    /// Moves a file out of the way; false when there is none.
+    @discardableResult
+    func rename(_ name: String, to other: String) throws(DiskCacheError) -> Bool {
+        guard unsafe renameat(root.raw, name, root.raw, other) != 0 else { return true }
+        guard errno == ENOENT else { throw DiskCacheError("renameat \(name)", code: errno) }
+        return false
+    }
+
+    /// Whether there is a file of this name.
+    func hasFile(_ name: String) -> Bool {
+        unsafe faccessat(root.raw, name, F_OK, 0) == 0
+    }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+
+/// The folder of the disk tier as the file system sees it: where an entry's file lies, and how it gets there.
+///
+/// An entry lies at `originals/ab/abcd…` or `results/ab/abcd…`, named by its key, so that a look-up needs nothing but the
+/// key. Everything is relative to one open descriptor of the folder. Blocking; safe from any thread, but only one thread
+/// may link and unlink.
+final class DiskFolder: Sendable {
+    /// What looking for a file came to.
+    enum Opened {
+        /// It is open for reading.
+        case file(OwnedDescriptor)
+        /// There is none.
+        case missing
+        /// Nobody can tell without waiting for the disk.
+        case wouldBlock
+    }
+
+    /// What a file's inode tells.
+    struct Status {
+        /// The size in bytes.
+        let size: Int64
+        /// Changes with every change of the file.
+        let identity: VerifiedFiles.Identity
+    }
+
+    /// The folder's path.
+    let path: String
+    /// The folder itself.
+    let root: OwnedDescriptor
+
+    static let privateMode: mode_t = 0o700
+    static let fileMode: mode_t = 0o600
+
+    /// Opens the folder, and creates it for our eyes only when it is not there.
+    init(path: String) throws(DiskCacheError) {
+        self.path = path
+        try Self.create(path)
+        let descriptor = unsafe linux_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+        guard descriptor >= 0 else { throw DiskCacheError("open \(path)", code: errno) }
+        root = OwnedDescriptor(owning: descriptor)
+    }
+
+    private static func create(_ path: String) throws(DiskCacheError) {
+        var partial = path.hasPrefix("/") ? "/" : ""
+        for part in path.split(separator: "/") {
+            partial += part + "/"
+            guard unsafe mkdir(partial, privateMode) < 0, errno != EEXIST else { continue }
+            // A folder above ours may be one that we may not write to; what counts is whether ours is there.
+            guard errno == EACCES || errno == EROFS || errno == EPERM else {
+                throw DiskCacheError("mkdir \(partial)", code: errno)
+            }
+        }
+    }
+
+    // MARK: - Reading
+
+    /// Opens an entry's file.
+    ///
+    /// - Parameter fromMemory: answer only from what the kernel has in memory (openat2(2), RESOLVE_CACHED).
+    func open(_ id: EntryID, fromMemory: Bool) throws(DiskCacheError) -> Opened {
+        let (descriptor, code) = unsafe EntryPath.with(id) { path in
+            let result =
+                fromMemory
+                ? unsafe linux_open_cached(root.raw, path)
+                : unsafe linux_openat(root.raw, path, O_RDONLY | O_CLOEXEC, 0)
+            return (result, errno)
+        }
+        if descriptor >= 0 { return .file(OwnedDescriptor(owning: descriptor)) }
+        switch code {
+        case ENOENT, ENOTDIR: return .missing
+        case EAGAIN, ENOSYS: return .wouldBlock
+        default: throw DiskCacheError("openat", code: code)
+        }
+    }
+
+    /// What the inode of an open file tells.
+    func status(of file: OwnedDescriptor) throws(DiskCacheError) -> Status {
+        var status = stat()
+        guard unsafe fstat(file.raw, &status) == 0 else { throw DiskCacheError("fstat", code: errno) }
+        return Status(status)
+    }
+
+    /// What the inode of an entry's file tells; nil when there is no file.
+    func status(of id: EntryID) throws(DiskCacheError) -> Status? {
+        var status = stat()
+        let code = unsafe EntryPath.with(id) { path in
+            unsafe fstatat(root.raw, path, &status, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : errno
+        }
+        switch code {
+        case 0: return Status(status)
+        case ENOENT, ENOTDIR: return nil
+        default: throw DiskCacheError("fstatat", code: code)
+        }
+    }
+
+    // MARK: - Writing
+
+    /// Opens a file without a name; it vanishes with its last descriptor unless `link` names it.
+    func stage() throws(DiskCacheError) -> OwnedDescriptor {
+        let descriptor = unsafe linux_open_unnamed(path, Self.fileMode)
+        guard descriptor >= 0 else {
+            let code = errno
+            guard code != EOPNOTSUPP, code != EISDIR else { throw .unsupported("unnamed files (O_TMPFILE)") }
+            throw DiskCacheError("open O_TMPFILE", code: code)
+        }
+        return OwnedDescriptor(owning: descriptor)
+    }
+
+    /// Names a staged file as an entry's, at once and in place of an earlier one.
+    ///
+    /// linkat(2) replaces nothing, so over an earlier file it takes two steps, by way of the entry's `.new`; whoever dies
+    /// in between leaves that behind, which is why the commit journal is written before.
+    func link(_ file: OwnedDescriptor, as id: EntryID) throws(DiskCacheError) {
+        var code = linkCode(file, id)
+        if code == ENOENT {
+            try createShard(of: id)
+            code = linkCode(file, id)
+        }
+        switch code {
+        case 0: return
+        case EEXIST: try replace(id, with: file)
+        default: throw DiskCacheError("linkat", code: code)
+        }
+    }
+
+    private func linkCode(_ file: OwnedDescriptor, _ id: EntryID, suffix: EntryPath.Suffix = .none) -> Int32 {
+        unsafe EntryPath.with(id, suffix) {
+            unsafe linux_link_unnamed(file.raw, root.raw, $0) == 0 ? 0 : errno
+        }
+    }
+
+    private func replace(_ id: EntryID, with file: OwnedDescriptor) throws(DiskCacheError) {
+        try unlink(id, .new)
+        let code = linkCode(file, id, suffix: .new)
+        guard code == 0 else { throw DiskCacheError("linkat", code: code) }
+        let renamed = unsafe EntryPath.with(id, .new) { from in
+            unsafe EntryPath.with(id) { to in
+                unsafe renameat(root.raw, from, root.raw, to) == 0 ? 0 : errno
+            }
+        }
+        guard renamed == 0 else { throw DiskCacheError("renameat", code: renamed) }
+    }
+
+    private func createShard(of id: EntryID) throws(DiskCacheError) {
+        for depth in [EntryPath.Depth.kind, .shard] {
+            let code = unsafe EntryPath.with(id, upTo: depth) {
+                unsafe mkdirat(root.raw, $0, Self.privateMode) == 0 ? 0 : errno
+            }
+            guard code == 0 || code == EEXIST else { throw DiskCacheError("mkdirat", code: code) }
+        }
+    }
+
+    /// Removes an entry's file; false when there is none.
+    @discardableResult
+    func unlink(_ id: EntryID, _ suffix: EntryPath.Suffix = .none) throws(DiskCacheError) -> Bool {
+        let code = unsafe EntryPath.with(id, suffix) { unsafe unlinkat(root.raw, $0, 0) == 0 ? 0 : errno }
+        switch code {
+        case 0: return true
+        case ENOENT, ENOTDIR: return false
+        default: throw DiskCacheError("unlinkat", code: code)
+        }
+    }
+
+    /// Waits until the names on the way to an entry's file are on the disk.
+    func syncNames(of id: EntryID) throws(DiskCacheError) {
+        for depth in [EntryPath.Depth.shard, .kind] {
+            let descriptor = unsafe EntryPath.with(id, upTo: depth) {
+                unsafe linux_openat(root.raw, $0, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+            }
+            guard descriptor >= 0 else { throw DiskCacheError("openat", code: errno) }
+            try OwnedDescriptor(owning: descriptor).sync()
+        }
+        try root.sync()
+    }
+}
+
+extension DiskFolder.Status {
+    fileprivate init(_ status: stat) {
+        size = Int64(status.st_size)
+        identity = VerifiedFiles.Identity(
+            inode: UInt64(status.st_ino),
+            changed: Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec),
+            size: Int64(status.st_size))
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension DiskIndex {
+    /// What SQLite keeps beside the database.
+    private static let companions = ["", "-wal", "-shm"]
+    /// Put behind the name of an index that cannot be used; an earlier one is replaced.
+    private static let brokenSuffix = ".broken"
+
+    /// Opens the folder's index; where it cannot be used, sets it aside and begins a new one.
+    ///
+    /// - Returns: the index, and whether it is new, so that the files have to be looked through.
+    /// - Throws: `full` and what no new index would heal.
+    static func openOrRebuild(
+        in folder: DiskFolder, configuration: DiskCacheConfiguration
+    ) throws(DiskCacheError) -> (DiskIndex, isNew: Bool) {
+        let path = "\(folder.path)/\(fileName)"
+        let isNew = !folder.hasFile(fileName)
+        do {
+            return (try DiskIndex(path: path, configuration: configuration), isNew)
+        } catch .index where !isNew {
+            for companion in companions {
+                try folder.rename(fileName + companion, to: fileName + brokenSuffix + companion)
+            }
+            return (try DiskIndex(path: path, configuration: configuration), true)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the reading and the writing side of the disk tier share; each part is safe on its own.
+final class DiskParts: Sendable {
+    let configuration: DiskCacheConfiguration
+    /// Returns the time in seconds since 1970.
+    let clock: @Sendable () -> Int64
+    let folder: DiskFolder
+    let lock: FolderLock
+    let journal: CommitJournal
+    let ballast: Ballast
+    let index: DiskIndex
+    /// Whether the index is new, or the machine was cut off: then there may be files that it does not know.
+    let needsScan: Bool
+    let entries = EntrySet()
+    let counters = DiskCounters()
+    let touches: PendingTouches
+    let verified: VerifiedFiles
+
+    /// Opens everything in the folder, and sets right what a crash in the middle of a batch has left.
+    ///
+    /// Blocking: for the lock at most `patience`, else some milliseconds, however much the folder holds.
+    init(
+        directory: String, configuration: DiskCacheConfiguration, patience: TimeSpan,
+        clock: @escaping @Sendable () -> Int64
+    ) throws(DiskCacheError) {
+        self.configuration = configuration
+        self.clock = clock
+        let limits = configuration.limits
+        folder = try DiskFolder(path: directory)
+        lock = try FolderLock(folder: folder, patience: patience)
+        // Asked now, so that a file system without them is found at the start and not by the first request.
+        _ = try folder.stage()
+        ballast = Ballast(folder: folder, size: limits.ballast)
+        journal = try CommitJournal(folder: folder, capacity: max(1, limits.batchSize))
+        let isNew: Bool
+        (index, isNew) = try DiskIndex.openOrRebuild(in: folder, configuration: configuration)
+        needsScan = isNew || lock.wasCutOff
+        touches = PendingTouches(limit: limits.maxTouches)
+        verified = VerifiedFiles(capacity: limits.maxVerified)
+        try settle()
+        ballast.fill()
+    }
+
+    /// Sets the index right about the entries of the last batch, whatever became of it.
+    ///
+    /// The interleavings of a crash, per entry: 1. before linkat: an older file or none is there, and the index may know it;
+    /// 2. between linkat and rename: the entry's `.new` is left over; 3. before the index's commit: the file is there and
+    /// the index knows nothing of it, or only of the older one. So: remove the `.new`, and tell the index what is there.
+    private func settle() throws(DiskCacheError) {
+        let block = try journal.read()
+        var changes: [IndexChange] = []
+        for id in block.entries {
+            try folder.unlink(id, .new)
+            changes.append(try adoption(of: id).map { .put($0) } ?? .delete(id))
+        }
+        if block.removesEverything {
+            try folder.discardEverything()
+            changes = [.deleteEverything]
+        }
+        if !changes.isEmpty { _ = try index.apply(changes, durable: false) }
+        try journal.write(CommitJournal.Block())
+    }
+
+    /// What the index has to know of an entry's file; nil when there is none, or none that is valid: then it is gone now.
+    func adoption(of id: EntryID) throws(DiskCacheError) -> IndexEntry? {
+        guard case .file(let file) = try folder.open(id, fromMemory: false) else { return nil }
+        guard let entry = try EntryFile(file: file, status: folder.status(of: file)).header(), entry.id == id
+        else {
+            try folder.unlink(id)
+            return nil
+        }
+        return IndexEntry(
+            id: id, sourceKey: entry.description.sourceKey, bytes: entry.fileLength,
+            storedAt: entry.description.storedAt, accessedAt: clock())
+    }
+}

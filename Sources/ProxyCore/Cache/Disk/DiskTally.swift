@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How much the disk tier holds, or by how much a change makes it hold more.
+public struct DiskTally: Sendable, Equatable {
+    /// Entries and their bytes.
+    public struct Amount: Sendable, Equatable {
+        /// Entries.
+        public var entries = 0
+        /// Bytes of their files.
+        public var bytes: Int64 = 0
+    }
+
+    /// Bytes as origins sent them.
+    public var originals = Amount()
+    /// What we made of them.
+    public var results = Amount()
+    /// Source records.
+    public var records = 0
+    /// Entries that took the place of an earlier one; only in a change.
+    var replaced = 0
+
+    /// Bytes of all entries' files.
+    public var bytes: Int64 { originals.bytes + results.bytes }
+    /// All entries.
+    public var entries: Int { originals.entries + results.entries }
+
+    /// The amount of one kind.
+    public subscript(kind: EntryKind) -> Amount {
+        get { kind == .original ? originals : results }
+        set {
+            switch kind {
+            case .original: originals = newValue
+            case .result: results = newValue
+            }
+        }
+    }
+
+    /// Notes that entries came (or went, with negative numbers).
+    mutating func add(entries: Int, bytes: Int64, of kind: EntryKind) {
+        self[kind].entries += entries
+        self[kind].bytes += bytes
+    }
+
+    /// Adds a change.
+    static func += (left: inout DiskTally, right: DiskTally) {
+        for kind in EntryKind.allCases {
+            left.add(entries: right[kind].entries, bytes: right[kind].bytes, of: kind)
+        }
+        left.records += right.records
+    }
+}

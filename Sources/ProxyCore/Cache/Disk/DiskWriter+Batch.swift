@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+extension DiskWriter {
+    /// What a batch has done to files and has yet to tell the index.
+    private struct Pending {
+        var changes: [IndexChange] = []
+        /// Entries whose files were named; unnamed again when the index cannot be told.
+        var linked: [EntryID] = []
+        var isDurable = false
+        var completions: [(completion: @Sendable (Result<Int, DiskCacheError>) -> Void, count: Int)] = []
+    }
+
+    /// Does the jobs in their order, in one transaction, or in several where one needs to see what another did.
+    func run(_ batch: [WriteJob]) {
+        var pending = Pending()
+        do {
+            try announce(batch)
+        } catch {
+            parts.counters.failedToWrite(batch.count)
+            for job in batch { job.completion?(.failure(error)) }
+            return
+        }
+        for job in batch {
+            do throws(DiskCacheError) {
+                try run(job, &pending)
+            } catch {
+                parts.counters.failedToWrite()
+                job.completion?(.failure(error))
+            }
+        }
+        settle(&pending)
+        if isOverSize { beginSweep(nil) }
+    }
+
+    /// Writes down which entries the batch is about to name, before it does.
+    private func announce(_ batch: [WriteJob]) throws(DiskCacheError) {
+        var block = CommitJournal.Block()
+        for job in batch {
+            if case .commit(let entry, _, _) = job.task { block.entries.append(entry.id) }
+        }
+        if !block.entries.isEmpty { try parts.journal.write(block) }
+    }
+
+    private func run(_ job: WriteJob, _ pending: inout Pending) throws(DiskCacheError) {
+        var count = 1
+        switch job.task {
+        case .commit(let entry, let file, let isDurable): try commit(entry, file, isDurable, &pending)
+        case .remove(let id, let reason): count = try remove(id, because: reason, &pending) ? 1 : 0
+        case .discard(let id, let identity): count = try discard(id, identity, &pending) ? 1 : 0
+        case .save(let record): pending.changes.append(.save(record, at: parts.clock()))
+        case .removeRecord(let key): pending.changes.append(.deleteRecord(key))
+        case .removeSource(let key): count = try removeSource(key, &pending)
+        case .removeAll: count = try removeAll(&pending)
+        case .sweep:
+            settle(&pending)
+            beginSweep(job.completion)
+            return
+        }
+        if let completion = job.completion { pending.completions.append((completion, count)) }
+    }
+
+    private func commit(
+        _ entry: IndexEntry, _ file: OwnedDescriptor, _ isDurable: Bool, _ pending: inout Pending
+    ) throws(DiskCacheError) {
+        try parts.folder.link(file, as: entry.id)
+        parts.entries.insert(entry.id)
+        pending.linked.append(entry.id)
+        pending.changes.append(.put(entry))
+        guard isDurable else { return }
+        try parts.folder.syncNames(of: entry.id)
+        pending.isDurable = true
+    }
+
+    /// Unlinks first and tells the index later: a crash in between leaves a row without a file, which is a miss.
+    private func remove(
+        _ id: EntryID, because reason: EvictionReason, _ pending: inout Pending
+    ) throws(DiskCacheError) -> Bool {
+        let existed = try parts.folder.unlink(id)
+        parts.entries.remove(id)
+        pending.changes.append(.delete(id))
+        if existed || reason == .missing { parts.counters.evicted(because: reason) }
+        return existed
+    }
+
+    private func discard(
+        _ id: EntryID, _ identity: VerifiedFiles.Identity?, _ pending: inout Pending
+    ) throws(DiskCacheError) -> Bool {
+        // Whoever saw the damage saw it some time ago; a file that has taken the place since is not damaged.
+        guard try parts.folder.status(of: id)?.identity == identity else { return false }
+        return try remove(id, because: identity == nil ? .missing : .corrupt, &pending)
+    }
+
+    private func removeSource(_ key: CacheKey, _ pending: inout Pending) throws(DiskCacheError) -> Int {
+        settle(&pending)
+        var count = 0
+        while true {
+            let entries = try parts.index.entries(ofSource: key, limit: parts.configuration.limits.batchSize)
+            for entry in entries where try remove(entry.id, because: .purged, &pending) { count += 1 }
+            pending.changes.append(.deleteRecord(key))
+            try tellIndex(&pending)
+            if entries.isEmpty { return count }
+        }
+    }
+
+    private func removeAll(_ pending: inout Pending) throws(DiskCacheError) -> Int {
+        settle(&pending)
+        let count = max(0, parts.counters.tally.entries)
+        try parts.journal.write(CommitJournal.Block(removesEverything: true))
+        try parts.folder.discardEverything()
+        parts.entries.removeAll()
+        pending.changes.append(.deleteEverything)
+        try tellIndex(&pending)
+        try parts.journal.write(CommitJournal.Block())
+        parts.counters.resetTally()
+        parts.counters.evicted(count, because: .purged)
+        housekeeping.withLock { $0.hasTrash = true }
+        return count
+    }
+
+    // MARK: - The index
+
+    /// Tells the index and everybody who waits; what cannot be told is undone.
+    private func settle(_ pending: inout Pending) {
+        let completions = pending.completions
+        pending.completions = []
+        let linked = pending.linked
+        do throws(DiskCacheError) {
+            try tellIndex(&pending)
+            for (completion, count) in completions { completion(.success(count)) }
+        } catch {
+            parts.counters.failedToWrite(max(1, completions.count))
+            undo(linked)
+            for (completion, _) in completions { completion(.failure(error)) }
+        }
+    }
+
+    private func tellIndex(_ pending: inout Pending) throws(DiskCacheError) {
+        let (changes, isDurable) = (pending.changes, pending.isDurable)
+        (pending.changes, pending.linked, pending.isDurable) = ([], [], false)
+        try apply(changes, durable: isDurable)
+    }
+
+    /// Makes changes in the index; on a full disk a second time, in the room that the ballast leaves.
+    func apply(_ changes: [IndexChange], durable: Bool = false) throws(DiskCacheError) {
+        guard !changes.isEmpty else { return }
+        do {
+            parts.counters.add(try parts.index.apply(changes, durable: durable))
+        } catch .full where parts.ballast.release() {
+            parts.counters.add(try parts.index.apply(changes, durable: durable))
+        }
+    }
+
+    private func undo(_ linked: [EntryID]) {
+        for id in linked {
+            parts.entries.remove(id)
+            // Lost: why the file can't be removed; it is right and can be read, but only the next commit removes it.
+            _ = try? parts.folder.unlink(id)
+        }
+    }
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Names one entry of the disk tier: a key has an original, results, or both.
+struct EntryID: Hashable, Sendable {
+    /// The kind.
+    let kind: EntryKind
+    /// The key.
+    let key: CacheKey
+
+    /// 64 uniformly distributed bits, never 0: the low half of the key, set apart by kind.
+    var fingerprint: UInt64 {
+        let bits = key.low ^ (UInt64(kind.rawValue) << 63 | UInt64(kind.rawValue))
+        return bits == 0 ? 1 : bits
+    }
+}

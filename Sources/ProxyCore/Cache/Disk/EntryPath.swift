@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Spells where an entry's file lies below the folder: `results/ab/abcd…`, without building a `String`.
+enum EntryPath {
+    /// What may follow the name.
+    enum Suffix {
+        /// The entry itself.
+        case none
+        /// The file that is about to take the entry's place.
+        case new
+    }
+
+    /// How far down a path goes.
+    enum Depth {
+        /// To the folder of all entries of the kind.
+        case kind
+        /// To the folder of those whose keys begin with the same two digits.
+        case shard
+        /// To the file.
+        case file
+    }
+
+    /// The longest path, "originals/ab/", 32 digits, ".new" and the end, in bytes; rounded up.
+    private static let capacity = 64
+    private static let digits: StaticString = "0123456789abcdef"
+    private static let newSuffix: StaticString = ".new"
+
+    /// The folders of both kinds.
+    static func folder(of kind: EntryKind) -> StaticString {
+        switch kind {
+        case .original: "originals"
+        case .result: "results"
+        }
+    }
+
+    /// Hot path: calls `body` with the path as a C string, which is valid during the call.
+    static func with<Result>(
+        _ id: EntryID, _ suffix: Suffix = .none, upTo depth: Depth = .file,
+        _ body: (UnsafePointer<CChar>) -> Result
+    ) -> Result {
+        unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: capacity) { buffer in
+            var count = 0
+            unsafe append(folder(of: id.kind), to: buffer, &count)
+            if depth != .kind {
+                unsafe append("/", to: buffer, &count)
+                unsafe appendHex(id.key.high, digits: 2, to: buffer, &count)
+            }
+            if depth == .file {
+                unsafe append("/", to: buffer, &count)
+                unsafe appendHex(id.key.high, digits: 16, to: buffer, &count)
+                unsafe appendHex(id.key.low, digits: 16, to: buffer, &count)
+                if suffix == .new { unsafe append(newSuffix, to: buffer, &count) }
+            }
+            unsafe buffer.initializeElement(at: count, to: 0)
+            // Safe because the buffer was terminated just now, and has a base address, its capacity not being 0.
+            return unsafe body(UnsafePointer(buffer.baseAddress.unsafelyUnwrapped))
+        }
+    }
+
+    /// Reads a file's name back into a key; nil for anything that is not exactly an entry's name.
+    static func key(ofName name: String) -> CacheKey? {
+        guard let key = CacheKey(name), key.description == name else { return nil }
+        return key
+    }
+
+    private static func append(
+        _ text: StaticString, to buffer: UnsafeMutableBufferPointer<CChar>, _ count: inout Int
+    ) {
+        for index in 0..<text.utf8CodeUnitCount {
+            unsafe buffer.initializeElement(at: count, to: CChar(bitPattern: text.utf8Start[index]))
+            count += 1
+        }
+    }
+
+    private static func appendHex(
+        _ word: UInt64, digits count: Int, to buffer: UnsafeMutableBufferPointer<CChar>, _ place: inout Int
+    ) {
+        for index in 0..<count {
+            let digit = Int(truncatingIfNeeded: word >> UInt64(60 - 4 * index) & 15)
+            unsafe buffer.initializeElement(at: place, to: CChar(bitPattern: digits.utf8Start[digit]))
+            place += 1
+        }
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// Which entries the disk tier may hold: at most 16 bytes each, so that a miss costs no system call.
+///
+/// Split into parts with a lock each, which also grow one by one, so that no growth is a pause. Until everything on disk is
+/// known to it, it says "may be" to every question: right, at the price of an open(2). Safe from any thread.
+final class EntrySet: Sendable {
+    private final class Part: Sendable {
+        let table = Mutex(FingerprintTable())
+    }
+
+    private let parts: [Part]
+    private let complete = Atomic(false)
+
+    /// Entries differ in their part by these bits of the key, which are no part of the fingerprint.
+    private static let partCount = 256
+
+    /// An empty set that is not complete.
+    init() {
+        parts = (0..<Self.partCount).map { _ in Part() }
+    }
+
+    /// Hot path: whether the entry may be on disk; "no" is certain.
+    func mayContain(_ id: EntryID) -> Bool {
+        guard complete.load(ordering: .acquiring) else { return true }
+        return part(of: id).table.withLock { $0.contains(id.fingerprint) }
+    }
+
+    /// Adds an entry.
+    func insert(_ id: EntryID) {
+        _ = part(of: id).table.withLock { $0.insert(id.fingerprint) }
+    }
+
+    /// Removes an entry.
+    func remove(_ id: EntryID) {
+        _ = part(of: id).table.withLock { $0.remove(id.fingerprint) }
+    }
+
+    /// Whether the entry has been added; unlike `mayContain` it does not care what is still unknown.
+    func hasSeen(_ id: EntryID) -> Bool {
+        part(of: id).table.withLock { $0.contains(id.fingerprint) }
+    }
+
+    /// Forgets every entry.
+    func removeAll() {
+        for part in parts { part.table.withLock { $0 = FingerprintTable() } }
+    }
+
+    /// Declares that everything on disk has been added.
+    func markComplete() {
+        complete.store(true, ordering: .releasing)
+    }
+
+    /// Whether everything on disk has been added.
+    var isComplete: Bool { complete.load(ordering: .acquiring) }
+
+    /// The number of entries.
+    var count: Int { parts.reduce(0) { $0 + $1.table.withLock(\.count) } }
+
+    /// The memory the tables take, in bytes.
+    var byteCount: Int { parts.reduce(0) { $0 + $1.table.withLock(\.byteCount) } }
+
+    private func part(of id: EntryID) -> Part {
+        parts[Int(truncatingIfNeeded: id.key.high) & (Self.partCount - 1)]
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+
+/// Keeps a second daemon out of the folder, and remembers whether the last one left it in order.
+///
+/// While the folder is in use, its `lock` names the machine's present boot. A process that dies leaves everything it
+/// wrote to the kernel; a machine that dies does not, and the next start sees another boot's name there.
+final class FolderLock: Sendable {
+    private static let fileName = "lock"
+    private static let bootPath = "/proc/sys/kernel/random/boot_id"
+    private static let maxContent = 64
+    /// Time between two tries, in microseconds.
+    private static let retryInterval: useconds_t = 20_000
+
+    /// Whether the machine stopped while the folder was in use.
+    let wasCutOff: Bool
+
+    private let file: OwnedDescriptor
+
+    /// Locks the folder; blocks for at most `patience`, while another daemon finishes.
+    /// - Throws: `locked` when it does not.
+    init(folder: DiskFolder, patience: TimeSpan) throws(DiskCacheError) {
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC
+        let descriptor = unsafe linux_openat(folder.root.raw, Self.fileName, flags, DiskFolder.fileMode)
+        guard descriptor >= 0 else { throw DiskCacheError("open lock", code: errno) }
+        file = OwnedDescriptor(owning: descriptor)
+        try Self.lock(file, patience: patience, path: folder.path)
+        let boot = Self.read(Self.bootPath)
+        guard case .bytes(let last) = try file.read(Self.maxContent, at: 0, fromMemory: false) else {
+            throw .system(call: "read lock", code: EAGAIN)
+        }
+        wasCutOff = !last.isEmpty && last != boot
+        try file.write(boot, at: 0)
+        guard ftruncate(file.raw, off_t(boot.count)) == 0 else {
+            throw DiskCacheError("ftruncate", code: errno)
+        }
+    }
+
+    /// Declares that the folder is in order, and lets another daemon have it.
+    func release() {
+        // A failure leaves the boot's name there, and costs the next boot a needless look through the folder.
+        _ = ftruncate(file.raw, 0)
+        _ = linux_flock(file.raw, LOCK_UN)
+    }
+
+    private static func lock(
+        _ file: OwnedDescriptor, patience: TimeSpan, path: String
+    ) throws(DiskCacheError) {
+        var patience = patience.milliseconds * 1_000
+        while linux_flock(file.raw, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EWOULDBLOCK || errno == EINTR else { throw DiskCacheError("flock", code: errno) }
+            guard patience > 0 else { throw .locked(path) }
+            usleep(retryInterval)
+            patience -= Int(retryInterval)
+        }
+    }
+
+    private static func read(_ path: String) -> [UInt8] {
+        let descriptor = unsafe linux_open(path, O_RDONLY | O_CLOEXEC, 0)
+        guard descriptor >= 0 else { return [] }
+        let file = OwnedDescriptor(owning: descriptor)
+        // Lost: why the boot has no name; the folder is then never looked through for a cut-off's sake.
+        guard case .bytes(let bytes)? = try? file.read(maxContent, at: 0, fromMemory: false) else {
+            return []
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the writer does between batches, and how far it has come.
+struct Housekeeping: Sendable {
+    /// The steps of a sweep, in order.
+    enum Phase: Sendable {
+        /// Writing when entries were served last.
+        case touches
+        /// Removing what is too old.
+        case age
+        /// Removing the oldest until the low-water mark, when the tier is over its size.
+        case size
+        /// Forgetting the source records saved longest ago, when there are too many.
+        case records
+        /// Giving unused pages of the index back.
+        case vacuum
+    }
+
+    /// A sweep that is going on.
+    struct Sweep: Sendable {
+        /// The step it is at.
+        var phase = Phase.touches
+        /// Accesses that have yet to be written.
+        var touches: [(id: EntryID, time: Int64)] = []
+        /// Whether the tier was over its size, so that it goes down to the low-water mark.
+        var isDraining = false
+        /// Entries removed so far.
+        var removed = 0
+        /// Whom to tell when it is over.
+        var completions: [@Sendable (Result<Int, DiskCacheError>) -> Void] = []
+    }
+
+    /// Whether the writer has begun.
+    var hasBegun = false
+    /// Whether the writer has closed the index.
+    var hasEnded = false
+    /// The sweep that is going on.
+    var sweep: Sweep?
+    /// Those who asked for a sweep while one was going on; they get the next.
+    var waiting: [@Sendable (Result<Int, DiskCacheError>) -> Void] = []
+    /// Folders that have yet to be looked through.
+    var scan: [DiskFolder.Shard]
+    /// Names found in the folder that is being looked through.
+    var names: [String] = []
+    /// Whether everything that the index knew at the start has been read.
+    var isLoaded = false
+    /// Whether there may be discarded folders; true at the start, for they may be another run's.
+    var hasTrash = true
+
+    /// Begins with these folders to look through.
+    init(scan: [DiskFolder.Shard]) {
+        self.scan = scan
+    }
+}

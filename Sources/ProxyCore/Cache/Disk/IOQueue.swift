@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Synchronization
+
+/// Runs work that blocks, away from the event loops and Swift's own threads; bounded in what runs and in what waits.
+///
+/// Each lane is a serial Dispatch queue, which gets a thread of its own; a concurrent queue would share as many threads as
+/// there are cores, and blocking them all would stop everybody else's.
+final class IOQueue: Sendable {
+    private struct State {
+        var idle: [DispatchQueue]
+        /// nil where the job has been taken.
+        var waiting: [(@Sendable () -> Void)?] = []
+        /// How many of `waiting` have been taken.
+        var taken = 0
+        var refused = 0
+    }
+
+    private let maxWaiting: Int
+    private let state: Mutex<State>
+
+    /// A queue that runs at most `maxRunning` at once and keeps at most `maxWaiting` waiting.
+    init(label: String, maxRunning: Int, maxWaiting: Int) {
+        self.maxWaiting = maxWaiting
+        let lanes = (0..<max(1, maxRunning)).map { DispatchQueue(label: "\(label).\($0)") }
+        state = Mutex(State(idle: lanes))
+    }
+
+    /// How often work was refused.
+    var refused: Int { state.withLock { $0.refused } }
+
+    /// Runs `work` on a lane and returns what it returns.
+    /// - Throws: `overloaded` when too much waits already; else what `work` throws.
+    func run<Value: Sendable>(
+        _ work: @escaping @Sendable () throws(DiskCacheError) -> Value
+    ) async throws(DiskCacheError) -> Value {
+        let result: Result<Value, DiskCacheError> = await withCheckedContinuation { continuation in
+            let isAccepted = submit {
+                continuation.resume(returning: Result { () throws(DiskCacheError) in try work() })
+            }
+            if !isAccepted { continuation.resume(returning: .failure(.overloaded)) }
+        }
+        return try result.get()
+    }
+
+    private func submit(_ job: @escaping @Sendable () -> Void) -> Bool {
+        let (lane, isAccepted) = state.withLock { state -> (DispatchQueue?, Bool) in
+            if let lane = state.idle.popLast() { return (lane, true) }
+            guard state.waiting.count - state.taken < maxWaiting else {
+                state.refused += 1
+                return (nil, false)
+            }
+            state.waiting.append(job)
+            return (nil, true)
+        }
+        lane?.async { self.drain(lane, startingWith: job) }
+        return isAccepted
+    }
+
+    private func drain(_ lane: DispatchQueue?, startingWith job: @Sendable () -> Void) {
+        guard let lane else { return }
+        job()
+        while let next = state.withLock({ next(&$0, for: lane) }) { next() }
+    }
+
+    /// The job that waits longest; when none does, the lane is idle again.
+    private func next(_ state: inout State, for lane: DispatchQueue) -> (@Sendable () -> Void)? {
+        guard state.taken < state.waiting.count else {
+            state.idle.append(lane)
+            return nil
+        }
+        let job = state.waiting[state.taken]
+        state.waiting[state.taken] = nil
+        state.taken += 1
+        if state.taken > maxWaiting || state.taken == state.waiting.count {
+            state.waiting.removeFirst(state.taken)
+            state.taken = 0
+        }
+        return job
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Appends integers and texts in the disk tier's byte order, least significant byte first.
+struct LittleEndianWriter {
+    /// What has been written.
+    private(set) var bytes: [UInt8] = []
+
+    /// Appends an integer.
+    mutating func append<Value: FixedWidthInteger>(_ value: Value) {
+        for shift in stride(from: 0, to: Value.bitWidth, by: 8) {
+            bytes.append(UInt8(truncatingIfNeeded: value >> Value(shift)))
+        }
+    }
+
+    /// Appends bytes.
+    mutating func append(contentsOf other: some Sequence<UInt8>) {
+        bytes.append(contentsOf: other)
+    }
+
+    /// Appends a key, both halves.
+    mutating func append(_ key: CacheKey) {
+        append(key.high)
+        append(key.low)
+    }
+
+    /// Appends zeros up to a length.
+    mutating func pad(to count: Int) {
+        bytes.append(contentsOf: repeatElement(0, count: max(0, count - bytes.count)))
+    }
+
+    /// Puts an integer over what was written at a place, which must hold it.
+    mutating func overwrite<Value: FixedWidthInteger>(_ value: Value, at place: Int) {
+        for (index, shift) in stride(from: 0, to: Value.bitWidth, by: 8).enumerated() {
+            bytes[place + index] = UInt8(truncatingIfNeeded: value >> Value(shift))
+        }
+    }
+}
+
+/// Reads what `LittleEndianWriter` wrote; never past the end.
+struct LittleEndianReader {
+    private let bytes: ArraySlice<UInt8>
+    private var place: Int
+
+    /// Begins at the slice's first byte.
+    init(_ bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+        place = bytes.startIndex
+    }
+
+    /// The next integer; nil when there are too few bytes left.
+    mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type = Value.self) -> Value? {
+        guard let part = take(Value.bitWidth / 8) else { return nil }
+        return part.reversed().reduce(0) { $0 << 8 | Value(truncatingIfNeeded: $1) }
+    }
+
+    /// The next key; nil when there are too few bytes left.
+    mutating func key() -> CacheKey? {
+        guard let high = integer(UInt64.self), let low = integer(UInt64.self) else { return nil }
+        return CacheKey(high: high, low: low)
+    }
+
+    /// The next `count` bytes; nil when there are fewer.
+    mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
+        guard count >= 0, count <= bytes.endIndex - place else { return nil }
+        defer { place += count }
+        return bytes[place..<place + count]
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+
+extension OwnedDescriptor {
+    /// What reading a range came to.
+    enum ReadOutcome {
+        /// The bytes; fewer than asked for only at the end of the file.
+        case bytes([UInt8])
+        /// Some of them are not in memory.
+        case wouldBlock
+    }
+
+    /// Reads up to `count` bytes from `offset`.
+    ///
+    /// - Parameter fromMemory: answer only from the page cache (preadv2(2), RWF_NOWAIT).
+    func read(_ count: Int, at offset: Int64, fromMemory: Bool) throws(DiskCacheError) -> ReadOutcome {
+        var code: Int32 = 0
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            (initialized, code) = unsafe fill(
+                UnsafeMutableRawBufferPointer(buffer), at: offset, fromMemory: fromMemory)
+        }
+        switch code {
+        case 0: return .bytes(bytes)
+        case EAGAIN, EOPNOTSUPP: return .wouldBlock
+        default: throw DiskCacheError("preadv2", code: code)
+        }
+    }
+
+    /// Fills the buffer from `offset`; the number of bytes read, and errno where that ended before the file did.
+    func fill(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64, fromMemory: Bool) -> (Int, Int32) {
+        let flags: Int32 = fromMemory ? 0x8 /* RWF_NOWAIT */ : 0
+        var done = 0
+        while done < buffer.count {
+            let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            let count = unsafe linux_pread2(
+                raw, rest.baseAddress, rest.count, off_t(offset) + off_t(done), flags)
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { return (done, errno) }
+            guard count > 0 else { break }
+            done += count
+        }
+        return (done, 0)
+    }
+
+    /// Writes all of `bytes` at `offset`.
+    func write(_ bytes: [UInt8], at offset: Int64) throws(DiskCacheError) {
+        var done = 0
+        while done < bytes.count {
+            let count = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe pwrite(
+                    raw, buffer.baseAddress?.advanced(by: done), buffer.count - done,
+                    off_t(offset) + off_t(done))
+            }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { throw DiskCacheError("pwrite", code: errno) }
+            done += count
+        }
+    }
+
+    /// The length of the file in bytes.
+    func length() throws(DiskCacheError) -> Int64 {
+        var status = stat()
+        guard unsafe fstat(raw, &status) == 0 else { throw DiskCacheError("fstat", code: errno) }
+        return Int64(status.st_size)
+    }
+
+    /// Waits until the file's bytes and inode, or the folder's names, are on the disk.
+    func sync() throws(DiskCacheError) {
+        guard fsync(raw) == 0 else { throw DiskCacheError("fsync", code: errno) }
+    }
+}

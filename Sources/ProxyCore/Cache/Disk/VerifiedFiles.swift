@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// Which files have passed their checksum since they last changed: a table of fixed size that forgets, never errs.
+///
+/// Eight bytes a file. A file whose place is taken by another is checked again, which costs time and no more.
+final class VerifiedFiles: Sendable {
+    /// What changes whenever a file's bytes may have: its inode, the time its inode changed, its size.
+    struct Identity: Hashable {
+        /// The inode's number.
+        let inode: UInt64
+        /// The time of the inode's last change, in nanoseconds since 1970.
+        let changed: Int64
+        /// The size in bytes.
+        let size: Int64
+
+        /// 64 well-mixed bits (the finaliser of SplitMix64, applied to each part); never 0.
+        var mark: UInt64 {
+            var bits: UInt64 = 0
+            for part in [inode, UInt64(bitPattern: changed), UInt64(bitPattern: size)] {
+                bits = (bits ^ part) &+ 0x9E37_79B9_7F4A_7C15
+                bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
+                bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
+                bits ^= bits >> 31
+            }
+            return bits == 0 ? 1 : bits
+        }
+    }
+
+    private let marks: Mutex<[UInt64]>
+
+    /// A table of `capacity` files.
+    init(capacity: Int) {
+        marks = Mutex([UInt64](repeating: 0, count: max(1, capacity)))
+    }
+
+    /// Hot path: whether the file has passed.
+    func contains(_ identity: Identity) -> Bool {
+        let mark = identity.mark
+        return marks.withLock { $0[Self.place(of: mark, in: $0)] == mark }
+    }
+
+    /// Remembers that the file has passed.
+    func insert(_ identity: Identity) {
+        let mark = identity.mark
+        marks.withLock { $0[Self.place(of: mark, in: $0)] = mark }
+    }
+
+    private static func place(of mark: UInt64, in marks: [UInt64]) -> Int {
+        Int(truncatingIfNeeded: mark.multipliedFullWidth(by: UInt64(marks.count)).high)
+    }
+}

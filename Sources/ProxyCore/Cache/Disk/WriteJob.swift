@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One thing that the writing side of the disk tier is asked to do.
+struct WriteJob: Sendable {
+    /// What there is to do.
+    enum Task: Sendable {
+        /// Name a staged file, whose header is written, as the entry's.
+        case commit(IndexEntry, OwnedDescriptor, durable: Bool)
+        /// Remove an entry.
+        case remove(EntryID, because: EvictionReason)
+        /// Remove an entry whose file is damaged, if that is still the file there; nil when there was none at all.
+        case discard(EntryID, VerifiedFiles.Identity?)
+        /// Remember a source's record.
+        case save(SourceRecord)
+        /// Forget a source's record.
+        case removeRecord(CacheKey)
+        /// Remove every entry made from a source, and its record.
+        case removeSource(CacheKey)
+        /// Remove everything.
+        case removeAll
+        /// Do a whole sweep, accesses written first.
+        case sweep
+    }
+
+    /// What there is to do.
+    let task: Task
+    /// Called once when it is done, with how many entries or records it was about; nil when nobody waits.
+    let completion: (@Sendable (Result<Int, DiskCacheError>) -> Void)?
+}

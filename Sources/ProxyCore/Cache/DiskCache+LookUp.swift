@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension DiskCache {
+    /// Hot path: whether the tier may hold the entry; "no" is certain, and costs no system call.
+    public func mayContain(_ key: CacheKey, kind: EntryKind) -> Bool {
+        parts.entries.mayContain(EntryID(kind: kind, key: key))
+    }
+
+    /// Hot path: looks an entry up with what the kernel has in memory, and waits for nothing.
+    ///
+    /// A handful of system calls; the body is read once after each start to be checked, on this thread only up to
+    /// `limits.maxVerifyNow`. A call that fails is `wouldBlock`: the look-up that waits will say why.
+    public func lookUpNow(_ key: CacheKey, kind: EntryKind, keyText: String) -> DiskLookUp {
+        let id = EntryID(kind: kind, key: key)
+        // Lost: the error; `lookUp` meets it again and throws it.
+        let outcome = (try? find(id, keyText: keyText, fromMemory: true)) ?? .wouldBlock
+        count(outcome, id)
+        return outcome
+    }
+
+    /// Looks an entry up; nil when there is none.
+    /// - Throws: `overloaded` when too many look-ups wait for the disk (503); what went wrong with the file system.
+    public func lookUp(
+        _ key: CacheKey, kind: EntryKind, keyText: String
+    ) async throws(DiskCacheError) -> DiskHit? {
+        switch lookUpNow(key, kind: kind, keyText: keyText) {
+        case .hit(let hit): return hit
+        case .miss: return nil
+        case .wouldBlock: return try await lookUpOnDisk(EntryID(kind: kind, key: key), keyText: keyText)
+        }
+    }
+
+    private func lookUpOnDisk(_ id: EntryID, keyText: String) async throws(DiskCacheError) -> DiskHit? {
+        do {
+            let outcome = try await readers.run { () throws(DiskCacheError) in
+                try self.find(id, keyText: keyText, fromMemory: false)
+            }
+            count(outcome, id)
+            guard case .hit(let hit) = outcome else { return nil }
+            return hit
+        } catch {
+            parts.counters.failedToRead()
+            throw error
+        }
+    }
+
+    private func count(_ outcome: DiskLookUp, _ id: EntryID) {
+        switch outcome {
+        case .hit:
+            parts.counters.lookedUp(id.kind, isHit: true)
+            touch(id, at: parts.clock())
+        case .miss: parts.counters.lookedUp(id.kind, isHit: false)
+        case .wouldBlock: break
+        }
+    }
+
+    // MARK: - On whichever thread
+
+    private func find(_ id: EntryID, keyText: String, fromMemory: Bool) throws(DiskCacheError) -> DiskLookUp {
+        guard parts.entries.mayContain(id) else { return .miss }
+        switch try parts.folder.open(id, fromMemory: fromMemory) {
+        case .missing:
+            forgetMissing(id)
+            return .miss
+        case .wouldBlock: return .wouldBlock
+        case .file(let file):
+            let file = EntryFile(file: file, status: try parts.folder.status(of: file))
+            return try read(file, as: id, keyText: keyText, fromMemory: fromMemory)
+        }
+    }
+
+    private func read(
+        _ file: EntryFile, as id: EntryID, keyText: String, fromMemory: Bool
+    ) throws(DiskCacheError) -> DiskLookUp {
+        let entry: DiskEntry
+        switch try file.header(fromMemory: fromMemory) {
+        case .entry(let found) where found.id == id: entry = found
+        case .entry, .invalid:
+            discard(id, file)
+            return .miss
+        case .wouldBlock: return .wouldBlock
+        }
+        // Two texts with one key: the file is sound, and somebody else's.
+        guard entry.description.keyText == keyText else { return .miss }
+        switch try check(entry, file, fromMemory: fromMemory) {
+        case .passed: break
+        case .failed:
+            discard(id, file)
+            return .miss
+        case .wouldBlock: return .wouldBlock
+        }
+        let body = StoredBody.file(file.file, offset: entry.bodyOffset, length: entry.bodyLength)
+        return .hit(DiskHit(description: entry.description, body: body, checksum: entry.bodyChecksum))
+    }
+
+    private func check(
+        _ entry: DiskEntry, _ file: EntryFile, fromMemory: Bool
+    ) throws(DiskCacheError) -> EntryFile.Check {
+        if parts.verified.contains(file.status.identity) {
+            guard fromMemory else { return .passed }
+            return try file.isInMemory(entry) ? .passed : .wouldBlock
+        }
+        let limit = Int64(parts.configuration.limits.maxVerifyNow.bytes)
+        guard !fromMemory || entry.bodyLength <= limit else { return .wouldBlock }
+        let outcome = try file.check(entry, fromMemory: fromMemory)
+        if case .passed = outcome { parts.verified.insert(file.status.identity) }
+        return outcome
+    }
+
+    private func discard(_ id: EntryID, _ file: EntryFile) {
+        writer.enqueue(.discard(id, file.status.identity))
+    }
+
+    private func forgetMissing(_ id: EntryID) {
+        // Not yet known to be there: then there is nothing to forget either.
+        guard parts.entries.hasSeen(id) else { return }
+        writer.enqueue(.discard(id, nil))
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension DiskCache {
+    /// Hot path: returns a source's record if it is in memory.
+    public func sourceRecordNow(for key: CacheKey) -> SourceRecord? {
+        records.record(for: key)
+    }
+
+    /// Returns a source's record; nil when there is none, or it cannot be read, which is counted.
+    public func sourceRecord(for key: CacheKey) async -> SourceRecord? {
+        if let record = records.record(for: key) { return record }
+        let generation = records.generation
+        do {
+            let record = try await readers.run { () throws(DiskCacheError) in
+                try self.parts.index.record(for: key)
+            }
+            if let record { records.keep(record, readAt: generation) }
+            return record
+        } catch {
+            parts.counters.failedToRead()
+            return nil
+        }
+    }
+
+    /// Remembers a source's record in place of an earlier one; it is found at once, and on disk when this returns.
+    /// - Throws: `full`, `overloaded` and the like; it is then found until it leaves memory.
+    public func save(_ record: SourceRecord) async throws(DiskCacheError) {
+        records.save(record)
+        _ = try await writer.perform(.save(record))
+    }
+
+    /// Forgets a source's record.
+    public func removeRecord(of source: CacheKey) async throws(DiskCacheError) {
+        records.remove(source)
+        _ = try await writer.perform(.removeRecord(source))
+    }
+}

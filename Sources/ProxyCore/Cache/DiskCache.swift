@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Dispatch
+import Glibc
+
+/// The disk tier: originals and results as self-describing files, and source records, in one folder of one daemon.
+///
+/// A look-up asks a set in memory whether there may be a file, and then the file itself, never the index; a hit is served
+/// only after the body has passed its checksum. Changes are made by one thread in batches, in an order that leaves a right
+/// answer or a clean miss wherever the process is killed. Safe from any thread; calls that may wait for the disk are
+/// `async` or say so, and all queues are bounded by `configuration.limits`.
+public final class DiskCache: Sendable {
+    let parts: DiskParts
+    let writer: DiskWriter
+    let readers: IOQueue
+    let records: RecordMemory
+
+    /// Opens the tier in `directory`, which it creates where needed.
+    ///
+    /// Blocking: some milliseconds, however many entries there are, plus at most `patience` while another daemon still holds
+    /// the folder. What a crash left half done is settled here. An index that cannot be used is set aside and made anew
+    /// from the files, meanwhile look-ups ask the file system.
+    ///
+    /// - Parameter clock: returns the time in seconds since 1970; the system's by default.
+    /// - Throws: `locked`, `unsupported`, `full`, or the call that failed.
+    public init(
+        directory: String, configuration: DiskCacheConfiguration = DiskCacheConfiguration(),
+        patience: TimeSpan = .seconds(0), clock: @escaping @Sendable () -> Int64 = DiskCache.systemTime
+    ) throws(DiskCacheError) {
+        let parts = try DiskParts(
+            directory: directory, configuration: configuration, patience: patience, clock: clock)
+        let limits = configuration.limits
+        self.parts = parts
+        writer = DiskWriter(parts: parts)
+        readers = IOQueue(
+            label: "disk cache reader", maxRunning: limits.readers, maxWaiting: limits.maxWaitingReads)
+        records = RecordMemory(limit: limits.maxRecordsInMemory, scanLimit: limits.maxRecordsInMemory)
+        DispatchQueue(label: "disk cache loader").async { [writer] in writer.load() }
+    }
+
+    /// The system's time in seconds since 1970.
+    public static let systemTime: @Sendable () -> Int64 = {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec)
+    }
+
+    /// Writes what has yet to be written, closes the index and lets go of the folder; a restart finds everything warm.
+    ///
+    /// Later calls that would change something throw `closed`.
+    public func close() async {
+        await writer.close()
+    }
+
+    // MARK: - Housekeeping
+
+    /// Hot path: remembers that an entry was served from another tier, so that a sweep does not take it for unused.
+    public func touch(_ key: CacheKey, kind: EntryKind) {
+        touch(EntryID(kind: kind, key: key), at: parts.clock())
+    }
+
+    func touch(_ id: EntryID, at now: Int64) {
+        guard parts.touches.mark(id, at: now) else { return }
+        writer.beginSweep(nil)
+        writer.wake()
+    }
+
+    /// Removes what is too old, then the oldest while there is too much, now and not at the next interval.
+    /// - Returns: how many entries were removed.
+    @discardableResult
+    public func sweep() async throws(DiskCacheError) -> Int {
+        try await writer.perform(.sweep)
+    }
+
+    // MARK: - Removal
+
+    /// Removes one entry; false when there is none.
+    @discardableResult
+    public func remove(_ key: CacheKey, kind: EntryKind) async throws(DiskCacheError) -> Bool {
+        try await writer.perform(.remove(EntryID(kind: kind, key: key), because: .purged)) > 0
+    }
+
+    /// Removes the original, all results and the record of a source.
+    /// - Returns: how many entries were removed.
+    @discardableResult
+    public func removeAll(ofSource source: CacheKey) async throws(DiskCacheError) -> Int {
+        records.remove(source)
+        return try await writer.perform(.removeSource(source))
+    }
+
+    /// Removes everything, source records included.
+    /// - Returns: how many entries were removed.
+    @discardableResult
+    public func removeAll() async throws(DiskCacheError) -> Int {
+        records.removeAll()
+        return try await writer.perform(.removeAll)
+    }
+}

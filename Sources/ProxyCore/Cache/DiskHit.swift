@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An entry that was found on disk, its body checked.
+public struct DiskHit: Sendable {
+    /// What the entry says of its bytes.
+    public let description: EntryDescription
+    /// The bytes: a range of an open file, which stays as it is although the entry be replaced or removed.
+    public let body: StoredBody
+    /// The CRC32C of the bytes.
+    public let checksum: UInt32
+}
+
+/// What a look-up that waits for nothing came to.
+public enum DiskLookUp: Sendable {
+    /// Found.
+    case hit(DiskHit)
+    /// There is no such entry.
+    case miss
+    /// It takes the disk to tell: ask again by the look-up that waits.
+    case wouldBlock
+}

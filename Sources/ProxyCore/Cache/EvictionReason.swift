@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why an entry left a tier.
+public enum EvictionReason: String, Sendable, Hashable, CaseIterable {
+    /// Older than the tier keeps entries.
+    case age
+    /// The tier was over its bound in bytes.
+    case size
+    /// The tier was over its bound in entries.
+    case count
+    /// Another entry of the same key took its place.
+    case replaced
+    /// Somebody asked for its removal.
+    case purged
+    /// The tier's bound was lowered, as under memory pressure.
+    case pressure
+    /// Its bytes are not those that were stored.
+    case corrupt
+    /// Its file is gone, without the tier's doing.
+    case missing
+}

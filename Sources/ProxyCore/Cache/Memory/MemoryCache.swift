@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+
+/// The memory tier: whole pictures by key, in shards, bounded by bytes and count, with second-chance eviction.
+///
+/// Safe from any thread. A look-up takes one shard's lock for some tens of nanoseconds; what leaves is freed after the lock
+/// is open again. A shard admits entries of at most an eighth of itself, so that none clears it out.
+public final class MemoryCache: Sendable {
+    /// What the tier holds and has done.
+    public struct Statistics: Sendable, Equatable {
+        /// Entries now.
+        public var entries = 0
+        /// Bytes they count now.
+        public var bytes = 0
+        /// The bound now, in bytes.
+        public var maxBytes = 0
+        /// Look-ups that found an entry.
+        public var hits = 0
+        /// Look-ups that found none.
+        public var misses = 0
+        /// Entries that were not let in.
+        public var refusals = 0
+        /// Entries that left, by reason.
+        public var evictions: [EvictionReason: Int] = [:]
+    }
+
+    private final class Shard: Sendable {
+        let state: Mutex<MemoryShard>
+
+        init(_ shard: MemoryShard) {
+            state = Mutex(shard)
+        }
+    }
+
+    private let configuration: MemoryCacheConfiguration
+    private let shards: [Shard]
+    private let bound: Atomic<Int>
+
+    /// An empty tier with the configured bounds.
+    public init(configuration: MemoryCacheConfiguration) {
+        self.configuration = configuration
+        let maxBytes =
+            configuration.maxBytes.bytes > 0 ? configuration.maxBytes.bytes : Self.shareOfMachine()
+        let count = Self.shardCount(configuration, maxBytes: maxBytes)
+        let bounds = Self.bounds(configuration, maxBytes: maxBytes, shards: count)
+        shards = (0..<count).map { _ in
+            Shard(MemoryShard(bounds: bounds, scanLimit: configuration.limits.scanLimit))
+        }
+        bound = Atomic(maxBytes)
+    }
+
+    /// Hot path: returns the entry of `key` and marks it as asked for; one lock, no allocation.
+    public func entry(for key: CacheKey) -> MemoryEntry? {
+        shard(of: key).state.withLock { $0.entry(for: key) }
+    }
+
+    /// Puts an entry in, in place of one with the same key; false when it is too large to be let in.
+    @discardableResult
+    public func insert(_ entry: MemoryEntry) -> Bool {
+        let leaving = shard(of: entry.description.key).state.withLock { $0.insert(entry) }
+        return leaving.last !== entry
+    }
+
+    /// Takes one entry out; false when there is none.
+    @discardableResult
+    public func remove(_ key: CacheKey) -> Bool {
+        shard(of: key).state.withLock { $0.remove(key) } != nil
+    }
+
+    /// Takes out all entries made from a source and returns how many; one lock a shard.
+    @discardableResult
+    public func removeAll(ofSource source: CacheKey) -> Int {
+        shards.reduce(0) { sum, shard in
+            sum + shard.state.withLock { $0.removeAll(ofSource: source) }.count
+        }
+    }
+
+    /// Takes everything out and returns how many entries that were.
+    @discardableResult
+    public func removeAll() -> Int {
+        shards.reduce(0) { sum, shard in sum + shard.state.withLock { $0.removeAll() }.count }
+    }
+
+    /// Gives all entries of a source its new record, as after a 304; entries made of other bytes leave.
+    public func update(_ record: SourceRecord) {
+        for shard in shards {
+            _ = shard.state.withLock { $0.update(record) }
+        }
+    }
+
+    /// Changes the bound in bytes, as under memory pressure, and lets go what no longer fits.
+    public func resize(maxBytes: ByteCount) {
+        bound.store(maxBytes.bytes, ordering: .relaxed)
+        let bounds = Self.bounds(configuration, maxBytes: maxBytes.bytes, shards: shards.count)
+        for shard in shards {
+            shard.state.withLock { $0.bounds = bounds }
+            while !shard.state.withLock({ $0.shrink(atMost: bounds.maxEvictions) }).isEmpty {}
+        }
+    }
+
+    /// What the tier holds and has done; takes each shard's lock in turn.
+    public var statistics: Statistics {
+        var sum = Statistics(maxBytes: bound.load(ordering: .relaxed))
+        for shard in shards {
+            let part = shard.state.withLock { shard in
+                Statistics(
+                    entries: shard.count, bytes: shard.bytes, hits: shard.hits, misses: shard.misses,
+                    refusals: shard.refusals, evictions: shard.evictions)
+            }
+            sum.entries += part.entries
+            sum.bytes += part.bytes
+            sum.hits += part.hits
+            sum.misses += part.misses
+            sum.refusals += part.refusals
+            sum.evictions.merge(part.evictions, uniquingKeysWith: +)
+        }
+        return sum
+    }
+
+    private func shard(of key: CacheKey) -> Shard {
+        shards[Int(truncatingIfNeeded: key.high) & (shards.count - 1)]
+    }
+
+    // MARK: - Bounds
+
+    /// The largest entry is an eighth of a shard (see the type).
+    private static let entriesPerShard = 8
+
+    /// As many shards, a power of two, as leave the largest entry within an eighth of one.
+    private static func shardCount(_ configuration: MemoryCacheConfiguration, maxBytes: Int) -> Int {
+        var count = 1
+        let smallest = max(1, configuration.maxEntryBytes.bytes * entriesPerShard)
+        while count * 2 <= configuration.limits.maxShards, maxBytes / (count * 2) >= smallest { count *= 2 }
+        return count
+    }
+
+    private static func bounds(
+        _ configuration: MemoryCacheConfiguration, maxBytes: Int, shards: Int
+    ) -> MemoryShard.Bounds {
+        let bytes = maxBytes / shards
+        return MemoryShard.Bounds(
+            maxBytes: bytes,
+            maxEntries: configuration.maxEntries == 0 ? .max : max(1, configuration.maxEntries / shards),
+            maxEntryBytes: min(configuration.maxEntryBytes.bytes, bytes / entriesPerShard),
+            maxEvictions: configuration.limits.maxEvictionsPerInsert)
+    }
+
+    /// A tenth of the machine's memory, at most 1 GiB.
+    private static func shareOfMachine() -> Int {
+        let memory = sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))
+        return min(memory / 10, 1 << 30)
+    }
+}

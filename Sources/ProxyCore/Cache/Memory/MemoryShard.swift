@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One part of the memory tier, under a lock of its own: a ring of entries, their sources, and its counters.
+///
+/// Pure. What leaves comes back to the caller, who frees it after the lock is open again.
+struct MemoryShard: Sendable {
+    /// Bounds of one shard.
+    struct Bounds: Sendable {
+        /// Most bytes.
+        var maxBytes: Int
+        /// Most entries.
+        var maxEntries: Int
+        /// A costlier entry is not kept, in bytes.
+        var maxEntryBytes: Int
+        /// Most entries that one insertion may push out.
+        var maxEvictions: Int
+    }
+
+    /// The bounds now.
+    var bounds: Bounds
+    /// Look-ups that found an entry.
+    private(set) var hits = 0
+    /// Look-ups that found none.
+    private(set) var misses = 0
+    /// Entries that were not let in, because they were too large or too much would have had to leave.
+    private(set) var refusals = 0
+    /// Entries that left, by reason.
+    private(set) var evictions: [EvictionReason: Int] = [:]
+
+    private var ring: EvictionRing<CacheKey, MemoryEntry>
+    /// The keys of each source's entries in this shard.
+    private var keysBySource: [CacheKey: [CacheKey]] = [:]
+
+    /// An empty shard.
+    init(bounds: Bounds, scanLimit: Int) {
+        self.bounds = bounds
+        ring = EvictionRing(scanLimit: scanLimit)
+    }
+
+    /// The number of entries.
+    var count: Int { ring.count }
+
+    /// The bytes they count.
+    var bytes: Int { ring.cost }
+
+    /// Hot path: returns the entry, marks it as asked for, and counts.
+    mutating func entry(for key: CacheKey) -> MemoryEntry? {
+        guard let entry = ring.value(for: key) else {
+            misses += 1
+            return nil
+        }
+        hits += 1
+        return entry
+    }
+
+    /// Puts an entry in and returns those that left for it; the entry itself when it was not let in.
+    mutating func insert(_ entry: MemoryEntry) -> [MemoryEntry] {
+        let key = entry.description.key
+        var leaving: [MemoryEntry] = []
+        if let old = remove(key, because: .replaced) { leaving.append(old) }
+        guard entry.cost <= bounds.maxEntryBytes else {
+            refusals += 1
+            return leaving + [entry]
+        }
+        makeRoom(for: entry.cost, &leaving)
+        guard ring.cost + entry.cost <= bounds.maxBytes, ring.count < bounds.maxEntries else {
+            refusals += 1
+            return leaving + [entry]
+        }
+        if let old = ring.insert(entry, for: key, cost: entry.cost) { leaving.append(old) }
+        keysBySource[entry.description.sourceKey, default: []].append(key)
+        return leaving
+    }
+
+    /// Takes one entry out.
+    mutating func remove(_ key: CacheKey, because reason: EvictionReason = .purged) -> MemoryEntry? {
+        guard let entry = ring.remove(key) else { return nil }
+        forgetSource(of: entry)
+        evictions[reason, default: 0] += 1
+        return entry
+    }
+
+    /// Takes every entry of a source out.
+    mutating func removeAll(ofSource source: CacheKey) -> [MemoryEntry] {
+        guard let keys = keysBySource.removeValue(forKey: source) else { return [] }
+        let removed = keys.compactMap { ring.remove($0) }
+        evictions[.purged, default: 0] += removed.count
+        return removed
+    }
+
+    /// Takes everything out.
+    mutating func removeAll() -> [MemoryEntry] {
+        keysBySource = [:]
+        evictions[.purged, default: 0] += ring.count
+        return ring.removeAll()
+    }
+
+    /// Gives every entry of the record's source that record, and returns the entries that had another one.
+    ///
+    /// An entry made of other bytes than the record speaks of is out of date and leaves.
+    mutating func update(_ record: SourceRecord) -> [MemoryEntry] {
+        var leaving: [MemoryEntry] = []
+        for key in keysBySource[record.key] ?? [] {
+            guard let entry = ring.peek(key) else { continue }
+            if entry.description.sourceHash != record.contentHash {
+                if let old = remove(key, because: .replaced) { leaving.append(old) }
+            } else if ring.replace(entry.refreshed(with: record), for: key) {
+                leaving.append(entry)
+            }
+        }
+        return leaving
+    }
+
+    /// Takes out at most `limit` entries that the bounds no longer allow.
+    mutating func shrink(atMost limit: Int) -> [MemoryEntry] {
+        var leaving: [MemoryEntry] = []
+        while leaving.count < limit, ring.cost > bounds.maxBytes || ring.count > bounds.maxEntries {
+            guard let entry = evict(because: .pressure) else { break }
+            leaving.append(entry)
+        }
+        return leaving
+    }
+
+    private mutating func makeRoom(for cost: Int, _ leaving: inout [MemoryEntry]) {
+        for _ in 0..<bounds.maxEvictions {
+            let isOverBytes = ring.cost + cost > bounds.maxBytes
+            guard isOverBytes || ring.count >= bounds.maxEntries else { return }
+            guard let entry = evict(because: isOverBytes ? .size : .count) else { return }
+            leaving.append(entry)
+        }
+    }
+
+    private mutating func evict(because reason: EvictionReason) -> MemoryEntry? {
+        guard let evicted = ring.evict() else { return nil }
+        forgetSource(of: evicted.value)
+        evictions[reason, default: 0] += 1
+        return evicted.value
+    }
+
+    private mutating func forgetSource(of entry: MemoryEntry) {
+        let source = entry.description.sourceKey
+        guard var keys = keysBySource.removeValue(forKey: source) else { return }
+        if let index = keys.firstIndex(of: entry.description.key) { keys.swapAt(index, keys.count - 1) }
+        keys.removeLast()
+        if !keys.isEmpty { keysBySource[source] = keys }
+    }
+}
