@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
+import ArgumentParser
 
+/// The command line: `imageproxyd serve` and its companions.
+///
+/// Exit codes are those of sysexits(3): 0 fine, 1 failed, 64 wrong usage, 78 wrong configuration.
 @main
-enum Main {
-    static func main() {
-        if CommandLine.arguments.dropFirst().first == "worker" { WorkerMain.run() }
-    }
+struct Main: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "imageproxyd",
+        abstract: "Fetches, transforms and caches images over HTTP.",
+        version: Version.current,
+        subcommands: [
+            ServeCommand.self, CheckConfigCommand.self, ConfigCommand.self, VersionCommand.self,
+            WorkerCommand.self,
+        ])
 }

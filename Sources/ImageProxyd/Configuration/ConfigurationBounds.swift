@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ProxyCore
+import HTTPServer
+import ProxyCore
 
 // The bounds of every setting, one function a section, in the order of ProxyConfiguration.
 
@@ -8,8 +9,7 @@ extension ProxyConfiguration {
     /// Returns every value that is out of bounds or contradicts another; empty when all is well.
     func problems() -> [ConfigurationIssue] {
         var check = ConfigurationCheck()
-        check.require(
-            "listen", JSONValue.strings(listen).compact, !listen.isEmpty, allowed: "at least one address")
+        addressBounds(&check)
         http.bounds(&check)
         cache.bounds(&check)
         freshness.bounds(&check)
@@ -22,6 +22,28 @@ extension ProxyConfiguration {
         security.bounds(&check)
         check.require("log.accessRecords", log.accessRecords, in: 16...65_536)
         return check.issues
+    }
+
+    private func addressBounds(_ check: inout ConfigurationCheck) {
+        check.require(
+            "listen", JSONValue.strings(listen).compact, !listen.isEmpty, allowed: "at least one address")
+        var addresses: [HTTPServer.Address] = []
+        for text in listen {
+            do throws(HTTPServer.Address.ParseError) {
+                addresses.append(try HTTPServer.Address(parsing: text))
+            } catch {
+                check.refuse("listen", text, allowed: "127.0.0.1:8080, [::1]:8080 or unix:/path")
+            }
+        }
+        guard security.sources.isEmpty, !security.openProxy,
+            let open = addresses.first(where: { !$0.isLocal })
+        else {
+            return
+        }
+        check.refuse(
+            "listen", open.description,
+            allowed:
+                "loopback or a unix socket while security.sources is empty and security.openProxy is false")
     }
 }
 
@@ -164,6 +186,21 @@ extension QualityConfiguration {
 
 extension SecuritySection {
     fileprivate func bounds(_ check: inout ConfigurationCheck) {
+        do throws(SourcePolicyError) {
+            _ = try SourcePolicy(patterns: sources)
+        } catch {
+            check.refuse(
+                "security.sources.\(error.index)", sources[error.index],
+                allowed: "a URL pattern: \(error.reason)")
+        }
+        for network in allowedNetworks where Network(network) == nil {
+            check.refuse(
+                "security.allowedNetworks", network, allowed: "a network such as 10.0.0.0/8 or fd00::/8")
+        }
+        for network in deniedNetworks where Network(network) == nil {
+            check.refuse(
+                "security.deniedNetworks", network, allowed: "a network such as 10.0.0.0/8 or fd00::/8")
+        }
         for port in ports { check.require("security.ports", port, in: 1...65_535) }
     }
 }

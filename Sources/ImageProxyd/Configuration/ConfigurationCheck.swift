@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ProxyCore
+import ProxyCore
 
 /// Collects what is out of bounds; each section describes its bounds by calling it.
 struct ConfigurationCheck {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ProxyCore
+import ProxyCore
 
 /// Brings the settings together: defaults, over them the operator's file, over that the environment, over that flags.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ProxyCore
+import ProxyCore
 
 /// Bounds of the HTTP server. Configuration: `http`.
 struct HTTPSection: Sendable, Hashable, Codable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ProxyCore
+import ProxyCore
 
 /// All settings of the daemon: one member a room. The rooms own their settings, their defaults and their bounds.
 ///

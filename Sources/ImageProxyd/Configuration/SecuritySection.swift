@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ProxyCore
+import ProxyCore
 
 /// What the daemon may be asked for, and whom it may connect to. Configuration: `security`.
 struct SecuritySection: Sendable, Hashable, Codable {

@@ -121,7 +121,7 @@ final class AccessLogWriter: Sendable {
     private func write(_ records: [AccessRecord]) {
         guard !records.isEmpty else { return }
         let clock = ClockOffset.now()
-        let lines = records.map { event($0, clock).bytes(as: format) }
+        let lines = records.map { entry($0, clock).bytes(as: format) }
         if sink.takesDatagrams {
             for line in lines where !sink.write(line) { lostCount.add(1, ordering: .relaxed) }
         } else if !sink.write(Array(lines.joined())) {
@@ -129,8 +129,8 @@ final class AccessLogWriter: Sendable {
         }
     }
 
-    private func event(_ record: AccessRecord, _ clock: ClockOffset) -> LogEvent {
-        typealias Field = LogEvent.Field
+    private func entry(_ record: AccessRecord, _ clock: ClockOffset) -> LogEntry {
+        typealias Field = LogEntry.Field
         let path = record.path.string
         var fields = [
             Field("method", "\(record.method)"), Field("path", path), Field("route", record.route.label),
@@ -147,7 +147,7 @@ final class AccessLogWriter: Sendable {
             fields += steps.filter { $0.1 > 0 }.map { Field($0.0, $0.1) }
             if !miss.problem.isEmpty { fields.append(Field("problem", miss.problem)) }
         }
-        return LogEvent(
+        return LogEntry(
             milliseconds: clock.milliseconds(of: record.finishedAt), level: .info, message: "request",
             fields: fields)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An event on its way into a log: severity, message, and values by name.
-public struct LogEvent: Sendable, Hashable {
+/// An entry on its way into a log: severity, message, and values by name.
+public struct LogEntry: Sendable, Hashable {
     /// When it happened, in milliseconds since 1970.
     public var milliseconds: Int64
     /// How severe it is.
@@ -39,7 +39,7 @@ public struct LogEvent: Sendable, Hashable {
         }
     }
 
-    /// An event.
+    /// An entry.
     public init(
         milliseconds: Int64, level: LogConfiguration.Level, message: String, fields: [Field] = []
     ) {
@@ -50,11 +50,11 @@ public struct LogEvent: Sendable, Hashable {
     }
 }
 
-extension LogEvent {
-    /// Most bytes of one event, so that it fits a datagram to the journal; a longer message is cut.
+extension LogEntry {
+    /// Most bytes of one entry, so that it fits a datagram to the journal; a longer message is cut.
     public static let maxBytes = 32_768
 
-    /// Writes the event: a line with its end for `text` and `json`, a datagram for `journald`; `auto` counts as `text`.
+    /// Writes the entry: a line with its end for `text` and `json`, a datagram for `journald`; `auto` counts as `text`.
     public func bytes(as format: LogConfiguration.Format) -> [UInt8] {
         switch format {
         case .auto, .text: Array(textLine.utf8)
@@ -142,7 +142,7 @@ private func isPlain(_ text: String) -> Bool {
         }
 }
 
-/// The message with line breaks and other control characters escaped: one event stays one line.
+/// The message with line breaks and other control characters escaped: one entry stays one line.
 private func unbroken(_ text: String) -> String {
     text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F } ? text : quoted(text)
 }

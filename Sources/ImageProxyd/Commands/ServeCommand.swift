@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// `imageproxyd serve`: runs the daemon until it is told to stop.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Serves images until SIGTERM or SIGINT.",
+        discussion: """
+            Settings come from built-in defaults, over them the file, over that the environment (IMAGEPROXYD_…), over \
+            that flags. Sockets inherited from systemd replace every address.
+            """)
+
+    @OptionGroup var settings: SettingsOptions
+
+    func run() async throws {
+        try await Daemon.run(configuration: settings.load())
+    }
+}

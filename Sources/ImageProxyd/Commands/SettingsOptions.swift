@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import ProxyCore
+
+/// The options of every command that needs the settings.
+struct SettingsOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong, help: "The file with the settings, in JSON.",
+        completion: .file(extensions: ["json"]))
+    var config: String?
+
+    @Option(
+        name: .shortAndLong,
+        help: "An address to serve on, such as 127.0.0.1:8080, [::1]:8080 or unix:/path; may be repeated.")
+    var listen: [String] = []
+
+    /// Returns the settings; when they are wrong, says all that is and ends with 78 (EX_CONFIG of sysexits(3)).
+    func load() throws -> ProxyConfiguration {
+        var sources = ConfigurationLoader.Sources(environment: HostProcess.environment, listen: listen)
+        do {
+            if let config { sources.file = (config, try HostProcess.contents(of: config)) }
+            return try ConfigurationLoader.load(sources)
+        } catch let error as ConfigurationError {
+            HostProcess.complain(error.description)
+            throw ExitCode(Self.wrongConfiguration)
+        } catch let error as HostProcess.Failure {
+            HostProcess.complain("\(config ?? ""): \(error)")
+            throw ExitCode(Self.wrongConfiguration)
+        }
+    }
+
+    /// EX_CONFIG of sysexits(3).
+    private static let wrongConfiguration: Int32 = 78
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPServer
+import ProxyCore
+
+extension HTTPSection {
+    /// The server's own settings; `cores` stands in for 0 loops.
+    func serverConfiguration(cores: Int) -> HTTPServer.Configuration {
+        var server = HTTPServer.Configuration()
+        server.loops = loops == 0 ? cores : loops
+        server.maxConnections = maxConnections
+        server.headerTimeout = headerTimeout.duration
+        server.idleTimeout = idleTimeout.duration
+        server.bodyTimeout = bodyTimeout.duration
+        server.writeTimeout = writeTimeout.duration
+        server.requestTimeout = requestTimeout.duration
+        server.maxHeaderBytes = maxHeaderBytes.bytes
+        server.maxTargetBytes = maxTargetBytes.bytes
+        server.maxBodyBytes = maxBodyBytes.bytes
+        return server
+    }
+}

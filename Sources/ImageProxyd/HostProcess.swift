@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Safe because the one global used, `environ`, is read at start only, while nobody changes it.
+@unsafe @preconcurrency import Glibc
+import ProxyCore
+
+/// What the process was given: its environment, files named on its command line, standard error.
+enum HostProcess {
+    /// A file that can't be read.
+    struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
+        /// Why, in the system's words.
+        let description: String
+    }
+
+    /// The environment; read at start, before other threads might change it.
+    static var environment: [String: String] {
+        var variables: [String: String] = [:]
+        var entry = unsafe environ
+        // Safe because the environment ends with a null pointer and nobody changes it while the daemon starts.
+        while let text = unsafe entry.pointee {
+            let pair = unsafe String(cString: text).split(
+                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if pair.count == 2 { variables[String(pair[0])] = String(pair[1]) }
+            unsafe entry += 1
+        }
+        return variables
+    }
+
+    /// Reads a whole file, up to `ConfigurationLoader.maxFileBytes`.
+    static func contents(of path: String) throws(Failure) -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw systemFailure() }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = unsafe piece.withUnsafeMutableBytes {
+                unsafe read(descriptor, $0.baseAddress, $0.count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw systemFailure() }
+            guard count > 0 else { return bytes }
+            bytes += piece[..<count]
+            guard bytes.count <= ConfigurationLoader.maxFileBytes.bytes else {
+                throw Failure(description: "larger than \(ConfigurationLoader.maxFileBytes)")
+            }
+        }
+    }
+
+    /// Writes a line to standard error.
+    static func complain(_ text: String) {
+        // Lost when standard error is closed; the exit code still speaks.
+        _ = LogSink(descriptor: STDERR_FILENO).write(Array((text + "\n").utf8))
+    }
+
+    private static func systemFailure() -> Failure {
+        // Safe because strerror's text is copied at once, and only the main thread gets here.
+        unsafe Failure(description: String(cString: strerror(errno)))
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Logging
+import ProxyCore
+
+/// Writes the daemon's own log in the formats of the access log.
+///
+/// One write a message on the thread that logs: messages are few, and none is made on the hit path.
+struct DaemonLogHandler: LogHandler {
+    var logLevel: Logger.Level
+    var metadata: Logger.Metadata = [:]
+    private let label: String
+    private let format: LogConfiguration.Format
+    private let sink: LogSink
+
+    /// A handler for the logger `label`, with `auto` resolved in `configuration`.
+    init(label: String, configuration: LogConfiguration, sink: LogSink) {
+        self.label = label
+        self.sink = sink
+        format = configuration.format
+        logLevel = Logger.Level(configuration.level)
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let values = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
+        var fields = values.map { LogEntry.Field($0.key, "\($0.value)") }
+        fields.append(LogEntry.Field("logger", label))
+        if let error = event.error { fields.append(LogEntry.Field("error", "\(error)")) }
+        let entry = LogEntry(
+            milliseconds: now(), level: LogConfiguration.Level(event.level), message: "\(event.message)",
+            fields: fields)
+        // Lost when standard error or the journal is gone: there is nowhere left to say so.
+        _ = sink.write(entry.bytes(as: format))
+    }
+
+    private func now() -> Int64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+    }
+}
+
+extension Logger.Level {
+    /// The facade's name of a level.
+    init(_ level: LogConfiguration.Level) {
+        self =
+            switch level {
+            case .trace: .trace
+            case .debug: .debug
+            case .info: .info
+            case .notice: .notice
+            case .warning: .warning
+            case .error: .error
+            case .critical: .critical
+            }
+    }
+}
+
+extension LogConfiguration.Level {
+    /// The settings' name of a level.
+    init(_ level: Logger.Level) {
+        self =
+            switch level {
+            case .trace: .trace
+            case .debug: .debug
+            case .info: .info
+            case .notice: .notice
+            case .warning: .warning
+            case .error: .error
+            case .critical: .critical
+            }
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Logging
+import ProxyCore
+
+/// Where the daemon's log and the access log go: to standard error, or to the journal when that is where it leads.
+struct LogOutput: Sendable {
+    /// The settings, with `auto` resolved.
+    let configuration: LogConfiguration
+    /// The sink of both logs.
+    let sink: LogSink
+
+    /// Opens the output.
+    ///
+    /// - Throws: when the settings ask for the journal and its socket can't be reached; `auto` then means `text`.
+    init(
+        _ configuration: LogConfiguration, environment: [String: String],
+        journalPath: String = LogSink.journalPath
+    ) throws(LogSink.Failure) {
+        let underJournal = Self.leadsToJournal(STDERR_FILENO, environment["JOURNAL_STREAM"])
+        let resolved = configuration.resolved(underJournal: underJournal)
+        do throws(LogSink.Failure) {
+            sink =
+                resolved.format == .journald
+                ? try LogSink(journal: journalPath) : LogSink(descriptor: STDERR_FILENO)
+            self.configuration = resolved
+        } catch {
+            guard configuration.format == .auto else { throw error }
+            sink = LogSink(descriptor: STDERR_FILENO)
+            self.configuration = configuration.resolved(underJournal: false)
+        }
+    }
+
+    /// Makes the handler of a logger.
+    func handler(label: String) -> any LogHandler {
+        DaemonLogHandler(label: label, configuration: configuration, sink: sink)
+    }
+
+    /// Whether the descriptor is the stream that systemd connected to the journal: `JOURNAL_STREAM` names its device and
+    /// inode (systemd.exec(5)), so that a redirected output is not mistaken for it.
+    static func leadsToJournal(_ descriptor: Int32, _ stream: String?) -> Bool {
+        guard let numbers = stream?.split(separator: ":").compactMap({ UInt64($0) }), numbers.count == 2
+        else {
+            return false
+        }
+        var facts = stat()
+        guard unsafe fstat(descriptor, &facts) == 0 else { return false }
+        return numbers == [UInt64(facts.st_dev), UInt64(facts.st_ino)]
+    }
+}
