@@ -83,6 +83,18 @@ public struct FieldName: Sendable, Hashable {
     public static let retryAfter = FieldName(known: "Retry-After")
     /// `Transfer-Encoding`.
     public static let transferEncoding = FieldName(known: "Transfer-Encoding")
+    /// `Cache-Status`.
+    public static let cacheStatus = FieldName(known: "Cache-Status")
+    /// `Content-Security-Policy`.
+    public static let contentSecurityPolicy = FieldName(known: "Content-Security-Policy")
+    /// `X-Content-Type-Options`.
+    public static let contentTypeOptions = FieldName(known: "X-Content-Type-Options")
+    /// `Cross-Origin-Resource-Policy`.
+    public static let crossOriginResourcePolicy = FieldName(known: "Cross-Origin-Resource-Policy")
+    /// `X-Request-Id`.
+    public static let requestID = FieldName(known: "X-Request-Id")
+    /// `Server-Timing`.
+    public static let serverTiming = FieldName(known: "Server-Timing")
     /// `Vary`.
     public static let vary = FieldName(known: "Vary")
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import ProxyCore
 
 /// `imageproxyd worker`: what the daemon starts for pixels; of no use to anybody else.
 struct WorkerCommand: ParsableCommand {

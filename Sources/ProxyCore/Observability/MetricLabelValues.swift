@@ -9,7 +9,7 @@ public enum Metric {
 
     /// How the cache took part in an answer; `none` where it does not (health checks, errors).
     public enum Cache: Int, CaseIterable, MetricLabels {
-        case none, memory, disk, stale, revalidated, collapsed, miss
+        case none, memory, disk, original, stale, revalidated, collapsed, miss
 
         /// Whether stored bytes answered without waiting for an origin or a worker.
         @inlinable

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+internal import HTTPServer
+internal import ProxyCore
+internal import Synchronization
+
+/// What is known of one request target, for one class of `Accept`: the way to its bytes, and its answer's head.
+final class Alias: Sendable {
+    /// The exact target, raw bytes.
+    let target: [UInt8]
+    /// The class of `Accept` it was negotiated for; nil where `Accept` plays no part.
+    let acceptClass: AcceptClass?
+    /// Names the entry in the memory tier.
+    let key: CacheKey
+    /// The entry that the heads below were made from; another one under the same key needs new heads.
+    let entry: UInt64
+    /// The head of the 200.
+    let head: PreparedFields
+    /// The head of the 304.
+    let notModifiedHead: PreparedFields
+    /// The entity tag, with its quotes.
+    let entityTag: [UInt8]
+
+    init(
+        target: [UInt8], acceptClass: AcceptClass?, key: CacheKey, entry: UInt64, head: PreparedFields,
+        notModifiedHead: PreparedFields, entityTag: [UInt8]
+    ) {
+        self.target = target
+        self.acceptClass = acceptClass
+        self.key = key
+        self.entry = entry
+        self.head = head
+        self.notModifiedHead = notModifiedHead
+        self.entityTag = entityTag
+    }
+
+    /// Hot path: whether this is the alias of `target`.
+    func isFor(_ target: UnsafeRawBufferPointer) -> Bool {
+        guard target.count == self.target.count, let other = target.baseAddress else { return false }
+        return unsafe self.target.withUnsafeBytes { own in
+            // Safe because both have `target.count` bytes and an array that is not empty has an address.
+            unsafe own.baseAddress.map { unsafe memcmp($0, other, target.count) == 0 } ?? false
+        }
+    }
+}
+
+/// From exact request targets to prepared answers, so that a hit needs neither parsing nor keys.
+///
+/// An alias enters only behind a complete check of its request; the bytes stay in the memory tier under the result
+/// key, so an alias whose entry is gone is a miss. Bounded: a shard that is full is emptied by half.
+final class AliasTable: Sendable {
+    /// Aliases of one target: one, or one for each class of `Accept` seen.
+    private typealias Shard = Mutex<[UInt64: [Alias]]>
+
+    private final class Box: Sendable {
+        let shard = Shard([:])
+    }
+
+    private let boxes: [Box]
+    private let shardCapacity: Int
+
+    /// Most classes of `Accept` kept for one target; more make the oldest go.
+    private static let classesPerTarget = 8
+
+    /// An empty table for at most about `capacity` targets.
+    init(capacity: Int, shardCount: Int = 16) {
+        boxes = (0..<shardCount).map { _ in Box() }
+        shardCapacity = max(16, capacity / shardCount)
+    }
+
+    /// Hot path: the alias for a target; `accept` is called only when the target's answer was negotiated.
+    func alias(for target: UnsafeRawBufferPointer, accept: () -> AcceptClass) -> Alias? {
+        let hash = unsafe Self.hash(target)
+        return box(of: hash).shard.withLock { aliases in
+            guard let variants = aliases[hash] else { return nil }
+            guard let first = variants.first, unsafe first.isFor(target) else { return nil }
+            guard first.acceptClass != nil else { return first }
+            let wanted = accept()
+            return variants.first { $0.acceptClass == wanted }
+        }
+    }
+
+    /// Remembers an alias, in place of one for the same target and class, and of another target with the same hash.
+    func insert(_ alias: Alias) {
+        let hash = unsafe alias.target.withUnsafeBytes { unsafe Self.hash($0) }
+        box(of: hash).shard.withLock { aliases in
+            if aliases.count >= shardCapacity, aliases[hash] == nil { Self.halve(&aliases) }
+            var variants = aliases[hash] ?? []
+            variants.removeAll { $0.acceptClass == alias.acceptClass || $0.target != alias.target }
+            if alias.acceptClass == nil || variants.first?.acceptClass == nil { variants = [] }
+            if variants.count >= Self.classesPerTarget { variants.removeFirst() }
+            aliases[hash] = variants + [alias]
+        }
+    }
+
+    /// Forgets everything: called when a setting that was checked on the way in has changed.
+    func removeAll() {
+        for box in boxes { box.shard.withLock { $0 = [:] } }
+    }
+
+    private func box(of hash: UInt64) -> Box {
+        boxes[Int(hash >> 40) % boxes.count]
+    }
+
+    /// Drops every second alias: dictionary order is random by seed, so nobody can choose which.
+    private static func halve(_ aliases: inout [UInt64: [Alias]]) {
+        for (index, hash) in Array(aliases.keys).enumerated() where index.isMultiple(of: 2) {
+            aliases[hash] = nil
+        }
+    }
+
+    private static func hash(_ target: UnsafeRawBufferPointer) -> UInt64 {
+        var hasher = Hasher()
+        unsafe hasher.combine(bytes: target)
+        return UInt64(truncatingIfNeeded: hasher.finalize())
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import HTTPServer
+internal import Logging
+internal import ProxyCore
+
+/// The composition root: every room, made in the order of its dependencies and taken down in the opposite one.
+struct Daemon {
+    private let configuration: ProxyConfiguration
+    private let logger: Logger
+    private let service = ServiceManager()
+    private let disk: DiskCache
+    private let loader: CurlLoader
+    private let workers: WorkerPool
+    private let server: HTTPServer
+
+    /// Longest wait for exchanges in flight after SIGTERM; then connections are cut.
+    private static let drainTime = Duration.seconds(30)
+
+    /// Longest wait for another daemon to let go of the cache folder: as long as its drain may take, and a little more.
+    private static let lockPatience = TimeSpan.seconds(35)
+
+    /// Why the daemon refuses to start, in one sentence.
+    struct StartError: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Serves until SIGTERM or SIGINT, then drains and returns.
+    /// - Throws: what kept it from starting.
+    static func run(configuration: ProxyConfiguration) async throws {
+        let daemon = try Daemon(configuration: configuration)
+        try await daemon.serve()
+    }
+
+    private init(configuration: ProxyConfiguration) throws {
+        self.configuration = configuration
+        let output = try LogOutput(configuration.log, environment: HostProcess.environment)
+        logger = Logger(label: "imageproxyd") { output.handler(label: $0) }
+        let loops = configuration.http.loops > 0 ? configuration.http.loops : Self.coreCount
+        let metrics = Metrics(loops: loops, version: Version.current)
+        let sources = try SourcePolicy(patterns: configuration.security.sources)
+        disk = try DiskCache(
+            directory: CacheDirectory.path(configured: configuration.cache.disk.directory),
+            configuration: configuration.cache.disk, patience: Self.lockPatience)
+        loader = try CurlLoader(
+            configuration: configuration.fetch,
+            addresses: AddressPolicy(configuration: configuration.security.addresses),
+            redirectPolicy: { sources.allows($0) })
+        workers = WorkerPool(configuration: configuration.transform, executable: "/proc/self/exe")
+        let memory = MemoryCache(configuration: configuration.cache.memory)
+        let failures = FailureMemory(configuration: configuration.failedURLs)
+        let pipeline = ImagePipeline(
+            tiers: ImageTiers(memory: memory, disk: disk, configuration: configuration.cache), loader: loader,
+            renderer: workers, failures: failures,
+            freshness: FreshnessPolicy(configuration: configuration.freshness),
+            configuration: ImagePipeline.Configuration(
+                maxSourceBytes: configuration.fetch.maxBytes.bytes,
+                decodableFormats: Set(configuration.formats.decode)),
+            metrics: metrics, clock: Clock.now)
+        let parser = ImageRequestParser(
+            limits: configuration.limits, formats: configuration.formats, quality: configuration.quality,
+            sources: sources)
+        let images = ImageHandler(
+            pipeline: pipeline, parser: parser, failures: failures,
+            automatic: AutomaticFormats(configuration.formats.auto), clock: Clock.now)
+        let routes = Routes(
+            images: images,
+            status: StatusHandler(metrics: metrics, isReady: { [workers] in workers.isReady }),
+            accounting: Accounting(metrics: metrics))
+        server = try HTTPServer(
+            configuration: configuration.http.serverConfiguration(cores: loops), handler: routes
+        ) { seconds in Array(HTTPDate(seconds: seconds).description.utf8) }
+        Readings(
+            metrics: metrics, server: server, memory: memory, disk: disk, loader: loader, workers: workers,
+            pipeline: pipeline, failures: failures
+        ).register()
+    }
+
+    private static var coreCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+
+    private func serve() async throws {
+        try await workers.start()
+        let addresses = try configuration.listen.map { try HTTPServer.Address(parsing: $0) }
+        try refuseOpenProxy(addresses)
+        for address in try server.listen(on: addresses) { logger.notice("listening on \(address)") }
+        server.start()
+        report { () throws(ServiceManager.Failure) in try service.ready(status: "serving") }
+        let signal = await TerminationSignal.first()
+        logger.notice("\(signal): finishing what is in flight")
+        report { () throws(ServiceManager.Failure) in try service.stopping() }
+        await takeDown()
+    }
+
+    /// An unconfigured daemon never becomes anybody's open proxy by being made reachable.
+    private func refuseOpenProxy(_ addresses: [HTTPServer.Address]) throws {
+        guard configuration.security.sources.isEmpty, !configuration.security.openProxy,
+            let address = addresses.first(where: { !$0.isLocal })
+        else { return }
+        throw StartError(
+            description: """
+                listening on \(address) would serve any source to anybody: name the allowed sources in \
+                security.sources, or set security.openProxy to true
+                """)
+    }
+
+    /// Systemd may be absent or deaf; the daemon serves all the same, and says so.
+    private func report(_ notify: () throws(ServiceManager.Failure) -> Bool) {
+        do throws(ServiceManager.Failure) {
+            _ = try notify()
+        } catch {
+            logger.error("the service manager was not told: \(error)")
+        }
+    }
+
+    private func takeDown() async {
+        await server.drain(within: Self.drainTime)
+        await loader.stop()
+        await workers.stop()
+        await disk.close()
+    }
+}

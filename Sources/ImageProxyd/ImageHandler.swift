@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPServer
+internal import ProxyCore
+
+/// Answers `/img`: from memory in the same turn of the loop, else from a task that runs the pipeline.
+final class ImageHandler: Sendable {
+    private let pipeline: ImagePipeline
+    private let parser: ImageRequestParser
+    private let failures: FailureMemory
+    private let automatic: AutomaticFormats
+    private let aliases: AliasTable
+    private let mapping: ResponseMapping
+    private let clock: @Sendable () -> Int64
+
+    /// Most targets remembered with their answers' heads, about a kibibyte each.
+    private static let maxAliases = 65_536
+
+    init(
+        pipeline: ImagePipeline, parser: ImageRequestParser, failures: FailureMemory,
+        automatic: AutomaticFormats,
+        clock: @escaping @Sendable () -> Int64
+    ) {
+        self.pipeline = pipeline
+        self.parser = parser
+        self.failures = failures
+        self.automatic = automatic
+        aliases = AliasTable(capacity: Self.maxAliases)
+        mapping = ResponseMapping()
+        self.clock = clock
+    }
+
+    /// Hot path: two locks, no task, no allocation on a hit.
+    func answer(_ request: HTTPRequest) -> HTTPAnswer {
+        if let hit = cachedAnswer(to: request) { return .now(hit) }
+        return .later { await self.answerLater(request) }
+    }
+
+    private func cachedAnswer(to request: HTTPRequest) -> HTTPResponse? {
+        let now = clock()
+        let alias = unsafe request.withTarget { target in
+            unsafe aliases.alias(for: target) { acceptClass(of: request) }
+        }
+        guard let alias, let entry = pipeline.cachedEntry(for: alias.key, at: now), entry.id == alias.entry
+        else { return nil }
+        return mapping.hit(alias, entry, request: request, at: now)
+    }
+
+    /// The cold path: everything is checked, then the pipeline runs.
+    private func answerLater(_ request: HTTPRequest) async -> HTTPResponse {
+        var parsed: ImageRequest?
+        do throws(PipelineError) {
+            let imageRequest = try parse(request)
+            parsed = imageRequest
+            let image = try await pipeline.response(for: imageRequest)
+            let heads = ImageHeads(image, request: imageRequest)
+            remember(image, heads, for: request, isNegotiated: imageRequest.isNegotiated)
+            return mapping.response(image, heads, request: request, at: clock())
+        } catch {
+            return mapping.failure(
+                error, isNegotiated: parsed?.isNegotiated ?? false, remembered: remaining(parsed, error))
+        }
+    }
+
+    private func parse(_ request: HTTPRequest) throws(PipelineError) -> ImageRequest {
+        let query = unsafe request.withTarget { target in
+            unsafe target.firstIndex(of: UInt8(ascii: "?")).map { unsafe Array(target[($0 + 1)...]) } ?? []
+        }
+        return try parser.parse(query: query) { acceptClass(of: request) }
+    }
+
+    private func acceptClass(of request: HTTPRequest) -> AcceptClass {
+        unsafe request.withFirstValue(of: .accept) { value in
+            unsafe AcceptClass(accept: value, candidates: automatic)
+        } ?? AcceptClass()
+    }
+
+    /// The next request for the same target is then a hit, if the bytes are in memory.
+    private func remember(
+        _ image: ImageResponse, _ heads: ImageHeads, for request: HTTPRequest, isNegotiated: Bool
+    ) {
+        guard let entry = image.entry else { return }
+        let target = unsafe request.withTarget { unsafe Array($0) }
+        aliases.insert(
+            Alias(
+                target: target, acceptClass: isNegotiated ? acceptClass(of: request) : nil,
+                key: entry.description.key,
+                entry: entry.id, head: PreparedFields(heads.full),
+                notModifiedHead: PreparedFields(heads.notModified),
+                entityTag: heads.entityTag))
+    }
+
+    /// How long the failure is remembered, for `max-age`.
+    private func remaining(_ request: ImageRequest?, _ error: PipelineError) -> Int64? {
+        guard let request, let memory = error.disposition.memory else { return nil }
+        let key = memory.scope == .source ? request.sourceKey : request.resultKey
+        return failures.remaining(of: key, at: clock())
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPServer
+internal import ProxyCore
+
+/// An error as a client reads it: `application/problem+json` (RFC 9457).
+struct ProblemDocument {
+    var status: Int
+    var code: String
+    var title: String
+    var detail: String?
+    var parameter: String?
+    var position: Int?
+    var upstreamStatus: Int?
+
+    /// The document for a failure of the pipeline.
+    init(_ error: PipelineError) {
+        let row = error.disposition
+        status = row.status
+        code = row.code
+        title = row.title
+        detail = error.detail
+        parameter = error.parameter?.name
+        position = error.parameter?.position
+        upstreamStatus = error.upstreamStatus
+    }
+
+    /// A document of our own.
+    init(status: Int, code: String, title: String, detail: String? = nil) {
+        self.status = status
+        self.code = code
+        self.title = title
+        self.detail = detail
+    }
+
+    /// The document's bytes, members in a fixed order.
+    var json: [UInt8] {
+        var members = [
+            #""type":"about:blank""#, #""title":\#(Self.quoted(title))"#, #""status":\#(status)"#,
+            #""code":\#(Self.quoted(code))"#,
+        ]
+        if let detail { members.append(#""detail":\#(Self.quoted(detail))"#) }
+        if let parameter { members.append(#""parameter":\#(Self.quoted(parameter))"#) }
+        if let position { members.append(#""position":\#(position)"#) }
+        if let upstreamStatus { members.append(#""upstream_status":\#(upstreamStatus)"#) }
+        return Array("{\(members.joined(separator: ","))}\n".utf8)
+    }
+
+    /// A JSON string (RFC 8259 §7): quotes, backslashes and controls escaped.
+    static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\u{0}"..<"\u{20}", "\u{7F}":
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+}

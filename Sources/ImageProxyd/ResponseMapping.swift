@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPServer
+internal import ProxyCore
+
+/// From what the pipeline knows to what HTTP says: 200, 304, or a problem document.
+struct ResponseMapping: Sendable {
+    /// Hot path: the answer to a memory hit.
+    func hit(_ alias: Alias, _ entry: MemoryEntry, request: HTTPRequest, at now: Int64) -> HTTPResponse {
+        let age = entry.record.currentAge(at: now)
+        let isUnchanged = EntityTagCondition.isMet(by: request, entityTag: alias.entityTag, entry.record)
+        var response = HTTPResponse(status: isUnchanged ? .notModified : .ok)
+        response.prepared = isUnchanged ? alias.notModifiedHead : alias.head
+        response.scratch.append(.age, integer: age)
+        response.scratch.append(
+            .cacheStatus, "imageproxyd; hit; ttl=", integer: entry.record.freshnessLifetime - age,
+            "; detail=memory")
+        if !isUnchanged { response.body = .bytes(entry.body) }
+        response.context = ExchangeContext(.img, .memory).packed
+        return response
+    }
+
+    /// The answer of the cold path.
+    func response(
+        _ image: ImageResponse, _ heads: ImageHeads, request: HTTPRequest, at now: Int64
+    ) -> HTTPResponse {
+        let age = image.record.currentAge(at: now)
+        let isUnchanged = EntityTagCondition.isMet(by: request, entityTag: heads.entityTag, image.record)
+        var response = HTTPResponse(status: isUnchanged ? .notModified : .ok)
+        response.fields = isUnchanged ? heads.notModified : heads.full
+        response.fields.append(.age, text: "\(age)")
+        response.fields.append(.cacheStatus, text: Self.cacheStatus(image, age: age))
+        if let timing = Self.serverTiming(image.timings) {
+            response.fields.append(.serverTiming, text: timing)
+        }
+        if !isUnchanged { response.body = HTTPBody(image.body) }
+        response.context = ExchangeContext(.img, Metric.Cache(image)).packed
+        return response
+    }
+
+    /// The answer to a failure: not to be stored, unless the blacklist remembers it for a while.
+    func failure(_ error: PipelineError, isNegotiated: Bool, remembered seconds: Int64?) -> HTTPResponse {
+        var response = Self.problem(ProblemDocument(error), context: ExchangeContext(.img))
+        if let seconds, seconds > 0 { response.fields.set(.cacheControl, text: "max-age=\(seconds)") }
+        if let seconds = error.retryAfter { response.fields.append(.retryAfter, text: "\(seconds)") }
+        if isNegotiated { response.fields.append(.vary, text: "Accept") }
+        return response
+    }
+
+    /// A problem document as an answer that nobody stores.
+    static func problem(_ document: ProblemDocument, context: ExchangeContext) -> HTTPResponse {
+        var response = HTTPResponse(status: HTTPStatus(UInt16(document.status)))
+        response.fields.append(.contentType, text: "application/problem+json")
+        response.fields.append(.cacheControl, text: "no-store")
+        response.fields.append(.contentTypeOptions, text: "nosniff")
+        response.body = .bytes(document.json)
+        response.context = context.packed
+        return response
+    }
+
+    /// RFC 9211: whether and why the request went forward.
+    private static func cacheStatus(_ image: ImageResponse, age: Int64) -> String {
+        let ttl = image.record.freshnessLifetime - age
+        var text =
+            switch image.provenance {
+            case .memory: "imageproxyd; hit; ttl=\(ttl); detail=memory"
+            case .disk: "imageproxyd; hit; ttl=\(ttl); detail=disk"
+            case .storedOriginal: "imageproxyd; hit; ttl=\(ttl); detail=original"
+            case .revalidated: "imageproxyd; fwd=stale; fwd-status=304"
+            case .fetched(let wasStale): "imageproxyd; fwd=\(wasStale ? "stale" : "uri-miss"); fwd-status=200"
+            }
+        if image.isStored, image.provenance.wentForward { text += "; stored" }
+        if image.isCollapsed { text += "; collapsed" }
+        return text
+    }
+
+    /// The W3C's Server-Timing, in milliseconds; nil when nothing was made.
+    private static func serverTiming(_ timings: ImageResponse.Timings) -> String? {
+        let steps = [
+            ("queue", timings.queue), ("fetch", timings.fetch), ("decode", timings.decode),
+            ("transform", timings.transform), ("encode", timings.encode),
+        ]
+        let members = steps.filter { $0.1 > 0 }.map { name, microseconds in
+            "\(name);dur=\(microseconds / 1_000).\(String(microseconds % 1_000 + 1_000).dropFirst())"
+        }
+        return members.isEmpty ? nil : members.joined(separator: ", ")
+    }
+}
+
+extension ImageResponse.Provenance {
+    /// Whether the origin was asked.
+    var wentForward: Bool {
+        switch self {
+        case .revalidated, .fetched: true
+        case .memory, .disk, .storedOriginal: false
+        }
+    }
+}
+
+extension HTTPBody {
+    /// The pipeline's bytes as the server sends them.
+    init(_ body: StoredBody) {
+        switch body {
+        case .bytes(let bytes): self = .bytes(bytes)
+        case .file(let file, let offset, let length):
+            self = .file(descriptor: file.raw, offset: offset, length: length, owner: file)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPServer
+internal import ProxyCore
+
+/// The table of routes: which path is answered by whom.
+struct Routes: RequestHandling {
+    let images: ImageHandler
+    let status: StatusHandler
+    let accounting: Accounting
+
+    /// The routes by their paths, the busiest first.
+    private static let table: [(path: [UInt8], route: Metric.Route)] = [
+        (Array("/img".utf8), .img), (Array("/healthz".utf8), .healthz), (Array("/readyz".utf8), .readyz),
+        (Array("/metrics".utf8), .metrics),
+    ]
+
+    func answer(_ request: HTTPRequest) -> HTTPAnswer {
+        let route = unsafe request.withTarget { unsafe Self.route(of: $0) }
+        guard route != .other else { return .now(Self.notFound) }
+        guard request.method == .get || request.method == .head else {
+            return .now(Self.methodNotAllowed(route))
+        }
+        switch route {
+        case .img: return images.answer(request)
+        case .healthz: return .now(status.health)
+        case .readyz: return .now(status.readiness())
+        default: return .later { [status] in status.metrics(for: request) }
+        }
+    }
+
+    func didFinish(_ exchange: HTTPExchange) {
+        accounting.didFinish(exchange)
+    }
+
+    /// Hot path: the route of a target: its path, up to the query.
+    static func route(of target: UnsafeRawBufferPointer) -> Metric.Route {
+        for (path, route) in table where unsafe has(path, target) { return route }
+        return .other
+    }
+
+    private static func has(_ path: [UInt8], _ target: UnsafeRawBufferPointer) -> Bool {
+        guard target.count >= path.count else { return false }
+        if target.count > path.count, unsafe target[path.count] != UInt8(ascii: "?") { return false }
+        for index in path.indices where unsafe target[index] != path[index] { return false }
+        return true
+    }
+
+    private static let notFound = ResponseMapping.problem(
+        ProblemDocument(status: 404, code: "not_found", title: "There is nothing at this path"),
+        context: ExchangeContext(.other))
+
+    private static func methodNotAllowed(_ route: Metric.Route) -> HTTPResponse {
+        var response = ResponseMapping.problem(
+            ProblemDocument(
+                status: 405, code: "method_not_allowed", title: "The method is not allowed here",
+                detail: "allowed are GET and HEAD"),
+            context: ExchangeContext(route))
+        response.fields.append(.allow, text: "GET, HEAD")
+        return response
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+import Glibc
+
+/// The signals that ask the daemon to finish.
+enum TerminationSignal {
+    private static let signals = [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")]
+
+    /// Waits for the first of them and returns its name; their default action, sudden death, is switched off.
+    static func first() async -> String {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: String.self, bufferingPolicy: .bufferingOldest(1))
+        let sources = signals.map { number, name in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler { continuation.yield(name) }
+            source.activate()
+            return source
+        }
+        defer {
+            for source in sources { source.cancel() }
+        }
+        for await name in stream { return name }
+        return "end"
+    }
+}

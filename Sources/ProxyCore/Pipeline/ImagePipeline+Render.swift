@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension ImagePipeline {
+    /// Has a rendition made and puts it into the tiers; what no tier may hold is only answered.
+    func render(
+        _ source: Source, by plan: RenderPlan, for request: ImageRequest
+    ) async throws(PipelineError) -> ImageResponse {
+        try refuseIfRecentlyFailed(request.resultKey)
+        // A source that its decoder could not bear is not decoded again for another size.
+        try refuseIfRecentlyFailed(request.sourceKey)
+        guard let body = source.body else { throw .internalFailure("a rendering without a source") }
+        let canvas = try tiers.newResult(for: request, of: source.record)
+        let rendition: Rendition
+        do throws(RenderError) {
+            rendition = try await renderer.render(plan, from: body, into: canvas.file, at: canvas.offset)
+        } catch {
+            let failure = PipelineError(error)
+            metrics.count(error)
+            await remember(failure, of: request)
+            throw failure
+        }
+        metrics.count(rendition)
+        return try await finish(rendition, on: canvas, of: source, for: request)
+    }
+
+    private func finish(
+        _ rendition: Rendition, on canvas: Canvas, of source: Source, for request: ImageRequest
+    ) async throws(PipelineError) -> ImageResponse {
+        let content = try await tiers.read(canvas, byteCount: rendition.byteCount)
+        let description = EntryDescription(
+            kind: .result, key: request.resultKey, keyText: request.resultKeyText,
+            sourceKey: request.sourceKey,
+            sourceHash: source.record.contentHash, contentHash: content.hash, format: rendition.format,
+            width: rendition.width, height: rendition.height, storedAt: clock())
+        var response = ImageResponse(
+            description: description, record: source.record, body: .bytes(content.bytes),
+            provenance: source.provenance)
+        response.timings = ImageResponse.Timings(
+            queue: rendition.timings.queue, fetch: source.fetchTime, decode: rendition.timings.decode,
+            transform: rendition.timings.transform, encode: rendition.timings.encode)
+        await tiers.store(&response, from: canvas)
+        failures.forget(request.resultKey)
+        return response
+    }
+
+    /// The answer for an untransformed image: a result with an empty pipeline that shares the original's bytes.
+    func passThrough(_ source: Source, for request: ImageRequest) async -> ImageResponse {
+        let record = source.record
+        let description = EntryDescription(
+            kind: .original, key: request.resultKey, keyText: request.resultKeyText,
+            sourceKey: request.sourceKey,
+            sourceHash: record.contentHash, contentHash: record.contentHash, format: record.format,
+            storedAt: clock())
+        var response = ImageResponse(
+            description: description, record: record, body: source.body ?? .bytes([]),
+            provenance: source.provenance)
+        response.timings.fetch = source.fetchTime
+        response.isStored = !record.directives.forbidStoring && tiers.originals != .none
+        await tiers.promote(&response)
+        return response
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+import Synchronization
+
+/// Where a body is written: a staged file of the disk tier, or anonymous memory that vanishes with its last user.
+struct Canvas: Sendable {
+    let file: OwnedDescriptor
+    let offset: Int64
+    /// Present when the disk tier may keep it.
+    let staged: StagedEntry?
+}
+
+/// Remembers the file that a body outgrew its buffer into.
+final class SpillPlace: Sendable {
+    private let canvas = Mutex<Canvas?>(nil)
+
+    var value: Canvas? { canvas.withLock { $0 } }
+
+    func set(_ value: Canvas) { canvas.withLock { $0 = value } }
+}
+
+extension ImageTiers {
+    // MARK: - Places to write
+
+    /// An empty body for a fetch: a buffer that spills into the disk tier, or into memory where that can't take it.
+    func newBody(keyText: String) -> (body: GrowingBody, place: SpillPlace) {
+        let place = SpillPlace()
+        let body = GrowingBody { () throws(LoadError) in
+            let canvas = try self.canvas(.original, keyText, mayStore: self.originals.usesDisk)
+            place.set(canvas)
+            return SpillFile(file: canvas.file, offset: canvas.offset)
+        }
+        return (body, place)
+    }
+
+    /// A place for a rendition.
+    func newResult(for request: ImageRequest, of record: SourceRecord) throws(PipelineError) -> Canvas {
+        let mayStore = results.usesDisk && !record.directives.forbidStoring
+        do throws(LoadError) {
+            return try canvas(.result, request.resultKeyText, mayStore: mayStore)
+        } catch {
+            throw .internalFailure("no place for a result: \(error)")
+        }
+    }
+
+    private func canvas(_ kind: EntryKind, _ keyText: String, mayStore: Bool) throws(LoadError) -> Canvas {
+        // Lost: why nothing can be staged; the disk tier has counted it, and the bytes are then only answered.
+        if mayStore, let staged = try? disk.stage(kind: kind, keyText: keyText) {
+            return Canvas(file: staged.file, offset: staged.bodyOffset, staged: staged)
+        }
+        let descriptor = unsafe linux_memfd_create("body")
+        guard descriptor >= 0 else { throw .storage("memfd_create: error \(errno)") }
+        return Canvas(file: OwnedDescriptor(owning: descriptor), offset: 0, staged: nil)
+    }
+
+    // MARK: - Originals
+
+    /// Keeps a fetched body and what is known of its source; a failure to store is the tier's to count.
+    func store(
+        _ content: GrowingBody.Content, at place: SpillPlace, as record: SourceRecord, now: Int64
+    ) async {
+        guard !record.directives.forbidStoring else { return }
+        let description = EntryDescription(
+            kind: .original, key: record.key, keyText: record.keyText, sourceKey: record.key,
+            sourceHash: record.contentHash, contentHash: record.contentHash, format: record.format,
+            storedAt: now)
+        if originals.usesMemory, content.body.count <= maxEntryBytes,
+            let bytes = await bytes(of: content.body)
+        {
+            memory.insert(MemoryEntry(description: description, body: bytes, record: record))
+        }
+        if originals.usesDisk { await storeOnDisk(content, place.value, description) }
+        memory.update(record)
+        await save(record)
+    }
+
+    private func storeOnDisk(
+        _ content: GrowingBody.Content, _ place: Canvas?, _ description: EntryDescription
+    ) async {
+        // Lost in both: the tier has counted what failed, and the original is fetched again when it is needed.
+        if let staged = place?.staged {
+            try? await disk.commit(
+                staged, description, byteCount: content.body.count, bodyChecksum: content.checksum)
+        } else if case .bytes(let bytes) = content.body {
+            try? await disk.store(description, body: bytes)
+        }
+    }
+
+    /// Keeps a source's record.
+    func save(_ record: SourceRecord) async {
+        memory.update(record)
+        // Lost: a failure to write; the source is then asked for again.
+        try? await disk.save(record)
+    }
+
+    // MARK: - Results
+
+    /// A rendition's bytes, read back, with their digests.
+    struct RenderedContent: Sendable {
+        let bytes: [UInt8]
+        let hash: ContentHash
+    }
+
+    /// Reads what a worker has written.
+    func read(_ canvas: Canvas, byteCount: Int) async throws(PipelineError) -> RenderedContent {
+        let body = StoredBody.file(canvas.file, offset: canvas.offset, length: Int64(byteCount))
+        guard let bytes = await bytes(of: body) else {
+            throw .internalFailure("a rendition can't be read back")
+        }
+        return RenderedContent(bytes: bytes, hash: ContentHash(of: bytes))
+    }
+
+    /// Keeps a rendition where policy, size and the source's directives allow it.
+    func store(_ response: inout ImageResponse, from canvas: Canvas) async {
+        guard !response.record.directives.forbidStoring else { return }
+        let byteCount = response.body.count
+        await promote(&response)
+        if let staged = canvas.staged {
+            // Lost: why; the tier has counted it, and the result is made again when it is needed.
+            let isCommitted: Void? = try? await disk.commit(
+                staged, response.description, byteCount: byteCount, bodyChecksum: nil)
+            response.isStored = isCommitted != nil
+        }
+        if response.entry != nil { response.isStored = true }
+    }
+}

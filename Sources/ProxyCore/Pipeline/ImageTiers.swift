@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The two tiers as the pipeline sees them: what to look where, what to store where, and never an error but a miss.
+///
+/// A tier that fails has counted it, and the image is made again: a cache must not keep anybody from being answered.
+/// Safe from any task.
+public final class ImageTiers: Sendable {
+    let memory: MemoryCache
+    let disk: DiskCache
+    let originals: CacheConfiguration.StorePolicy
+    let results: CacheConfiguration.StorePolicy
+    let maxEntryBytes: Int
+    /// Where bytes are read back; blocking, so never on Swift's own threads.
+    let reading = IOQueue(label: "tiers", maxRunning: 4, maxWaiting: 4_096)
+
+    /// Bundles the tiers.
+    public init(memory: MemoryCache, disk: DiskCache, configuration: CacheConfiguration) {
+        self.memory = memory
+        self.disk = disk
+        originals = configuration.originals
+        results = configuration.results
+        maxEntryBytes = configuration.memory.maxEntryBytes.bytes
+    }
+
+    /// Bytes found in a tier, and what they are.
+    struct Found: Sendable {
+        let description: EntryDescription
+        let body: StoredBody
+        let entry: MemoryEntry?
+    }
+
+    // MARK: - Looking up
+
+    /// What is recorded of `request`'s source.
+    func record(for request: ImageRequest) async -> SourceRecord? {
+        if let record = await disk.sourceRecord(for: request.sourceKey) { return record }
+        return memory.entry(for: request.resultKey)?.record
+    }
+
+    /// Whether a 304 would leave something to serve `request` from, as far as memory alone can tell.
+    func mayHold(_ request: ImageRequest) -> Bool {
+        memory.entry(for: request.resultKey) != nil || disk.mayContain(request.resultKey, kind: .result)
+            || disk.mayContain(request.sourceKey, kind: .original)
+    }
+
+    /// The stored result for `request`, if it was made from content `hash`; for an untransformed image the original.
+    func result(for request: ImageRequest, hash: ContentHash) async -> Found? {
+        if let entry = memory.entry(for: request.resultKey), entry.description.sourceHash == hash {
+            return Found(description: entry.description, body: .bytes(entry.body), entry: entry)
+        }
+        guard request.plan != nil else { return await original(for: request, hash: hash) }
+        let found = await onDisk(request.resultKey, .result, request.resultKeyText)
+        return found?.description.sourceHash == hash ? found : nil
+    }
+
+    /// The stored original of `request`'s source, if its content is still `hash`.
+    func original(for request: ImageRequest, hash: ContentHash) async -> Found? {
+        if let entry = memory.entry(for: request.sourceKey), entry.description.contentHash == hash {
+            return Found(description: entry.description, body: .bytes(entry.body), entry: nil)
+        }
+        let found = await onDisk(request.sourceKey, .original, request.sourceKeyText)
+        return found?.description.contentHash == hash ? found : nil
+    }
+
+    private func onDisk(_ key: CacheKey, _ kind: EntryKind, _ keyText: String) async -> Found? {
+        guard disk.mayContain(key, kind: kind) else { return nil }
+        // Lost: why it can't be read; the disk tier has counted that.
+        guard let hit = try? await disk.lookUp(key, kind: kind, keyText: keyText) else { return nil }
+        return Found(
+            description: hit.description, body: hit.body, entry: nil)
+    }
+
+    // MARK: - Into memory
+
+    /// Puts a response's bytes into memory, where policy and size allow it; it then answers from there.
+    func promote(_ response: inout ImageResponse) async {
+        guard results.usesMemory, response.entry == nil, response.body.count <= maxEntryBytes,
+            !response.record.directives.forbidStoring, let bytes = await bytes(of: response.body)
+        else { return }
+        response.body = .bytes(bytes)
+        let entry = MemoryEntry(description: response.description, body: bytes, record: response.record)
+        if memory.insert(entry) { response.entry = entry }
+    }
+
+    /// All bytes of a body; nil when they can't be read.
+    func bytes(of body: StoredBody) async -> [UInt8]? {
+        switch body {
+        case .bytes(let bytes): return bytes
+        case .file(let file, let offset, let length):
+            // Lost: why; the bytes are then sent from the file itself.
+            return try? await reading.run { () throws(DiskCacheError) in
+                do throws(LoadError) {
+                    return try file.readAll(from: offset, count: Int(length))
+                } catch {
+                    throw .invalid("\(error)")
+                }
+            }
+        }
+    }
+
+    /// Forgets everything of a source that is gone.
+    func removeAll(ofSource source: CacheKey) async {
+        memory.removeAll(ofSource: source)
+        // Lost: a failure to delete; the source's record is gone or stale, so nothing of it is served.
+        _ = try? await disk.removeAll(ofSource: source)
+    }
+}

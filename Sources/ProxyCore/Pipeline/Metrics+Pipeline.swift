@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Metrics {
+    /// Counts a fetch that came to its end.
+    func count(_ summary: LoadSummary, isNotModified: Bool) {
+        fetches.increment(isNotModified ? .notModified : .ok)
+        fetchBytes.add(summary.byteCount)
+        let phases: [(Metric.Phase, Int)] = [
+            (.dns, summary.dns), (.connect, summary.connect), (.tls, summary.tls), (.ttfb, summary.firstByte),
+            (.body, summary.body),
+        ]
+        for (phase, microseconds) in phases where microseconds > 0 {
+            fetchPhase.observe(nanoseconds: UInt64(microseconds) * 1_000, phase)
+        }
+    }
+
+    /// Counts a fetch that failed.
+    func count(_ error: LoadError) {
+        fetches.increment(Metric.Fetch(error))
+    }
+
+    /// Counts a rendering that came to its end.
+    func count(_ rendition: Rendition) {
+        let format = Metric.Format(named: rendition.format.rawValue)
+        transforms.increment(format, .ok)
+        let timings = rendition.timings
+        let work = timings.decode + timings.transform + timings.encode
+        transformDuration.observe(nanoseconds: UInt64(max(0, work)) * 1_000, format)
+        transformQueueDuration.observe(nanoseconds: UInt64(max(0, timings.queue)) * 1_000)
+    }
+
+    /// Counts a rendering that failed.
+    func count(_ error: RenderError) {
+        transforms.increment(.none, Metric.Transform(error))
+    }
+}
+
+extension Metric.Fetch {
+    init(_ error: LoadError) {
+        self =
+            switch error {
+            case .addressForbidden, .redirectForbidden: .forbidden
+            case .unreachable: .unreachable
+            case .tlsFailed: .tls
+            case .tooManyRedirects: .redirects
+            case .timedOut: .timeout
+            case .tooLarge: .tooLarge
+            case .incomplete: .incomplete
+            case .status(404, _), .status(410, _): .notFound
+            case .status: .status
+            case .notAnImage, .unsupportedFormat: .notAnImage
+            case .queueFull, .queueTimedOut: .queue
+            case .storage: .storage
+            case .cancelled: .cancelled
+            }
+    }
+}
+
+extension Metric.Transform {
+    init(_ error: RenderError) {
+        self =
+            switch error {
+            case .notAnImage: .notAnImage
+            case .unsupportedFormat: .unsupported
+            case .tooManyPixels, .tooManyFrames: .limit
+            case .badImageData: .badImage
+            case .decoderCrashed: .crashed
+            case .timedOut: .timeout
+            case .frameOutOfRange, .emptyResult: .empty
+            case .queueFull, .queueTimedOut: .queue
+            case .unavailable: .unavailable
+            case .cancelled: .cancelled
+            }
+    }
+}

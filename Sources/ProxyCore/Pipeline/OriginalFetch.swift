@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// One fetch under way: yields head, growing body and completion, in this order, to whoever follows it.
+///
+/// Called by the loader on its own thread; followed from any task. The body's first bytes decide whether it is an
+/// image at all, before the rest is fetched.
+final class OriginalFetch: OriginReceiving {
+    private struct State {
+        var head: OriginHead?
+        var format: ImageFormat?
+    }
+
+    /// The body as it arrives; empty for a 304.
+    let body: GrowingBody
+
+    /// The file that it outgrew its buffer into, if any.
+    let place: SpillPlace
+
+    private let decodable: Set<ImageFormat>
+    private let maxBytes: Int
+    private let state = Mutex(State())
+
+    /// Prepares to receive.
+    /// - Parameters:
+    ///   - body: empty.
+    ///   - place: of `body`.
+    ///   - decodable: formats that are let through.
+    ///   - maxBytes: a declared length beyond it ends the fetch before a byte of the body.
+    init(body: GrowingBody, place: SpillPlace, decodable: Set<ImageFormat>, maxBytes: Int) {
+        self.body = body
+        self.place = place
+        self.decodable = decodable
+        self.maxBytes = maxBytes
+    }
+
+    /// The head, once it is there.
+    var head: OriginHead? { state.withLock(\.head) }
+
+    /// The body's format, once enough of it is there.
+    var format: ImageFormat? { state.withLock(\.format) }
+
+    func receive(head: OriginHead) throws(LoadError) {
+        if let length = head.contentLength, length > maxBytes { throw .tooLarge }
+        state.withLock { $0.head = head }
+    }
+
+    func receive(bytes: UnsafeRawBufferPointer) throws(LoadError) {
+        try unsafe body.append(bytes)
+        if format == nil, body.count >= ImageFormat.sniffLength { try sniff() }
+    }
+
+    /// Compares the magic bytes; called again at the end, since a body may be shorter than any magic.
+    @discardableResult
+    func sniff() throws(LoadError) -> ImageFormat {
+        if let format { return format }
+        guard let format = ImageFormat(sniffing: body.prefix) else { throw .notAnImage }
+        guard decodable.contains(format) else { throw .unsupportedFormat(format.rawValue) }
+        state.withLock { $0.format = format }
+        return format
+    }
+}
