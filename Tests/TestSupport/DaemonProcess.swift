@@ -96,6 +96,7 @@ public final class DaemonProcess: Sendable {
     }
 
     private static func datagramSocket(at path: String) throws -> CInt {
+        unlink(path)
         let descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

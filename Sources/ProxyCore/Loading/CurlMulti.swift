@@ -39,6 +39,8 @@ final class CurlMulti {
     func run() {
         while !isStopping {
             inbox.takeAll().forEach(obey)
+            // Told to stop, the thread must not wait once more: nobody would wake it.
+            if isStopping { break }
             startWaiting()
             guard set.perform() else { break }
             set.takeFinished().forEach(settle)

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@Suite("What goes wrong")
+struct FailureTests {
+    @Test("each failure has its own status and code, and the daemon goes on")
+    func table() async throws {
+        let proxy = try await Proxy(
+            settings: """
+                "fetch": {"firstByteTimeout": "300ms", "lowSpeedTime": "1s", "maxBytes": "200KiB"}, \
+                "limits": {"sourcePixels": 1000000}
+                """)
+        let origin = proxy.origin
+        let html = Array("<!doctype html><title>not here</title>".utf8)
+        origin.route("/page.jpg", .body(html, fields: [("Content-Type", "image/jpeg")]))
+        origin.route("/gone", .status(410))
+        origin.route("/error", .status(500))
+        origin.route("/teapot", .status(418))
+        origin.route("/loop", .redirect(to: "/loop"))
+        origin.route("/file", .redirect(to: "file:///etc/passwd"))
+        origin.route("/inside", .redirect(to: "http://10.0.0.1/"))
+        origin.route("/silent", .silence)
+        origin.route(
+            "/cut.jpg", .truncated(Array(Fixtures.photo.prefix(5_000)), declaring: Fixtures.photo.count))
+        origin.route("/broken.jpg", .body(Array(Fixtures.photo.prefix(5_000))))
+        origin.route("/large", .body([UInt8](repeating: 0xFF, count: 300_000)))
+        origin.route("/photo.jpg", .body(Fixtures.photo))
+        let resize = "transform=resize:90x60"
+        let expected: [(target: String, status: Int, code: String)] = [
+            ("/img", 400, "missing_parameter"),
+            ("/img?url=", 400, "invalid_parameter"),
+            ("/img?url=x", 400, "invalid_url"),
+            ("/img?url=ftp%3A%2F%2Fa%2Fb", 400, "unsupported_scheme"),
+            (proxy.target("/photo.jpg", "width=3"), 400, "unknown_parameter"),
+            (proxy.target("/photo.jpg", "transform=resize:axb"), 400, "invalid_parameter"),
+            (proxy.target("/photo.jpg", "quality=101"), 400, "invalid_parameter"),
+            ("/img?url=http%3A%2F%2F10.0.0.1%2F", 403, "address_forbidden"),
+            ("/img?url=http%3A%2F%2F169.254.169.254%2F", 403, "address_forbidden"),
+            (proxy.target("/nothing"), 404, "upstream_not_found"),
+            (proxy.target("/gone"), 404, "upstream_not_found"),
+            (proxy.target("/page.jpg"), 415, "not_an_image"),
+            (proxy.target("/page.jpg", resize), 415, "not_an_image"),
+            (proxy.target("/broken.jpg", resize), 422, "bad_image_data"),
+            (proxy.target("/large"), 422, "source_too_large"),
+            (proxy.target("/photo.jpg", "frame=7"), 422, "frame_out_of_range"),
+            (proxy.target("/error"), 502, "upstream_status"),
+            (proxy.target("/teapot"), 502, "upstream_status"),
+            (proxy.target("/loop"), 502, "too_many_redirects"),
+            (proxy.target("/file"), 403, "source_forbidden"),
+            (proxy.target("/inside"), 403, "address_forbidden"),
+            (proxy.target("/cut.jpg"), 502, "upstream_incomplete"),
+            ("/img?url=http%3A%2F%2F127.0.0.1%3A1%2F", 403, "address_forbidden"),
+            (proxy.target("/silent"), 504, "upstream_timeout"),
+        ]
+        for (target, status, code) in expected {
+            let answer = try await proxy.get(target)
+            #expect(answer.status == status, "\(target)")
+            #expect(answer.code == code, "\(target): \(answer.text)")
+            #expect(answer["Content-Type"] == "application/problem+json")
+        }
+        #expect(try await proxy.get(proxy.target("/photo.jpg", resize)).status == 200)
+    }
+
+    @Test("a failure that a retry would not heal costs one fetch, and says how long it is remembered")
+    func blacklist() async throws {
+        let proxy = try await Proxy()
+
+        let first = try await proxy.get(proxy.target("/nothing"))
+        let second = try await proxy.get(proxy.target("/nothing", "transform=resize:10x10"))
+
+        #expect(first.status == 404)
+        #expect(second.status == 404)
+        #expect(second["Cache-Control"]?.hasPrefix("max-age=") == true)
+        #expect(proxy.origin.count("/nothing") == 1)
+        #expect(try await proxy.metric("imageproxyd_failed_urls{class=\"not_found\"}") == 1)
+    }
+
+    @Test("unknown paths are 404, other methods 405 with Allow")
+    func routes() async throws {
+        let proxy = try await Proxy()
+
+        #expect(try await proxy.get("/nowhere").status == 404)
+        #expect(try await proxy.get("/healthz").status == 200)
+        #expect(try await proxy.get("/readyz").status == 200)
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+
+/// A daemon and an origin for one test: the daemon may fetch from loopback, and keeps its cache in the test's folder.
+final class Proxy: Sendable {
+    let origin: FakeOrigin
+    let folder: TemporaryDirectory
+    let daemon: DaemonProcess
+
+    init(settings: String = "", in folder: TemporaryDirectory? = nil, origin: FakeOrigin? = nil) async throws
+    {
+        let folder = try folder ?? TemporaryDirectory()
+        self.folder = folder
+        self.origin = try origin ?? FakeOrigin()
+        let separator = settings.isEmpty ? "" : ", "
+        daemon = try await DaemonProcess.start(
+            in: folder.path,
+            configuration: """
+                {"security": {"allowedNetworks": ["127.0.0.0/8"]}, "cache": {"disk": {"directory": "\(folder.path)/cache"}}, \
+                "transform": {"workers": 2}\(separator)\(settings)}
+                """)
+    }
+
+    /// The target for a picture of the origin.
+    func target(_ path: String, _ parameters: String = "") -> String {
+        let url = origin.url(path).map { "/:?&=%".contains($0) ? Self.escaped($0) : String($0) }.joined()
+        return "/img?url=\(url)\(parameters.isEmpty ? "" : "&")\(parameters)"
+    }
+
+    private static func escaped(_ character: Character) -> String {
+        character.utf8.map { "%" + String($0, radix: 16, uppercase: true) }.joined()
+    }
+
+    /// Asks on a connection of its own.
+    func get(_ target: String, _ lines: String...) async throws -> RawHTTPClient.Answer {
+        let path = daemon.socketPath
+        return try await onThread {
+            let client = try RawHTTPClient(unixSocket: path)
+            defer { client.hangUp() }
+            try client.send(
+                "GET \(target) HTTP/1.1\r\nHost: a\r\n" + lines.map { $0 + "\r\n" }.joined() + "\r\n")
+            return try client.answer()
+        }
+    }
+
+    /// A sample of the metrics by its exact name and labels; 0 when it is not there.
+    func metric(_ name: String) async throws -> Double {
+        let lines = try await get("/metrics").text.split(separator: "\n")
+        return lines.first { $0.hasPrefix(name + " ") }.flatMap { Double($0.dropFirst(name.count + 1)) } ?? 0
+    }
+}
+
+extension RawHTTPClient.Answer {
+    /// Width and height of a PNG, from its first chunk.
+    var pngSize: [Int]? {
+        guard body.starts(with: [0x89, 0x50, 0x4E, 0x47]), body.count > 24 else { return nil }
+        return [16, 20].map { start in body[start..<(start + 4)].reduce(0) { $0 << 8 | Int($1) } }
+    }
+
+    /// The `code` of a problem document.
+    var code: String? {
+        text.split(separator: "\"code\":\"").dropFirst().first.map { String($0.prefix { $0 != "\"" }) }
+    }
+}
