@@ -27,7 +27,9 @@ extension ImageFormat {
             return .tiff
         }
         if bytes.starts(with: [0xFF, 0x0A]) { return .jxl }
-        if bytes.starts(with: [0, 0, 0, 0x0C] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A]) { return .jxl }
+        if bytes.starts(with: [0, 0, 0, 0x0C] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A]) {
+            return .jxl
+        }
         return nil
     }
 
@@ -40,7 +42,9 @@ extension ImageFormat {
         guard end >= 12 else { return nil }
         let compatible = stride(from: 16, through: end - 4, by: 4)
         for start in [8] + Array(compatible) {
-            if let format = brands[String(decoding: bytes[start..<start + 4], as: UTF8.self)] { return format }
+            if let format = brands[String(decoding: bytes[start..<start + 4], as: UTF8.self)] {
+                return format
+            }
         }
         return nil
     }
@@ -66,7 +70,9 @@ extension ImageFormat {
 
     /// Returns where the declaration, comment or doctype at the start of `text` ends.
     private static func prologueEnd(_ text: ArraySlice<UInt8>) -> Int? {
-        let closings: [(opening: String, closing: String)] = [("<?xml", "?>"), ("<!--", "-->"), ("<!DOCTYPE svg", ">")]
+        let closings: [(opening: String, closing: String)] = [
+            ("<?xml", "?>"), ("<!--", "-->"), ("<!DOCTYPE svg", ">"),
+        ]
         guard let part = closings.first(where: { text.starts(with: $0.opening.utf8) }) else { return nil }
         let closing = Array(part.closing.utf8)
         return text.indices.first { text[$0...].starts(with: closing) }.map { $0 + closing.count }

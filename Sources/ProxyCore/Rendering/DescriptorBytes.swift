@@ -32,7 +32,8 @@ enum DescriptorBytes {
     }
 
     /// Fills `bytes` from `offset`; false when the file is shorter or can't be read.
-    static func fill(_ bytes: UnsafeMutableRawBufferPointer, from descriptor: CInt, at offset: Int64) -> Bool {
+    static func fill(_ bytes: UnsafeMutableRawBufferPointer, from descriptor: CInt, at offset: Int64) -> Bool
+    {
         var done = 0
         while done < bytes.count {
             let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[done...])

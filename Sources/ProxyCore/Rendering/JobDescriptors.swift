@@ -27,7 +27,9 @@ struct JobDescriptors {
         destination = try Self.reopened(job.destination, O_WRONLY)
     }
 
-    private static func reopened(_ file: OwnedDescriptor, _ flags: CInt) throws(RenderError) -> OwnedDescriptor {
+    private static func reopened(
+        _ file: OwnedDescriptor, _ flags: CInt
+    ) throws(RenderError) -> OwnedDescriptor {
         let raw = linux_reopen(file.raw, flags)
         guard raw >= 0 else { throw .unavailable("open of /proc/self/fd: errno \(errno)") }
         return OwnedDescriptor(owning: raw)

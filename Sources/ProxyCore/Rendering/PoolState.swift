@@ -181,7 +181,8 @@ struct PoolState {
     // MARK: - Life
 
     /// Remembers who waits for the start.
-    mutating func awaitStart(_ continuation: CheckedContinuation<Result<Void, RenderError>, Never>) -> Effect? {
+    mutating func awaitStart(_ continuation: CheckedContinuation<Result<Void, RenderError>, Never>) -> Effect?
+    {
         starting = continuation
         return startProgress()
     }

@@ -67,7 +67,9 @@ struct RenderEngine {
     /// Reads the header and refuses what is beyond the limits, before a pixel is decoded.
     private func admitted(_ source: borrowing VipsSource) throws(Failure) -> ImageHeader {
         guard let format = ImageFormat(sniffing: source.prefix) else { throw Failure(refusing: .notAnImage) }
-        guard plan.decodableFormats.contains(format) else { throw Failure(refusing: .unsupportedFormat(format.rawValue)) }
+        guard plan.decodableFormats.contains(format) else {
+            throw Failure(refusing: .unsupportedFormat(format.rawValue))
+        }
         let header: ImageHeader
         do { header = try VipsCoder.header(of: source, as: format) } catch { throw Failure(imaging: error) }
         let limits = plan.limits

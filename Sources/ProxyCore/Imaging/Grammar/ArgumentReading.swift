@@ -16,13 +16,17 @@ struct ArgumentReading {
     }
 
     /// Returns the parameter that a piece of text is for: the one of that name, or the next by position.
-    mutating func parameter(named name: Substring?, at position: Int) throws(TransformError) -> TransformParameter {
+    mutating func parameter(
+        named name: Substring?, at position: Int
+    ) throws(TransformError) -> TransformParameter {
         let parameter = if let name { try find(name, position) } else { try next(position) }
         guard given[parameter.name] == nil else { throw error(.repeated, parameter.name, position) }
         return parameter
     }
 
-    private mutating func find(_ name: Substring, _ position: Int) throws(TransformError) -> TransformParameter {
+    private mutating func find(
+        _ name: Substring, _ position: Int
+    ) throws(TransformError) -> TransformParameter {
         hasNamed = true
         guard let parameter = parameters.first(where: { $0.name == name }) else {
             throw error(.unknownParameter, String(name), position)

@@ -30,7 +30,9 @@ struct FixedNumber: Sendable, Hashable, Comparable {
         let isNegative = text.first == UInt8(ascii: "-")
         let parts = text.dropFirst(isNegative ? 1 : 0).split(
             separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
-        guard let whole = parts.first.flatMap({ Self.digits($0, atMost: Self.integerDigits) }) else { return nil }
+        guard let whole = parts.first.flatMap({ Self.digits($0, atMost: Self.integerDigits) }) else {
+            return nil
+        }
         var fraction = 0
         if parts.count == 2 {
             guard var value = Self.digits(parts[1], atMost: Self.decimals) else { return nil }

@@ -17,7 +17,8 @@ enum Gravity: Sendable, Hashable {
         "southwest": .compass(0, 1), "west": .compass(0, 0.5), "northwest": .compass(0, 0),
     ]
     private static let words = [
-        "center", "north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest", "smart",
+        "center", "north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest",
+        "smart",
         "entropy", "focal",
     ]
     private static let middle = FixedNumber(thousandths: 500)
@@ -41,7 +42,8 @@ enum Gravity: Sendable, Hashable {
         if word == "focal" { return .focal(x ?? middle.double, y ?? middle.double) }
         if x != nil { throw arguments.error(.conflict(with: "gravity=\(word)"), focalX) }
         if y != nil { throw arguments.error(.conflict(with: "gravity=\(word)"), focalY) }
-        return word == "smart" ? .attention : word == "entropy" ? .entropy : compass[word] ?? .compass(0.5, 0.5)
+        return word == "smart"
+            ? .attention : word == "entropy" ? .entropy : compass[word] ?? .compass(0.5, 0.5)
     }
 
     /// Whether all pixels must be looked at to place the cut.

@@ -13,7 +13,8 @@ struct TransformArguments: Sendable {
 
     /// Checks that every required parameter is there.
     init(
-        operation: String, parameters: [TransformParameter], given: [String: TransformValue], at position: Int?
+        operation: String, parameters: [TransformParameter], given: [String: TransformValue],
+        at position: Int?
     ) throws(TransformError) {
         self.operation = operation
         self.parameters = parameters

@@ -31,7 +31,8 @@ struct TransformParser {
         part.text.split(separator: separator, omittingEmptySubsequences: false).map { piece in
             Part(
                 text: piece,
-                position: part.position + text.utf8.distance(from: part.text.startIndex, to: piece.startIndex))
+                position: part.position + text.utf8.distance(from: part.text.startIndex, to: piece.startIndex)
+            )
         }
     }
 

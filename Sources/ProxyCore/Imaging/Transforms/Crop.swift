@@ -8,7 +8,8 @@ struct Crop: ImageTransforming {
 
     private static let offsetRange = -100_000...100_000
     private static let size = TransformParameter(
-        "size", .size, .required, isScaled: true, "The rectangle's size; a side left out keeps the image's aspect.")
+        "size", .size, .required, isScaled: true,
+        "The rectangle's size; a side left out keeps the image's aspect.")
     private static let x = TransformParameter(
         "x", .length(offsetRange), .absent, isScaled: true,
         "The rectangle's left edge, in place of gravity; 0 when only y is given.")

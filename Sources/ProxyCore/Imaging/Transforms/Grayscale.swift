@@ -7,7 +7,8 @@ struct Grayscale: ImageTransforming {
     static let parameters = [amount]
 
     private static let amount = TransformParameter(
-        "amount", .number(0...1), .value(.number(FixedNumber(1))), "0 leaves the picture, 1 leaves no colour.")
+        "amount", .number(0...1), .value(.number(FixedNumber(1))), "0 leaves the picture, 1 leaves no colour."
+    )
 
     /// Luminance of red, green and blue (Filter Effects Module Level 1 §13.1.1).
     private static let weights = [0.2126, 0.7152, 0.0722]

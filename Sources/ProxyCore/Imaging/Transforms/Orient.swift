@@ -3,7 +3,8 @@
 /// `orient:6` — how the source is turned before anything else; wherever it is written, it comes first.
 struct Orient: ImageTransforming {
     static let name = "orient"
-    static let summary = "Turns the source by its EXIF orientation, by another, or not at all; always applied first."
+    static let summary =
+        "Turns the source by its EXIF orientation, by another, or not at all; always applied first."
     static let parameters = [value]
 
     private static let automatic = "auto"

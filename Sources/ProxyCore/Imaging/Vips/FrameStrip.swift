@@ -11,7 +11,7 @@ import CVips
     init() {}
 
     deinit {
-        for unsafe frame in unsafe frames { unsafe g_object_unref(frame) }
+        unsafe frames.forEach { unsafe g_object_unref($0) }
     }
 
     /// Adds a frame; all must have one size.
