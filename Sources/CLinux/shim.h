@@ -227,6 +227,12 @@ static inline int linux_die_with_parent(void) {
     return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 }
 
+// Lets faults end the process at once: the Swift runtime would otherwise print a backtrace from a debugger it spawns.
+static inline void linux_restore_fault_signals(void) {
+    static const int faults[] = {SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV};
+    for (size_t index = 0; index < sizeof faults / sizeof *faults; index++) signal(faults[index], SIG_DFL);
+}
+
 // Lowers a resource limit for good.
 static inline int linux_limit(int resource, uint64_t value) {
     struct rlimit limit = {value, value};

@@ -226,6 +226,13 @@ static inline VipsImage *shim_icc_to_srgb(VipsImage *in, const char *fallback) {
     return out;
 }
 
+// From sRGB to a profile, which is then embedded.
+static inline VipsImage *shim_icc_from_srgb(VipsImage *in, const char *profile) {
+    VipsImage *out = NULL;
+    vips_icc_transform(in, &out, profile, "input_profile", "srgb", "intent", VIPS_INTENT_RELATIVE, "depth", 8, NULL);
+    return out;
+}
+
 static inline VipsImage *shim_cast(VipsImage *in, VipsBandFormat format, int shift) {
     VipsImage *out = NULL;
     vips_cast(in, &out, format, "shift", shift, NULL);
@@ -381,8 +388,9 @@ static inline int shim_save_webp(
 
 static inline int shim_save_avif(
     VipsImage *in, void **bytes, size_t *length, int quality, int lossless, int effort, int strip) {
-    return vips_heifsave_buffer(in, bytes, length, "Q", quality, "lossless", lossless, "effort", effort,
-        "compression", VIPS_FOREIGN_HEIF_COMPRESSION_AV1, "bitdepth", 8, "strip", strip, NULL);
+    // At 100 libvips keeps the colour planes whole, without which nothing would be lossless.
+    return vips_heifsave_buffer(in, bytes, length, "Q", lossless ? 100 : quality, "lossless", lossless,
+        "effort", effort, "compression", VIPS_FOREIGN_HEIF_COMPRESSION_AV1, "bitdepth", 8, "strip", strip, NULL);
 }
 
 static inline int shim_save_gif(VipsImage *in, void **bytes, size_t *length, int effort, int strip) {

@@ -56,19 +56,19 @@ public struct TransformPipeline: Sendable {
 }
 
 extension TransformPipeline: Hashable {
-    /// Whether both are the same value.
+    /// Compares the canonical spellings.
     public static func == (left: TransformPipeline, right: TransformPipeline) -> Bool {
         left.transformerKey == right.transformerKey
     }
 
-    /// Hashes what equality compares.
+    /// Hashes the canonical spelling.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(transformerKey)
     }
 }
 
 extension TransformPipeline: Codable {
-    /// Reads what was written by its counterpart.
+    /// Reads the canonical spelling; throws `TransformError` when it is none.
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
         guard !text.isEmpty else {
@@ -79,7 +79,7 @@ extension TransformPipeline: Codable {
         try self.init(parsing: text, operationLimit: .max)
     }
 
-    /// Writes the canonical text.
+    /// Writes the canonical spelling.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(transformerKey)

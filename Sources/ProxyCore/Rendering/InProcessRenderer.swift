@@ -32,7 +32,7 @@ public final class InProcessRenderer: Rendering {
         self.depth = max(0, depth)
     }
 
-    /// Renders as the seam promises.
+    /// Queues the job and returns when it is done; see `Rendering`.
     public func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64
     ) async throws(RenderError) -> Rendition {

@@ -41,6 +41,7 @@ struct Worker {
     // MARK: - Start
 
     private func start() throws(Ending) {
+        linux_restore_fault_signals()
         guard linux_die_with_parent() == 0 else { throw .unusable }
         let order = try receive().message
         guard case .settle(let settings) = order else { throw .malformed }

@@ -22,7 +22,10 @@ final class WorkerSlot: Sendable {
 
     /// How a worker's service came to an end.
     private enum Ending {
+        /// Its end has still to be noted.
         case replaced(WorkerPool.RestartReason)
+        /// Its end was noted together with its last job's.
+        case gone
         case stopped
     }
 
@@ -61,13 +64,10 @@ final class WorkerSlot: Sendable {
         var process = try startedProcess()
         pool.update { ((), $0.workerStarted(index, pid: process.pid)) }
         let ending = serve(with: &process)
-        pool.update { state in
-            if case .replaced(let reason) = ending {
-                state.workerEnded(index, reason)
-            } else {
-                state.workerEnded(index, nil)
-            }
-            return ((), .init())
+        switch ending {
+        case .replaced(let reason): pool.update { ($0.workerEnded(index, reason), .init()) }
+        case .stopped: pool.update { ($0.workerEnded(index, nil), .init()) }
+        case .gone: break
         }
         return ending
     }
@@ -163,18 +163,13 @@ final class WorkerSlot: Sendable {
             case .message:
                 return answer(job, queued: queued, from: &process)
             case .deadline:
-                process.end()
-                end(job, .failure(.timedOut))
-                return .replaced(.timeout)
+                return giveUp(job, .timedOut, .timeout, &process)
             case .alert:
                 takeNotice()
-                let (isCancelled, isStopping) = pool.update {
-                    (($0.isCancelled(job), $0.isStopping), .init())
+                if isStopping { return giveUp(job, .cancelled, nil, &process) }
+                if pool.update({ ($0.isCancelled(job), .init()) }) {
+                    return giveUp(job, .cancelled, .cancelled, &process)
                 }
-                guard isCancelled || isStopping else { continue }
-                process.end()
-                end(job, .failure(.cancelled))
-                return isStopping ? .stopped : .replaced(.cancelled)
             }
         }
     }
@@ -182,9 +177,7 @@ final class WorkerSlot: Sendable {
     private func answer(_ job: RenderJob, queued: Int, from process: inout WorkerProcess) -> Ending? {
         let reply: WorkerProtocol.Reply
         do { reply = try process.receive() } catch {
-            process.end()
-            end(job, .failure(.decoderCrashed))
-            return .replaced(.crash)
+            return giveUp(job, .decoderCrashed, .crash, &process)
         }
         switch reply {
         case .finished(var rendition):
@@ -195,14 +188,25 @@ final class WorkerSlot: Sendable {
             end(job, .failure(error))
             return nil
         case .exhausted(let error):
-            process.end()
-            end(job, .failure(error))
-            return .replaced(.memory)
+            return giveUp(job, error, .memory, &process)
         case .ready:
-            process.end()
-            end(job, .failure(.decoderCrashed))
-            return .replaced(.crash)
+            return giveUp(job, .decoderCrashed, .crash, &process)
         }
+    }
+
+    /// Kills the worker, so that it writes no more, and then fails its job; no reason means that the pool stops.
+    private func giveUp(
+        _ job: RenderJob, _ error: RenderError, _ reason: WorkerPool.RestartReason?,
+        _ process: inout WorkerProcess
+    ) -> Ending {
+        process.end()
+        pool.update { state in
+            state.jobEnded(job)
+            state.workerEnded(index, reason)
+            return ((), .init())
+        }
+        job.fail(error)
+        return .gone
     }
 
     /// Does not take a worker's word for how much it has written.

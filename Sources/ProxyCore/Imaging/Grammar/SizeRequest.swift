@@ -33,6 +33,14 @@ struct SizeRequest: Sendable, Hashable {
         SizeRequest(width: width?.scaled(by: factor), height: height?.scaled(by: factor)) ?? self
     }
 
+    /// Returns the factor by which an image of `size` fits inside the sides that are given, each in whole pixels.
+    func fitFactor(for size: PixelSize) -> Double {
+        let factors = [(width, size.width), (height, size.height)].compactMap { wanted, side in
+            wanted.map { Double(max(1, $0.roundedPixels(of: side))) / Double(side) }
+        }
+        return factors.min() ?? 1
+    }
+
     /// Returns the wanted size in pixels for an image of `size`: rounded half up, at least 1 each way.
     ///
     /// A side left out keeps the image's aspect.

@@ -11,7 +11,7 @@ struct Blur: ImageTransforming {
         "The Gaussian's standard deviation in pixels.")
 
     /// Where the Gaussian is cut off, as a fraction of its peak.
-    private static let smallestWeight = 0.05
+    private static let smallestWeight = 0.02
     /// From this many pixels on, the picture is blurred at a smaller size, where nobody sees the difference.
     private static let coarseSigma = 16.0
     /// What sigma then is at the smaller size.

@@ -49,7 +49,7 @@ struct Resize: ImageTransforming {
         let box = wanted?.resolved(for: source) ?? source
         switch mode {
         case .fit:
-            let factor = Self.factor(min, box, source)
+            let factor = wanted?.fitFactor(for: source) ?? 1
             let scaled = source.scaled(by: mayEnlarge ? factor : min(factor, 1))
             return Plan(scaled: scaled, cut: scaled)
         case .cover:

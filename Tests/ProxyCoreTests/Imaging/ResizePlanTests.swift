@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ProxyCore
+
+@Suite("The plan of a resize")
+struct ResizePlanTests {
+    @Test(
+        "Each mode meets the wanted size in its way",
+        arguments: [
+            ("300x300", 1200, 800, 300, 200, 300, 200),
+            ("300x", 1200, 800, 300, 200, 300, 200),
+            ("x100", 1200, 800, 150, 100, 150, 100),
+            ("50pcx", 1200, 801, 600, 401, 600, 401),
+            ("3000x3000", 1200, 800, 1200, 800, 1200, 800),
+            ("3000x3000:enlarge=1", 1200, 800, 3000, 2000, 3000, 2000),
+            ("1x1", 1200, 8, 1, 1, 1, 1),
+            ("300x300:cover", 1200, 800, 450, 300, 300, 300),
+            ("300x:cover", 1200, 800, 300, 200, 300, 200),
+            ("1000x500:cover", 600, 600, 600, 600, 600, 300),
+            ("1000x500:cover:enlarge=1", 600, 600, 1000, 1000, 1000, 500),
+            ("100x333:cover", 1201, 799, 501, 333, 100, 333),
+            ("300x300:fill", 1200, 800, 300, 300, 300, 300),
+            ("2400x800:fill", 1200, 800, 1200, 400, 1200, 400),
+            ("2400x800:fill:enlarge=1", 1200, 800, 2400, 800, 2400, 800),
+            ("10.5x10.4:fill", 100, 100, 11, 10, 11, 10),
+        ])
+    func plans(
+        text: String, width: Int, height: Int, scaledWidth: Int, scaledHeight: Int, cutWidth: Int,
+        cutHeight: Int
+    ) throws {
+        let pipeline = try TransformPipeline(parsing: "resize:\(text)")
+        let resize = try #require(pipeline.operations.first as? Resize)
+
+        let plan = resize.plan(for: PixelSize(width, height))
+
+        #expect(plan.scaled == PixelSize(scaledWidth, scaledHeight))
+        #expect(plan.cut == PixelSize(cutWidth, cutHeight))
+    }
+
+    @Test(
+        "A JPEG decoder shrinks as far as leaves the target",
+        arguments: [
+            (4272, 2848, 800, 533, LoadShrink.divisor(4)), (4272, 2848, 534, 356, .divisor(8)),
+            (4272, 2848, 535, 356, .divisor(4)), (4272, 2848, 2136, 1424, .divisor(2)),
+            (4272, 2848, 2137, 1424, .none), (100, 100, 200, 200, .none),
+        ])
+    func shrinking(width: Int, height: Int, targetWidth: Int, targetHeight: Int, shrink: LoadShrink) {
+        let header = ImageHeader(
+            format: .jpeg, size: PixelSize(width, height), frames: 1, hasAlpha: false, orientation: 1)
+
+        #expect(LoadShrink.strongest(for: header, needed: PixelSize(targetWidth, targetHeight)) == shrink)
+    }
+
+    @Test("Gravity places a rectangle at sides, corners and round a focal point, never outside")
+    func gravity() {
+        let wanted = PixelSize(20, 10)
+        let size = PixelSize(100, 50)
+
+        #expect(
+            Gravity.compass(0.5, 0.5).rectangle(of: wanted, in: size)
+                == PixelRectangle(left: 40, top: 20, size: wanted))
+        #expect(
+            Gravity.compass(1, 1).rectangle(of: wanted, in: size)
+                == PixelRectangle(left: 80, top: 40, size: wanted))
+        #expect(
+            Gravity.focal(0.25, 0.5).rectangle(of: wanted, in: size)
+                == PixelRectangle(left: 15, top: 20, size: wanted))
+        #expect(
+            Gravity.focal(0, 1).rectangle(of: wanted, in: size)
+                == PixelRectangle(left: 0, top: 40, size: wanted))
+    }
+}

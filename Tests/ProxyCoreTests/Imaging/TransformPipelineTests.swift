@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import ProxyCore
+
+@Suite("Transform texts")
+struct TransformPipelineTests {
+    @Test(
+        "A text has one canonical spelling",
+        arguments: [
+            ("resize:300x200", "resize:size=300x200"),
+            ("resize:300x200:fit:center:0", "resize:size=300x200"),
+            ("resize:0300.50x:cover:smart:1", "resize:enlarge=1:gravity=smart:mode=cover:size=300.5x"),
+            (
+                "resize:x200:gravity=focal:mode=cover:fy=0.250",
+                "resize:fy=0.25:gravity=focal:mode=cover:size=x200"
+            ),
+            ("resize:50pcx", "resize:size=50pcx"),
+            ("crop:10x10:x=-5:y=0", "crop:size=10x10:x=-5:y=0"),
+            ("rotate:-90.500:1:transparent", "rotate:angle=-90.5"),
+            ("rotate:90:color=FFFFFFFF", "rotate:angle=90:color=fff"),
+            ("round:max:br+tl+tr+bl", "round:radius=max"),
+            ("round:20:br+tl:0:000", "round:corners=tl+br:radius=20"),
+            ("tint:RebeccaPurple", "tint:color=639"),
+            ("tint:ff880080:multiply", "tint:color=ff880080:mode=multiply"),
+            ("blur:2.000", "blur:sigma=2"),
+            ("grayscale:1", "grayscale"),
+            ("grayscale:amount=.5", nil),
+            ("orient:auto", ""),
+            ("flip:h,orient:6", "orient:value=6,flip:direction=h"),
+            ("resize:10x10,round:2,blur:1", "resize:size=10x10,round:radius=2,blur:sigma=1"),
+        ] as [(String, String?)])
+    func canonicalSpelling(text: String, key: String?) throws {
+        guard let key else {
+            #expect(throws: TransformError.self) { try TransformPipeline(parsing: text) }
+            return
+        }
+
+        let pipeline = try TransformPipeline(parsing: text)
+
+        #expect(pipeline.transformerKey == key)
+        if !key.isEmpty {
+            #expect(try TransformPipeline(parsing: key) == pipeline, "the canonical spelling reads as itself")
+        }
+    }
+
+    @Test(
+        "An error names operation, parameter, place and problem",
+        arguments: [
+            ("", .emptyOperation, nil, nil, 0),
+            ("blur:1,", .emptyOperation, nil, nil, 7),
+            ("blur:1,,flip:h", .emptyOperation, nil, nil, 7),
+            ("sparkle:1", .unknownOperation, "sparkle", nil, 0),
+            ("blur:1,Blur:2", .unknownOperation, "Blur", nil, 7),
+            ("blur:1,resize", .missing, "resize", "size", 7),
+            ("resize:10x10:", .emptyValue, "resize", "mode", 13),
+            ("resize:10x10:mode=", .emptyValue, "resize", "mode", 18),
+            ("resize:10x10:depth=3", .unknownParameter, "resize", "depth", 13),
+            ("resize:10x10:mode=fit:smart", .positionalAfterNamed, "resize", nil, 22),
+            ("resize:10x10:size=20x20", .repeated, "resize", "size", 13),
+            ("flip:h:v", .tooManyValues, "flip", nil, 7),
+            ("blur:1 0", .invalidCharacter, "blur", nil, 6),
+            ("bl\u{fc}r:1", .invalidCharacter, nil, nil, 2),
+            ("blur:sigma=1=2", .invalidCharacter, "blur", nil, 12),
+            ("resize:10x10:cover:gravity=smart,orient:1,orient:2", .repeated, "resize", "gravity", nil),
+            ("orient:1,orient:2", .repeated, "orient", nil, 9),
+            ("crop:10x10:smart:x=1", .conflict(with: "x and y"), "crop", "gravity", 0),
+            ("resize:10x10:fill:smart", .conflict(with: "mode=fill"), "resize", "gravity", 0),
+            ("crop:10x10:fx=0.5", .conflict(with: "gravity=center"), "crop", "fx", 0),
+        ] as [(String, TransformError.Problem, String?, String?, Int?)])
+    func errors(
+        text: String, problem: TransformError.Problem, operation: String?, parameter: String?, position: Int?
+    ) throws {
+        let error = #expect(throws: TransformError.self) { try TransformPipeline(parsing: text) }
+
+        if let position {
+            #expect(
+                error == TransformError(problem, operation: operation, parameter: parameter, at: position))
+        }
+    }
+
+    @Test(
+        "A value of the wrong type or range is refused at its place",
+        arguments: [
+            "blur:0", "blur:0.09", "blur:251", "blur:-1", "blur:+1", "blur:1e2", "blur:1.2345", "blur:.5",
+            "blur:1.",
+            "blur:0x10", "blur:9999999999", "blur:x", "rotate:361", "rotate:--1", "resize:300", "resize:x",
+            "resize:1x2x3", "resize:0x10", "resize:-1x10", "resize:10pxx", "resize:1001pcx", "resize:100001x",
+            "resize:axb", "tint:12", "tint:12345", "tint:ggg", "tint:notacolour", "tint:fff:hue", "flip:vh",
+            "round:20:tl+tl", "round:20:tl+xx", "round:20:", "round:-1", "orient:9", "orient:0",
+            "grayscale:1.001",
+        ])
+    func wrongValues(text: String) throws {
+        let error = #expect(throws: TransformError.self) { try TransformPipeline(parsing: text) }
+
+        #expect(error?.operation == text.split(separator: ":").first.map(String.init))
+        #expect(error?.parameter != nil)
+        #expect(
+            error?.position
+                == text.lastIndex(of: ":").map { text.utf8.distance(from: text.startIndex, to: $0) + 1 })
+        switch error?.problem {
+        case .malformed, .outOfRange, .emptyValue: break
+        default: Issue.record("\(String(describing: error))")
+        }
+    }
+
+    @Test("The number of operations is limited, and the first one too many is named by its place")
+    func operationLimit() throws {
+        #expect(try TransformPipeline(parsing: "flip:h,flip:v", operationLimit: 2).isEmpty == false)
+
+        let error = #expect(throws: TransformError.self) {
+            try TransformPipeline(parsing: "flip:h,flip:v,flip:h", operationLimit: 2)
+        }
+
+        #expect(error == TransformError(.tooManyOperations(limit: 2), at: 14))
+    }
+
+    @Test(
+        "dpr multiplies sizes, offsets, radius, border and sigma, but no percentage, angle or fraction",
+        arguments: [
+            ("resize:300x200.5", 2, "resize:size=600x401"),
+            ("resize:50pcx:cover:focal:fx=0.3", 2, "resize:fx=0.3:gravity=focal:mode=cover:size=50pcx"),
+            ("crop:10x10:x=-5:y=7", 1.5, "crop:size=15x15:x=-7.5:y=10.5"),
+            ("round:20:border=2.5", 3, "round:border=7.5:radius=60"),
+            ("round:max", 3, "round:radius=max"),
+            ("blur:0.5,rotate:45", 2, "blur:sigma=1,rotate:angle=45"),
+            ("orient:3,flip:h", 2, "orient:value=3,flip:direction=h"),
+            ("blur:0.333", 1.5, "blur:sigma=0.5"),
+        ] as [(String, Double, String)])
+    func scaling(text: String, dpr: Double, key: String) throws {
+        #expect(try TransformPipeline(parsing: text).scaled(by: dpr).transformerKey == key)
+    }
+
+    @Test("A length that dpr takes out of range is refused, without a place in the text")
+    func scalingOutOfRange() throws {
+        let error = #expect(throws: TransformError.self) {
+            try TransformPipeline(parsing: "blur:200").scaled(by: 2)
+        }
+
+        #expect(error?.operation == "blur")
+        #expect(error?.parameter == "sigma")
+        #expect(error?.position == nil)
+    }
+
+    @Test("A pipeline survives encoding as its canonical text")
+    func coding() throws {
+        for text in ["resize:300x200:cover,round:20", ""] {
+            let pipeline = text.isEmpty ? TransformPipeline() : try TransformPipeline(parsing: text)
+            let data = try JSONEncoder().encode([pipeline])
+
+            #expect(try JSONDecoder().decode([TransformPipeline].self, from: data) == [pipeline])
+        }
+    }
+
+    @Test("The catalogue describes every operation by its own declaration")
+    func catalogue() throws {
+        let catalogue = TransformPipeline.catalogue
+
+        #expect(
+            catalogue.map(\.name) == [
+                "resize", "crop", "rotate", "flip", "orient", "round", "tint", "blur", "grayscale",
+            ])
+        let resize = try #require(catalogue.first)
+        #expect(
+            resize.parameters.map(\.name) == ["size", "mode", "gravity", "enlarge", "fx", "fy"])
+        #expect(resize.parameters[0].isRequired && resize.parameters[0].isScaledByDPR)
+        #expect(resize.parameters[1].choices == ["fit", "cover", "fill"])
+        #expect(resize.parameters[1].defaultValue == "fit")
+        #expect(
+            catalogue.allSatisfy { !$0.summary.isEmpty && $0.parameters.allSatisfy { !$0.summary.isEmpty } })
+    }
+}

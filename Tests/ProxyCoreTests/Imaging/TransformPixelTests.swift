@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ProxyCore
+
+@Suite("What operations do to pixels")
+struct TransformPixelTests {
+    private typealias Picture = TestPicture
+
+    /// Compares with a tolerance of a few levels.
+    private func expect(
+        _ found: [UInt8], is wanted: [UInt8], within tolerance: Int = 2,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let isNear =
+            found.count == wanted.count
+            && zip(found, wanted).allSatisfy { abs(Int($0) - Int($1)) <= tolerance }
+        #expect(isNear, "\(found) is not \(wanted)", sourceLocation: sourceLocation)
+    }
+
+    @Test("resize keeps soft ramps where they are")
+    func resize() async throws {
+        let source = try Picture.ramps(400, 300).encoded(as: .png)
+
+        let small = try await rendered(source, "resize:100x")
+
+        #expect(small.picture.width == 100 && small.picture.height == 75)
+        #expect(try #require(small.picture.distance(to: .ramps(100, 75))) <= 4)
+    }
+
+    @Test("A JPEG shrunk by its decoder looks like one that was not")
+    func shrinkOnLoad() async throws {
+        let picture = Picture.ramps(800, 600)
+
+        let shrunk = try await rendered(picture.encoded(as: .jpeg), "resize:90x")
+        let whole = try await rendered(picture.encoded(as: .png), "resize:90x")
+
+        #expect(try #require(shrunk.picture.meanDistance(to: whole.picture)) < 2)
+    }
+
+    @Test("cover cuts the surplus where gravity says")
+    func cover() async throws {
+        let source = try Picture.quarters(200, 100).encoded(as: .png)
+
+        let west = try await rendered(source, "resize:50x50:cover:west")
+        let east = try await rendered(source, "resize:50x50:cover:east")
+        let focal = try await rendered(source, "resize:50x50:cover:focal:fx=1:fy=0")
+
+        #expect(west.picture.width == 50 && west.picture.height == 50)
+        expect(west.picture[10, 10], is: Picture.red)
+        expect(west.picture[10, 40], is: Picture.blue)
+        expect(east.picture[40, 10], is: Picture.green)
+        expect(east.picture[40, 40], is: Picture.white)
+        #expect(try #require(focal.picture.distance(to: east.picture)) == 0)
+    }
+
+    @Test("Smart gravity finds the one thing there is to see", arguments: ["smart", "entropy"])
+    func smart(gravity: String) async throws {
+        let source = Picture(300, 100) { x, y in
+            guard (230..<290).contains(x), (20..<80).contains(y) else { return [200, 200, 200] }
+            return (x / 6 + y / 6).isMultiple(of: 2) ? [220, 60, 40] : [20, 30, 160]
+        }
+
+        let cut = try await rendered(source.encoded(as: .png), "resize:100x100:cover:\(gravity)")
+
+        #expect(cut.picture.samples.count(where: { abs(Int($0) - 200) > 20 }) > 60 * 60 * 3 / 2)
+    }
+
+    @Test("fill stretches and enlarge enlarges")
+    func fill() async throws {
+        let source = try Picture.quarters(20, 20).encoded(as: .png)
+
+        let stretched = try await rendered(source, "resize:80x40:fill:enlarge=1")
+
+        #expect(stretched.picture.width == 80 && stretched.picture.height == 40)
+        expect(stretched.picture[5, 5], is: Picture.red)
+        expect(stretched.picture[75, 35], is: Picture.white)
+    }
+
+    @Test("crop cuts by corner and clamps to the image; nothing left is an error")
+    func crop() async throws {
+        let source = try Picture.quarters(100, 100).encoded(as: .png)
+
+        let clamped = try await rendered(source, "crop:60x60:x=80:y=-40")
+
+        #expect(clamped.picture.width == 20 && clamped.picture.height == 20)
+        expect(clamped.picture[10, 10], is: Picture.green)
+        await #expect(throws: RenderError.emptyResult) {
+            try await rendered(source, "crop:60x60:x=100")
+        }
+    }
+
+    @Test("flip mirrors")
+    func flip() async throws {
+        let source = try Picture.quarters(10, 10).encoded(as: .png)
+
+        expect(try await rendered(source, "flip:h").picture[0, 0], is: Picture.green)
+        expect(try await rendered(source, "flip:v").picture[0, 0], is: Picture.blue)
+        expect(try await rendered(source, "flip:hv").picture[0, 0], is: Picture.white)
+    }
+
+    @Test("rotate turns clockwise, exactly by quarters")
+    func quarterTurns() async throws {
+        let source = try Picture.quarters(20, 10).encoded(as: .png)
+
+        let turned = try await rendered(source, "rotate:90")
+        let back = try await rendered(source, "rotate:-90")
+        let kept = try await rendered(source, "rotate:90:fit=0:color=ff0")
+
+        #expect(turned.picture.width == 10 && turned.picture.height == 20)
+        expect(turned.picture[0, 0], is: Picture.blue)
+        expect(turned.picture[9, 0], is: Picture.red)
+        expect(back.picture[0, 0], is: Picture.green)
+        #expect(kept.picture.width == 20 && kept.picture.height == 10)
+        expect(Array(kept.picture[0, 5].prefix(3)), is: [255, 255, 0])
+        #expect(try await rendered(source, "rotate:360").picture == Picture.quarters(20, 10))
+    }
+
+    @Test("rotate by any angle shows what is below at the corners, with clean edges")
+    func anyAngle() async throws {
+        let source = try Picture.plain(100, 100, [255, 0, 0]).encoded(as: .png)
+
+        let clear = try await rendered(source, "rotate:45")
+        let onBlue = try await rendered(source, "rotate:45:color=00f")
+
+        #expect((141...143).contains(clear.picture.width))
+        #expect(clear.picture[0, 0][3] == 0)
+        expect(clear.picture[71, 71], is: [255, 0, 0, 255])
+        expect(onBlue.picture[0, 0], is: [0, 0, 255, 255])
+        // Wherever red shows at all it is pure: no black has been mixed in at the edges.
+        let edges = (0..<clear.picture.height).map { clear.picture[40, $0] }.filter { $0[3] > 16 }
+        #expect(edges.allSatisfy { $0[0] > 235 && $0[1] < 20 && $0[2] < 20 })
+    }
+
+    @Test("round cuts corners, only those that are named")
+    func round() async throws {
+        let source = try Picture.plain(60, 40, Picture.green).encoded(as: .png)
+
+        let all = try await rendered(source, "round:10").picture
+        let one = try await rendered(source, "round:10:tl").picture
+        let max = try await rendered(source, "round:max").picture
+
+        for (x, y) in [(0, 0), (59, 0), (0, 39), (59, 39)] { #expect(all[x, y][3] == 0) }
+        expect(all[30, 0], is: [0, 255, 0, 255])
+        expect(all[10, 10], is: [0, 255, 0, 255])
+        #expect((1...254).contains(all[3, 2][3]) || (1...254).contains(all[2, 3][3]), "the edge is smooth")
+        #expect(one[0, 0][3] == 0 && one[59, 0][3] == 255 && one[59, 39][3] == 255)
+        #expect(max[5, 0][3] == 0 && max[30, 0][3] == 255)
+    }
+
+    @Test("round draws its border inside the edge")
+    func border() async throws {
+        let source = try Picture.plain(60, 60, Picture.white).encoded(as: .png)
+
+        let picture = try await rendered(source, "round:10:border=5:color=00f").picture
+
+        #expect(picture[0, 0][3] == 0)
+        expect(picture[30, 2], is: [0, 0, 255, 255])
+        expect(picture[2, 30], is: [0, 0, 255, 255])
+        expect(picture[30, 30], is: [255, 255, 255, 255])
+        expect(picture[30, 7], is: [255, 255, 255, 255])
+    }
+
+    @Test(
+        "tint mixes as the compositing rules say (W3C Compositing and Blending §9, §10)",
+        arguments: [
+            ("source-in", [255, 128, 0]), ("source-atop", [255, 128, 0]), ("multiply", [100, 75, 0]),
+            ("screen", [255, 203, 200]), ("darken", [100, 128, 0]), ("lighten", [255, 150, 200]),
+            ("difference", [155, 22, 200]), ("exclusion", [155, 127, 200]), ("overlay", [200, 151, 145]),
+            ("hard-light", [255, 151, 0]), ("color-dodge", [255, 255, 200]), ("color-burn", [100, 45, 0]),
+        ] as [(String, [UInt8])])
+    func tint(mode: String, wanted: [UInt8]) async throws {
+        let source = try Picture.plain(8, 8, [100, 150, 200]).encoded(as: .png)
+
+        let picture = try await rendered(source, "tint:ff8000:\(mode)").picture
+
+        expect(Array(picture[4, 4].prefix(3)), is: wanted, within: 3)
+    }
+
+    @Test("Every blend mode that tint offers works")
+    func blendModes() async throws {
+        let source = try Picture.plain(8, 8, [100, 150, 200, 128]).encoded(as: .png)
+        for mode in BlendMode.tints {
+            #expect(try await rendered(source, "tint:ff800080:\(mode.rawValue)").picture.width == 8)
+        }
+    }
+
+    @Test("source-in keeps only the shape")
+    func tintShape() async throws {
+        let source = Picture(10, 10, bands: 4) { x, _ in x < 5 ? [9, 9, 9, 255] : [9, 9, 9, 0] }
+
+        let picture = try await rendered(source.encoded(as: .png), "tint:f00").picture
+
+        expect(picture[1, 5], is: [255, 0, 0, 255])
+        #expect(picture[8, 5][3] == 0)
+    }
+
+    @Test("blur spreads an edge evenly and leaves plain areas alone")
+    func blur() async throws {
+        let source = Picture(100, 20) { x, _ in x < 50 ? [0, 0, 0] : [200, 200, 200] }
+
+        let picture = try await rendered(source.encoded(as: .png), "blur:4").picture
+
+        expect(picture[5, 10], is: [0, 0, 0])
+        expect(picture[95, 10], is: [200, 200, 200])
+        #expect((90...110).contains(Int(picture[49, 10][0]) / 2 + Int(picture[50, 10][0]) / 2))
+        // One standard deviation from the edge a Gaussian leaves 15.9%.
+        expect([picture[46, 10][0]], is: [34], within: 10)
+    }
+
+    @Test("A wide blur computed at a smaller size equals one that is not")
+    func wideBlur() async throws {
+        let source = Picture(240, 160) { x, y in
+            (80..<160).contains(x) && (50..<110).contains(y) ? [250, 40, 90] : [20, 80, 40]
+        }
+
+        let coarse = try await rendered(source.encoded(as: .png), "blur:20").picture
+        let exact = try Picture(source.image().blurred(sigma: 20, smallest: 0.01))
+
+        let distance = try #require(coarse.distance(to: exact))
+        #expect(distance <= 6)
+    }
+
+    @Test("grayscale weighs colours as CSS does (Filter Effects §13.1.1)")
+    func grayscale() async throws {
+        let source = try Picture.plain(8, 8, [200, 100, 50]).encoded(as: .png)
+
+        expect(try await rendered(source, "grayscale").picture[0, 0], is: [118, 118, 118], within: 1)
+        expect(try await rendered(source, "grayscale:0").picture[0, 0], is: [200, 100, 50], within: 0)
+        expect(try await rendered(source, "grayscale:0.5").picture[0, 0], is: [159, 109, 84], within: 1)
+    }
+
+    @Test("Transparent pixels lend no colour to their neighbours")
+    func premultiplied() async throws {
+        // Transparent green beside opaque red: green must never show.
+        let source = Picture(64, 64, bands: 4) { x, y in
+            (x / 4 + y / 4).isMultiple(of: 2) ? [255, 0, 0, 255] : [0, 255, 0, 0]
+        }
+        let bytes = try source.encoded(as: .png)
+
+        for transform in ["resize:24x24", "blur:3", "blur:20", "rotate:30"] {
+            let picture = try await rendered(bytes, transform).picture
+            for index in stride(from: 0, to: picture.samples.count, by: 4)
+            where picture.samples[index + 3] > 24 {
+                #expect(picture.samples[index + 1] <= 16, "\(transform)")
+            }
+        }
+    }
+
+    @Test("Operations come in the order written")
+    func order() async throws {
+        let source = try Picture.quarters(40, 40).encoded(as: .png)
+
+        let cutFirst = try await rendered(source, "crop:20x20:northwest,flip:h")
+        let flippedFirst = try await rendered(source, "flip:h,crop:20x20:northwest")
+
+        expect(cutFirst.picture[10, 10], is: Picture.red)
+        expect(flippedFirst.picture[10, 10], is: Picture.green)
+    }
+
+    @Test("Every operation takes grey pictures, with and without alpha")
+    func grey() async throws {
+        let texts = [
+            "resize:10x", "crop:5x5", "rotate:90", "rotate:30", "flip:v", "round:4", "round:4:border=1",
+            "tint:f00:multiply",
+            "blur:2", "grayscale", "rotate:30:color=f00",
+        ]
+        for bands in [1, 2] {
+            let source = try Picture(20, 20, bands: bands) { x, _ in
+                Array([UInt8(x * 12), 200].prefix(bands))
+            }.encoded(as: .png)
+            for text in texts {
+                #expect(try await rendered(source, text).picture.width > 0, "\(text) on \(bands) bands")
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ProxyCore
+
+@Suite("Animations")
+struct AnimationTests {
+    private static let colors: [[UInt8]] = [[255, 0, 0], [0, 255, 0], [0, 0, 255]]
+    private static let delays = [100, 200, 300]
+
+    private static func source(_ format: ImageFormat, loop: Int = 2) throws -> [UInt8] {
+        // A black corner, so that turning and flipping show.
+        let frames = colors.map { color in
+            TestPicture(40, 20) { x, y in x < 10 && y < 5 ? [0, 0, 0] : color }
+        }
+        return try TestPicture.animation(frames, delays: delays, loop: loop, as: format)
+    }
+
+    private static func timing(of bytes: [UInt8]) throws -> AnimationTiming {
+        let source = try openedSource(bytes)
+        let format = try #require(ImageFormat(sniffing: bytes))
+        return try VipsCoder.open(source, as: format, frames: .all, shrink: .none).timing
+    }
+
+    @Test(
+        "Every operation works on every frame and keeps delays and loop count",
+        arguments: [
+            "", "resize:20x", "resize:10x10:cover:smart", "crop:30x10:southeast", "rotate:90", "rotate:30",
+            "flip:h",
+            "round:5", "round:5:border=2", "tint:fff:multiply", "blur:1", "grayscale:0", "orient:6",
+        ])
+    func everyOperation(text: String) async throws {
+        for (format, loop) in [(ImageFormat.gif, 2), (.webp, 3)] {
+            let source = try Self.source(format, loop: loop)
+
+            let result = try await rendered(source, text, as: .explicit(.webp)) { $0.isLossless = true }
+
+            #expect(result.rendition.frames == 3)
+            #expect(result.picture.height == 3 * result.rendition.height)
+            #expect(try Self.timing(of: result.bytes) == AnimationTiming(delays: Self.delays, loop: loop))
+            for (index, color) in Self.colors.enumerated() {
+                let middle = result.rendition.height / 2 + index * result.rendition.height
+                let found = result.picture[result.rendition.width / 2, middle].prefix(3)
+                #expect(
+                    zip(found, color).allSatisfy { abs(Int($0) - Int($1)) <= 8 }, "frame \(index) of \(text)")
+            }
+        }
+    }
+
+    @Test("GIF and WebP become each other")
+    func conversion() async throws {
+        let toGIF = try await rendered(Self.source(.webp), as: .explicit(.gif))
+        let toWebP = try await rendered(Self.source(.gif), as: .automatic([.avif, .webp]))
+
+        #expect(toGIF.rendition.format == .gif && toGIF.rendition.frames == 3)
+        #expect(try Self.timing(of: toGIF.bytes).delays == Self.delays)
+        #expect(toWebP.rendition.format == .webp && toWebP.rendition.frames == 3)
+    }
+
+    @Test("The first frame is taken on request, and for formats that hold only one")
+    func firstFrame() async throws {
+        let source = try Self.source(.gif)
+
+        let first = try await rendered(source, as: .explicit(.webp)) { $0.animation = .first }
+        let png = try await rendered(source, as: .explicit(.png))
+
+        #expect(first.rendition.frames == 1 && first.picture.height == 20)
+        #expect(png.rendition.frames == 1 && png.rendition.source.frames == 3)
+        #expect(png.picture[30, 15].prefix(3) == [255, 0, 0])
+    }
+
+    @Test("frame takes the one with that index, and one that is missing is an error")
+    func oneFrame() async throws {
+        let source = try Self.source(.gif)
+
+        let second = try await rendered(source, "resize:20x") { $0.frame = 1 }
+
+        #expect(second.rendition.frames == 1 && second.rendition.width == 20)
+        #expect(second.picture[15, 8].prefix(3) == [0, 255, 0])
+        await #expect(throws: RenderError.frameOutOfRange) {
+            try await rendered(source) { $0.frame = 3 }
+        }
+    }
+
+    @Test("Frames and their pixels are limited")
+    func limits() async throws {
+        let source = try Self.source(.gif)
+
+        await #expect(throws: RenderError.tooManyFrames) {
+            try await rendered(source) { $0.limits.frames = 2 }
+        }
+        await #expect(throws: RenderError.tooManyPixels) {
+            try await rendered(source) { $0.limits.sourcePixels = 40 * 20 * 3 - 1 }
+        }
+        await #expect(throws: RenderError.tooManyPixels) {
+            try await rendered(source, as: .explicit(.gif)) { $0.limits.outputPixels = 40 * 20 * 3 - 1 }
+        }
+    }
+}

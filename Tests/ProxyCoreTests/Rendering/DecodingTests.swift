@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CVips
+import Glibc
+import Testing
+
+@testable import ProxyCore
+
+@Suite("Reading sources")
+struct DecodingTests {
+    @Test("Every EXIF orientation comes out upright and is gone from the metadata", arguments: 1...8)
+    func orientation(value: Int) async throws {
+        // What a camera stores so that the upright picture is red, green / blue, white, 40 × 20.
+        let upright = TestPicture.quarters(40, 20)
+        let stored =
+            value > 4
+            ? TestPicture(20, 40) { x, y in upright.sample(value, x, y) }
+            : TestPicture(40, 20) { x, y in upright.sample(value, x, y) }
+        let bytes = try stored.encoded(as: .jpeg, orientation: value)
+
+        for text in ["", "resize:20x", "flip:h,flip:h"] {
+            let result = try await rendered(bytes, text) { $0.metadata = .keep }
+
+            let picture = result.picture
+            #expect(picture.width == 2 * picture.height)
+            #expect(picture[2, 1][0] > 200 && picture[2, 1][1] < 60, "top left is red")
+            #expect(picture[picture.width - 3, 1][1] > 200, "top right is green")
+            #expect(picture[2, picture.height - 2][2] > 200, "bottom left is blue")
+            let source = try openedSource(result.bytes)
+            #expect(try VipsCoder.header(of: source, as: .png).orientation == 1)
+        }
+    }
+
+    @Test("orient overrides the metadata, wherever it is written")
+    func orientOperation() async throws {
+        let bytes = try TestPicture.quarters(40, 20).encoded(as: .jpeg, orientation: 6)
+
+        #expect(try await rendered(bytes, "orient:none").picture.width == 40)
+        #expect(try await rendered(bytes, "resize:10x,orient:none").rendition.height == 5)
+        #expect(try await rendered(bytes, "orient:8,resize:10x").rendition.height == 20)
+        #expect(try await rendered(bytes, "orient:3").picture[2, 2][0] > 200, "white is top left")
+    }
+
+    @Test("Grey, 16-bit and CMYK sources become sRGB of 8 bits")
+    func colourSpaces() async throws {
+        let ramps = TestPicture.ramps(64, 64)
+        let image = try ramps.image()
+        let wide = try image.derived(shim_colourspace(image.raw, VIPS_INTERPRETATION_RGB16))
+        let cmyk = try image.derived(shim_colourspace(image.raw, VIPS_INTERPRETATION_CMYK))
+        let grey = TestPicture(64, 64, bands: 1) { x, _ in [UInt8(x * 4)] }
+
+        for text in ["", "resize:64x64:fill", "grayscale:0"] {
+            let fromWide = try await rendered(TestPicture.bytes(of: wide, as: .png), text)
+            #expect(try #require(fromWide.picture.distance(to: ramps)) <= 2)
+            let fromCMYK = try await rendered(TestPicture.bytes(of: cmyk, as: .jpeg), text)
+            #expect(fromCMYK.picture.bands == 3)
+            // Ink cannot print every colour of the screen, so saturated corners differ.
+            #expect(try #require(fromCMYK.picture.meanDistance(to: ramps)) < 40)
+            let fromGrey = try await rendered(grey.encoded(as: .jpeg), text)
+            #expect(abs(Int(fromGrey.picture[32, 32][0]) - 128) <= 3)
+        }
+    }
+
+    @Test("An embedded profile is applied and not written")
+    func profile() async throws {
+        let image = try TestPicture.plain(16, 16, [0, 200, 0]).image()
+        let wide = try image.derived(shim_icc_from_srgb(image.raw, "p3"))
+        let bytes = try TestPicture.bytes(of: wide, as: .png)
+        let stored = try TestPicture(decoding: bytes)
+
+        let result = try await rendered(bytes)
+
+        #expect(stored[8, 8] != result.picture[8, 8], "the stored numbers mean something else")
+        #expect(zip(result.picture[8, 8], [0, 200, 0] as [UInt8]).allSatisfy { abs(Int($0) - Int($1)) <= 3 })
+        let source = try openedSource(result.bytes)
+        let decoded = try VipsCoder.open(source, as: .png, frames: .primary, shrink: .none)
+        #expect(shim_has_field(decoded.raw, "icc-profile-data") == 0)
+    }
+
+    @Test("strip keeps the copyright, keep keeps it too, none does not")
+    func copyright() async throws {
+        let bytes = try TestPicture.ramps(16, 16).encoded(as: .jpeg, orientation: 6, copyright: "Ada")
+
+        for (policy, expected) in [(RenderPlan.MetadataPolicy.strip, true), (.keep, true), (.none, false)] {
+            let result = try await rendered(bytes, as: .explicit(.jpeg)) { $0.metadata = policy }
+            let source = try openedSource(result.bytes)
+            let image = try VipsCoder.open(source, as: .jpeg, frames: .primary, shrink: .none)
+            #expect((shim_has_field(image.raw, "exif-ifd0-Copyright") != 0) == expected, "\(policy)")
+            #expect(image.orientation == 1)
+        }
+    }
+
+    @Test(
+        "A truncated picture is bad data, in every format",
+        arguments: [ImageFormat.jpeg, .png, .webp, .gif, .avif])
+    func truncated(format: ImageFormat) async throws {
+        let noise = TestPicture(96, 96) { x, y in
+            let value = (x &* 2_654_435_761 ^ y &* 40_503) & 0xFFFF
+            return [UInt8(value & 255), UInt8(value >> 8), UInt8((x * y) & 255)]
+        }
+        let bytes = try noise.encoded(as: format)
+
+        for share in [10, 3, 2] {
+            let error = await #expect(throws: RenderError.self) {
+                try await rendered(Array(bytes.prefix(bytes.count - bytes.count / share)))
+            }
+            guard case .badImageData = error else {
+                Issue.record("\(format) cut by 1/\(share): \(String(describing: error))")
+                continue
+            }
+        }
+    }
+
+    @Test("What is no picture, or not an allowed one, is told apart")
+    func refusals() async throws {
+        let tiff = try TestPicture.ramps(8, 8).encoded(as: .tiff)
+        await #expect(throws: RenderError.notAnImage) { try await rendered(Array("<html>".utf8)) }
+        await #expect(throws: RenderError.notAnImage) { try await rendered([]) }
+        await #expect(throws: RenderError.unsupportedFormat("tiff")) { try await rendered(tiff) }
+        await #expect(throws: RenderError.unsupportedFormat("heic")) {
+            try await rendered(TestPicture.ramps(8, 8).encoded(as: .png), as: .explicit(.heic))
+        }
+        #expect(try await rendered(tiff) { $0.decodableFormats.append(.tiff) }.picture == .ramps(8, 8))
+    }
+
+    @Test("SVG is rasterised, at the size that is asked for, once it is allowed")
+    func svg() async throws {
+        let text =
+            "<svg xmlns='http://www.w3.org/2000/svg' width='10' height='10'><rect width='10' height='10' fill='#f00'/></svg>"
+
+        let large = try await rendered(Array(text.utf8), "resize:100x:enlarge=1") {
+            $0.decodableFormats.append(.svg)
+        }
+
+        #expect(large.picture.width == 100)
+        #expect(large.picture[50, 50] == [255, 0, 0, 255])
+    }
+
+    @Test("Limits are checked from the header, before pixels are decoded")
+    func limits() async throws {
+        let png = try TestPicture.ramps(100, 50).encoded(as: .png)
+        // Only the header is left, up to the first chunk of pixels: reading one would be bad data.
+        let pixels = try #require(png.indices.first { png[$0...].starts(with: "IDAT".utf8) })
+        let header = Array(png.prefix(pixels + 8))
+        await #expect(throws: RenderError.self) { try await rendered(header) }
+
+        await #expect(throws: RenderError.tooManyPixels) {
+            try await rendered(header) { $0.limits.sourcePixels = 4_999 }
+        }
+        await #expect(throws: RenderError.tooManyPixels) {
+            try await rendered(header) { $0.limits.side = 99 }
+        }
+        await #expect(throws: RenderError.tooManyPixels) {
+            try await rendered(png) { $0.limits.outputPixels = 4_999 }
+        }
+        await #expect(throws: RenderError.tooManyPixels) {
+            try await rendered(png, "resize:1000x:enlarge=1,crop:1x1") { $0.limits.outputPixels = 10_000 }
+        }
+        await #expect(throws: RenderError.tooManyPixels) {
+            try await rendered(png, "rotate:45") { $0.limits.side = 100 }
+        }
+        #expect(try await rendered(png) { $0.limits.sourcePixels = 5_000 }.picture.width == 100)
+    }
+
+    @Test("A source is read from its range of a file, and the rendition goes where it is told")
+    func ranges() async throws {
+        let source = try RenderTarget()
+        let png = try TestPicture.ramps(20, 10).encoded(as: .png)
+        try DescriptorBytes.write(Array("prefix".utf8) + png + Array("suffix".utf8), to: source.file.raw)
+        let target = try RenderTarget()
+
+        let rendition = try await InProcessRenderer().render(
+            RenderPlan(format: .explicit(.png)),
+            from: .file(source.file, offset: 6, length: Int64(png.count)), into: target.file, at: 100)
+
+        #expect(try TestPicture(decoding: target.bytes(rendition, from: 100)) == .ramps(20, 10))
+        #expect(rendition.width == 20 && rendition.height == 10 && rendition.source.format == .png)
+        #expect(lseek(target.file.raw, 0, SEEK_END) == 100 + off_t(rendition.byteCount))
+    }
+}
+
+extension TestPicture {
+    /// The pixel that a camera stores at x, y when it marks this upright picture with `orientation` (EXIF 2.32 §4.6.4).
+    fileprivate func sample(_ orientation: Int, _ x: Int, _ y: Int) -> [UInt8] {
+        let right = width - 1
+        let bottom = height - 1
+        switch orientation {
+        case 2: return self[right - x, y]
+        case 3: return self[right - x, bottom - y]
+        case 4: return self[x, bottom - y]
+        case 5: return self[y, x]
+        case 6: return self[right - y, x]
+        case 7: return self[right - y, bottom - x]
+        case 8: return self[y, bottom - x]
+        default: return self[x, y]
+        }
+    }
+}

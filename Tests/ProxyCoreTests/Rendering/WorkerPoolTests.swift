@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+/// Workers are stopped by a signal to hold a job for as long as a test needs.
+@Suite("Worker processes", .serialized)
+struct WorkerPoolTests {
+    private static let source = StoredBody.bytes((try? TestPicture.ramps(64, 48).encoded(as: .png)) ?? [])
+    private static let plan = RenderPlan(format: .explicit(.png))
+
+    /// Starts a pool of one worker, runs the test and stops the pool.
+    private func withPool(
+        _ change: (inout TransformConfiguration) -> Void = { _ in }, _ body: (WorkerPool) async throws -> Void
+    ) async throws {
+        var configuration = TransformConfiguration()
+        configuration.workers = 1
+        configuration.timeout = .minutes(1)
+        configuration.queueTimeout = .minutes(1)
+        change(&configuration)
+        let pool = WorkerPool(configuration: configuration, executable: DaemonProcess.executable)
+        try await pool.start()
+        do { try await body(pool) } catch {
+            await pool.stop()
+            throw error
+        }
+        await pool.stop()
+        #expect(pool.statistics.processIdentifiers.isEmpty)
+    }
+
+    private func render(_ pool: WorkerPool) async throws(RenderError) -> Rendition {
+        let target: RenderTarget
+        do { target = try RenderTarget() } catch { throw .unavailable("no target") }
+        return try await pool.render(Self.plan, from: Self.source, into: target.file, at: 0)
+    }
+
+    /// Stops the worker, gives it a job, and returns when the job has been handed over.
+    private func hold(_ pool: WorkerPool) async throws -> (pid: Int32, job: Task<Rendition, any Error>) {
+        let pid = try #require(pool.statistics.processIdentifiers.first)
+        kill(pid, SIGSTOP)
+        let job = Task { try await render(pool) }
+        while pool.statistics.busy == 0 { await Task.yield() }
+        // The worker's thread answers only where it waits for the worker.
+        await pool.ping()
+        return (pid, job)
+    }
+
+    @Test("A worker renders bytes and ranges of files, as this process does")
+    func renders() async throws {
+        try await withPool { pool in
+            let target = try RenderTarget()
+            let file = try RenderTarget()
+            guard case .bytes(let bytes) = Self.source else { return }
+            try DescriptorBytes.write(Array("head".utf8) + bytes, to: file.file.raw)
+
+            let fromBytes = try await pool.render(Self.plan, from: Self.source, into: target.file, at: 10)
+            #expect(try TestPicture(decoding: target.bytes(fromBytes, from: 10)) == .ramps(64, 48))
+            let fromFile = try await pool.render(
+                Self.plan, from: .file(file.file, offset: 4, length: Int64(bytes.count)), into: target.file,
+                at: 0)
+            #expect(try TestPicture(decoding: target.bytes(fromFile)) == .ramps(64, 48))
+            #expect(fromFile.source == fromBytes.source)
+        }
+    }
+
+    @Test("A worker's errors come back as they are, and it goes on")
+    func errors() async throws {
+        try await withPool { pool in
+            let target = try RenderTarget()
+            var plan = Self.plan
+            plan.limits.sourcePixels = 1
+
+            await #expect(throws: RenderError.notAnImage) {
+                try await pool.render(Self.plan, from: .bytes([1, 2, 3]), into: target.file, at: 0)
+            }
+            await #expect(throws: RenderError.tooManyPixels) {
+                try await pool.render(plan, from: Self.source, into: target.file, at: 0)
+            }
+            #expect(try await render(pool).width == 64)
+            #expect(pool.statistics.restarts.isEmpty)
+        }
+    }
+
+    @Test("A crash costs one picture; the next has a new worker")
+    func crash() async throws {
+        try await withPool { pool in
+            let (pid, job) = try await hold(pool)
+
+            kill(pid, SIGSEGV)
+            kill(pid, SIGCONT)
+
+            await #expect(throws: RenderError.decoderCrashed) { try await job.value }
+            #expect(try await render(pool).width == 64)
+            #expect(pool.statistics.restarts == [.crash: 1])
+            #expect(pool.statistics.processIdentifiers != [pid])
+        }
+    }
+
+    @Test("An idle worker's death costs nothing")
+    func idleDeath() async throws {
+        try await withPool { pool in
+            let pid = try #require(pool.statistics.processIdentifiers.first)
+
+            kill(pid, SIGKILL)
+            while pool.statistics.restarts.isEmpty { await Task.yield() }
+
+            #expect(try await render(pool).width == 64)
+            #expect(pool.statistics.restarts == [.crash: 1])
+        }
+    }
+
+    @Test("A job that passes its deadline is killed and called timed out")
+    func deadline() async throws {
+        try await withPool({ $0.timeout = .milliseconds(50) }) { pool in
+            let pid = try #require(pool.statistics.processIdentifiers.first)
+            kill(pid, SIGSTOP)
+
+            await #expect(throws: RenderError.timedOut) { try await render(pool) }
+
+            #expect(kill(pid, 0) == -1, "it is gone")
+            #expect(pool.statistics.restarts == [.timeout: 1])
+        }
+    }
+
+    @Test("A full queue refuses at once, and what waits is served later")
+    func queueFull() async throws {
+        try await withPool({ $0.queue = 2 }) { pool in
+            let (pid, job) = try await hold(pool)
+            let waiting = (0..<2).map { _ in Task { try await render(pool) } }
+            while pool.statistics.queueDepth < 2 { await Task.yield() }
+
+            await #expect(throws: RenderError.queueFull) { try await render(pool) }
+
+            kill(pid, SIGCONT)
+            for job in [job] + waiting { #expect(try await job.value.width == 64) }
+        }
+    }
+
+    @Test("A job that no worker becomes free for is given up")
+    func queueTimeout() async throws {
+        try await withPool({ $0.queueTimeout = .milliseconds(20) }) { pool in
+            let (pid, job) = try await hold(pool)
+
+            await #expect(throws: RenderError.queueTimedOut) { try await render(pool) }
+
+            kill(pid, SIGCONT)
+            #expect(try await job.value.width == 64, "the one that runs is not touched")
+        }
+    }
+
+    @Test("Cancelling takes a waiting job out of the queue and kills a running one")
+    func cancellation() async throws {
+        try await withPool { pool in
+            let (pid, running) = try await hold(pool)
+            let waiting = Task { try await render(pool) }
+            while pool.statistics.queueDepth < 1 { await Task.yield() }
+
+            waiting.cancel()
+            await #expect(throws: RenderError.cancelled) { try await waiting.value }
+            #expect(pool.statistics.queueDepth == 0)
+            running.cancel()
+            await #expect(throws: RenderError.cancelled) { try await running.value }
+
+            #expect(kill(pid, 0) == -1, "it is gone")
+            #expect(try await render(pool).width == 64)
+            #expect(pool.statistics.restarts == [.cancelled: 1])
+        }
+    }
+
+    @Test("A task cancelled beforehand renders nothing")
+    func cancelledBefore() async throws {
+        try await withPool { pool in
+            let gate = Gate()
+            let task = Task {
+                await gate.passage()
+                return try await render(pool)
+            }
+            task.cancel()
+            gate.open()
+
+            await #expect(throws: RenderError.cancelled) { try await task.value }
+            #expect(pool.statistics.restarts.isEmpty)
+        }
+    }
+
+    @Test("A worker is replaced after its number of jobs")
+    func recycling() async throws {
+        try await withPool({ $0.jobsPerWorker = 2 }) { pool in
+            for _ in 0..<5 { _ = try await render(pool) }
+            // Whoever takes the sixth is the third worker.
+            _ = try await render(pool)
+
+            #expect(try #require(pool.statistics.restarts[.recycled]) >= 2)
+        }
+    }
+
+    @Test("Stopping ends what runs and what waits, and refuses what comes")
+    func stopping() async throws {
+        try await withPool { pool in
+            let (pid, running) = try await hold(pool)
+            let waiting = Task { try await render(pool) }
+            while pool.statistics.queueDepth < 1 { await Task.yield() }
+
+            await pool.stop()
+
+            await #expect(throws: RenderError.cancelled) { try await running.value }
+            await #expect(throws: RenderError.cancelled) { try await waiting.value }
+            await #expect(throws: RenderError.self) { try await render(pool) }
+            #expect(kill(pid, 0) == -1 && !pool.isReady)
+        }
+    }
+
+    @Test("A pool whose worker cannot be started says so")
+    func cannotStart() async throws {
+        for executable in ["/nonexistent", "/bin/true"] {
+            let pool = WorkerPool(configuration: TransformConfiguration(), executable: executable)
+
+            let error = await #expect(throws: RenderError.self) { try await pool.start() }
+
+            guard case .unavailable = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+
+    @Test("Many jobs at once are all answered by two workers, and no descriptor is left open")
+    func manyJobs() async throws {
+        let before = try openDescriptors()
+        try await withPool({
+            $0.workers = 2
+            $0.queue = 64
+        }) { pool in
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<40 { group.addTask { try await render(pool).width } }
+                for try await width in group { #expect(width == 64) }
+            }
+            #expect(pool.statistics.processIdentifiers.count == 2)
+        }
+        // Other suites of this process open descriptors, too, but none of ours.
+        #expect(try openDescriptors().filter { !before.contains($0) && isOurs($0) }.isEmpty)
+    }
+
+    private func openDescriptors() throws -> Set<String> {
+        let folder = try #require(opendir("/proc/self/fd"))
+        defer { closedir(folder) }
+        var names: Set<String> = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            var buffer = [CChar](repeating: 0, count: 256)
+            let length = readlink("/proc/self/fd/\(name)", &buffer, 255)
+            let target = String(
+                decoding: buffer.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            names.insert("\(name) \(target)")
+        }
+        return names
+    }
+
+    private func isOurs(_ name: String) -> Bool {
+        name.contains("imageproxyd-source") || name.contains("rendition")
+    }
+}
