@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+/// Opens the tier in every state that a killed process can leave behind; the journal says what was going on.
+@Suite("Disk tier: killed in the middle")
+struct DiskCacheCrashTests {
+    let folder: TemporaryDirectory
+    let clock = SteppedClock()
+    private let body = bytes(64)
+    private let newer = bytes(80, seed: 2)
+
+    init() throws {
+        folder = try TemporaryDirectory()
+    }
+
+    /// A tier that holds `names`, closed; the files by name.
+    private func prepare(_ names: [String]) async throws {
+        let disk = try openDisk(folder, clock)
+        for name in names { try await disk.store(describe(name, body: body), body: body) }
+        await disk.close()
+    }
+
+    private func announce(_ names: [String], removesEverything: Bool = false) throws {
+        let root = try DiskFolder(path: folder.path + "/cache")
+        let journal = try CommitJournal(folder: root, capacity: 128)
+        try journal.write(
+            CommitJournal.Block(
+                entries: names.map { EntryID(kind: .result, key: key($0)) },
+                removesEverything: removesEverything))
+    }
+
+    private func file(_ name: String) -> String {
+        let digits = key(name).description
+        return "cache/results/\(digits.prefix(2))/\(digits)"
+    }
+
+    private func entryBytes(_ name: String, _ body: [UInt8]) -> [UInt8] {
+        DiskEntry(
+            description: describe(name, body: body), bodyLength: Int64(body.count),
+            bodyChecksum: Checksum.crc32c(body)
+        ).encoded() + body
+    }
+
+    private func lookUp(_ disk: DiskCache, _ name: String) async throws -> [UInt8]? {
+        try await disk.lookUp(key(name), kind: .result, keyText: name)?.body.readAll()
+    }
+
+    @Test("Announced and not yet linked: a clean miss")
+    func announcedOnly() async throws {
+        try await prepare(["a"])
+        try announce(["b"])
+
+        let disk = try openDisk(folder, clock)
+        #expect(await disk.isLoaded())
+
+        #expect(try await lookUp(disk, "b") == nil)
+        #expect(try await lookUp(disk, "a") == body)
+        #expect(disk.statistics.tally.entries == 1 && folder.entryFiles == [file("a")])
+        await disk.close()
+    }
+
+    @Test("Linked and not yet in the index: the entry is there, and counted")
+    func linkedOnly() async throws {
+        try await prepare(["a"])
+        try announce(["b"])
+        try folder.write(entryBytes("b", newer), to: file("b"))
+
+        let disk = try openDisk(folder, clock)
+        #expect(await disk.isLoaded())
+
+        #expect(try await lookUp(disk, "b") == newer)
+        #expect(disk.statistics.tally.results == .init(entries: 2, bytes: 192 * 2 + 64 + 80))
+        #expect(try await disk.removeAll(ofSource: key("source")) == 2)
+        await disk.close()
+        #expect(folder.entryFiles.isEmpty)
+    }
+
+    @Test("Linked as a replacement and not yet renamed: the older entry is there, and no file is left over")
+    func linkedAsReplacement() async throws {
+        try await prepare(["a"])
+        try announce(["a"])
+        try folder.write(entryBytes("a", newer), to: file("a") + ".new")
+
+        let disk = try openDisk(folder, clock)
+        #expect(await disk.isLoaded())
+
+        #expect(try await lookUp(disk, "a") == body)
+        #expect(folder.entryFiles == [file("a")])
+        await disk.close()
+    }
+
+    @Test("Renamed over an older entry and not yet in the index: the newer is there, and counted right")
+    func renamed() async throws {
+        try await prepare(["a"])
+        try announce(["a"])
+        try folder.write(entryBytes("a", newer), to: file("a"))
+
+        let disk = try openDisk(folder, clock)
+        #expect(await disk.isLoaded())
+
+        #expect(try await lookUp(disk, "a") == newer)
+        #expect(disk.statistics.tally.results == .init(entries: 1, bytes: 192 + 80))
+        await disk.close()
+    }
+
+    @Test("Torn by a machine that stopped while linking: a clean miss, and no file is left over")
+    func torn() async throws {
+        try await prepare([])
+        try announce(["a"])
+        try folder.write(Array(entryBytes("a", body).prefix(100)), to: file("a"))
+
+        let disk = try openDisk(folder, clock)
+        #expect(await disk.isLoaded())
+
+        #expect(try await lookUp(disk, "a") == nil)
+        #expect(folder.entryFiles.isEmpty && disk.statistics.tally == DiskTally())
+        await disk.close()
+    }
+
+    @Test("Unlinked and still in the index: a clean miss, and a sweep by age forgets it")
+    func unlinkedOnly() async throws {
+        try await prepare(["a", "b"])
+        try folder.remove(file("a"))
+
+        let disk = try openDisk(folder, clock)
+        #expect(await disk.isLoaded())
+
+        #expect(disk.statistics.tally.entries == 2)
+        clock.advance(by: 8 * 86_400)
+        try await disk.sweep()
+        #expect(disk.statistics.tally == DiskTally())
+        await disk.close()
+    }
+
+    @Test(
+        "A purge of everything, cut off before or after the rename, is finished by the start",
+        arguments: [false, true])
+    func purgeCutOff(isRenamed: Bool) async throws {
+        try await prepare(["a", "b"])
+        try announce([], removesEverything: true)
+        if isRenamed {
+            try DiskFolder(path: folder.path + "/cache").discardEverything()
+        }
+
+        let disk = try openDisk(folder, clock)
+        #expect(await disk.isLoaded())
+        #expect(try await lookUp(disk, "a") == nil)
+        #expect(disk.statistics.tally == DiskTally())
+        await disk.close()
+
+        let again = try openDisk(folder, clock)
+        try await again.store(describe("a", body: newer), body: newer)
+        while !folder.files.filter({ $0.hasPrefix("cache/trash") }).isEmpty { try await again.sweep() }
+        #expect(try await lookUp(again, "a") == newer)
+        await again.close()
+    }
+
+    @Test("A torn journal says nothing, and harms nothing")
+    func tornJournal() async throws {
+        try await prepare(["a"])
+        try announce(["a"])
+        var block = try folder.read("cache/journal")
+        block[30] ^= 1
+        try folder.write(block, to: "cache/journal")
+
+        let disk = try openDisk(folder, clock)
+
+        #expect(try await lookUp(disk, "a") == body)
+        await disk.close()
+    }
+
+    @Test(
+        "A journal says what was written last, flipped bits it recognises, and it takes no more than its capacity"
+    )
+    func journalRoundTrips() throws {
+        let root = try DiskFolder(path: folder.path + "/cache")
+        let journal = try CommitJournal(folder: root, capacity: 3)
+        let block = CommitJournal.Block(
+            entries: [EntryID(kind: .result, key: key("a")), EntryID(kind: .original, key: key("b"))])
+
+        #expect(try journal.read() == CommitJournal.Block())
+        try journal.write(block)
+        #expect(try journal.read() == block)
+        #expect(throws: DiskCacheError.invalid("too many entries for the journal")) {
+            try journal.write(CommitJournal.Block(entries: block.entries + block.entries))
+        }
+        let whole = try folder.read("cache/journal")
+        for place in 0..<(20 + 2 * 17) * 8 {
+            var flipped = whole
+            flipped[place / 8] ^= 1 << (place % 8)
+            try folder.write(flipped, to: "cache/journal")
+            let other = try CommitJournal(folder: root, capacity: 3)
+            #expect(try other.read() == CommitJournal.Block(), "bit \(place)")
+        }
+    }
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+@Suite("Disk tier: damage")
+struct DiskCacheDamageTests {
+    let folder: TemporaryDirectory
+    let clock = SteppedClock()
+    private let body = bytes(64)
+
+    init() throws {
+        folder = try TemporaryDirectory()
+    }
+
+    private func open(_ change: (inout DiskCacheConfiguration) -> Void = { _ in }) throws -> DiskCache {
+        try openDisk(folder, clock, change)
+    }
+
+    /// Opens a tier that holds one entry, and names its file.
+    private func openWithEntry() async throws -> (DiskCache, file: String) {
+        let disk = try open()
+        try await disk.store(describe("a", body: body), body: body)
+        return (disk, try #require(folder.entryFiles.first))
+    }
+
+    private func lookUp(_ disk: DiskCache) async throws -> [UInt8]? {
+        try await disk.lookUp(key("a"), kind: .result, keyText: "a")?.body.readAll()
+    }
+
+    @Test("A file with any one byte flipped is a miss")
+    func recognisesFlips() async throws {
+        let (disk, file) = try await openWithEntry()
+        let whole = try folder.read(file)
+
+        for place in whole.indices {
+            var flipped = whole
+            flipped[place] ^= 0x10
+            try folder.write(flipped, to: file)
+            #expect(try await lookUp(disk) == nil, "byte \(place)")
+            try await disk.store(describe("a", body: body), body: body)
+        }
+
+        #expect(try await lookUp(disk) == body)
+        #expect(disk.statistics.corrupt == whole.count)
+        await disk.close()
+    }
+
+    @Test("A file cut short at any length, or with something behind it, is a miss")
+    func recognisesLengths() async throws {
+        let (disk, file) = try await openWithEntry()
+        let whole = try folder.read(file)
+
+        for length in Array(0..<whole.count) + [whole.count + 1] {
+            try folder.write(Array((whole + [0]).prefix(length)), to: file)
+            #expect(try await lookUp(disk) == nil, "\(length) bytes")
+            try await disk.store(describe("a", body: body), body: body)
+        }
+
+        #expect(try await lookUp(disk) == body)
+        await disk.close()
+    }
+
+    @Test("A damaged file is removed from the folder and from the counts")
+    func removesDamaged() async throws {
+        let (disk, file) = try await openWithEntry()
+        try folder.write([1, 2, 3], to: file)
+
+        #expect(try await lookUp(disk) == nil)
+        try await disk.sweep()
+
+        #expect(folder.entryFiles.isEmpty && disk.statistics.tally == DiskTally())
+        #expect(disk.statistics.evictions[.corrupt] == 1)
+        await disk.close()
+    }
+
+    @Test(
+        "A byte that rots after the entry was served is found by the next process, or as soon as the file is touched"
+    )
+    func checksAgainWhenChanged() async throws {
+        let (disk, file) = try await openWithEntry()
+        #expect(try await lookUp(disk) == body)
+        var rotten = try folder.read(file)
+        rotten[rotten.count - 1] ^= 1
+
+        try folder.write(rotten, to: file)
+
+        #expect(try await lookUp(disk) == nil)
+        await disk.close()
+    }
+
+    @Test("An entry's file under another entry's name answers for neither")
+    func checksNames() async throws {
+        let (disk, file) = try await openWithEntry()
+        try await disk.store(describe("b", body: bytes(10)), body: bytes(10))
+        let other = try #require(folder.entryFiles.first { $0 != file })
+
+        try folder.remove(other)
+        try folder.move(file, to: other)
+
+        #expect(try await disk.lookUp(key("b"), kind: .result, keyText: "b") == nil)
+        #expect(try await lookUp(disk) == nil)
+        await disk.close()
+    }
+
+    @Test("A file deleted behind the daemon's back is a miss, and forgotten")
+    func noticesDeletion() async throws {
+        let (disk, file) = try await openWithEntry()
+        try folder.remove(file)
+
+        #expect(try await lookUp(disk) == nil)
+        try await disk.sweep()
+
+        #expect(disk.statistics.tally == DiskTally() && disk.statistics.evictions[.missing] == 1)
+        #expect(!disk.mayContain(key("a"), kind: .result) || !disk.statistics.isComplete)
+        try await disk.store(describe("a", body: body), body: body)
+        #expect(try await lookUp(disk) == body)
+        await disk.close()
+    }
+
+    @Test("An index that is no database is set aside, and made anew from the files")
+    func rebuildsIndex() async throws {
+        let (first, _) = try await openWithEntry()
+        for number in 0..<300 {
+            try await first.store(describe("\(number)", source: "s", body: body), body: body)
+        }
+        await first.close()
+        try folder.write(bytes(5_000), to: "cache/index.sqlite")
+
+        let second = try open { $0.limits.batchSize = 32 }
+        #expect(try await lookUp(second) == body)
+        #expect(await second.isLoaded())
+
+        #expect(second.statistics.wasScanned && second.statistics.tally.results.entries == 301)
+        #expect(folder.files.contains("cache/index.sqlite.broken"))
+        #expect(try await second.removeAll(ofSource: key("s")) == 300)
+        await second.close()
+    }
+
+    @Test("An index of a later version is set aside, too")
+    func setsLaterIndexAside() async throws {
+        let (first, _) = try await openWithEntry()
+        await first.close()
+        try await changeIndex("INSERT INTO grdb_migrations VALUES ('9999')")
+
+        let second = try open()
+        #expect(try await lookUp(second) == body)
+        #expect(await second.isLoaded())
+
+        #expect(second.statistics.wasScanned && second.statistics.tally.entries == 1)
+        await second.close()
+    }
+
+    @Test("What lies in the folder and is no entry is removed by looking through it, entries are not")
+    func scanRemovesRubbish() async throws {
+        let (first, file) = try await openWithEntry()
+        await first.close()
+        try folder.remove("cache/index.sqlite")
+        let shard = file.split(separator: "/").dropLast().joined(separator: "/")
+        try folder.write([1], to: shard + "/rubbish")
+        try folder.write([1], to: file + ".new")
+
+        let second = try open()
+        #expect(await second.isLoaded())
+
+        #expect(folder.entryFiles == [file])
+        #expect(try await lookUp(second) == body)
+        await second.close()
+    }
+
+    @Test("After a power cut, what is on disk and was lost to the index is found, and rubbish removed")
+    func scansAfterPowerCut() async throws {
+        let (first, file) = try await openWithEntry()
+        try await first.store(describe("b", body: body), body: body)
+        await first.close()
+        try await changeIndex("DELETE FROM entry WHERE id = 1")
+        try folder.write([1], to: "cache/results/00/00112233445566778899aabbccddeeff")
+        try folder.write(Array("another boot".utf8), to: "cache/lock")
+
+        let second = try open()
+        #expect(await second.isLoaded())
+
+        #expect(second.statistics.wasScanned && second.statistics.tally.entries == 2)
+        #expect(folder.entryFiles.count == 2 && folder.entryFiles.contains(file))
+        #expect(try await lookUp(second) == body)
+        await second.close()
+    }
+
+    private func changeIndex(_ sql: String) async throws {
+        try await onThread { [path = folder.path + "/cache/index.sqlite"] in
+            let database = try DatabaseQueue(path: path)
+            try database.write { try $0.execute(sql: sql) }
+            try database.close()
+        }
+    }
+}

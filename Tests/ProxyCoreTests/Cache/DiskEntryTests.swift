@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ProxyCore
+
+@Suite("Entry files")
+struct DiskEntryTests {
+    private func entry(_ text: String = "key text") -> DiskEntry {
+        let body = bytes(50)
+        return DiskEntry(
+            description: describe(text, kind: .original, body: body), bodyLength: 50,
+            bodyChecksum: Checksum.crc32c(body))
+    }
+
+    @Test("A header is read back as it was written", arguments: [0, 1, 39, 40, 41, 1_000, 65_536])
+    func roundTrips(textLength: Int) throws {
+        let entry = entry(String(repeating: "x", count: textLength))
+
+        let header = entry.encoded()
+
+        #expect(Int64(header.count) == entry.bodyOffset)
+        #expect(DiskEntry.bodyOffset(inFixedPart: header) == header.count)
+        #expect(DiskEntry(header: header[...]) == entry)
+    }
+
+    @Test("Every flipped bit of a header makes it invalid")
+    func recognisesFlips() {
+        let header = entry().encoded()
+
+        for place in 0..<header.count * 8 {
+            var flipped = header
+            flipped[place / 8] ^= 1 << (place % 8)
+            #expect(DiskEntry(header: flipped[...]) == nil, "bit \(place)")
+        }
+    }
+
+    @Test("A header cut short or grown at any place is invalid")
+    func recognisesLengths() {
+        let header = entry().encoded()
+
+        for length in 0..<header.count { #expect(DiskEntry(header: header[..<length]) == nil) }
+        #expect(DiskEntry(header: (header + [0])[...]) == nil)
+    }
+
+    @Test("A text too long for a file has no place in one")
+    func boundsText() {
+        #expect(DiskEntry.bodyOffset(keyText: String(repeating: "x", count: 65_537)) == nil)
+    }
+
+    @Test("The checksum is CRC32C (RFC 3720 B.4)")
+    func checksumIsCastagnoli() {
+        #expect(Checksum.crc32c(Array("123456789".utf8)) == 0xE306_9283)
+        #expect(Checksum.crc32c([UInt8](repeating: 0, count: 32)) == 0x8A91_36AA)
+    }
+}

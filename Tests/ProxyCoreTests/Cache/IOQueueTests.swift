@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+@Suite("I/O queue")
+struct IOQueueTests {
+    @Test("It runs no more at once and keeps no more waiting than it may, and refuses the rest")
+    func isBounded() async throws {
+        let queue = IOQueue(label: "test", maxRunning: 2, maxWaiting: 3)
+        let gate = DispatchSemaphore(value: 0)
+        let running = Observed(0)
+        let work: @Sendable () throws(DiskCacheError) -> Int = {
+            running.update { $0 += 1 }
+            gate.wait()
+            return 1
+        }
+        async let first = queue.run(work)
+        async let second = queue.run(work)
+        await running.wait { $0 == 2 }
+
+        let outcomes = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<5 {
+                group.addTask {
+                    do {
+                        return try await queue.run(work) == 1
+                    } catch {
+                        // The last of five to come finds two running and three waiting: only now may the others go on.
+                        if queue.refused == 2 { for _ in 0..<5 { gate.signal() } }
+                        return false
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+
+        #expect(outcomes.count { $0 } == 3)
+        #expect(try await first + second == 2 && running.value == 5)
+    }
+
+    @Test("What the work throws comes back")
+    func throwsOn() async {
+        let queue = IOQueue(label: "test", maxRunning: 1, maxWaiting: 1)
+
+        await #expect(throws: DiskCacheError.full) {
+            try await queue.run { () throws(DiskCacheError) -> Int in throw .full }
+        }
+    }
+
+    @Test("Everything that waits is done, in its turn")
+    func doesEverything() async throws {
+        let queue = IOQueue(label: "test", maxRunning: 3, maxWaiting: 1_000)
+
+        let sum = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<500 {
+                group.addTask { try await queue.run { () throws(DiskCacheError) in number } }
+            }
+            return try await group.reduce(0, +)
+        }
+
+        #expect(sum == 124_750)
+    }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ProxyCore
+
+@Suite("Memory tier")
+struct MemoryCacheTests {
+    private func cache(
+        maxBytes: ByteCount = .mebibytes(1), maxEntries: Int = 0, maxEntryBytes: ByteCount = .kibibytes(64)
+    )
+        -> MemoryCache
+    {
+        var configuration = MemoryCacheConfiguration()
+        configuration.maxBytes = maxBytes
+        configuration.maxEntries = maxEntries
+        configuration.maxEntryBytes = maxEntryBytes
+        return MemoryCache(configuration: configuration)
+    }
+
+    @Test("An entry is found by its key, with its own bytes")
+    func findsEntries() throws {
+        let cache = cache()
+        let entry = memoryEntry("a")
+
+        cache.insert(entry)
+
+        #expect(cache.entry(for: key("a")) === entry)
+        #expect(cache.entry(for: key("b")) == nil)
+        #expect(cache.statistics.hits == 1 && cache.statistics.misses == 1)
+    }
+
+    @Test("It never holds more bytes than it may, and counts who left for it")
+    func boundsBytes() {
+        let cache = cache()
+
+        for number in 0..<500 { cache.insert(memoryEntry("\(number)", count: 8_000)) }
+
+        let statistics = cache.statistics
+        #expect(statistics.bytes <= 1 << 20 && statistics.bytes > 1 << 19)
+        #expect(statistics.evictions[.size] == 500 - statistics.entries)
+    }
+
+    @Test("It never holds more entries than it may")
+    func boundsEntries() {
+        let cache = cache(maxBytes: .mebibytes(64), maxEntries: 10, maxEntryBytes: .mebibytes(8))
+
+        for number in 0..<100 { cache.insert(memoryEntry("\(number)")) }
+
+        #expect(cache.statistics.entries == 10)
+        #expect(cache.statistics.evictions[.count] == 90)
+    }
+
+    @Test("An entry larger than it may be is not let in, and pushes nobody out")
+    func refusesLargeEntries() {
+        let cache = cache()
+        cache.insert(memoryEntry("small"))
+
+        let isIn = cache.insert(memoryEntry("large", count: 70_000))
+
+        #expect(!isIn && cache.entry(for: key("large")) == nil)
+        #expect(cache.entry(for: key("small")) != nil)
+        #expect(cache.statistics.refusals == 1)
+    }
+
+    @Test("An entry too large to be let in still takes an older one's place away")
+    func largeEntryReplaces() {
+        let cache = cache()
+        cache.insert(memoryEntry("a"))
+
+        cache.insert(memoryEntry("a", count: 70_000))
+
+        #expect(cache.entry(for: key("a")) == nil)
+        #expect(cache.statistics.bytes == 0)
+    }
+
+    @Test("What is asked for again and again survives what is asked for once")
+    func keepsWhatIsAskedFor() {
+        let cache = cache()
+        cache.insert(memoryEntry("hot"))
+
+        for number in 0..<1_000 {
+            cache.insert(memoryEntry("\(number)", count: 8_000))
+            #expect(cache.entry(for: key("hot")) != nil)
+        }
+    }
+
+    @Test("A purge takes every entry of the source and of no other")
+    func purgesSource() {
+        let cache = cache()
+        for number in 0..<40 {
+            cache.insert(memoryEntry("a\(number)", source: "a"))
+            cache.insert(memoryEntry("b\(number)", source: "b"))
+        }
+
+        let count = cache.removeAll(ofSource: key("a"))
+
+        #expect(count == 40 && cache.statistics.entries == 40)
+        #expect(cache.entry(for: key("a7")) == nil && cache.entry(for: key("b7")) != nil)
+        #expect(cache.removeAll(ofSource: key("a")) == 0)
+    }
+
+    @Test("A 304 gives all entries of its source the new record and new identities, and keeps their bytes")
+    func updatesRecords() throws {
+        let cache = cache()
+        let old = memoryEntry("a", source: "s")
+        cache.insert(old)
+        cache.insert(memoryEntry("other", source: "t"))
+
+        cache.update(record("s", lifetime: 9_999))
+
+        let new = try #require(cache.entry(for: key("a")))
+        #expect(new.record.freshnessLifetime == 9_999 && new.body == old.body && new.id != old.id)
+        #expect(cache.entry(for: key("other"))?.record.freshnessLifetime == 60)
+        #expect(cache.statistics.entries == 2)
+    }
+
+    @Test("A record of other bytes makes the entries of the old ones leave")
+    func updateDropsOutdated() {
+        let cache = cache()
+        cache.insert(memoryEntry("a", source: "s"))
+
+        cache.update(record("s", content: "changed"))
+
+        #expect(cache.entry(for: key("a")) == nil && cache.statistics.bytes == 0)
+        #expect(cache.removeAll(ofSource: key("s")) == 0)
+    }
+
+    @Test("Under memory pressure it shrinks to what it is told")
+    func shrinks() {
+        let cache = cache()
+        for number in 0..<100 { cache.insert(memoryEntry("\(number)", count: 8_000)) }
+
+        cache.resize(maxBytes: .kibibytes(100))
+
+        #expect(cache.statistics.bytes <= 100 << 10 && cache.statistics.entries > 0)
+        #expect(cache.statistics.evictions[.pressure] ?? 0 > 0)
+    }
+
+    @Test("Only the first caller is elected to refresh an entry, until it gives up")
+    func electsOneRefresher() {
+        let entry = memoryEntry("a")
+
+        #expect(entry.beginRefresh() && !entry.beginRefresh())
+        entry.endRefresh()
+        #expect(entry.beginRefresh())
+    }
+
+    @Test("The disk tier hears of an entry once in a while only")
+    func touchesOnceAWhile() {
+        let entry = memoryEntry("a")
+
+        #expect(!entry.shouldTouch(at: 1_000_059, every: 60))
+        #expect(entry.shouldTouch(at: 1_000_060, every: 60) && !entry.shouldTouch(at: 1_000_061, every: 60))
+    }
+
+    @Test("Without a size of its own it takes a tenth of the machine, in as many shards as may be")
+    func takesDefaults() {
+        let statistics = MemoryCache(configuration: MemoryCacheConfiguration()).statistics
+
+        #expect(statistics.maxBytes > 0 && statistics.maxBytes <= 1 << 30)
+    }
+
+    @Test("Many tasks at once leave it within its bounds and its counts right")
+    func isSafeToShare() async {
+        let cache = cache(maxBytes: .mebibytes(2), maxEntryBytes: .kibibytes(16))
+
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<8 {
+                group.addTask {
+                    for number in 0..<400 {
+                        let name = "\(number % 97)"
+                        if cache.entry(for: key(name)) == nil {
+                            cache.insert(memoryEntry(name, count: 9_000))
+                        }
+                        if number % 50 == task { cache.removeAll(ofSource: key("source")) }
+                        if number % 60 == task { cache.update(record(lifetime: Int64(number))) }
+                    }
+                }
+            }
+        }
+
+        let statistics = cache.statistics
+        #expect(statistics.bytes <= 2 << 20)
+        #expect(statistics.hits + statistics.misses == 3_200)
+        #expect(cache.removeAll() == statistics.entries && cache.statistics.bytes == 0)
+    }
+}
