@@ -22,6 +22,8 @@ struct JSONParser {
     private let bytes: [UInt8]
     private var offset = 0
     private var path: [String] = []
+    /// How far lines have been counted, so that places of all values cost one pass over the text.
+    private var counted = (offset: 0, line: 1, lineStart: 0)
     /// Where each member's value begins, by the path of names to it.
     private(set) var positions: [[String]: TextPosition] = [:]
 
@@ -42,7 +44,7 @@ struct JSONParser {
 
     private mutating func parseValue() throws(JSONSyntaxError) -> JSONValue {
         guard path.count <= Self.maxDepth else { throw error("nested deeper than \(Self.maxDepth)") }
-        positions[path] = position(at: offset)
+        positions[path] = advancedPosition()
         switch peek() {
         case UInt8(ascii: "{"): return try parseObject()
         case UInt8(ascii: "["): return try parseArray()
@@ -58,6 +60,7 @@ struct JSONParser {
 
     private mutating func parseObject() throws(JSONSyntaxError) -> JSONValue {
         var members: [JSONValue.Member] = []
+        var names: Set<String> = []
         offset += 1
         skipBlanks()
         if take("}") { return .object([]) }
@@ -66,7 +69,7 @@ struct JSONParser {
             let start = offset
             guard peek() == UInt8(ascii: "\"") else { throw error("expected a name in double quotes") }
             let name = try parseString()
-            guard !members.contains(where: { $0.name == name }) else {
+            guard names.insert(name).inserted else {
                 throw error("\"\(name)\" is there twice", at: start)
             }
             skipBlanks()
@@ -198,6 +201,16 @@ struct JSONParser {
 
     private func error(_ message: String, at place: Int? = nil) -> JSONSyntaxError {
         JSONSyntaxError(position: position(at: place ?? offset), message: message)
+    }
+
+    private mutating func advancedPosition() -> TextPosition {
+        while counted.offset < offset {
+            if bytes[counted.offset] == 0x0A {
+                counted = (counted.offset, counted.line + 1, counted.offset + 1)
+            }
+            counted.offset += 1
+        }
+        return TextPosition(line: counted.line, column: offset - counted.lineStart + 1)
     }
 
     private func position(at place: Int) -> TextPosition {

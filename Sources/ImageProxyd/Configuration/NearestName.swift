@@ -3,10 +3,14 @@
 /// Returns the name that was probably meant: the one with the fewest letters to add, drop, change or swap, when those
 /// are at most a third of the longer name; letters' case does not count.
 func nearest(to name: String, among names: [String]) -> String? {
+    guard name.utf8.count <= longestNameWithHint else { return nil }
     let scored = names.sorted().map { (name: $0, distance: distance(name.lowercased(), $0.lowercased())) }
     guard let best = scored.min(by: { $0.distance < $1.distance }) else { return nil }
     return best.distance <= max(name.count, best.name.count) / 3 ? best.name : nil
 }
+
+/// A longer name gets no hint: comparing takes time proportional to its length.
+private let longestNameWithHint = 100
 
 /// Damerau and Levenshtein's distance, swaps of neighbours only.
 private func distance(_ first: String, _ second: String) -> Int {

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ImageProxyd
+
+@Suite("Command line")
+struct CommandTests {
+    private struct Outcome {
+        var code: Int32
+        var output: String
+        var errors: String
+    }
+
+    private func run(_ arguments: String..., environment: [String: String] = [:]) async throws -> Outcome {
+        try await onThread {
+            let process = Foundation.Process()
+            let (output, errors) = (Pipe(), Pipe())
+            process.executableURL = URL(fileURLWithPath: DaemonProcess.executable)
+            process.arguments = arguments
+            process.environment = environment
+            process.standardOutput = output
+            process.standardError = errors
+            try process.run()
+            let text = output.fileHandleForReading.readDataToEndOfFile()
+            let complaints = errors.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            return Outcome(
+                code: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
+                errors: String(decoding: complaints, as: UTF8.self))
+        }
+    }
+
+    private func file(_ text: String) throws -> String {
+        let path = NSTemporaryDirectory() + "imageproxyd-\(UUID().uuidString).json"
+        try text.write(toFile: path, atomically: false, encoding: .utf8)
+        return path
+    }
+
+    @Test("version says which release it is")
+    func version() async throws {
+        #expect(try await run("version").output == "imageproxyd \(Version.current)\n")
+        #expect(try await run("--version").output == "\(Version.current)\n")
+    }
+
+    @Test("config --defaults prints the defaults, whatever the environment says")
+    func defaults() async throws {
+        let outcome = try await run("config", "--defaults", environment: ["IMAGEPROXYD_QUALITY_JPEG": "1"])
+
+        #expect(outcome.code == 0)
+        #expect(outcome.output == ConfigurationLoader.defaults.pretty() + "\n")
+    }
+
+    @Test("config prints what would hold, and that is a file which says the same")
+    func effective() async throws {
+        let first = try await run(
+            "config", "--listen", "unix:/tmp/a b",
+            environment: ["IMAGEPROXYD_FETCH_HEADERS": "{\"X-A\": \"1\"}"])
+        let path = try file(first.output)
+        defer { unlink(path) }
+
+        let second = try await run("config", "--config", path)
+
+        #expect(first.output.contains("\"listen\": [\"unix:/tmp/a b\"]"))
+        #expect(second.output == first.output)
+    }
+
+    @Test("check-config ends with 0 when all is well")
+    func fine() async throws {
+        let path = try file("{\"quality\": {\"jpeg\": 70}}")
+        defer { unlink(path) }
+
+        #expect(try await run("check-config", "--config", path).code == 0)
+    }
+
+    @Test("Wrong settings end with 78 and are all named", arguments: ["check-config", "serve", "config"])
+    func wrongSettings(command: String) async throws {
+        let path = try file("{\"quality\": {\"jpeg\": 0, \"web\": 1}}")
+        defer { unlink(path) }
+
+        let outcome = try await run(command, "--config", path)
+
+        #expect(outcome.code == 78)
+        #expect(
+            outcome.errors == """
+                \(path):1:32: quality.web: unknown key, did you mean webp?
+                \(path):1:22: quality.jpeg: 0 is not allowed, expected 1 to 100
+
+                """)
+        #expect(outcome.output.isEmpty)
+    }
+
+    @Test("A file that can't be read ends with 78 and says why")
+    func noFile() async throws {
+        let outcome = try await run("check-config", "--config", "/nonexistent/c.json")
+
+        #expect(outcome.code == 78)
+        #expect(outcome.errors == "/nonexistent/c.json: No such file or directory\n")
+    }
+
+    @Test(
+        "Wrong usage ends with 64",
+        arguments: [["serve", "--nonsense"], ["nonsense"], ["serve", "--config"]])
+    func wrongUsage(arguments: [String]) async throws {
+        let outcome =
+            arguments.count == 2 ? try await run(arguments[0], arguments[1]) : try await run(arguments[0])
+
+        #expect(outcome.code == 64)
+    }
+
+    @Test("The worker command is not shown to people")
+    func hiddenWorker() async throws {
+        #expect(try await !run("--help").output.contains("worker"))
+    }
+
+    @Test("Completion scripts can be had for the shells", arguments: ["bash", "zsh", "fish"])
+    func completion(shell: String) async throws {
+        #expect(try await run("--generate-completion-script", shell).output.contains("check-config"))
+    }
+}

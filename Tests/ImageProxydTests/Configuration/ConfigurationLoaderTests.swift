@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPServer
+import ProxyCore
+import Testing
+
+@testable import ImageProxyd
+
+@Suite("Configuration")
+struct ConfigurationLoaderTests {
+    private func load(
+        _ file: String? = nil, environment: [String: String] = [:], listen: [String] = []
+    ) throws(ConfigurationError) -> ProxyConfiguration {
+        try ConfigurationLoader.load(
+            .init(file: file.map { ("c.json", Array($0.utf8)) }, environment: environment, listen: listen))
+    }
+
+    private func problems(_ file: String? = nil, environment: [String: String] = [:], listen: [String] = [])
+        -> [String]
+    {
+        do {
+            _ = try load(file, environment: environment, listen: listen)
+            return []
+        } catch {
+            return error.issues.map(\.description)
+        }
+    }
+
+    @Test("Without file and environment the defaults hold, and they are within their bounds")
+    func defaults() throws {
+        #expect(try load() == ProxyConfiguration())
+        #expect(try load("{}") == ProxyConfiguration())
+    }
+
+    @Test("The file's values lie over the defaults; what it does not name stays")
+    func fileOverDefaults() throws {
+        let configuration = try load(
+            """
+            {"cache": {"memory": {"maxBytes": "64MiB"}, "results": "disk"}, "fetch": {"queueTimeout": 7},
+             "formats": {"auto": ["webp"]}, "limits": {"side": 100}}
+            """)
+
+        #expect(configuration.cache.memory.maxBytes == .mebibytes(64))
+        #expect(configuration.cache.memory.maxEntryBytes == .mebibytes(4))
+        #expect(configuration.cache.results == .disk)
+        #expect(configuration.fetch.queueTimeout == .seconds(7))
+        #expect(configuration.formats.auto == [.webp])
+        #expect(configuration.limits.side == 100)
+    }
+
+    @Test("The environment wins over the file, a flag over both")
+    func precedence() throws {
+        let file = "{\"listen\": [\"127.0.0.1:1\"], \"cache\": {\"memory\": {\"maxBytes\": \"1MiB\"}}}"
+        let environment = ["IMAGEPROXYD_CACHE_MEMORY_MAX_BYTES": "2MiB", "IMAGEPROXYD_LISTEN": "127.0.0.1:2"]
+
+        #expect(try load(file, environment: environment).cache.memory.maxBytes == .mebibytes(2))
+        #expect(try load(file, environment: environment).listen == ["127.0.0.1:2"])
+        #expect(try load(file, environment: environment, listen: ["127.0.0.1:3"]).listen == ["127.0.0.1:3"])
+    }
+
+    @Test("The environment has a variable for every setting, each its own, and each takes its default")
+    func environmentNames() throws {
+        let defaults = ConfigurationLoader.defaults
+        let names = EnvironmentNames.paths(in: defaults)
+
+        #expect(names["IMAGEPROXYD_CACHE_MEMORY_MAX_BYTES"] == ["cache", "memory", "maxBytes"])
+        #expect(names["IMAGEPROXYD_FAILED_URLS_TTL_NOT_AN_IMAGE"] == ["failedURLs", "ttl", "notAnImage"])
+        #expect(names["IMAGEPROXYD_FETCH_HTTP2"] == ["fetch", "http2"])
+        #expect(Set(names.values).count == leaves(of: defaults))
+        for (name, path) in names {
+            let value = path.reduce(defaults) { $0[$1] ?? .null }
+            let text = if case .string(let text) = value { text } else { value.compact }
+            #expect(try load(environment: [name: text]) == ProxyConfiguration(), "\(name)")
+        }
+    }
+
+    private func leaves(of tree: JSONValue) -> Int {
+        guard case .object(let members) = tree, !members.isEmpty else { return 1 }
+        return members.reduce(0) { $0 + leaves(of: $1.value) }
+    }
+
+    @Test("Variables hold numbers, words, lists by comma or as JSON, objects as JSON")
+    func environmentValues() throws {
+        let configuration = try load(environment: [
+            "IMAGEPROXYD_SECURITY_PORTS": "80, 443",
+            "IMAGEPROXYD_SECURITY_ALLOWED_NETWORKS": "[\"10.0.0.0/8\"]",
+            "IMAGEPROXYD_SECURITY_DENIED_NETWORKS": "", "IMAGEPROXYD_FETCH_HEADERS": "{\"X-A\": \"1\"}",
+            "IMAGEPROXYD_FETCH_HTTP2": "false", "IMAGEPROXYD_CACHE_DISK_LOW_WATER": "0.5",
+            "IMAGEPROXYD_FETCH_USER_AGENT": "true", "PATH": "/bin",
+        ])
+
+        #expect(configuration.security.ports == [80, 443])
+        #expect(configuration.security.allowedNetworks == ["10.0.0.0/8"])
+        #expect(configuration.security.deniedNetworks.isEmpty)
+        #expect(configuration.fetch.headers == ["X-A": "1"])
+        #expect(!configuration.fetch.http2)
+        #expect(configuration.cache.disk.lowWater == 0.5)
+        #expect(configuration.fetch.userAgent == "true")
+    }
+
+    @Test("All that is wrong is said at once, with place, path, value and what is allowed")
+    func everythingAtOnce() {
+        let problems = problems(
+            """
+            {"cache": {"memory": {"maxByte": 5}, "results": "some"},
+             "fetch": {"queueTimeout": "soon", "retries": 99}, "http": []}
+            """, environment: ["IMAGEPROXYD_QUALITY_JPG": "1", "IMAGEPROXYD_QUALITY_WEBP": "101"])
+
+        #expect(
+            problems == [
+                "c.json:1:34: cache.memory.maxByte: unknown key, did you mean maxBytes?",
+                "c.json:1:49: cache.results: \"some\" is not allowed, expected one of none, memory, disk, all",
+                "c.json:2:28: fetch.queueTimeout: \"soon\" is not allowed, "
+                    + "expected a duration such as 15, \"15s\", \"250ms\" or \"7d\"",
+                "c.json:2:60: http: a list is not allowed, expected an object",
+                "environment IMAGEPROXYD_QUALITY_JPG: unknown variable, did you mean IMAGEPROXYD_QUALITY_JPEG?",
+                "c.json:2:47: fetch.retries: 99 is not allowed, expected 0 to 10",
+                "environment IMAGEPROXYD_QUALITY_WEBP: quality.webp: 101 is not allowed, expected 1 to 100",
+            ])
+    }
+
+    @Test("A table without defaults takes any key; a key beside it is unknown all the same")
+    func freeTables() throws {
+        #expect(try load("{\"fetch\": {\"headers\": {\"X-Any\": \"v\"}}}").fetch.headers == ["X-Any": "v"])
+        #expect(
+            problems("{\"fetch\": {\"header\": {\"X-Any\": \"v\"}}}").first?.contains("mean headers?") == true
+        )
+        #expect(problems("{\"fetch\": {\"headers\": {\"X\": 1}}}").first?.contains("expected text") == true)
+        #expect(
+            problems("{\"fetch\": {\"headers\": {\"X\": \"a\\nb\"}}}").first?.contains("fetch.headers.X")
+                == true)
+    }
+
+    @Test(
+        "A file that is no object is refused as a whole",
+        arguments: [
+            ("[]", "c.json: a list is not allowed, expected an object"),
+            ("{\"a\": 1,}", "c.json:1:9: expected a name in double quotes"),
+            ("", "c.json:1:1: the text ends where a value is expected"),
+        ])
+    func noObject(file: String, problem: String) {
+        #expect(problems(file) == [problem])
+    }
+
+    @Test(
+        "Values out of bounds are refused",
+        arguments: [
+            ("{\"listen\": []}", "listen"), ("{\"listen\": [\"nowhere\"]}", "listen"),
+            ("{\"listen\": [\"unix:relative\"]}", "listen"),
+            ("{\"http\": {\"maxConnections\": 0}}", "http.maxConnections"),
+            ("{\"http\": {\"idleTimeout\": 0}}", "http.idleTimeout"),
+            ("{\"cache\": {\"memory\": {\"maxBytes\": 1}}}", "cache.memory.maxBytes"),
+            ("{\"cache\": {\"disk\": {\"directory\": \"here\"}}}", "cache.disk.directory"),
+            ("{\"cache\": {\"disk\": {\"lowWater\": 0}}}", "cache.disk.lowWater"),
+            ("{\"freshness\": {\"minimum\": \"31d\"}}", "freshness.minimum"),
+            ("{\"freshness\": {\"maximum\": \"1h\"}}", "freshness.default"),
+            ("{\"transform\": {\"memoryPerWorker\": \"1MiB\"}}", "transform.memoryPerWorker"),
+            ("{\"transform\": {\"niceness\": -1}}", "transform.niceness"),
+            ("{\"formats\": {\"auto\": [\"heic\"]}}", "formats.auto"),
+            ("{\"formats\": {\"auto\": [\"webp\", \"webp\"]}}", "formats.auto"),
+            ("{\"formats\": {\"decode\": []}}", "formats.decode"),
+            ("{\"fetch\": {\"userAgent\": \"a\\r\\nX: y\"}}", "fetch.userAgent"),
+            ("{\"security\": {\"allowedNetworks\": [\"10.0.0.1/8\"]}}", "security.allowedNetworks"),
+            ("{\"security\": {\"ports\": [0]}}", "security.ports"),
+            ("{\"security\": {\"sources\": [\"https://a/*\", \"ftp://b\"]}}", "security.sources.1"),
+            ("{\"log\": {\"accessRecords\": 1}}", "log.accessRecords"),
+        ])
+    func bounds(file: String, path: String) {
+        let problems = problems(file)
+        #expect(problems.count == 1 && ": \(problems[0])".contains(": \(path): "), "\(problems)")
+    }
+
+    @Test("An open proxy beyond loopback must be asked for by name")
+    func openProxy() throws {
+        #expect(problems(listen: ["0.0.0.0:80"]).first?.hasPrefix("--listen: listen: \"0.0.0.0:80\"") == true)
+        #expect(problems("{\"security\": {\"openProxy\": true}}", listen: ["0.0.0.0:80"]).isEmpty)
+        #expect(
+            problems("{\"security\": {\"sources\": [\"https://a.example\"]}}", listen: ["[::]:80"]).isEmpty)
+        #expect(problems(listen: ["unix:/tmp/a", "[::1]:80", "127.0.0.1:0"]).isEmpty)
+    }
+
+    @Test("config.example.json holds every key with its default")
+    func exampleFile() throws {
+        let folder = "\(#filePath)".split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
+        let path = folder.joined(separator: "/") + "/config.example.json"
+
+        let example = String(decoding: try HostProcess.contents(of: path), as: UTF8.self)
+
+        #expect(
+            example == ConfigurationLoader.defaults.pretty() + "\n",
+            "run: imageproxyd config --defaults > config.example.json")
+        #expect(try load(example) == ProxyConfiguration())
+    }
+
+    @Test("The server gets its settings; 0 loops means one per core")
+    func serverSettings() {
+        var section = HTTPSection()
+        section.maxHeaderBytes = .kibibytes(3)
+        section.idleTimeout = .seconds(9)
+
+        let server = section.serverConfiguration(cores: 6)
+
+        #expect(server.loops == 6)
+        #expect(server.maxHeaderBytes == 3_072)
+        #expect(server.idleTimeout == .seconds(9))
+        section.loops = 2
+        #expect(section.serverConfiguration(cores: 6).loops == 2)
+    }
+
+    @Test(
+        "The nearest name is the one that was probably meant",
+        arguments: [
+            ("maxByte", "maxBytes"), ("maxbytes", "maxBytes"), ("mxaBytes", "maxBytes"),
+            ("directroy", "directory"),
+            ("colour", nil), ("x", nil),
+        ] as [(String, String?)])
+    func nearestName(typed: String, meant: String?) {
+        #expect(nearest(to: typed, among: ["maxBytes", "directory", "maxAge"]) == meant)
+    }
+}

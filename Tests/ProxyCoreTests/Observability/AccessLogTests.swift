@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+import ProxyCore
+import Testing
+
+@testable import ProxyCore
+
+@Suite("Access log")
+struct AccessLogTests {
+    /// A pipe whose reading end is read to its end once the writing end is closed.
+    private final class Pipe {
+        let writer: CInt
+        let reader: CInt
+
+        init() throws {
+            var ends: [CInt] = [-1, -1]
+            try #require(pipe(&ends) == 0)
+            (reader, writer) = (ends[0], ends[1])
+        }
+
+        func closeAndRead() -> [String] {
+            close(writer)
+            defer { close(reader) }
+            var text: [UInt8] = []
+            var piece = [UInt8](repeating: 0, count: 4_096)
+            while case let count = read(reader, &piece, piece.count), count > 0 { text += piece[..<count] }
+            return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
+        }
+    }
+
+    private func configuration(_ format: LogConfiguration.Format, records: Int = 64) -> LogConfiguration {
+        var configuration = LogConfiguration()
+        configuration.format = format
+        configuration.accessRecords = records
+        return configuration.resolved(underJournal: false)
+    }
+
+    private func record(_ path: String, status: Int = 200) -> AccessRecord {
+        var record = AccessRecord(
+            finishedAt: 5_000_000_000, duration: 45_678, status: status, bytes: 20_480, route: .img,
+            cache: .memory)
+        record.path = InlineText(path)
+        record.client = .v4(0x7F00_0001)
+        return record
+    }
+
+    @Test("A hit is one line, without query")
+    func hitLine() throws {
+        let pipe = try Pipe()
+        let log = try AccessLog(
+            configuration: configuration(.text), lanes: 1, sink: LogSink(descriptor: pipe.writer))
+        var hit = record("")
+        let target = Array("/img?url=https://secret.example/a&sig=abc".utf8)
+        hit.path = target.withUnsafeBytes { InlineText($0, upTo: UInt8(ascii: "?")) }
+        hit.requestID = InlineText("req-1")
+
+        log.record(hit, lane: 0)
+        log.close()
+
+        let lines = pipe.closeAndRead()
+        #expect(lines.count == 1)
+        #expect(
+            lines[0].hasSuffix(
+                " info request method=GET path=/img route=img status=200 bytes=20480 cache=memory duration_us=45 "
+                    + "client=127.0.0.1 request_id=req-1"))
+    }
+
+    @Test("A miss adds the source's host, what each step took, and the problem")
+    func missLine() throws {
+        let pipe = try Pipe()
+        let log = try AccessLog(
+            configuration: configuration(.json), lanes: 1, sink: LogSink(descriptor: pipe.writer))
+        var miss = record("/img", status: 504)
+        miss.cache = .miss
+        miss.miss = AccessRecord.Miss(host: "origin.example")
+        miss.miss?.fetch = 12_000
+        miss.miss?.problem = "upstream_timeout"
+
+        log.record(miss, lane: 0)
+        log.close()
+
+        let line = try #require(pipe.closeAndRead().first)
+        #expect(
+            line.contains(
+                "\"url_host\":\"origin.example\",\"fetch_us\":12000,\"problem\":\"upstream_timeout\""))
+        #expect(!line.contains("encode_us"))
+    }
+
+    @Test("A full lane drops records and counts them; the others are not touched")
+    func fullLane() throws {
+        // A full pipe holds the writer fast, so that nothing leaves the lanes meanwhile.
+        let pipe = try Pipe()
+        _ = fcntl(pipe.writer, 1_031 /* F_SETPIPE_SZ */, 4_096)
+        let log = try AccessLog(
+            configuration: configuration(.text, records: 16), lanes: 2, sink: LogSink(descriptor: pipe.writer)
+        )
+        let reader = Reader(pipe.reader)
+
+        var recorded = 0
+        while log.dropped == 0 {
+            log.record(record("/full"), lane: 0)
+            recorded += 1
+        }
+        let dropped = log.dropped
+        log.record(record("/other"), lane: 1)
+        reader.start()
+        log.close()
+        close(pipe.writer)
+        let lines = reader.finish()
+
+        #expect(lines.count { $0.contains("path=/full") } == recorded - dropped)
+        #expect(lines.count { $0.contains("path=/other") } == 1)
+        #expect(log.dropped == dropped)
+    }
+
+    @Test("Records of many threads all arrive, each whole")
+    func manyThreads() async throws {
+        let pipe = try Pipe()
+        let log = try AccessLog(
+            configuration: configuration(.text, records: 65_536), lanes: 4,
+            sink: LogSink(descriptor: pipe.writer))
+        let reader = Reader(pipe.reader)
+        reader.start()
+
+        await withTaskGroup { group in
+            for lane in 0..<4 {
+                group.addTask {
+                    for _ in 0..<1_000 { log.record(self.record("/img"), lane: lane) }
+                }
+            }
+        }
+        log.close()
+        close(pipe.writer)
+
+        let lines = reader.finish()
+        #expect(lines.count == 4_000)
+        #expect(lines.allSatisfy { $0.contains(" info request ") && $0.hasSuffix("client=127.0.0.1") })
+        #expect(log.dropped == 0)
+    }
+
+    @Test("A record wakes the resting writer without anybody closing the log")
+    func wakesUp() throws {
+        let pipe = try Pipe()
+        let log = try AccessLog(
+            configuration: configuration(.text), lanes: 1, sink: LogSink(descriptor: pipe.writer))
+        var piece = [UInt8](repeating: 0, count: 4_096)
+
+        // Each read blocks until the writer has written, which it does only when woken.
+        for _ in 0..<3 {
+            log.record(record("/img"), lane: 0)
+            #expect(read(pipe.reader, &piece, piece.count) > 0)
+        }
+
+        log.close()
+        #expect(pipe.closeAndRead().isEmpty)
+    }
+
+    @Test("A closed pipe costs the records, not the daemon")
+    func closedPipe() throws {
+        let pipe = try Pipe()
+        let log = try AccessLog(
+            configuration: configuration(.text), lanes: 1, sink: LogSink(descriptor: pipe.writer))
+        close(pipe.reader)
+
+        log.record(record("/img"), lane: 0)
+        log.close()
+
+        #expect(log.dropped == 1)
+        close(pipe.writer)
+    }
+
+    @Test("The journal gets a datagram for each record, over its own protocol")
+    func journal() throws {
+        let path = "/tmp/imageproxyd-journal-\(getpid()).sock"
+        let socket = try DatagramSocket(at: path)
+        let log = try AccessLog(
+            configuration: configuration(.journald), lanes: 1, sink: LogSink(journal: path))
+
+        log.record(record("/a"), lane: 0)
+        log.record(record("/b"), lane: 0)
+        log.close()
+
+        let datagrams = [socket.receive(), socket.receive()]
+        #expect(datagrams.allSatisfy { $0.hasPrefix("MESSAGE=request\nPRIORITY=6\n") })
+        #expect(datagrams[0].contains("\nIMAGEPROXYD_PATH=/a\n"))
+        #expect(datagrams[1].contains("\nIMAGEPROXYD_STATUS=200\n"))
+    }
+
+    @Test("A journal that is not there is an error that names the call")
+    func noJournal() {
+        #expect(throws: LogSink.Failure(call: "connect", code: ENOENT)) {
+            try LogSink(journal: "/tmp/imageproxyd-no-such-socket")
+        }
+    }
+
+    @Test("Text in place keeps 63 bytes and repairs what is no UTF-8")
+    func inlineText() {
+        #expect(InlineText(String(repeating: "a", count: 100)).string.count == 63)
+        #expect(InlineText("").isEmpty)
+        let broken: [UInt8] = [0x61, 0xFF]
+        #expect(broken.withUnsafeBytes { InlineText($0).string } == "a\u{FFFD}")
+    }
+
+    @Test("Addresses are written as numbers")
+    func clients() {
+        #expect("\(AccessRecord.Client.v4(0xC0A8_0001))" == "192.168.0.1")
+        #expect("\(AccessRecord.Client.v6(0x2001_0DB8_0000_0000, 1))" == "2001:db8:0:0:0:0:0:1")
+        #expect("\(AccessRecord.Client.unix)" == "unix")
+    }
+}
+
+/// Reads a descriptor to its end on a thread of its own.
+private final class Reader: @unchecked Sendable {
+    // Safe because the thread alone touches the text until it is joined.
+    private var text: [UInt8] = []
+    private let descriptor: CInt
+    private var thread = pthread_t()
+
+    init(_ descriptor: CInt) {
+        self.descriptor = descriptor
+    }
+
+    func start() {
+        let context = Unmanaged.passRetained(self).toOpaque()
+        pthread_create(
+            &thread, nil,
+            { context in
+                let reader = Unmanaged<Reader>.fromOpaque(context!).takeRetainedValue()
+                var piece = [UInt8](repeating: 0, count: 65_536)
+                while case let count = read(reader.descriptor, &piece, piece.count), count > 0 {
+                    reader.text += piece[..<count]
+                }
+                return nil
+            }, context)
+    }
+
+    func finish() -> [String] {
+        pthread_join(thread, nil)
+        close(descriptor)
+        return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+}
+
+/// A unix datagram socket bound to a path, as the journal's is.
+private final class DatagramSocket {
+    private let descriptor: CInt
+    private let path: String
+
+    init(at path: String) throws {
+        self.path = path
+        unlink(path)
+        descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let bound = withUnsafeBytes(of: address) {
+            bind(descriptor, $0.baseAddress!.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count))
+        }
+        try #require(bound == 0)
+    }
+
+    deinit {
+        close(descriptor)
+        unlink(path)
+    }
+
+    func receive() -> String {
+        var piece = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(descriptor, &piece, piece.count, 0)
+        return String(decoding: piece.prefix(max(0, count)), as: UTF8.self)
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ProxyCore
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+@Suite("Metrics")
+struct MetricsTests {
+    private let metrics = Metrics(loops: 2, version: "1.2.3")
+
+    private func text(_ format: PrometheusText.Format = .prometheus) -> String {
+        PrometheusText.text(of: metrics.families + ProcessMetrics.families(), as: format)
+    }
+
+    @Test("A counter is the sum of what every loop and every other thread counted")
+    func countersSum() {
+        metrics.httpRequests.increment(.img, 200)
+        metrics.httpRequests.increment(.img, 200, on: .loop(0))
+        metrics.httpRequests.increment(.img, 200, on: .loop(1))
+        metrics.httpRequests.increment(.img, 304, on: .loop(1))
+
+        #expect(metrics.httpRequests.value(LabelPair(.img, 200)) == 3)
+        #expect(text().contains("imageproxyd_http_requests_total{route=\"img\",status=\"304\"} 1\n"))
+    }
+
+    @Test("A share beyond those allocated counts all the same")
+    func shardsWrap() {
+        for loop in 0..<100 { metrics.fetchBytes.add(2, on: .loop(loop)) }
+
+        #expect(metrics.fetchBytes.value(NoLabels()) == 200)
+    }
+
+    @Test("Counting from many threads at once loses nothing")
+    func countersAreAtomic() async {
+        await withTaskGroup { group in
+            for loop in 0..<8 {
+                group.addTask { [metrics] in
+                    for _ in 0..<10_000 { metrics.coalescedRequests.increment(.fetch, on: .loop(loop)) }
+                }
+            }
+        }
+
+        #expect(metrics.coalescedRequests.value(.fetch) == 80_000)
+    }
+
+    @Test("Every combination of labels has a number of its own")
+    func labelNumbers() {
+        typealias Labels = LabelPair<LabelPair<Metric.Tier, Metric.Kind>, Metric.LookUp>
+        let all = Metric.Tier.allCases.flatMap { tier in
+            Metric.Kind.allCases.flatMap { kind in
+                Metric.LookUp.allCases.map { Labels(LabelPair(tier, kind), $0) }
+            }
+        }
+
+        #expect(all.map(\.index) == Array(0..<Labels.count))
+        #expect(all.map { Labels.values(at: $0.index) }.last == ["disk", "result", "miss"])
+        #expect(Labels.names == ["tier", "kind", "outcome"])
+    }
+
+    @Test("A duration goes into the first bucket whose bound is not below it")
+    func histogramBounds() {
+        metrics.httpRequestDuration.observe(nanoseconds: 50_000, .img, .memory)
+        metrics.httpRequestDuration.observe(nanoseconds: 50_001, .img, .memory)
+        metrics.httpRequestDuration.observe(nanoseconds: 3_600_000_000_000, .img, .memory)
+
+        let name = "imageproxyd_http_request_duration_seconds"
+        let labels = "route=\"img\",cache=\"memory\""
+        #expect(text().contains("\(name)_bucket{\(labels),le=\"0.00005\"} 1\n"))
+        #expect(text().contains("\(name)_bucket{\(labels),le=\"0.0001\"} 2\n"))
+        #expect(text().contains("\(name)_bucket{\(labels),le=\"30.0\"} 2\n"))
+        #expect(text().contains("\(name)_bucket{\(labels),le=\"+Inf\"} 3\n"))
+        #expect(text().contains("\(name)_sum{\(labels)} 3600.000100001\n"))
+        #expect(metrics.httpRequestDuration.count(LabelPair(.img, .memory)) == 3)
+    }
+
+    @Test("What another room knows is read at each scrape")
+    func readings() {
+        let bytes = Observed(41)
+        metrics.cacheBytes.observe("memory", "result") { bytes.value }
+        bytes.update { $0 = 42 }
+
+        #expect(text().contains("imageproxyd_cache_bytes{tier=\"memory\",kind=\"result\"} 42\n"))
+    }
+
+    @Test("A metric that nobody feeds is not printed, a counter with few series is printed at 0")
+    func silence() {
+        #expect(!text().contains("imageproxyd_workers"))
+        #expect(text().contains("imageproxyd_coalesced_requests_total{flight=\"fetch\"} 0\n"))
+        #expect(!text().contains("imageproxyd_http_requests_total"))
+    }
+
+    @Test("Every metric of the catalogue is printed")
+    func nothingIsForgotten() {
+        let properties = Mirror(reflecting: metrics).children.compactMap { $0.value as? any MetricFamily }
+
+        #expect(Set(properties.map(\.row.name)) == Set(metrics.families.map(\.row.name)))
+        #expect(Set(metrics.families.map(\.row.name)).count == metrics.families.count)
+    }
+
+    @Test(
+        "Names say what they are: counters end in _total, histograms in _seconds, all begin with the prefix")
+    func names() {
+        for row in metrics.families.map(\.row) {
+            #expect(row.name.hasPrefix("imageproxyd_"))
+            #expect(row.name.hasSuffix("_total") == (row.kind == .counter), "\(row.name)")
+            #expect(row.kind != .histogram || row.name.hasSuffix("_seconds"), "\(row.name)")
+            #expect(row.help.hasSuffix("."))
+        }
+    }
+
+    @Test("Formats and failure classes have the names that their rooms use")
+    func namesOfOtherRooms() {
+        #expect(ImageFormat.allCases.allSatisfy { Metric.Format(named: $0.rawValue) != .none })
+        #expect(Metric.Format(named: "bmp") == .none)
+        #expect(Metric.Failure.allCases.map(\.label).contains("not_an_image"))
+    }
+}
