@@ -388,9 +388,11 @@ static inline int shim_save_webp(
 
 static inline int shim_save_avif(
     VipsImage *in, void **bytes, size_t *length, int quality, int lossless, int effort, int strip) {
-    // At 100 libvips keeps the colour planes whole, without which nothing would be lossless.
+    // Whole colour planes, without which nothing would be lossless; otherwise libvips decides by the quality.
+    VipsForeignSubsample planes = lossless ? VIPS_FOREIGN_SUBSAMPLE_OFF : VIPS_FOREIGN_SUBSAMPLE_AUTO;
     return vips_heifsave_buffer(in, bytes, length, "Q", lossless ? 100 : quality, "lossless", lossless,
-        "effort", effort, "compression", VIPS_FOREIGN_HEIF_COMPRESSION_AV1, "bitdepth", 8, "strip", strip, NULL);
+        "subsample_mode", planes, "effort", effort, "compression", VIPS_FOREIGN_HEIF_COMPRESSION_AV1, "bitdepth", 8,
+        "strip", strip, NULL);
 }
 
 static inline int shim_save_gif(VipsImage *in, void **bytes, size_t *length, int effort, int strip) {
