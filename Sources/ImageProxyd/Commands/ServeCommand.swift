@@ -9,7 +9,7 @@ struct ServeCommand: AsyncParsableCommand {
         abstract: "Serves images until SIGTERM or SIGINT.",
         discussion: """
             Settings come from built-in defaults, over them the file, over that the environment (IMAGEPROXYD_…), over \
-            that flags. Sockets inherited from systemd replace every address.
+            that flags.
             """)
 
     @OptionGroup var settings: SettingsOptions

@@ -7,7 +7,7 @@ import ProxyCore
 /// The names of the members are the keys of the file, in this order; see `ConfigurationLoader` for where values come
 /// from. To add a setting, declare it in its room's struct and run `imageproxyd config --defaults > config.example.json`.
 struct ProxyConfiguration: Sendable, Hashable, Codable {
-    /// Addresses to serve on: `127.0.0.1:8080`, `[::1]:8080`, `unix:/path`. Sockets from systemd replace them.
+    /// Addresses to serve on: `127.0.0.1:8080`, `[::1]:8080`, `unix:/path`.
     var listen = ["127.0.0.1:8080"]
     /// Bounds of the HTTP server.
     var http = HTTPSection()

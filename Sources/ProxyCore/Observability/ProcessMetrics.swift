@@ -3,7 +3,9 @@
 import CLinux
 import Glibc
 
-/// The standard metrics of this process, read from /proc/self (proc(5)) at each scrape. Workers are not in them.
+/// The standard metrics of this process, read from /proc/self (proc(5)) at each scrape.
+///
+/// Workers are not in them. Nothing outside /proc/self is read: the unit's `ProcSubset=pid` hides the rest.
 public struct ProcessMetrics: Sendable {
     /// What /proc/self/stat and its neighbours say, in the units of the metrics.
     struct Facts: Sendable, Equatable {
@@ -54,16 +56,23 @@ public struct ProcessMetrics: Sendable {
     }
 
     private static func facts() -> Facts? {
-        guard let stat = contents(of: "/proc/self/stat"), let system = contents(of: "/proc/stat") else {
-            return nil
-        }
+        guard let stat = contents(of: "/proc/self/stat") else { return nil }
         return facts(
-            stat: stat, system: system, ticksPerSecond: sysconf(Int32(_SC_CLK_TCK)),
+            stat: stat, bootTime: bootTime, ticksPerSecond: sysconf(Int32(_SC_CLK_TCK)),
             pageSize: sysconf(Int32(_SC_PAGESIZE)))
     }
 
-    /// Reads the facts out of the text of /proc/self/stat and /proc/stat; nil when it is not as proc(5) says.
-    static func facts(stat: String, system: String, ticksPerSecond: Int, pageSize: Int) -> Facts? {
+    /// When the machine was started, in seconds since 1970; read once, so that the start time never wavers.
+    private static let bootTime = seconds(CLOCK_REALTIME) - seconds(CLOCK_BOOTTIME)
+
+    private static func seconds(_ clock: Int32) -> Double {
+        var time = timespec()
+        unsafe clock_gettime(clock, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1_000_000_000
+    }
+
+    /// Reads the facts out of the text of /proc/self/stat; nil when it is not as proc(5) says.
+    static func facts(stat: String, bootTime: Double, ticksPerSecond: Int, pageSize: Int) -> Facts? {
         // The second field is the command's name in parentheses and may hold anything, parentheses included.
         guard let nameEnd = stat.lastIndex(of: ")"), ticksPerSecond > 0 else { return nil }
         let fields = stat[stat.index(after: nameEnd)...].split(whereSeparator: \.isWhitespace)
@@ -72,17 +81,12 @@ public struct ProcessMetrics: Sendable {
             fields.indices.contains(number - 3) ? Int(fields[number - 3]) : nil
         }
         guard let user = field(14), let kernel = field(15), let threads = field(20), let start = field(22),
-            let size = field(23), let pages = field(24), let boot = bootTime(system)
+            let size = field(23), let pages = field(24)
         else { return nil }
         return Facts(
             cpuSeconds: Double(user + kernel) / Double(ticksPerSecond),
-            startTime: Double(boot) + Double(start) / Double(ticksPerSecond),
+            startTime: bootTime + Double(start) / Double(ticksPerSecond),
             virtualBytes: size, residentBytes: pages * pageSize, threads: threads)
-    }
-
-    private static func bootTime(_ system: String) -> Int? {
-        let line = system.split(separator: "\n").first { $0.hasPrefix("btime ") }
-        return line.flatMap { Int($0.dropFirst("btime ".count)) }
     }
 
     private static func openDescriptors() -> Int? {

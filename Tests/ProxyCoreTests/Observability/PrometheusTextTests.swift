@@ -94,7 +94,7 @@ struct ProcessMetricsTests {
 
         let facts = try #require(
             ProcessMetrics.facts(
-                stat: stat, system: "cpu 1 2\nbtime 1000\n", ticksPerSecond: 100, pageSize: 4_096))
+                stat: stat, bootTime: 1_000, ticksPerSecond: 100, pageSize: 4_096))
 
         #expect(facts.cpuSeconds == 2)
         #expect(facts.threads == 9)
@@ -108,7 +108,7 @@ struct ProcessMetricsTests {
         arguments: ["", "7 (a) S", "7 a S 1", "7 (a) S x y"])
     func nonsense(stat: String) {
         #expect(
-            ProcessMetrics.facts(stat: stat, system: "btime 1\n", ticksPerSecond: 100, pageSize: 1) == nil)
+            ProcessMetrics.facts(stat: stat, bootTime: 1, ticksPerSecond: 100, pageSize: 1) == nil)
     }
 
     @Test("This process has used memory, descriptors and threads")
