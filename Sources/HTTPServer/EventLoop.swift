@@ -9,69 +9,67 @@ import Synchronization
 ///
 /// Dispatch watches a single descriptor, so a wake-up serves a whole batch of sockets. The handler lingers in epoll_wait
 /// for a moment before it gives its thread back, since the next event usually follows at once.
-// Safe because all mutable state is touched on `queue` alone, which `turn` and `run` check; the rest is immutable or locked.
+// Safe because all mutable state is touched on `queue` alone, by `turn` and what it calls; the rest is immutable or locked.
 final class EventLoop: @unchecked Sendable {
+    let index: Int
     let configuration: HTTPServer.Configuration
+    let times: LoopTimes
     let handler: any RequestHandling
     let inbox: LoopInbox
-    let load = Atomic<Int>(0)
     var encoder = ResponseEncoder()
+    /// The request that is being read or answered.
+    var request = HTTPRequest()
+    /// Answers made in this turn for the connection whose turn it is.
+    var outbox = Outbox()
     private(set) var now: UInt64 = 0
     private(set) var isDraining = false
 
     private let tally: ServerTally
+    private let balance: LoopBalance
     private let date: @Sendable (Int64) -> [UInt8]
     private let queue: DispatchQueue
     private let epoll: CInt
-    private let timer: CInt
+    private let timer: LoopTimer
     private var source: (any DispatchSourceRead)?
-    private var connections: [UInt64: Connection] = [:]
-    private var nextNumber: UInt64 = Token.firstConnection
+    private var connections = ConnectionTable()
+    private var acceptor = Acceptor()
     private var buffer = [UInt8](repeating: 0, count: receiveBytes)
     private var dateSecond: Int64 = -1
+    private var ids = RequestIDSource()
     private var drained: [CheckedContinuation<Void, Never>] = []
 
     /// Most bytes read from a socket at once.
     static let receiveBytes = 65_536
     /// Most events taken from the kernel at once.
     private static let batch = 64
-    /// How often deadlines are looked at, in milliseconds.
-    private static let tick = 250
-
-    /// What an epoll event is about.
-    private enum Token {
-        static let inbox: UInt64 = 0
-        static let timer: UInt64 = 1
-        static let firstConnection: UInt64 = 2
-    }
 
     init(
         index: Int, configuration: HTTPServer.Configuration, handler: any RequestHandling, tally: ServerTally,
-        date: @escaping @Sendable (Int64) -> [UInt8]
+        balance: LoopBalance, date: @escaping @Sendable (Int64) -> [UInt8]
     ) throws(SocketError) {
+        self.index = index
         self.configuration = configuration
         self.handler = handler
         self.tally = tally
+        self.balance = balance
         self.date = date
+        times = LoopTimes(configuration)
         queue = DispatchQueue(label: "event-loop-\(index)", qos: .userInteractive)
         epoll = try check("epoll_create1", epoll_create1(CInt(EPOLL_CLOEXEC)))
-        timer = try check("timerfd_create", timerfd_create(CLOCK_MONOTONIC, CInt(TFD_CLOEXEC | TFD_NONBLOCK)))
+        timer = try LoopTimer()
         inbox = try LoopInbox()
         try watch(inbox.descriptor, Token.inbox, EPOLLIN.rawValue)
-        try watch(timer, Token.timer, EPOLLIN.rawValue)
-        var interval = itimerspec()
-        interval.it_interval.tv_nsec = Self.tick * 1_000_000
-        interval.it_value.tv_nsec = Self.tick * 1_000_000
-        _ = try check("timerfd_settime", unsafe timerfd_settime(timer, 0, &interval, nil))
+        try watch(timer.descriptor, Token.timer, EPOLLIN.rawValue)
     }
 
     deinit {
         close(epoll)
-        close(timer)
     }
 
-    /// Begins to serve.
-    func start() {
+    /// Begins to serve what comes in by `listeners`.
+    func start(_ listeners: [Listener]) throws(SocketError) {
+        for listener in listeners { try watch(listener) }
+        acceptor.listeners = listeners
         let source = DispatchSource.makeReadSource(fileDescriptor: epoll, queue: queue)
         source.setEventHandler { @Sendable [unowned self] in turn() }
         self.source = source
@@ -109,75 +107,127 @@ final class EventLoop: @unchecked Sendable {
     }
 
     private func serve(_ event: epoll_event) {
-        switch unsafe event.data.u64 {
+        let token = unsafe event.data.u64
+        switch token {
         case Token.inbox: for message in inbox.take() { run(message) }
         case Token.timer: tick()
-        case let number: unsafe connections[number]?.handle(event.events)
+        case _ where token & Token.listener != 0: accept(Int(token & ~Token.listener))
+        default: unsafe connections[token]?.handle(event.events)
         }
     }
 
     private func tick() {
-        var expirations: UInt64 = 0
-        _ = unsafe read(timer, &expirations, 8)
-        for connection in Array(connections.values) { connection.checkDeadline(at: now) }
+        timer.acknowledge()
+        for listener in acceptor.resting(until: now) { rewatch(listener) }
+        for connection in connections.all { connection.checkDeadline(at: now) }
+        if connections.isEmpty, acceptor.restsUntil == 0 { timer.stop() }
     }
 
     private func run(_ message: LoopInbox.Message) {
         switch message {
-        case .connection(let socket): adopt(socket)
+        case .connection(let socket, let peer): adopt(socket, peer)
         case .answer(let number, let sequence, let response):
             connections[number]?.deliver(response, for: sequence)
+        case .stopAccepting(let continuation):
+            for listener in acceptor.listeners { unwatch(listener) }
+            acceptor = Acceptor()
+            continuation.resume()
         case .drain(let continuation):
             isDraining = true
             drained.append(continuation)
-            for connection in Array(connections.values) { connection.drain() }
+            for connection in connections.all { connection.drain() }
             finishDrainIfEmpty()
-        case .cut: for connection in Array(connections.values) { connection.handle(EPOLLHUP.rawValue) }
+        case .cut: for connection in connections.all { connection.cut() }
         case .ping(let continuation): continuation.resume()
         }
     }
 
+    // MARK: - Accepting
+
+    private func accept(_ number: Int) {
+        guard number < acceptor.listeners.count else { return }
+        let listener = acceptor.listeners[number]
+        for _ in 0..<Acceptor.batch {
+            switch listener.accept() {
+            case .connection(let socket, let peer): admit(socket, peer)
+            case .none: return
+            case .outOfDescriptors:
+                tally.reject(.outOfDescriptors)
+                unwatch(listener)
+                acceptor.rest(until: now + Acceptor.pause)
+                timer.start()
+                return
+            }
+        }
+    }
+
+    private func admit(_ socket: CInt, _ peer: PeerAddress) {
+        guard tally.opened(limit: configuration.maxConnections) else {
+            tally.reject(.tooManyConnections)
+            return Listener.refuse(socket)
+        }
+        let owner = balance.take(preferring: index)
+        if owner == index {
+            adopt(socket, peer)
+        } else {
+            balance.inbox(of: owner).post(.connection(socket, peer))
+        }
+    }
+
+    private func adopt(_ socket: CInt, _ peer: PeerAddress) {
+        let connection = connections.insert { number in
+            Connection(number: number, socket: socket, peer: peer, loop: self)
+        }
+        timer.start()
+        let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
+        do throws(SocketError) {
+            try watch(socket, connection.number, events)
+        } catch {
+            connection.cut()
+        }
+        if isDraining { connection.drain() }
+    }
+
     // MARK: - For connections
 
-    /// Reads what is there, up to the buffer's size, and lends it; returns recv(2)'s result.
-    func receive(from socket: CInt, _ take: (Slice<UnsafeRawBufferPointer>) -> Void) -> Int {
+    /// Hot path: reads what is there, up to the buffer's size, and lends it; returns recv(2)'s result.
+    func receive(from socket: CInt, _ take: (UnsafeRawBufferPointer) -> Void) -> Int {
         unsafe buffer.withUnsafeMutableBytes { bytes in
             while true {
                 let count = unsafe recv(socket, bytes.baseAddress, bytes.count, 0)
                 if count < 0 && errno == EINTR { continue }
-                if count > 0 { unsafe take(UnsafeRawBufferPointer(bytes)[..<count]) }
+                if count > 0 { unsafe take(UnsafeRawBufferPointer(rebasing: bytes[..<count])) }
                 return count
             }
         }
     }
 
+    /// Hot path: the client's id for a request when it is well-formed, else a new one.
+    func id(of request: HTTPRequest) -> RequestID {
+        let given = unsafe request.withFirstValue(of: .requestID) { unsafe RequestID($0) }
+        return (given ?? nil) ?? newID()
+    }
+
+    /// An id of our own.
+    func newID() -> RequestID { RequestID(ids.next()) }
+
+    /// Hot path: tells the handler how an exchange ended.
+    func report(_ exchange: HTTPExchange) {
+        var exchange = exchange
+        exchange.finishedAt = now
+        handler.didFinish(exchange)
+    }
+
     /// Counts a refusal.
     func reject(_ reason: HTTPServer.RejectionReason) { tally.reject(reason) }
 
-    /// How long a connection without a request is kept.
-    func idleTime(_ hasServed: Bool) -> UInt64 {
-        (hasServed ? configuration.idleTimeout : configuration.headerTimeout).nanoseconds
-    }
-
     /// Forgets a connection that has ended, and closes its socket.
     func remove(_ connection: Connection) {
-        connections[connection.number] = nil
+        connections.remove(connection.number)
         close(connection.socket)
-        load.subtract(1, ordering: .relaxed)
+        balance.leave(index)
         tally.closed()
         finishDrainIfEmpty()
-    }
-
-    private func adopt(_ socket: CInt) {
-        nextNumber += 1
-        let connection = Connection(number: nextNumber, socket: socket, loop: self)
-        connections[nextNumber] = connection
-        let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
-        do throws(SocketError) {
-            try watch(socket, nextNumber, events)
-        } catch {
-            remove(connection)
-        }
     }
 
     private func finishDrainIfEmpty() {
@@ -186,16 +236,36 @@ final class EventLoop: @unchecked Sendable {
         drained = []
     }
 
+    // MARK: - The epoll set
+
+    /// What an epoll event is about; connections use their numbers, which begin above.
+    private enum Token {
+        static let inbox: UInt64 = 0
+        static let timer: UInt64 = 1
+        static let listener: UInt64 = 1 << 63
+    }
+
+    private func watch(_ listener: Listener) throws(SocketError) {
+        try watch(
+            listener.socket, Token.listener | UInt64(listener.number),
+            EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue)
+    }
+
+    /// As `watch`, for one that was watched before: the set had room for it.
+    private func rewatch(_ listener: Listener) {
+        do throws(SocketError) {
+            try watch(listener)
+        } catch {
+            acceptor.rest(until: now + Acceptor.pause)
+        }
+    }
+
+    private func unwatch(_ listener: Listener) {
+        epoll_ctl(epoll, EPOLL_CTL_DEL, listener.socket, nil)
+    }
+
     private func watch(_ descriptor: CInt, _ token: UInt64, _ events: UInt32) throws(SocketError) {
         var event = unsafe epoll_event(events: events, data: epoll_data_t(u64: token))
         _ = try check("epoll_ctl", unsafe epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event))
-    }
-}
-
-extension Duration {
-    /// The whole length in nanoseconds.
-    var nanoseconds: UInt64 {
-        let (seconds, attoseconds) = components
-        return UInt64(max(0, seconds)) * 1_000_000_000 + UInt64(max(0, attoseconds) / 1_000_000_000)
     }
 }

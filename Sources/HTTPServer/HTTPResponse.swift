@@ -16,6 +16,8 @@ public struct HTTPResponse: Sendable {
     public var closesConnection = false
     /// The handler's own; handed back when the answer has left.
     public var context: UInt64 = 0
+    /// The handler's own, for what does not fit into `context`; handed back likewise.
+    public var note: (any AnyObject & Sendable)?
 
     /// An answer without fields or body.
     public init(status: HTTPStatus) {

@@ -15,11 +15,11 @@ import Synchronization
 /// }
 /// let server = try HTTPServer(configuration: .init(), handler: Hello()) { seconds in imfFixdate(seconds) }
 /// let bound = try server.listen(on: [.tcp(host: "127.0.0.1", port: 0)])
-/// server.start()
+/// try server.start()
 /// ```
 public final class HTTPServer: Sendable {
-    private let configuration: Configuration
     private let tally = ServerTally()
+    private let balance: LoopBalance
     private let loops: [EventLoop]
     private let listeners = Mutex<[Listener]>([])
 
@@ -29,12 +29,15 @@ public final class HTTPServer: Sendable {
         configuration: Configuration, handler: any RequestHandling,
         date: @escaping @Sendable (Int64) -> [UInt8]
     ) throws(SocketError) {
-        self.configuration = configuration
+        let count = max(1, configuration.loops)
+        balance = LoopBalance(loops: count)
         var loops: [EventLoop] = []
-        for index in 0..<max(1, configuration.loops) {
-            loops.append(
-                try EventLoop(
-                    index: index, configuration: configuration, handler: handler, tally: tally, date: date))
+        for index in 0..<count {
+            let loop = try EventLoop(
+                index: index, configuration: configuration, handler: handler, tally: tally, balance: balance,
+                date: date)
+            balance.join(loop.inbox)
+            loops.append(loop)
         }
         self.loops = loops
     }
@@ -43,8 +46,7 @@ public final class HTTPServer: Sendable {
     public func listen(on addresses: [Address]) throws(SocketError) -> [Address] {
         var bound: [Address] = []
         for address in addresses {
-            let listener = try Listener(
-                address, loops: loops, tally: tally, maxConnections: configuration.maxConnections)
+            let listener = try Listener(address, number: listeners.withLock(\.count))
             listeners.withLock { $0.append(listener) }
             bound.append(listener.address)
         }
@@ -52,14 +54,16 @@ public final class HTTPServer: Sendable {
     }
 
     /// Begins to serve.
-    public func start() {
-        for loop in loops { loop.start() }
-        for listener in listeners.withLock({ $0 }) { listener.start() }
+    public func start() throws(SocketError) {
+        let listeners = listeners.withLock { $0 }
+        for loop in loops { try loop.start(listeners) }
     }
 
     /// Stops accepting, ends idle connections, lets the others finish; what is left after `time` is cut.
     public func drain(within time: Duration) async {
-        for listener in listeners.withLock({ $0 }) { listener.stop() }
+        for loop in loops { await withCheckedContinuation { loop.inbox.post(.stopAccepting($0)) } }
+        // Closes the sockets: who still waits in a backlog hears at once that nobody will come.
+        listeners.withLock { $0 = [] }
         let cutter = Task { [loops] in
             try await Task.sleep(for: time)
             for loop in loops { loop.inbox.post(.cut) }
@@ -72,7 +76,7 @@ public final class HTTPServer: Sendable {
     public var counts: Counts { tally.snapshot }
 
     /// How many connections each loop has.
-    public var connectionsByLoop: [Int] { loops.map(\.currentLoad) }
+    public var connectionsByLoop: [Int] { balance.byLoop }
 
     /// Waits until every loop has answered: none of them hangs.
     public func ping() async {

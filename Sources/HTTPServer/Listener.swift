@@ -1,98 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
-import Dispatch
 import Glibc
-import Synchronization
 
-/// Accepts connections on one address and hands each to the loop that has the fewest.
-// Safe because `source` is set once before it is activated, and everything else is immutable.
-final class Listener: @unchecked Sendable {
+/// A listening socket, which every loop watches; the kernel wakes one of them for each connection (EPOLLEXCLUSIVE).
+final class Listener: Sendable {
     /// The address as bound.
     let address: HTTPServer.Address
-    private let socket: CInt
-    private let loops: [EventLoop]
-    private let tally: ServerTally
-    private let maxConnections: Int
-    private let queue = DispatchQueue(label: "listener")
-    private var source: (any DispatchSourceRead)?
+    /// The listener's place among the server's.
+    let number: Int
+    let socket: CInt
 
-    /// Connections accepted in one turn before others get theirs.
-    private static let batch = 64
-    /// How long accepting rests when descriptors have run out, in milliseconds.
-    private static let pause = 100
+    /// What accept(2) brought.
+    enum Outcome {
+        case connection(CInt, PeerAddress)
+        case none
+        /// No descriptor or no memory is left; the backlog waits until some have come back.
+        case outOfDescriptors
+    }
 
-    init(
-        _ address: HTTPServer.Address, loops: [EventLoop], tally: ServerTally, maxConnections: Int
-    ) throws(SocketError) {
-        let (socket, bound) = try address.bindAndListen()
-        self.socket = socket
-        self.address = bound
-        self.loops = loops
-        self.tally = tally
-        self.maxConnections = maxConnections
+    init(_ address: HTTPServer.Address, number: Int) throws(SocketError) {
+        (socket, self.address) = try address.bindAndListen()
+        self.number = number
     }
 
     deinit {
         close(socket)
-    }
-
-    func start() {
-        let source = DispatchSource.makeReadSource(fileDescriptor: socket, queue: queue)
-        source.setEventHandler { @Sendable [unowned self] in accept() }
-        self.source = source
-        source.activate()
-    }
-
-    /// Stops accepting; what waits in the backlog is refused by the kernel.
-    func stop() {
-        source?.cancel()
         if case .unix(let path) = address { unsafe unlink(path) }
     }
 
-    private func accept() {
-        for _ in 0..<Self.batch {
-            let accepted = linux_accept4(
-                socket, nil, nil, CInt(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue))
-            guard accepted >= 0 else {
-                if errno == EMFILE || errno == ENFILE || errno == ENOMEM { rest() }
-                if errno == EINTR || errno == ECONNABORTED { continue }
-                return
+    /// Takes one connection from the backlog.
+    func accept() -> Outcome {
+        var storage = sockaddr_storage()
+        while true {
+            var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+            let accepted = unsafe withUnsafeMutableBytes(of: &storage) { bytes in
+                unsafe linux_accept4(
+                    socket, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &length,
+                    CInt(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue))
             }
-            admit(accepted)
+            if accepted >= 0 {
+                let peer = PeerAddress(storage)
+                if peer != .unix { Self.sendAtOnce(accepted) }
+                return .connection(accepted, peer)
+            }
+            switch errno {
+            case EINTR, ECONNABORTED: continue
+            case EMFILE, ENFILE, ENOMEM, ENOBUFS: return .outOfDescriptors
+            default: return .none
+            }
         }
     }
 
-    private func admit(_ accepted: CInt) {
-        guard tally.opened(limit: maxConnections),
-            let loop = loops.min(by: { $0.currentLoad < $1.currentLoad })
-        else {
-            tally.reject(.tooManyConnections)
-            let refusal = Array(
-                "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-                    .utf8)
-            _ = unsafe send(accepted, refusal, refusal.count, CInt(MSG_NOSIGNAL | MSG_DONTWAIT))
-            close(accepted)
-            return
-        }
-        if case .tcp = address {
-            var on: CInt = 1
-            unsafe setsockopt(
-                accepted, CInt(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
-        }
-        loop.load.add(1, ordering: .relaxed)
-        loop.inbox.post(.connection(accepted))
+    /// Answers 503 and closes, when there are too many connections already.
+    static func refuse(_ socket: CInt) {
+        let refusal = Array(
+            "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+                .utf8)
+        // Lost: the answer, when the socket's fresh buffer does not take 90 bytes; the client sees a closed connection.
+        _ = unsafe send(socket, refusal, refusal.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))
+        close(socket)
     }
 
-    /// No descriptor is left: the backlog waits until some have come back.
-    private func rest() {
-        tally.reject(.outOfDescriptors)
-        source?.suspend()
-        queue.asyncAfter(deadline: .now() + .milliseconds(Self.pause)) { [self] in source?.resume() }
+    private static func sendAtOnce(_ socket: CInt) {
+        var on: CInt = 1
+        unsafe setsockopt(socket, CInt(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
     }
 }
 
-extension EventLoop {
-    /// Connections of this loop.
-    var currentLoad: Int { load.load(ordering: .relaxed) }
+/// A loop's share of accepting: the listeners it watches, and since when it rests for lack of descriptors.
+struct Acceptor {
+    var listeners: [Listener] = []
+    /// When accepting goes on, on the loop's clock; 0 while it does not rest.
+    private(set) var restsUntil: UInt64 = 0
+
+    /// Connections accepted in one turn before others get theirs.
+    static let batch = 16
+    /// How long accepting rests when descriptors have run out, in nanoseconds.
+    static let pause: UInt64 = 100_000_000
+
+    /// Rests.
+    mutating func rest(until time: UInt64) { restsUntil = time }
+
+    /// Ends a rest that is over, and returns the listeners to watch again.
+    mutating func resting(until now: UInt64) -> [Listener] {
+        guard restsUntil > 0, now >= restsUntil else { return [] }
+        restsUntil = 0
+        return listeners
+    }
 }

@@ -7,8 +7,9 @@ import Synchronization
 /// What other threads want of a loop; one wake-up for each change from empty to filled.
 final class LoopInbox: Sendable {
     enum Message: Sendable {
-        case connection(CInt)
+        case connection(CInt, PeerAddress)
         case answer(connection: UInt64, sequence: UInt64, HTTPResponse)
+        case stopAccepting(CheckedContinuation<Void, Never>)
         case drain(CheckedContinuation<Void, Never>)
         case cut
         case ping(CheckedContinuation<Void, Never>)

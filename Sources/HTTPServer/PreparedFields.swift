@@ -20,8 +20,8 @@ public final class PreparedFields: Sendable {
 
 /// A few field lines built on the stack for one answer, without allocation. What does not fit is left out whole.
 public struct FieldScratch: Sendable {
-    private(set) var storage = InlineArray<256, UInt8>(repeating: 0)
-    private(set) var count = 0
+    private var storage = InlineArray<256, UInt8>(repeating: 0)
+    private var count = 0
 
     /// No line.
     public init() {}
@@ -49,6 +49,11 @@ public struct FieldScratch: Sendable {
         put(integer)
         put(after)
         end()
+    }
+
+    /// Hot path: lends the lines.
+    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        unsafe storage.span.withUnsafeBytes { unsafe body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
     }
 
     private func fits(_ length: Int) -> Bool { count + length + 4 <= storage.count }

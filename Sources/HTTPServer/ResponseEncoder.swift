@@ -5,36 +5,46 @@ struct ResponseEncoder {
     /// `Date: …\r\n` of the present second.
     var dateLine: [UInt8] = []
 
-    /// Appends the head of `response`, whose content has `length` bytes; field lines always in the same order.
+    /// Hot path: appends the head of `response`, whose content has `length` bytes; lines always in the same order.
     func encode(
-        _ response: HTTPResponse, contentLength length: Int, keepsAlive: Bool, isHTTP10: Bool,
-        into out: inout [UInt8]
+        _ response: HTTPResponse, contentLength length: Int, requestID: RequestID, keepsAlive: Bool,
+        isHTTP10: Bool, into out: inout [UInt8]
     ) {
-        out += "HTTP/1.1 ".utf8
-        Self.append(Int(response.status.code), to: &out)
-        out.append(UInt8(ascii: " "))
-        Self.append(response.status.reason, to: &out)
-        out += "\r\n".utf8
-        out += dateLine
-        if let prepared = response.prepared { out += prepared.bytes }
+        Self.appendStatusLine(response.status, to: &out)
+        out.append(contentsOf: dateLine)
+        if let prepared = response.prepared { out.append(contentsOf: prepared.bytes) }
         for line in response.fields.lines {
-            out += line.name.bytes
-            out += ": ".utf8
-            out += line.value.bytes
-            out += "\r\n".utf8
+            out.append(contentsOf: line.name.bytes)
+            Self.append(": ", to: &out)
+            out.append(contentsOf: line.value.bytes)
+            Self.append("\r\n", to: &out)
         }
-        for index in 0..<response.scratch.count { out.append(response.scratch.storage[index]) }
+        unsafe response.scratch.withBytes { unsafe out.append(contentsOf: $0) }
+        Self.append("X-Request-Id: ", to: &out)
+        unsafe requestID.withBytes { unsafe out.append(contentsOf: $0) }
         if !response.status.forbidsBody {
-            out += "Content-Length: ".utf8
+            Self.append("\r\nContent-Length: ", to: &out)
             Self.append(length, to: &out)
-            out += "\r\n".utf8
         }
         if !keepsAlive {
-            out += "Connection: close\r\n".utf8
+            Self.append("\r\nConnection: close", to: &out)
         } else if isHTTP10 {
-            out += "Connection: keep-alive\r\n".utf8
+            Self.append("\r\nConnection: keep-alive", to: &out)
         }
-        out += "\r\n".utf8
+        Self.append("\r\n\r\n", to: &out)
+    }
+
+    private static func appendStatusLine(_ status: HTTPStatus, to out: inout [UInt8]) {
+        switch status.code {
+        case 200: append("HTTP/1.1 200 OK\r\n", to: &out)
+        case 304: append("HTTP/1.1 304 Not Modified\r\n", to: &out)
+        default:
+            append("HTTP/1.1 ", to: &out)
+            append(Int(status.code), to: &out)
+            append(" ", to: &out)
+            append(status.reason, to: &out)
+            append("\r\n", to: &out)
+        }
     }
 
     private static func append(_ text: StaticString, to out: inout [UInt8]) {

@@ -3,16 +3,44 @@
 internal import HTTPServer
 internal import ProxyCore
 
-/// Counts each exchange when it has ended. Hot path: a few atomics.
+/// Counts each exchange when it has ended, and gives it its line in the access log. Hot path: a few atomics and a lock.
 struct Accounting: Sendable {
     let metrics: Metrics
+    let log: AccessLog
 
     func didFinish(_ exchange: HTTPExchange) {
         let context = ExchangeContext(packed: exchange.context)
-        let shard = MetricShard.shared
+        let shard = MetricShard.loop(exchange.loop)
         metrics.httpRequests.increment(context.route, Metric.Status(Int(exchange.status.code)), on: shard)
         metrics.httpRequestDuration.observe(
             nanoseconds: exchange.duration, context.route, context.cache, on: shard)
         metrics.httpResponseBytes.add(exchange.bodyBytesSent, context.route, on: shard)
+        guard log.wants(status: Int(exchange.status.code), cache: context.cache) else { return }
+        log.record(AccessRecord(exchange, context), lane: exchange.loop)
+    }
+}
+
+extension AccessRecord {
+    init(_ exchange: HTTPExchange, _ context: ExchangeContext) {
+        self.init(
+            finishedAt: exchange.finishedAt, duration: exchange.duration, status: Int(exchange.status.code),
+            bytes: exchange.bodyBytesSent, route: context.route, cache: context.cache)
+        method = exchange.method.name
+        requestID = unsafe exchange.requestID.withBytes { unsafe InlineText($0) }
+        client = Client(exchange.peer)
+        guard let note = exchange.note as? ExchangeNote else { return }
+        miss = note.miss
+        if let path = note.path { self.path = path }
+    }
+}
+
+extension AccessRecord.Client {
+    init(_ peer: PeerAddress) {
+        self =
+            switch peer {
+            case .unix: .unix
+            case .v4(let bits): .v4(bits)
+            case .v6(let high, let low): .v6(high, low)
+            }
     }
 }

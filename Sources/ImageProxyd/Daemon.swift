@@ -14,6 +14,7 @@ struct Daemon {
     private let loader: CurlLoader
     private let workers: WorkerPool
     private let server: HTTPServer
+    private let accessLog: AccessLog
 
     /// Longest wait for exchanges in flight after SIGTERM; then connections are cut.
     private static let drainTime = Duration.seconds(30)
@@ -39,6 +40,7 @@ struct Daemon {
         logger = Logger(label: "imageproxyd") { output.handler(label: $0) }
         let loops = configuration.http.loops > 0 ? configuration.http.loops : Self.coreCount
         let metrics = Metrics(loops: loops, version: Version.current)
+        accessLog = try AccessLog(configuration: output.configuration, lanes: loops, sink: output.sink)
         let sources = try SourcePolicy(patterns: configuration.security.sources)
         disk = try DiskCache(
             directory: CacheDirectory.path(configured: configuration.cache.disk.directory),
@@ -67,13 +69,13 @@ struct Daemon {
         let routes = Routes(
             images: images,
             status: StatusHandler(metrics: metrics, isReady: { [workers] in workers.isReady }),
-            accounting: Accounting(metrics: metrics))
+            accounting: Accounting(metrics: metrics, log: accessLog))
         server = try HTTPServer(
             configuration: configuration.http.serverConfiguration(cores: loops), handler: routes
         ) { seconds in Array(HTTPDate(seconds: seconds).description.utf8) }
         Readings(
             metrics: metrics, server: server, memory: memory, disk: disk, loader: loader, workers: workers,
-            pipeline: pipeline, failures: failures
+            pipeline: pipeline, failures: failures, accessLog: accessLog
         ).register()
     }
 
@@ -84,7 +86,7 @@ struct Daemon {
         let addresses = try configuration.listen.map { try HTTPServer.Address(parsing: $0) }
         try refuseOpenProxy(addresses)
         for address in try server.listen(on: addresses) { logger.notice("listening on \(address)") }
-        server.start()
+        try server.start()
         report { () throws(ServiceManager.Failure) in try service.ready(status: "serving") }
         let signal = await TerminationSignal.first()
         logger.notice("\(signal): finishing what is in flight")
@@ -118,5 +120,6 @@ struct Daemon {
         await loader.stop()
         await workers.stop()
         await disk.close()
+        accessLog.close()
     }
 }

@@ -13,6 +13,8 @@ final class ImageHandler: Sendable {
     private let mapping: ResponseMapping
     private let clock: @Sendable () -> Int64
 
+    /// How often at most the disk tier hears that an entry is served from memory, in seconds.
+    private static let touchInterval: Int64 = 60
     /// Most targets remembered with their answers' heads, about a kibibyte each.
     private static let maxAliases = 65_536
 
@@ -33,7 +35,7 @@ final class ImageHandler: Sendable {
     /// Hot path: two locks, no task, no allocation on a hit.
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
         if let hit = cachedAnswer(to: request) { return .now(hit) }
-        return .later { await self.answerLater(request) }
+        return .later(context: ExchangeContext(.img).packed) { await self.answerLater(request) }
     }
 
     private func cachedAnswer(to request: HTTPRequest) -> HTTPResponse? {
@@ -43,6 +45,7 @@ final class ImageHandler: Sendable {
         }
         guard let alias, let entry = pipeline.cachedEntry(for: alias.key, at: now), entry.id == alias.entry
         else { return nil }
+        if entry.shouldTouch(at: now, every: Self.touchInterval) { pipeline.touch(entry) }
         return mapping.hit(alias, entry, request: request, at: now)
     }
 
@@ -55,10 +58,14 @@ final class ImageHandler: Sendable {
             let image = try await pipeline.response(for: imageRequest)
             let heads = ImageHeads(image, request: imageRequest)
             remember(image, heads, for: request, isNegotiated: imageRequest.isNegotiated)
-            return mapping.response(image, heads, request: request, at: clock())
+            var response = mapping.response(image, heads, request: request, at: clock())
+            response.note = ExchangeNote(image, host: imageRequest.source.host)
+            return response
         } catch {
-            return mapping.failure(
+            var response = mapping.failure(
                 error, isNegotiated: parsed?.isNegotiated ?? false, remembered: remaining(parsed, error))
+            response.note = ExchangeNote(error, host: parsed?.source.host ?? "")
+            return response
         }
     }
 

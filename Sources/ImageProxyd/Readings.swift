@@ -13,32 +13,78 @@ struct Readings {
     let workers: WorkerPool
     let pipeline: ImagePipeline
     let failures: FailureMemory
+    let accessLog: AccessLog
 
     func register() {
         registerServer()
-        registerCaches()
+        registerMemory()
+        registerDisk()
+        registerFailures()
         registerWork()
     }
+
+    private typealias Reading = MetricReading.Reading
 
     private func registerServer() {
         metrics.httpConnections.observe { [server] in server.counts.connections }
         metrics.httpConnectionsTotal.observe { [server] in server.counts.accepted }
         metrics.httpRejected.collect { [server] in
             let rejected = server.counts.rejected
-            return HTTPServer.RejectionReason.allCases.map {
-                MetricReading.Reading(["\($0)"], rejected[$0] ?? 0)
-            }
+            return HTTPServer.RejectionReason.allCases.map { Reading(["\($0)"], rejected[$0] ?? 0) }
+        }
+        metrics.accessLogDropped.observe { [accessLog] in accessLog.dropped }
+    }
+
+    private func registerMemory() {
+        metrics.cacheBytes.observe("memory", "result") { [memory] in memory.statistics.bytes }
+        metrics.cacheEntries.observe("memory", "result") { [memory] in memory.statistics.entries }
+        metrics.cacheRequests.collect { [memory] in
+            let statistics = memory.statistics
+            return [
+                Reading(["memory", "result", "hit"], statistics.hits),
+                Reading(["memory", "result", "miss"], statistics.misses),
+            ]
+        }
+        metrics.cacheEvictions.collect { [memory] in
+            let evictions = memory.statistics.evictions
+            return EvictionReason.allCases.map { Reading(["memory", $0.rawValue], evictions[$0] ?? 0) }
         }
     }
 
-    private func registerCaches() {
-        metrics.cacheBytes.observe("memory", "result") { [memory] in memory.statistics.bytes }
-        metrics.cacheEntries.observe("memory", "result") { [memory] in memory.statistics.entries }
+    private func registerDisk() {
+        metrics.cacheBytes.collect { [disk] in
+            let tally = disk.statistics.tally
+            return EntryKind.allCases.map { Reading(["disk", "\($0)"], Int(tally[$0].bytes)) }
+        }
+        metrics.cacheEntries.collect { [disk] in
+            let tally = disk.statistics.tally
+            return EntryKind.allCases.map { Reading(["disk", "\($0)"], tally[$0].entries) }
+        }
+        metrics.cacheRequests.collect { [disk] in
+            let statistics = disk.statistics
+            return EntryKind.allCases.flatMap { kind in
+                [
+                    Reading(["disk", "\(kind)", "hit"], statistics.hits[kind] ?? 0),
+                    Reading(["disk", "\(kind)", "miss"], statistics.misses[kind] ?? 0),
+                ]
+            }
+        }
+        metrics.cacheEvictions.collect { [disk] in
+            let evictions = disk.statistics.evictions
+            return EvictionReason.allCases.map { Reading(["disk", $0.rawValue], evictions[$0] ?? 0) }
+        }
         metrics.cacheCorrupt.observe("disk") { [disk] in disk.statistics.corrupt }
         metrics.cacheWriteErrors.observe("disk") { [disk] in disk.statistics.writeErrors }
+    }
+
+    private func registerFailures() {
         metrics.failedURLs.collect { [failures] in
             let counts = failures.counts(at: Clock.now()).remembered
-            return FailureClass.allCases.map { MetricReading.Reading([$0.rawValue], counts[$0] ?? 0) }
+            return FailureClass.allCases.map { Reading([$0.rawValue], counts[$0] ?? 0) }
+        }
+        metrics.failedURLHits.collect { [failures] in
+            let counts = failures.counts(at: Clock.now()).hits
+            return FailureClass.allCases.map { Reading([$0.rawValue], counts[$0] ?? 0) }
         }
     }
 
@@ -47,5 +93,17 @@ struct Readings {
         metrics.flights.observe("transform") { [pipeline] in pipeline.flightCounts.renderings }
         metrics.fetchesInFlight.observe { [loader] in loader.statistics.inflight }
         metrics.fetchQueue.observe { [loader] in loader.statistics.queued }
+        metrics.transformQueue.observe { [workers] in workers.statistics.queueDepth }
+        metrics.workers.collect { [workers] in
+            let statistics = workers.statistics
+            return [
+                Reading(["starting"], statistics.starting), Reading(["idle"], statistics.idle),
+                Reading(["busy"], statistics.busy),
+            ]
+        }
+        metrics.workerRestarts.collect { [workers] in
+            let restarts = workers.statistics.restarts
+            return WorkerPool.RestartReason.allCases.map { Reading([$0.rawValue], restarts[$0] ?? 0) }
+        }
     }
 }

@@ -17,7 +17,7 @@ struct Routes: RequestHandling {
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
         let route = unsafe request.withTarget { unsafe Self.route(of: $0) }
-        guard route != .other else { return .now(Self.notFound) }
+        guard route != .other else { return .now(Self.notFound(request)) }
         guard request.method == .get || request.method == .head else {
             return .now(Self.methodNotAllowed(route))
         }
@@ -25,7 +25,10 @@ struct Routes: RequestHandling {
         case .img: return images.answer(request)
         case .healthz: return .now(status.health)
         case .readyz: return .now(status.readiness())
-        default: return .later { [status] in status.metrics(for: request) }
+        default:
+            return .later(context: ExchangeContext(.metrics).packed) { [status] in
+                status.metrics(for: request)
+            }
         }
     }
 
@@ -46,9 +49,14 @@ struct Routes: RequestHandling {
         return true
     }
 
-    private static let notFound = ResponseMapping.problem(
-        ProblemDocument(status: 404, code: "not_found", title: "There is nothing at this path"),
-        context: ExchangeContext(.other))
+    private static func notFound(_ request: HTTPRequest) -> HTTPResponse {
+        var response = ResponseMapping.problem(
+            ProblemDocument(status: 404, code: "not_found", title: "There is nothing at this path"),
+            context: ExchangeContext(.other))
+        response.note = ExchangeNote(
+            path: unsafe request.withTarget { unsafe InlineText($0, upTo: UInt8(ascii: "?")) })
+        return response
+    }
 
     private static func methodNotAllowed(_ route: Metric.Route) -> HTTPResponse {
         var response = ResponseMapping.problem(

@@ -34,7 +34,7 @@ private final class TestServer: Sendable {
             Array("Sun, 06 Nov 1994 08:49:37 GMT".utf8)
         }
         _ = try server.listen(on: [.unix(path: path)])
-        server.start()
+        try server.start()
     }
 
     deinit { unlink(path) }
@@ -75,7 +75,7 @@ struct ServerTests {
     func pipelining() async throws {
         let server = try TestServer { request in
             let target = request.target
-            return target.hasPrefix("/later") ? .later { text(target) } : .now(text(target))
+            return target.hasPrefix("/later") ? .later(context: 0) { text(target) } : .now(text(target))
         }
         let targets = ["/1", "/later2", "/3", "/4", "/later5", "/6"]
         try await onThread {
@@ -198,7 +198,7 @@ struct ServerTests {
             status.withLock { $0 = exchange.status.code }
             finished.open()
         }) { _ in
-            .later {
+            .later(context: 0) {
                 await withTaskCancellationHandler {
                     started.open()
                     await cancelled.passage()
@@ -237,7 +237,7 @@ struct ServerTests {
         let started = Gate()
         let gate = Gate()
         let server = try TestServer { _ in
-            .later {
+            .later(context: 0) {
                 started.open()
                 await gate.passage()
                 return text("last")

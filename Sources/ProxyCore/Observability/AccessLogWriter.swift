@@ -131,7 +131,7 @@ final class AccessLogWriter: Sendable {
 
     private func entry(_ record: AccessRecord, _ clock: ClockOffset) -> LogEntry {
         typealias Field = LogEntry.Field
-        let path = record.path.string
+        let path = record.path.isEmpty ? record.route.path : record.path.string
         var fields = [
             Field("method", "\(record.method)"), Field("path", path), Field("route", record.route.label),
             Field("status", record.status), Field("bytes", record.bytes), Field("cache", record.cache.label),

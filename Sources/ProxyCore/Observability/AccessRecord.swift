@@ -18,7 +18,7 @@ public struct AccessRecord: Sendable {
     public var cache: Metric.Cache
     /// The method's name.
     public var method: StaticString = "GET"
-    /// The target's path, without query.
+    /// The target's path, without query; empty means the route's own.
     public var path = InlineText()
     /// The request's id.
     public var requestID = InlineText()

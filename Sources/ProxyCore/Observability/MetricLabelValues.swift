@@ -5,6 +5,14 @@ public enum Metric {
     /// Which route a request was for; `other` is one that does not exist.
     public enum Route: Int, CaseIterable, MetricLabels {
         case img, info, healthz, readyz, metrics, transforms, playground, admin, other
+
+        /// The path that the route answers; `/` for those that answer several.
+        var path: String {
+            switch self {
+            case .playground, .admin, .other: "/"
+            default: "/\(label)"
+            }
+        }
     }
 
     /// How the cache took part in an answer; `none` where it does not (health checks, errors).

@@ -21,7 +21,7 @@ public final class Metrics: Sendable {
     public let httpResponseBytes: MetricCounter<Metric.Route>
 
     /// Cache look-ups; `tier`, `kind`, `outcome`.
-    public let cacheRequests: MetricCounter<LabelPair<LabelPair<Metric.Tier, Metric.Kind>, Metric.LookUp>>
+    public let cacheRequests: MetricReading
     /// Bytes stored; `tier`, `kind`.
     public let cacheBytes: MetricReading
     /// Entries stored; `tier`, `kind`.
@@ -40,7 +40,7 @@ public final class Metrics: Sendable {
     /// Failed URLs remembered; `class`.
     public let failedURLs: MetricReading
     /// Requests answered from the failed URLs; `class`.
-    public let failedURLHits: MetricCounter<Metric.Failure>
+    public let failedURLHits: MetricReading
 
     /// Fetches ended; `outcome`.
     public let fetches: MetricCounter<Metric.Fetch>
@@ -89,7 +89,9 @@ public final class Metrics: Sendable {
             "http_rejected_total", "Connections and requests refused or cut by the server.",
             labels: ["reason"])
         httpResponseBytes = make.counter("http_response_bytes_total", "Bytes of bodies sent to clients.")
-        cacheRequests = make.counter("cache_requests_total", "Cache look-ups, by tier, kind and outcome.")
+        cacheRequests = make.readCounter(
+            "cache_requests_total", "Cache look-ups, by tier, kind and outcome.",
+            labels: ["tier", "kind", "outcome"])
         cacheBytes = make.gauge("cache_bytes", "Bytes stored.", labels: ["tier", "kind"])
         cacheEntries = make.gauge("cache_entries", "Entries stored.", labels: ["tier", "kind"])
         cacheEvictions = make.readCounter(
@@ -102,8 +104,8 @@ public final class Metrics: Sendable {
             "coalesced_requests_total", "Requests that joined another request's fetch or transform.")
         flights = make.gauge("flights", "Fetches and transforms under way.", labels: ["flight"])
         failedURLs = make.gauge("failed_urls", "Failed URLs remembered.", labels: ["class"])
-        failedURLHits = make.counter(
-            "failed_url_hits_total", "Requests answered from the memory of failed URLs.")
+        failedURLHits = make.readCounter(
+            "failed_url_hits_total", "Requests answered from the memory of failed URLs.", labels: ["class"])
         fetches = make.counter("fetch_total", "Fetches from origins, by outcome.")
         fetchDuration = make.histogram(
             "fetch_duration_seconds", "Time of whole fetches, redirects included.", buckets: .work)

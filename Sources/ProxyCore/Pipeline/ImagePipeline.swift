@@ -58,6 +58,13 @@ public final class ImagePipeline: Sendable {
         return entry
     }
 
+    /// Tells the disk tier that an entry is in use though nobody reads it there, or a sweep would take it for unused.
+    public func touch(_ entry: MemoryEntry) {
+        let description = entry.description
+        if description.kind == .result { tiers.disk.touch(description.key, kind: .result) }
+        tiers.disk.touch(description.sourceKey, kind: .original)
+    }
+
     /// The image for `request`, from the nearest place that has it; however many ask at once, it is made once.
     ///
     /// Cancelling the task leaves the flight; the last one to leave cancels the fetch and the transform.

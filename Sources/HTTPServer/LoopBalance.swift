@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// How many connections each loop has, so that new ones go to the loop with the fewest. From any thread.
+final class LoopBalance: Sendable {
+    private let loads: Mutex<[Int]>
+    private let inboxes = Mutex<[LoopInbox]>([])
+
+    init(loops: Int) {
+        loads = Mutex(Array(repeating: 0, count: loops))
+    }
+
+    /// Adds the next loop's inbox.
+    func join(_ inbox: LoopInbox) {
+        inboxes.withLock { $0.append(inbox) }
+    }
+
+    /// Counts a connection in and says whose it is: the loop's with the fewest, `index` among equals.
+    func take(preferring index: Int) -> Int {
+        loads.withLock { loads in
+            var owner = index
+            for other in loads.indices where loads[other] < loads[owner] { owner = other }
+            loads[owner] += 1
+            return owner
+        }
+    }
+
+    /// Counts a connection out.
+    func leave(_ index: Int) {
+        loads.withLock { $0[index] -= 1 }
+    }
+
+    /// Connections of each loop.
+    var byLoop: [Int] { loads.withLock { $0 } }
+
+    func inbox(of index: Int) -> LoopInbox {
+        inboxes.withLock { $0[index] }
+    }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The configured times in nanoseconds, as deadlines are computed from them.
+struct LoopTimes {
+    let header: UInt64
+    let idle: UInt64
+    let body: UInt64
+    let write: UInt64
+    let request: UInt64
+    /// How long a connection is kept after its last answer, so that the client gets all of it.
+    let linger: UInt64 = 2_000_000_000
+
+    init(_ configuration: HTTPServer.Configuration) {
+        header = Self.nanoseconds(configuration.headerTimeout)
+        idle = Self.nanoseconds(configuration.idleTimeout)
+        body = Self.nanoseconds(configuration.bodyTimeout)
+        write = Self.nanoseconds(configuration.writeTimeout)
+        request = Self.nanoseconds(configuration.requestTimeout)
+    }
+
+    private static func nanoseconds(_ duration: Duration) -> UInt64 {
+        let (seconds, attoseconds) = duration.components
+        return UInt64(max(0, seconds)) * 1_000_000_000 + UInt64(max(0, attoseconds) / 1_000_000_000)
+    }
+}

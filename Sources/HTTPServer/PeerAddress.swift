@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Who is at the other end of a connection.
+public enum PeerAddress: Sendable, Hashable {
+    /// A unix socket, which has no address.
+    case unix
+    /// An IPv4 address in host byte order.
+    case v4(UInt32)
+    /// An IPv6 address as two halves in host byte order.
+    case v6(UInt64, UInt64)
+
+    /// Reads what accept(2) filled in.
+    init(_ storage: sockaddr_storage) {
+        // Safe because both families' structures lie within sockaddr_storage.
+        self = unsafe withUnsafeBytes(of: storage) { bytes in
+            switch Int32(storage.ss_family) {
+            case AF_INET:
+                .v4(unsafe UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self)))
+            case AF_INET6:
+                .v6(
+                    unsafe UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),
+                    unsafe UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self)))
+            default: .unix
+            }
+        }
+    }
+}
