@@ -3,7 +3,7 @@
 
 PACKAGES := libcurl4-openssl-dev libvips-dev libsystemd-dev libsqlite3-dev libseccomp-dev pkg-config ca-certificates
 
-.PHONY: help packages build run test lint clean
+.PHONY: help packages build run demo bench test check-units lint clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /'
@@ -17,12 +17,24 @@ build: packages ## builds in release mode
 run: build ## builds and serves on 127.0.0.1:8080 with embedded defaults
 	.build/release/imageproxyd serve
 
+demo: packages ## works offline: a local origin with the sample photos, and the daemon allowed to ask it
+	swift build -c release --product imageproxyd
+	swift build -c release --product demo-origin
+	@demo/run
+
+bench: build ## CPU per request beside nginx and vipsthumbnail, in one run
+	@scripts/install-packages nginx-light wrk libvips-tools gcc libc6-dev python3
+	bench/run
+
 test: packages ## builds and runs every test
 	swift build --build-tests
 	swift test --skip-build
 
+check-units: ## has systemd itself judge the unit
+	deploy/check-units
+
 lint: ## checks format and the walls between the rooms
-	swift format lint --strict --parallel --recursive Package.swift Sources Tests
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests demo
 	scripts/check-walls
 
 clean: ## removes what was built

@@ -50,11 +50,14 @@ let package = Package(
         .executableTarget(
             name: "ImageProxyd",
             dependencies: [
-                "HTTPServer", "ProxyCore", "CSystemd",
+                "CLinux", "CSystemd", "HTTPServer", "ProxyCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: policy),
+
+        .executableTarget(
+            name: "demo-origin", dependencies: ["CLinux", "HTTPServer"], path: "demo/Origin", swiftSettings: policy),
 
         .target(
             name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport",

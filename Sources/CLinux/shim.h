@@ -29,6 +29,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+// Socket types: an enum that Swift sees in one module or another, depending on what else a target imports.
+static const int LINUX_SOCK_STREAM = SOCK_STREAM;
+static const int LINUX_SOCK_DGRAM = SOCK_DGRAM;
+static const int LINUX_SOCK_CLOEXEC = SOCK_CLOEXEC;
+static const int LINUX_SOCK_NONBLOCK = SOCK_NONBLOCK;
+
 // accept4 is behind _GNU_SOURCE, which Glibc's module map was built without.
 static inline int linux_accept4(int listener, struct sockaddr *address, socklen_t *length, int flags) {
     return (int)syscall(SYS_accept4, listener, address, length, flags);

@@ -60,7 +60,7 @@ extension HTTPServer.Address {
     /// Makes the listening socket; returns it with the address as bound.
     func bindAndListen() throws(SocketError) -> (CInt, HTTPServer.Address) {
         let (storage, length) = try socketAddress()
-        let type = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let type = LINUX_SOCK_STREAM | LINUX_SOCK_NONBLOCK | LINUX_SOCK_CLOEXEC
         let descriptor = try check("socket", socket(CInt(storage.ss_family), type, 0))
         do throws(SocketError) {
             if case .unix(let path) = self { removeStale(path) }
@@ -82,7 +82,7 @@ extension HTTPServer.Address {
     /// A socket file that nobody listens on any more is in the way.
     private func removeStale(_ path: String) {
         guard let (storage, length) = try? socketAddress() else { return }
-        let probe = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let probe = socket(AF_UNIX, LINUX_SOCK_STREAM | LINUX_SOCK_CLOEXEC, 0)
         guard probe >= 0 else { return }
         defer { close(probe) }
         let connected = unsafe withUnsafeBytes(of: storage) { bytes in

@@ -37,7 +37,7 @@ final class Listener: Sendable {
             let accepted = unsafe withUnsafeMutableBytes(of: &storage) { bytes in
                 unsafe linux_accept4(
                     socket, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &length,
-                    CInt(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue))
+                    LINUX_SOCK_NONBLOCK | LINUX_SOCK_CLOEXEC)
             }
             if accepted >= 0 {
                 let peer = PeerAddress(storage)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CCurl
+import CLinux
 import Glibc
 
 // The only file of the transfer side that sees libcurl: one transfer, a set of them, and what wakes the set. All three
@@ -195,7 +196,7 @@ private func openSocket(
         start: ccurl_address_bytes(target), count: Int(target.pointee.addrlen))
     guard transfer.mayConnect(to: unsafe IPAddress(socketAddress: bytes)) else { return refused }
     return unsafe socket(
-        target.pointee.family, target.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue), target.pointee.protocol
+        target.pointee.family, target.pointee.socktype | LINUX_SOCK_CLOEXEC, target.pointee.protocol
     )
 }
 

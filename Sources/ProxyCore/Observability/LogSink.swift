@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
+import CLinux
 import Glibc
 
 /// Where a log is written: a descriptor, or the journal's socket. Safe from any thread; a write may block.
@@ -30,7 +31,7 @@ public final class LogSink: Sendable {
 
     /// A sink for datagrams to the socket at `path`.
     public init(journal path: String = LogSink.journalPath) throws(Failure) {
-        let kind = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let kind = LINUX_SOCK_DGRAM | LINUX_SOCK_CLOEXEC
         let descriptor = socket(AF_UNIX, kind, 0)
         guard descriptor >= 0 else { throw Failure(call: "socket", code: errno) }
         guard Self.connect(descriptor, to: path) else {

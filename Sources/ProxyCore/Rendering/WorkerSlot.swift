@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import Glibc
 
 /// One worker's thread: starts the process, gives it jobs, ends it when it must, and starts the next.
