@@ -7,6 +7,12 @@ public enum Fixtures {
     /// A JPEG of 1200 × 800 pixels.
     public static let photo = read("photo.jpg")
 
+    /// The same picture with a comment that tells it from others: equal pixels, other bytes (T.81 §B.2.4.5).
+    public static func photo(number: Int) -> [UInt8] {
+        let comment = Array("\(number)".utf8)
+        return photo[..<2] + [0xFF, 0xFE, 0, UInt8(comment.count + 2)] + comment + photo[2...]
+    }
+
     /// All bytes of a file in `Tests/Fixtures`.
     public static func read(_ name: String, from source: StaticString = #filePath) -> [UInt8] {
         let folder = "\(source)".split(separator: "/", omittingEmptySubsequences: false).dropLast(2).joined(

@@ -19,13 +19,13 @@ enum DemoOrigin {
         for bound in try server.listen(on: [address]) { print("\(bound)") }
         try server.start()
         // Whoever reads the address through a pipe needs it now.
-        unsafe fflush(nil)
+        fflush(nil)
         while true { try await Task.sleep(for: .seconds(3_600)) }
     }
 
     /// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
     static func imfFixdate(_ seconds: Int64) -> String {
-        var (time, parts) = (time_t(seconds), tm())
+        var (time, parts) = unsafe (time_t(seconds), tm())
         unsafe gmtime_r(&time, &parts)
         var text = [CChar](repeating: 0, count: 32)
         let length = unsafe strftime(&text, text.count, "%a, %d %b %Y %H:%M:%S GMT", &parts)

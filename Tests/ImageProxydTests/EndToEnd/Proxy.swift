@@ -18,7 +18,7 @@ final class Proxy: Sendable {
             in: folder.path,
             configuration: """
                 {"security": {"allowedNetworks": ["127.0.0.0/8"]}, "cache": {"disk": {"directory": "\(folder.path)/cache"}}, \
-                "transform": {"workers": 2}\(separator)\(settings)}
+                "transform": {"workers": 2, "queue": 512, "queueTimeout": "60s"}\(separator)\(settings)}
                 """)
     }
 
