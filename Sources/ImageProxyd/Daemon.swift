@@ -39,6 +39,7 @@ struct Daemon {
         let output = try LogOutput(configuration.log, environment: HostProcess.environment)
         logger = Logger(label: "imageproxyd") { output.handler(label: $0) }
         let loops = configuration.http.loops > 0 ? configuration.http.loops : Self.coreCount
+        let maxConnections = Self.connections(configuration, logger, descriptors: HostProcess.prepareToServe())
         let metrics = Metrics(loops: loops, version: Version.current)
         accessLog = try AccessLog(configuration: output.configuration, lanes: loops, sink: output.sink)
         let sources = try SourcePolicy(patterns: configuration.security.sources)
@@ -70,13 +71,27 @@ struct Daemon {
             images: images,
             status: StatusHandler(metrics: metrics, isReady: { [workers] in workers.isReady }),
             accounting: Accounting(metrics: metrics, log: accessLog))
-        server = try HTTPServer(
-            configuration: configuration.http.serverConfiguration(cores: loops), handler: routes
-        ) { seconds in Array(HTTPDate(seconds: seconds).description.utf8) }
+        var http = configuration.http.serverConfiguration(cores: loops)
+        http.maxConnections = maxConnections
+        server = try HTTPServer(configuration: http, handler: routes) { seconds in Array(HTTPDate(seconds: seconds).description.utf8) }
         Readings(
             metrics: metrics, server: server, memory: memory, disk: disk, loader: loader, workers: workers,
             pipeline: pipeline, failures: failures, accessLog: accessLog
         ).register()
+    }
+
+    /// Descriptors for what is no client: files being sent, fetches, workers, the index, health checks.
+    private static let descriptorsKept = 512
+
+    /// As many connections as configured, or as there are descriptors for.
+    private static func connections(
+        _ configuration: ProxyConfiguration, _ logger: Logger, descriptors: Int
+    ) -> Int {
+        let wanted = configuration.http.maxConnections
+        let possible = max(descriptors / 2, descriptors - descriptorsKept)
+        guard possible < wanted else { return wanted }
+        logger.warning("http.maxConnections is \(wanted), but there are descriptors for \(possible) only")
+        return possible
     }
 
     private static var coreCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
@@ -91,6 +106,7 @@ struct Daemon {
         let signal = await TerminationSignal.first()
         logger.notice("\(signal): finishing what is in flight")
         report { () throws(ServiceManager.Failure) in try service.stopping() }
+        report { () throws(ServiceManager.Failure) in try service.extendTimeout(by: Self.drainTime * 2) }
         await takeDown()
     }
 

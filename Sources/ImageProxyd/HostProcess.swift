@@ -47,6 +47,22 @@ enum HostProcess {
         }
     }
 
+    /// Prepares the process to serve: a client that is gone is an error, not a signal, and as many descriptors may be
+    /// open as the system lets us have.
+    /// - Returns: how many that are.
+    static func prepareToServe() -> Int {
+        // sendfile(2) has no flag for it.
+        signal(SIGPIPE, SIG_IGN)
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1_024 }
+        if limit.rlim_cur < limit.rlim_max {
+            var raised = limit
+            raised.rlim_cur = limit.rlim_max
+            if unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &raised) == 0 { limit = raised }
+        }
+        return Int(clamping: limit.rlim_cur)
+    }
+
     /// Writes a line to standard error.
     static func complain(_ text: String) {
         // Lost when standard error is closed; the exit code still speaks.
