@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # `make run` and `make test` do all the set-up themselves, on Debian 12 with a Swift toolchain.
 
+PREFIX ?= /usr
 PACKAGES := libcurl4-openssl-dev libvips-dev libsystemd-dev libsqlite3-dev libseccomp-dev pkg-config ca-certificates
 
-.PHONY: help packages build run demo bench test check-units lint clean
+.PHONY: help packages build install run demo bench test check-units lint clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /'
@@ -12,14 +13,17 @@ packages: ## installs the system packages that are missing
 	@scripts/install-packages $(PACKAGES)
 
 build: packages ## builds in release mode
-	swift build -c release --product imageproxyd
+	swift build -c release --static-swift-stdlib --product imageproxyd
+
+install: build ## puts the program and its unit where systemd finds them (DESTDIR, PREFIX)
+	install -D -m 755 .build/release/imageproxyd $(DESTDIR)$(PREFIX)/bin/imageproxyd
+	install -D -m 644 deploy/imageproxyd.service $(DESTDIR)/usr/lib/systemd/system/imageproxyd.service
 
 run: build ## builds and serves on 127.0.0.1:8080 with embedded defaults
 	.build/release/imageproxyd serve
 
-demo: packages ## works offline: a local origin with the sample photos, and the daemon allowed to ask it
-	swift build -c release --product imageproxyd
-	swift build -c release --product demo-origin
+demo: build ## works offline: a local origin with the sample photos, and the daemon allowed to ask it
+	swift build -c release --static-swift-stdlib --product demo-origin
 	@demo/run
 
 bench: build ## CPU per request beside nginx and vipsthumbnail, in one run
