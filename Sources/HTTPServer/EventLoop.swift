@@ -97,13 +97,18 @@ final class EventLoop: @unchecked Sendable {
     }
 
     private func readClocks() {
+        now = Self.monotonicTime()
         var time = timespec()
-        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-        now = UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
         unsafe clock_gettime(CLOCK_REALTIME_COARSE, &time)
         guard Int64(time.tv_sec) != dateSecond else { return }
         dateSecond = Int64(time.tv_sec)
         encoder.dateLine = Array("Date: ".utf8) + date(dateSecond) + Array("\r\n".utf8)
+    }
+
+    private static func monotonicTime() -> UInt64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
     private func serve(_ event: epoll_event) {
@@ -214,7 +219,7 @@ final class EventLoop: @unchecked Sendable {
     /// Hot path: tells the handler how an exchange ended.
     func report(_ exchange: HTTPExchange) {
         var exchange = exchange
-        exchange.finishedAt = now
+        exchange.finishedAt = Self.monotonicTime()
         handler.didFinish(exchange)
     }
 

@@ -39,7 +39,8 @@ struct Daemon {
         let output = try LogOutput(configuration.log, environment: HostProcess.environment)
         logger = Logger(label: "imageproxyd") { output.handler(label: $0) }
         let loops = configuration.http.loops > 0 ? configuration.http.loops : Self.coreCount
-        let maxConnections = Self.connections(configuration, logger, descriptors: HostProcess.prepareToServe())
+        let maxConnections = Self.connections(
+            configuration, logger, descriptors: HostProcess.prepareToServe())
         let metrics = Metrics(loops: loops, version: Version.current)
         accessLog = try AccessLog(configuration: output.configuration, lanes: loops, sink: output.sink)
         let sources = try SourcePolicy(patterns: configuration.security.sources)
@@ -73,7 +74,9 @@ struct Daemon {
             accounting: Accounting(metrics: metrics, log: accessLog))
         var http = configuration.http.serverConfiguration(cores: loops)
         http.maxConnections = maxConnections
-        server = try HTTPServer(configuration: http, handler: routes) { seconds in Array(HTTPDate(seconds: seconds).description.utf8) }
+        server = try HTTPServer(configuration: http, handler: routes) { seconds in
+            Array(HTTPDate(seconds: seconds).description.utf8)
+        }
         Readings(
             metrics: metrics, server: server, memory: memory, disk: disk, loader: loader, workers: workers,
             pipeline: pipeline, failures: failures, accessLog: accessLog

@@ -121,15 +121,27 @@ final class AccessLogWriter: Sendable {
     private func write(_ records: [AccessRecord]) {
         guard !records.isEmpty else { return }
         let clock = ClockOffset.now()
-        let lines = records.map { entry($0, clock).bytes(as: format) }
         if sink.takesDatagrams {
-            for line in lines where !sink.write(line) { lostCount.add(1, ordering: .relaxed) }
-        } else if !sink.write(Array(lines.joined())) {
-            lostCount.add(records.count, ordering: .relaxed)
+            for record in records {
+                let entry = Self.entry(record, at: clock.milliseconds(of: record.finishedAt))
+                if !sink.write(entry.bytes(as: format)) { lostCount.add(1, ordering: .relaxed) }
+            }
+            return
         }
+        var line = AccessLine(isJSON: format == .json)
+        var lines: [UInt8] = []
+        lines.reserveCapacity(records.count * Self.usualLine)
+        for record in records {
+            line.append(record, at: clock.milliseconds(of: record.finishedAt), to: &lines)
+        }
+        if !sink.write(lines) { lostCount.add(records.count, ordering: .relaxed) }
     }
 
-    private func entry(_ record: AccessRecord, _ clock: ClockOffset) -> LogEntry {
+    /// About the length of a hit's line, in bytes.
+    private static let usualLine = 200
+
+    /// The record as an entry of a log.
+    static func entry(_ record: AccessRecord, at milliseconds: Int64) -> LogEntry {
         typealias Field = LogEntry.Field
         let path = record.path.isEmpty ? record.route.path : record.path.string
         var fields = [
@@ -148,8 +160,7 @@ final class AccessLogWriter: Sendable {
             if !miss.problem.isEmpty { fields.append(Field("problem", miss.problem)) }
         }
         return LogEntry(
-            milliseconds: clock.milliseconds(of: record.finishedAt), level: .info, message: "request",
-            fields: fields)
+            milliseconds: milliseconds, level: .info, message: "request", fields: fields)
     }
 }
 

@@ -41,6 +41,11 @@ public struct InlineText: Sendable {
         }
     }
 
+    /// Lends the bytes.
+    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        unsafe bytes.span.withUnsafeBytes { unsafe body(UnsafeRawBufferPointer(rebasing: $0[..<Int(count)])) }
+    }
+
     /// The text; bytes that are no UTF-8 are replaced.
     public var string: String {
         String(decoding: (0..<Int(count)).map { bytes[$0] }, as: UTF8.self)

@@ -75,7 +75,7 @@ extension LogEntry {
         for field in fields {
             switch field.value {
             case .number(let number): line += " \(field.name)=\(number)"
-            case .text(let text): line += " \(field.name)=\(isPlain(text) ? text : quoted(text))"
+            case .text(let text): line += " \(field.name)=\(isPlain(text) ? text : LogEntry.quoted(text))"
             }
         }
         return line + "\n"
@@ -85,11 +85,11 @@ extension LogEntry {
 
     private var jsonLine: String {
         var line = "{\"time\":\"\(timestamp(milliseconds))\",\"level\":\"\(level.rawValue)\""
-        line += ",\"message\":\(quoted(cutMessage))"
+        line += ",\"message\":\(LogEntry.quoted(cutMessage))"
         for field in fields {
             switch field.value {
-            case .number(let number): line += ",\(quoted(field.name)):\(number)"
-            case .text(let text): line += ",\(quoted(field.name)):\(quoted(text))"
+            case .number(let number): line += ",\(LogEntry.quoted(field.name)):\(number)"
+            case .text(let text): line += ",\(LogEntry.quoted(field.name)):\(LogEntry.quoted(text))"
             }
         }
         return line + "}\n"
@@ -139,27 +139,30 @@ private func isPlain(_ text: String) -> Bool {
     !text.isEmpty
         && text.utf8.allSatisfy {
             $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "=")
+                && $0 != UInt8(ascii: "\\")
         }
 }
 
 /// The message with line breaks and other control characters escaped: one entry stays one line.
 private func unbroken(_ text: String) -> String {
-    text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F } ? text : quoted(text)
+    text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F } ? text : LogEntry.quoted(text)
 }
 
-/// A JSON string; text lines use the same form.
-private func quoted(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-        switch scalar.value {
-        case 0x22: result += "\\\""
-        case 0x5C: result += "\\\\"
-        case 0x0A: result += "\\n"
-        case ..<0x20, 0x7F...0x9F:
-            let digits = String(scalar.value, radix: 16)
-            result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-        default: result.unicodeScalars.append(scalar)
+extension LogEntry {
+    /// A JSON string; text lines use the same form.
+    static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar.value {
+            case 0x22: result += "\\\""
+            case 0x5C: result += "\\\\"
+            case 0x0A: result += "\\n"
+            case ..<0x20, 0x7F...0x9F:
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
         }
+        return result + "\""
     }
-    return result + "\""
 }

@@ -46,6 +46,27 @@ struct AccessLogTests {
         return record
     }
 
+    @Test("A record's line is the one that an entry of the log would be", arguments: [false, true])
+    func fastLines(isJSON: Bool) {
+        var miss = AccessRecord.Miss(host: "a=b \\ \"c\" é")
+        (miss.queue, miss.fetch, miss.encode, miss.problem) = (1, 22, 333, "upstream_timeout")
+        var records = [record(""), record("/img"), record("/a b\"\\\n"), record("/é", status: 404)]
+        records[0].client = .v6(0x2001_0DB8_0000_0000, 1)
+        records[1].client = .unix
+        records[2].requestID = InlineText("id-1")
+        records[3].miss = miss
+        var line = AccessLine(isJSON: isJSON)
+
+        for (index, record) in records.enumerated() {
+            let milliseconds = 1_700_000_000_000 + Int64(index * 507)
+            var bytes: [UInt8] = []
+            line.append(record, at: milliseconds, to: &bytes)
+
+            let entry = AccessLogWriter.entry(record, at: milliseconds)
+            #expect(bytes == entry.bytes(as: isJSON ? .json : .text))
+        }
+    }
+
     @Test("A hit is one line, without query")
     func hitLine() throws {
         let pipe = try Pipe()
