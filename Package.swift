@@ -57,7 +57,8 @@ let package = Package(
             swiftSettings: policy),
 
         .executableTarget(
-            name: "demo-origin", dependencies: ["CLinux", "HTTPServer"], path: "demo/Origin", swiftSettings: policy),
+            name: "demo-origin", dependencies: ["CLinux", "HTTPServer"], path: "demo/Origin",
+            swiftSettings: policy),
 
         .target(
             name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport",
