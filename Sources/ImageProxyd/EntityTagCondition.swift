@@ -46,10 +46,13 @@ enum EntityTagCondition {
     }
 
     private static func isUnmodified(_ request: HTTPRequest, _ record: SourceRecord) -> Bool {
-        guard let modified = record.lastModified.flatMap({ HTTPDate($0, now: record.responseTime) }),
-            let since = request.values(of: .ifModifiedSince).first.flatMap({
-                HTTPDate($0, now: record.responseTime)
-            })
+        // The request's own date first: on a plain hit there is none, and nothing is parsed.
+        guard
+            let since = unsafe request.withFirstValue(
+                of: .ifModifiedSince,
+                { value in unsafe HTTPDate(String(decoding: value, as: UTF8.self), now: record.responseTime) }
+            ) ?? nil,
+            let modified = record.lastModified.flatMap({ HTTPDate($0, now: record.responseTime) })
         else { return false }
         return modified <= since
     }
