@@ -41,6 +41,8 @@ final class Connection {
     let number: UInt64
     let socket: CInt
     let peer: PeerAddress
+    /// Whether only a vital request is answered, because there are too many connections.
+    let isRestricted: Bool
     unowned let loop: EventLoop
     var phase = Phase.readingHead
     var deadline: (kind: Deadline, at: UInt64)
@@ -56,15 +58,16 @@ final class Connection {
     private var hasServed = false
     private var answered: UInt64 = 0
 
-    init(number: UInt64, socket: CInt, peer: PeerAddress, loop: EventLoop) {
+    init(number: UInt64, socket: CInt, peer: PeerAddress, isRestricted: Bool, loop: EventLoop) {
         self.number = number
         self.socket = socket
         self.peer = peer
+        self.isRestricted = isRestricted
         self.loop = loop
         let configuration = loop.configuration
         parser = RequestParser(
             maxHeadBytes: configuration.maxHeaderBytes, maxTargetBytes: configuration.maxTargetBytes)
-        deadline = (.header, loop.now + loop.times.header)
+        deadline = (.header, loop.now + (isRestricted ? loop.times.linger : loop.times.header))
     }
 
     var isClosed: Bool {
@@ -267,8 +270,13 @@ final class Connection {
     /// Hot path: asks the handler.
     private func answer(_ request: HTTPRequest, _ framing: RequestFraming) {
         let head = AnsweredHead(
-            method: request.method, isHTTP10: request.isHTTP10, keepsAlive: framing.keepsAlive,
+            method: request.method, isHTTP10: request.isHTTP10,
+            keepsAlive: framing.keepsAlive && !isRestricted,
             receivedAt: request.receivedAt, id: loop.id(of: request))
+        if isRestricted, !loop.handler.isVital(request) {
+            loop.reject(.overload)
+            return answer(head, with: ServerProblem.overload)
+        }
         switch loop.handler.answer(request) {
         case .now(let response): answer(head, with: response)
         case .later(let context, let work):

@@ -24,15 +24,16 @@ final class EventLoop: @unchecked Sendable {
     private(set) var now: UInt64 = 0
     private(set) var isDraining = false
 
-    private let tally: ServerTally
-    private let balance: LoopBalance
+    let tally: ServerTally
+    let balance: LoopBalance
+    let reserve: DescriptorReserve
     private let date: @Sendable (Int64) -> [UInt8]
     private let queue: DispatchQueue
     private let epoll: CInt
-    private let timer: LoopTimer
+    let timer: LoopTimer
     private var source: (any DispatchSourceRead)?
-    private var connections = ConnectionTable()
-    private var acceptor = Acceptor()
+    var connections = ConnectionTable()
+    var acceptor = Acceptor()
     private var buffer = [UInt8](repeating: 0, count: receiveBytes)
     private var dateSecond: Int64 = -1
     private var ids = RequestIDSource()
@@ -45,13 +46,14 @@ final class EventLoop: @unchecked Sendable {
 
     init(
         index: Int, configuration: HTTPServer.Configuration, handler: any RequestHandling, tally: ServerTally,
-        balance: LoopBalance, date: @escaping @Sendable (Int64) -> [UInt8]
+        balance: LoopBalance, reserve: DescriptorReserve, date: @escaping @Sendable (Int64) -> [UInt8]
     ) throws(SocketError) {
         self.index = index
         self.configuration = configuration
         self.handler = handler
         self.tally = tally
         self.balance = balance
+        self.reserve = reserve
         self.date = date
         times = LoopTimes(configuration)
         queue = DispatchQueue(label: "event-loop-\(index)", qos: .userInteractive)
@@ -123,6 +125,7 @@ final class EventLoop: @unchecked Sendable {
 
     private func tick() {
         timer.acknowledge()
+        reserve.refill()
         for listener in acceptor.resting(until: now) { rewatch(listener) }
         for connection in connections.all { connection.checkDeadline(at: now) }
         if connections.isEmpty, acceptor.restsUntil == 0 { timer.stop() }
@@ -130,7 +133,8 @@ final class EventLoop: @unchecked Sendable {
 
     private func run(_ message: LoopInbox.Message) {
         switch message {
-        case .connection(let socket, let peer): adopt(socket, peer)
+        case .connection(let socket, let peer, let isRestricted):
+            adopt(socket, peer, isRestricted: isRestricted)
         case .answer(let number, let sequence, let response):
             connections[number]?.deliver(response, for: sequence)
         case .stopAccepting(let continuation):
@@ -145,52 +149,6 @@ final class EventLoop: @unchecked Sendable {
         case .cut: for connection in connections.all { connection.cut() }
         case .ping(let continuation): continuation.resume()
         }
-    }
-
-    // MARK: - Accepting
-
-    private func accept(_ number: Int) {
-        guard number < acceptor.listeners.count else { return }
-        let listener = acceptor.listeners[number]
-        for _ in 0..<Acceptor.batch {
-            switch listener.accept() {
-            case .connection(let socket, let peer): admit(socket, peer)
-            case .none: return
-            case .outOfDescriptors:
-                tally.reject(.outOfDescriptors)
-                unwatch(listener)
-                acceptor.rest(until: now + Acceptor.pause)
-                timer.start()
-                return
-            }
-        }
-    }
-
-    private func admit(_ socket: CInt, _ peer: PeerAddress) {
-        guard tally.opened(limit: configuration.maxConnections) else {
-            tally.reject(.tooManyConnections)
-            return Listener.refuse(socket)
-        }
-        let owner = balance.take(preferring: index)
-        if owner == index {
-            adopt(socket, peer)
-        } else {
-            balance.inbox(of: owner).post(.connection(socket, peer))
-        }
-    }
-
-    private func adopt(_ socket: CInt, _ peer: PeerAddress) {
-        let connection = connections.insert { number in
-            Connection(number: number, socket: socket, peer: peer, loop: self)
-        }
-        timer.start()
-        let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
-        do throws(SocketError) {
-            try watch(socket, connection.number, events)
-        } catch {
-            connection.cut()
-        }
-        if isDraining { connection.drain() }
     }
 
     // MARK: - For connections
@@ -265,11 +223,11 @@ final class EventLoop: @unchecked Sendable {
         }
     }
 
-    private func unwatch(_ listener: Listener) {
+    func unwatch(_ listener: Listener) {
         epoll_ctl(epoll, EPOLL_CTL_DEL, listener.socket, nil)
     }
 
-    private func watch(_ descriptor: CInt, _ token: UInt64, _ events: UInt32) throws(SocketError) {
+    func watch(_ descriptor: CInt, _ token: UInt64, _ events: UInt32) throws(SocketError) {
         var event = unsafe epoll_event(events: events, data: epoll_data_t(u64: token))
         _ = try check("epoll_ctl", unsafe epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event))
     }

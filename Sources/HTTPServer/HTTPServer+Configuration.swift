@@ -5,8 +5,10 @@ extension HTTPServer {
     public struct Configuration: Sendable {
         /// Event loops; one a core is right.
         public var loops = 1
-        /// Connections at once; beyond it a new one is answered 503 and closed.
+        /// Connections at once; beyond it 503, but for vital requests.
         public var maxConnections = 16_384
+        /// Connections above `maxConnections`, and descriptors kept back, for vital requests; beyond it 503 unread.
+        public var reservedConnections = 16
         /// From a head's first byte to its last; beyond it 408.
         public var headerTimeout = Duration.seconds(10)
         /// A connection without a request; beyond it closed.
@@ -34,7 +36,7 @@ extension HTTPServer {
     public enum RejectionReason: Int, Sendable, CaseIterable {
         case malformed, bodyTooLarge, targetTooLong, unknownExpectation, headTooLarge, notImplemented
         case versionNotSupported
-        case tooManyConnections, outOfDescriptors
+        case tooManyConnections, outOfDescriptors, overload
         case headerTimeout, bodyTimeout, writeTimeout, requestTimeout
 
         init(_ error: RequestError) {

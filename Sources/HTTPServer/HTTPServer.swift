@@ -31,11 +31,12 @@ public final class HTTPServer: Sendable {
     ) throws(SocketError) {
         let count = max(1, configuration.loops)
         balance = LoopBalance(loops: count)
+        let reserve = DescriptorReserve(size: configuration.reservedConnections)
         var loops: [EventLoop] = []
         for index in 0..<count {
             let loop = try EventLoop(
                 index: index, configuration: configuration, handler: handler, tally: tally, balance: balance,
-                date: date)
+                reserve: reserve, date: date)
             balance.join(loop.inbox)
             loops.append(loop)
         }

@@ -7,7 +7,7 @@ import Synchronization
 /// What other threads want of a loop; one wake-up for each change from empty to filled.
 final class LoopInbox: Sendable {
     enum Message: Sendable {
-        case connection(CInt, PeerAddress)
+        case connection(CInt, PeerAddress, isRestricted: Bool)
         case answer(connection: UInt64, sequence: UInt64, HTTPResponse)
         case stopAccepting(CheckedContinuation<Void, Never>)
         case drain(CheckedContinuation<Void, Never>)

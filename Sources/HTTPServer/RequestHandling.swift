@@ -5,8 +5,16 @@ public protocol RequestHandling: Sendable {
     /// Called on an event loop, which serves nobody else meanwhile: must not block.
     func answer(_ request: HTTPRequest) -> HTTPAnswer
 
+    /// Whether a request is answered even when there are more connections than `maxConnections`: health checks are.
+    func isVital(_ request: HTTPRequest) -> Bool
+
     /// Called on the loop when an answer has left completely, or its connection has ended first. Must not block.
     func didFinish(_ exchange: HTTPExchange)
+}
+
+extension RequestHandling {
+    /// No request is.
+    public func isVital(_ request: HTTPRequest) -> Bool { false }
 }
 
 /// When an answer is there.

@@ -2,6 +2,13 @@
 
 /// The answers that the server gives by itself, as problem documents (RFC 9457).
 enum ServerProblem {
+    /// There are too many connections for anything but health checks.
+    static var overload: HTTPResponse {
+        var response = response(503)
+        response.fields.append(.retryAfter, FieldValue(1))
+        return response
+    }
+
     static func response(_ code: UInt16) -> HTTPResponse {
         var response = HTTPResponse(status: HTTPStatus(code))
         if let type = FieldValue("application/problem+json") { response.fields.append(.contentType, type) }

@@ -8,13 +8,13 @@ final class ServerTally: Sendable {
 
     var snapshot: HTTPServer.Counts { counts.withLock { $0 } }
 
-    /// Counts a connection in; false when there are too many.
-    func opened(limit: Int) -> Bool {
+    /// Counts a connection in, and returns how many there are with it; nil when there are `limit` already.
+    func opened(limit: Int) -> Int? {
         counts.withLock { counts in
-            guard counts.connections < limit else { return false }
+            guard counts.connections < limit else { return nil }
             counts.connections += 1
             counts.accepted += 1
-            return true
+            return counts.connections
         }
     }
 

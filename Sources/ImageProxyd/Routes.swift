@@ -32,6 +32,13 @@ struct Routes: RequestHandling {
         }
     }
 
+    func isVital(_ request: HTTPRequest) -> Bool {
+        switch unsafe request.withTarget({ unsafe Self.route(of: $0) }) {
+        case .healthz, .readyz, .metrics: true
+        default: false
+        }
+    }
+
     func didFinish(_ exchange: HTTPExchange) {
         accounting.didFinish(exchange)
     }

@@ -72,6 +72,21 @@ public final class DaemonProcess: Sendable {
         kill(pid, signal)
     }
 
+    /// Lets the daemon open only so many descriptors more than it has open now.
+    public func limitDescriptors(aboveOpen count: Int) throws {
+        guard let folder = opendir("/proc/\(pid)/fd") else {
+            throw Failure(description: "no /proc/\(pid)/fd")
+        }
+        defer { closedir(folder) }
+        // Descriptors are numbered from the lowest free one, so the limit counts from the number of open ones.
+        var open = -2
+        while readdir(folder) != nil { open += 1 }
+        var limit = rlimit(rlim_cur: rlim_t(open + count), rlim_max: rlim_t(open + count))
+        guard linux_prlimit(pid, CInt(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+            throw Failure(description: "prlimit: \(errno)")
+        }
+    }
+
     /// Waits for the daemon's end; its exit code, or 128 + the signal that ended it.
     public func exitCode() async throws -> Int {
         let pid = pid

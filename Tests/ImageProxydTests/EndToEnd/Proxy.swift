@@ -44,6 +44,14 @@ final class Proxy: Sendable {
         }
     }
 
+    /// Asks until the answer has this status; for what becomes true by itself.
+    func firstAnswer(to target: String, with status: Int) async throws -> RawHTTPClient.Answer {
+        while true {
+            let answer = try await get(target)
+            if answer.status == status { return answer }
+        }
+    }
+
     /// A sample of the metrics by its exact name and labels; 0 when it is not there.
     func metric(_ name: String) async throws -> Double {
         let lines = try await get("/metrics").text.split(separator: "\n")
