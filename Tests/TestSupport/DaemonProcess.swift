@@ -78,10 +78,20 @@ public final class DaemonProcess: Sendable {
             throw Failure(description: "no /proc/\(pid)/fd")
         }
         defer { closedir(folder) }
-        // Descriptors are numbered from the lowest free one, so the limit counts from the number of open ones.
-        var open = -2
-        while readdir(folder) != nil { open += 1 }
-        var limit = rlimit(rlim_cur: rlim_t(open + count), rlim_max: rlim_t(open + count))
+        var open: Set<Int> = []
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if let number = Int(name) { open.insert(number) }
+        }
+        // The kernel's limit is on a descriptor's number, and those inherited from here leave gaps.
+        var (free, number) = (0, 0)
+        while free < count {
+            if !open.contains(number) { free += 1 }
+            number += 1
+        }
+        var limit = rlimit(rlim_cur: rlim_t(number), rlim_max: rlim_t(number))
         guard linux_prlimit(pid, CInt(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
             throw Failure(description: "prlimit: \(errno)")
         }
@@ -112,7 +122,7 @@ public final class DaemonProcess: Sendable {
 
     private static func datagramSocket(at path: String) throws -> CInt {
         unlink(path)
-        let descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
+        let descriptor = socket(AF_UNIX, LINUX_SOCK_DGRAM | LINUX_SOCK_CLOEXEC, 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
