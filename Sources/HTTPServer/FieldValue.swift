@@ -24,4 +24,14 @@ public struct FieldValue: Sendable, Hashable {
     public init(_ number: some BinaryInteger) {
         bytes = Array(String(number).utf8)
     }
+
+    /// Takes text that was put together from numbers and literals.
+    init(checked text: String) {
+        bytes = Array(text.utf8)
+    }
+
+    /// Takes an entity tag's text, whose opaque part was checked when the tag was made.
+    init(checked before: String, _ opaque: [UInt8], _ behind: String) {
+        bytes = Array(before.utf8) + opaque + Array(behind.utf8)
+    }
 }
