@@ -62,8 +62,7 @@ final class Connection {
         self.peer = peer
         self.loop = loop
         let configuration = loop.configuration
-        parser = RequestParser(
-            maxHeadBytes: configuration.maxHeaderBytes, maxTargetBytes: configuration.maxTargetBytes)
+        parser = RequestParser(RequestLimits(configuration))
         deadline = (.header, loop.now + loop.times.header)
     }
 
@@ -218,7 +217,7 @@ final class Connection {
         loop.request.receivedAt = loop.now
         guard framing.body != .none else { return answer(loop.request, framing) }
         do throws(RequestError) {
-            let reader = try ContentReader(framing.body, maxBytes: loop.configuration.maxBodyBytes)
+            let reader = try ContentReader(framing.body, limits: RequestLimits(loop.configuration))
             if framing.expectsContinue {
                 loop.outbox.appendHead { $0 += "HTTP/1.1 100 Continue\r\n\r\n".utf8 }
             }

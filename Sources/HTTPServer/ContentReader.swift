@@ -26,10 +26,6 @@ struct ContentReader {
         }
     }
 
-    init(_ framing: BodyFraming, maxBytes: Int) throws(RequestError) {
-        try self.init(framing, limits: RequestLimits(contentBytes: maxBytes))
-    }
-
     /// Whether all of it is there.
     var isDone: Bool { state == .done }
 

@@ -17,3 +17,15 @@ struct RequestLimits: Sendable, Equatable {
     /// Bytes of a trailer section; beyond it 431.
     var trailerBytes = 8_192
 }
+
+extension RequestLimits {
+    /// The configured bounds.
+    init(_ configuration: HTTPServer.Configuration) {
+        headBytes = configuration.maxHeaderBytes
+        targetBytes = configuration.maxTargetBytes
+        fieldLines = configuration.maxFieldLines
+        contentBytes = configuration.maxBodyBytes
+        extensionBytes = configuration.maxExtensionBytes
+        trailerBytes = configuration.maxTrailerBytes
+    }
+}

@@ -28,10 +28,6 @@ struct RequestParser {
         self.limits = limits
     }
 
-    init(maxHeadBytes: Int, maxTargetBytes: Int) {
-        self.init(RequestLimits(headBytes: maxHeadBytes, targetBytes: maxTargetBytes))
-    }
-
     /// Hot path: looks at all bytes received since the last head; gives the same outcome however they were split.
     ///
     /// `request` is filled in place and complete only with the outcome `head`.
