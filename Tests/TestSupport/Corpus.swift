@@ -8,7 +8,9 @@ public enum Corpus {
     public static func inputs(_ kind: String) -> [[UInt8]] {
         let source: StaticString = #filePath
         let tests = "\(source)".split(separator: "/", omittingEmptySubsequences: false).dropLast(2)
-        guard let folder = opendir(tests.joined(separator: "/") + "/Fixtures/http") else { fatalError("no corpus") }
+        guard let folder = opendir(tests.joined(separator: "/") + "/Fixtures/http") else {
+            fatalError("no corpus")
+        }
         defer { closedir(folder) }
         var names: [String] = []
         while let entry = readdir(folder) {

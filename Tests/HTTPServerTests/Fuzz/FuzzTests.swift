@@ -26,7 +26,7 @@ struct FuzzTests {
             }
             for request in whole.requests {
                 accepted += 1
-                guard let flaw = Self.flaw(of: request) else { continue }
+                guard let flaw = RequestFlaw.first(in: request, Self.limits) else { continue }
                 Issue.record("\(input): \(flaw)")
                 return
             }
@@ -91,41 +91,5 @@ struct FuzzTests {
     private static func cuts(_ generator: inout InputGenerator, _ count: Int, everywhere: Bool) -> [Int] {
         guard !everywhere else { return Array(0..<count) }
         return [generator.number(below: count + 1), generator.number(below: count + 1)].sorted()
-    }
-
-    /// What is wrong with an accepted request, if anything is.
-    private static func flaw(of request: HTTPRequest) -> String? {
-        let target = request.target
-        guard target.hasPrefix("/") || (target == "*" && request.method == .options) else {
-            return "target \(target)"
-        }
-        guard request.values(of: .host).count <= 1 else { return "two hosts" }
-        guard request.isHTTP10 || request.has(.host) else { return "no host" }
-        for line in request.lines {
-            guard request.head[line.name].allSatisfy(OctetSet.token.contains) else { return "name" }
-            guard request.head[line.value].allSatisfy(Octet.isFieldText) else { return "value" }
-        }
-        return reread(request)
-    }
-
-    /// An accepted head, written anew from its parts, has to be read as the same parts.
-    private static func reread(_ request: HTTPRequest) -> String? {
-        var bytes = Array(
-            "\(request.method.rawValue) \(request.target) HTTP/1.\(request.isHTTP10 ? 0 : 1)\r\n".utf8)
-        for line in request.lines {
-            bytes += line.known == .host ? Array("Host".utf8) : Array(request.head[line.name])
-            bytes += [UInt8(ascii: ":")] + request.head[line.value] + [Octet.carriageReturn, Octet.lineFeed]
-        }
-        bytes += [Octet.carriageReturn, Octet.lineFeed]
-        var limits = limits
-        limits.headBytes += 64
-        let (outcome, again) = HeadReading.read(bytes, limits, pieces: [])
-        guard case .head(bytes.count, _) = outcome else { return "written anew it is \(outcome)" }
-        return values(again) == values(request) ? nil : "written anew it is another"
-    }
-
-    private static func values(_ request: HTTPRequest) -> [[UInt8]] {
-        [Array(request.method.rawValue.utf8), Array(request.target.utf8), [request.isHTTP10 ? 0 : 1]]
-            + request.lines.map { Array(request.head[$0.value]) }
     }
 }

@@ -6,7 +6,7 @@
 struct RequestStream {
     /// What became of the bytes.
     enum Event: Equatable {
-        case request([String], RequestFraming, content: [UInt8])
+        case request([[UInt8]], RequestFraming, content: [UInt8])
         case failed(RequestError)
         /// What is left belongs to a head, or to content, that is not whole.
         case needsMore(inContent: Bool)
@@ -75,7 +75,7 @@ struct RequestStream {
     }
 
     private mutating func finish(_ framing: RequestFraming, _ content: [UInt8]) {
-        events.append(.request(HeadReading.parts(request), framing, content: content))
+        events.append(.request(request.parts, framing, content: content))
         requests.append(request)
     }
 }

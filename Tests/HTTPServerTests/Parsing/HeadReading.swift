@@ -34,7 +34,7 @@ struct HeadReading {
         pieces.append(Array(1..<max(1, bytes.count)))
         for lengths in pieces {
             let (outcome, request) = Self.read(bytes, limits, pieces: lengths)
-            guard outcome != self.outcome || Self.parts(request) != Self.parts(self.request) else { continue }
+            guard outcome != self.outcome || request.parts != self.request.parts else { continue }
             Issue.record("split at \(lengths): \(outcome), not \(self.outcome)", sourceLocation: location)
             return
         }
@@ -63,17 +63,6 @@ struct HeadReading {
         _ = Array(head.utf8).withUnsafeBytes { parser.parse($0, into: &request) }
         return request
     }()
-
-    /// All that can be seen of a request.
-    static func parts(_ request: HTTPRequest) -> [String] {
-        [request.method.rawValue, request.target, request.isHTTP10 ? "1.0" : "1.1"]
-            + request.lines.map { line in
-                String(decoding: request.head[line.name], as: UTF8.self)
-                    + "\(String(describing: line.known)):"
-                    + String(decoding: request.head[line.value], as: UTF8.self)
-            } + KnownField.allCases.filter(request.present.contains).map { "\($0)" }
-            + KnownField.allCases.filter(request.repeats).map { "\($0) again" }
-    }
 }
 
 /// A GET with these lines behind a valid `Host`, each ended by the caller.
