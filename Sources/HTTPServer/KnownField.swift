@@ -39,11 +39,13 @@ enum KnownField: UInt8, Sendable, CaseIterable {
     }
 
     /// Hot path: recognizes a name in any case; nil for one that nobody asks for.
+    /// - Parameter range: a token. Known names are letters and hyphens; no other token character becomes one by the
+    ///   bit that tells the cases apart.
     init?(_ octets: Span<UInt8>, _ range: Range<Int>) {
         guard let candidate = Self.candidate(octets, range) else { return nil }
         let name = candidate.name
         for offset in 0..<range.count
-        where unsafe Octet.lower(octets[range.lowerBound + offset]) != Octet.lower(name.utf8Start[offset]) {
+        where unsafe octets[range.lowerBound + offset] | 0x20 != name.utf8Start[offset] | 0x20 {
             return nil
         }
         self = candidate

@@ -23,14 +23,16 @@ struct RequestLine: Equatable {
     /// Hot path: reads a line without its end.
     init(_ octets: Span<UInt8>, _ line: Range<Int>, maxTargetBytes: Int) throws(RequestError) {
         let name = Self.untilSpace(octets, line)
-        let target = Self.untilSpace(octets, min(name.upperBound + 1, line.upperBound)..<line.upperBound)
-        guard octets.all(in: .token, name), !name.isEmpty, !target.isEmpty,
-            target.upperBound < line.upperBound
+        let targetStart = min(name.upperBound + 1, line.upperBound)
+        var targetEnd = targetStart
+        while targetEnd < line.upperBound, OctetSet.target.contains(octets[targetEnd]) { targetEnd += 1 }
+        let target = targetStart..<targetEnd
+        guard octets.all(in: .token, name), !name.isEmpty, !target.isEmpty, targetEnd < line.upperBound,
+            octets[targetEnd] == Octet.space
         else { throw .malformed }
-        isHTTP10 = try Self.isVersion10(octets, (target.upperBound + 1)..<line.upperBound)
+        isHTTP10 = try Self.isVersion10(octets, (targetEnd + 1)..<line.upperBound)
         guard let method = HTTPMethod(octets, name), method != .connect else { throw .notImplemented }
         guard target.count <= maxTargetBytes else { throw .targetTooLong }
-        guard octets.all(in: .target, target) else { throw .malformed }
         self.method = method
         self.target = target
         form = try Self.form(octets, target, method)
