@@ -85,7 +85,7 @@ extension RequestParser {
             {
                 throw .malformed
             }
-            let longest = min(limits.targetBytes + RequestLine.overhead, limits.headBytes - start)
+            let longest = max(0, min(limits.targetBytes + RequestLine.overhead, limits.headBytes - start))
             guard length <= longest else {
                 throw RequestLine.excess(octets, start..<min(start + longest, octets.count))
             }

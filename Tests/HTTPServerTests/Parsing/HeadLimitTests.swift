@@ -69,4 +69,13 @@ struct HeadLimitTests {
         #expect(HeadReading(head("Y: \(long)\r\nX : a\r\n")).error == .headTooLarge)
         #expect(HeadReading("BREW / HTTP/1.1\r\nX : a\r\n\r\n").error == .notImplemented)
     }
+
+    @Test("Bounds too small for any request refuse all of them")
+    func tinyBounds() {
+        for bound in 0...8 {
+            let limits = RequestLimits(headBytes: bound, targetBytes: 0, fieldLines: 0, emptyLines: bound)
+            #expect(HeadReading(head(), limits: limits).error != nil)
+            #expect(HeadReading("\r\n\r\n\r\n" + head(), limits: limits).error != nil)
+        }
+    }
 }
