@@ -43,3 +43,7 @@ lint: ## checks format and the walls between the rooms
 
 clean: ## removes what was built
 	rm -rf .build
+
+.PHONY: fuzz
+fuzz: ## tries the grammars of requests under libFuzzer for ten minutes, or SECONDS=…
+	scripts/fuzz $(or $(SECONDS),600)

@@ -65,8 +65,7 @@ final class Connection {
         self.isRestricted = isRestricted
         self.loop = loop
         let configuration = loop.configuration
-        parser = RequestParser(
-            maxHeadBytes: configuration.maxHeaderBytes, maxTargetBytes: configuration.maxTargetBytes)
+        parser = RequestParser(RequestLimits(configuration))
         deadline = (.header, loop.now + (isRestricted ? loop.times.linger : loop.times.header))
     }
 
@@ -221,7 +220,7 @@ final class Connection {
         loop.request.receivedAt = loop.now
         guard framing.body != .none else { return answer(loop.request, framing) }
         do throws(RequestError) {
-            let reader = try ContentReader(framing.body, maxBytes: loop.configuration.maxBodyBytes)
+            let reader = try ContentReader(framing.body, limits: RequestLimits(loop.configuration))
             if framing.expectsContinue {
                 loop.outbox.appendHead { $0 += "HTTP/1.1 100 Continue\r\n\r\n".utf8 }
             }

@@ -1,39 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Collects a request's content, by length or chunked (RFC 9112 §6, §7.1), within a bound. Pure.
+/// Collects a request's content, by length or chunked (RFC 9112 §6, §7.1), within bounds. Pure.
 struct ContentReader {
     private enum State: Equatable {
         case fixed(left: Int)
-        case chunkSize(digits: Int, size: Int)
-        case chunkExtension(size: Int)
-        case chunkSizeEnd(size: Int)
+        case chunked
         case chunkData(left: Int)
-        case chunkDataEnd
-        case chunkDataEndLine
-        case trailerStart
-        case trailerLine
-        case trailerLineEnd
-        case trailerEnd
         case done
     }
 
     private var state: State
+    private var framing: ChunkFraming
     private let maxBytes: Int
-    /// Bytes of extensions and trailers so far; both are read and dropped.
-    private var overhead = 0
     private(set) var content: [UInt8] = []
 
-    /// Most bytes of chunk extensions and trailers together.
-    private static let maxOverhead = 16_384
-
-    init(_ framing: BodyFraming, maxBytes: Int) throws(RequestError) {
-        self.maxBytes = maxBytes
+    init(_ framing: BodyFraming, limits: RequestLimits) throws(RequestError) {
+        maxBytes = limits.contentBytes
+        self.framing = ChunkFraming(limits)
         switch framing {
         case .none: state = .done
         case .length(let length):
             guard length <= maxBytes else { throw .bodyTooLarge }
-            state = .fixed(left: length)
-        case .chunked: state = .chunkSize(digits: 0, size: 0)
+            state = length == 0 ? .done : .fixed(left: length)
+        case .chunked: state = .chunked
         }
     }
 
@@ -42,73 +31,52 @@ struct ContentReader {
 
     /// Takes what belongs to the content from `bytes`; returns how many bytes that was.
     mutating func read(_ bytes: ArraySlice<UInt8>) throws(RequestError) -> Int {
-        var position = bytes.startIndex
-        while position < bytes.endIndex, state != .done {
+        try read(bytes.span)
+    }
+
+    /// Takes what belongs to the content from where the bytes lie; returns how many bytes that was.
+    mutating func read(_ bytes: UnsafeRawBufferPointer) throws(RequestError) -> Int {
+        let pointer = unsafe bytes.assumingMemoryBound(to: UInt8.self)
+        return try unsafe read(pointer.span)
+    }
+
+    private mutating func read(_ octets: Span<UInt8>) throws(RequestError) -> Int {
+        var position = 0
+        while position < octets.count, state != .done {
             switch state {
             case .fixed(let left):
-                let count = min(left, bytes.endIndex - position)
-                content += bytes[position..<(position + count)]
+                let count = take(octets, from: position, atMost: left)
                 position += count
                 state = left == count ? .done : .fixed(left: left - count)
             case .chunkData(let left):
-                let count = min(left, bytes.endIndex - position)
-                content += bytes[position..<(position + count)]
+                let count = take(octets, from: position, atMost: left)
                 position += count
-                state = left == count ? .chunkDataEnd : .chunkData(left: left - count)
-            default:
-                try step(bytes[position])
+                state = left == count ? .chunked : .chunkData(left: left - count)
+            case .chunked:
+                try step(octets[position])
                 position += 1
+            case .done: break
             }
         }
-        return position - bytes.startIndex
+        return position
     }
 
-    /// One byte of the framing between the data.
-    private mutating func step(_ byte: UInt8) throws(RequestError) {
-        switch (state, byte) {
-        case (.chunkSize(let digits, let size), _):
-            try stepSize(byte, digits, size)
-        case (.chunkExtension(let size), UInt8(ascii: "\r")): state = .chunkSizeEnd(size: size)
-        case (.chunkExtension, _) where byte >= 0x20 && byte != 0x7F || byte == 0x09: try spend()
-        case (.chunkSizeEnd(0), UInt8(ascii: "\n")): state = .trailerStart
-        case (.chunkSizeEnd(let size), UInt8(ascii: "\n")):
-            guard content.count + size <= maxBytes else { throw .bodyTooLarge }
+    private mutating func take(_ octets: Span<UInt8>, from start: Int, atMost left: Int) -> Int {
+        let count = min(left, octets.count - start)
+        unsafe octets.extracting(start..<(start + count)).withUnsafeBytes {
+            unsafe content.append(contentsOf: $0)
+        }
+        return count
+    }
+
+    /// One octet between the data.
+    private mutating func step(_ octet: UInt8) throws(RequestError) {
+        switch try framing.step(octet) {
+        case .none: return
+        case .data(let size):
+            guard size <= maxBytes - content.count else { throw .bodyTooLarge }
             state = .chunkData(left: size)
-        case (.chunkDataEnd, UInt8(ascii: "\r")): state = .chunkDataEndLine
-        case (.chunkDataEndLine, UInt8(ascii: "\n")): state = .chunkSize(digits: 0, size: 0)
-        case (.trailerStart, UInt8(ascii: "\r")): state = .trailerEnd
-        case (.trailerStart, _) where FieldName.isTokenByte(byte):
-            state = .trailerLine
-            try spend()
-        case (.trailerLine, UInt8(ascii: "\r")): state = .trailerLineEnd
-        case (.trailerLine, _) where byte >= 0x20 && byte != 0x7F || byte == 0x09: try spend()
-        case (.trailerLineEnd, UInt8(ascii: "\n")): state = .trailerStart
-        case (.trailerEnd, UInt8(ascii: "\n")): state = .done
-        default: throw .malformed
+        case .end: state = .done
         }
-    }
-
-    private mutating func stepSize(_ byte: UInt8, _ digits: Int, _ size: Int) throws(RequestError) {
-        let digit: UInt8
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
-        case UInt8(ascii: ";") where digits > 0:
-            state = .chunkExtension(size: size)
-            return
-        case UInt8(ascii: "\r") where digits > 0:
-            state = .chunkSizeEnd(size: size)
-            return
-        default: throw .malformed
-        }
-        // Fifteen digits can't overflow; no content here is that long.
-        guard digits < 15 else { throw .bodyTooLarge }
-        state = .chunkSize(digits: digits + 1, size: size << 4 | Int(digit))
-    }
-
-    private mutating func spend() throws(RequestError) {
-        overhead += 1
-        guard overhead <= Self.maxOverhead else { throw .bodyTooLarge }
     }
 }

@@ -12,15 +12,12 @@ public struct HTTPRequest: Sendable {
     public internal(set) var receivedAt: UInt64 = 0
 
     /// The head as received; ranges below index into it.
-    var head: [UInt8] = []
-    var targetRange = 0..<0
-    var lines: [FieldRange] = []
-
-    /// Where a field line's name and value lie.
-    struct FieldRange: Sendable {
-        var name: Range<Int>
-        var value: Range<Int>
-    }
+    private(set) var head: [UInt8] = []
+    private(set) var targetRange = 0..<0
+    private(set) var lines: [FieldLine] = []
+    /// Which fields there are, and which of them on several lines.
+    private(set) var present = KnownFields()
+    private(set) var repeated = KnownFields()
 
     init() {}
 
@@ -33,20 +30,95 @@ public struct HTTPRequest: Sendable {
     public var target: String { String(decoding: head[targetRange], as: UTF8.self) }
 
     /// Hot path: lends the first value of a field, without surrounding white space; nil without such a line.
+    ///
+    /// `Host` is the authority of the target where that is in absolute-form (RFC 9112 §3.2.2).
     public func withFirstValue<Result>(
         of name: FieldName, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result? {
-        try unsafe head.withUnsafeBytes { bytes in
-            for line in lines where unsafe name.matches(UnsafeRawBufferPointer(rebasing: bytes[line.name])) {
+        guard mayHave(name) else { return nil }
+        return try unsafe head.withUnsafeBytes { bytes in
+            for line in lines where unsafe line.isNamed(name, in: bytes) {
                 return unsafe try body(UnsafeRawBufferPointer(rebasing: bytes[line.value]))
             }
             return nil
         }
     }
 
+    /// Hot path: lends every value of a field, in order.
+    public func withEachValue(
+        of name: FieldName, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) rethrows {
+        guard mayHave(name) else { return }
+        try unsafe head.withUnsafeBytes { bytes in
+            for line in lines where unsafe line.isNamed(name, in: bytes) {
+                unsafe try body(UnsafeRawBufferPointer(rebasing: bytes[line.value]))
+            }
+        }
+    }
+
     /// All values of a field, in order; allocates.
     public func values(of name: FieldName) -> [String] {
-        lines.filter { line in unsafe head[line.name].withUnsafeBytes { unsafe name.matches($0) } }
-            .map { String(decoding: head[$0.value], as: UTF8.self) }
+        var values: [String] = []
+        unsafe withEachValue(of: name) { unsafe values.append(String(decoding: $0, as: UTF8.self)) }
+        return values
+    }
+
+    /// Hot path: whether there is a line of the field at all.
+    public func has(_ name: FieldName) -> Bool {
+        guard name.known == nil else { return mayHave(name) }
+        return unsafe withFirstValue(of: name) { _ in true } ?? false
+    }
+
+    /// Whether a field that heads are sorted by is on more than one line.
+    func repeats(_ field: KnownField) -> Bool { repeated.contains(field) }
+
+    /// What is not known has to be looked for.
+    private func mayHave(_ name: FieldName) -> Bool { name.known.map(present.contains) ?? true }
+}
+
+// MARK: - Filling in place
+
+extension HTTPRequest {
+    /// Hot path: begins a new head, whose parts are noted as they are read.
+    mutating func begin(_ method: HTTPMethod, target: Range<Int>, isHTTP10: Bool) {
+        self.method = method
+        self.isHTTP10 = isHTTP10
+        targetRange = target
+        lines.removeAll(keepingCapacity: true)
+        (present, repeated) = (KnownFields(), KnownFields())
+        if !body.isEmpty { body = [] }
+    }
+
+    /// Hot path: notes a field line.
+    mutating func note(_ line: FieldLine) {
+        lines.append(line)
+        guard let known = line.known, !present.insert(known) else { return }
+        _ = repeated.insert(known)
+    }
+
+    /// Hot path: keeps the bytes that the notes are about.
+    mutating func keep(_ bytes: UnsafeRawBufferPointer) {
+        head.removeAll(keepingCapacity: true)
+        unsafe head.append(contentsOf: bytes)
+    }
+
+    /// Puts the authority of an absolute-form target in the place of `Host`, and leaves path and query as the target.
+    ///
+    /// Where the URI has no path its authority moves one octet to the left, over a slash of `//`, and `path` fills the
+    /// gap: `http://a?b` becomes `http:/a/?b`, whose end is an origin-form target.
+    mutating func reduce(authority: Range<Int>, path: UInt8?) {
+        var authority = authority
+        if let path {
+            for index in authority { head[index - 1] = head[index] }
+            authority = (authority.lowerBound - 1)..<(authority.upperBound - 1)
+            head[authority.upperBound] = path
+        }
+        targetRange = authority.upperBound..<targetRange.upperBound
+        let host = FieldLine(name: 0..<0, value: authority, known: .host)
+        if let index = lines.firstIndex(where: { $0.known == .host }) {
+            lines[index] = host
+        } else {
+            note(host)
+        }
     }
 }

@@ -23,6 +23,12 @@ extension HTTPServer {
         public var maxHeaderBytes = 16_384
         /// Bytes of a target; beyond it 414.
         public var maxTargetBytes = 8_192
+        /// Field lines of a head, and of the trailers behind chunked content; beyond it 431.
+        public var maxFieldLines = 100
+        /// Bytes of all chunk extensions of a request; beyond it 413.
+        public var maxExtensionBytes = 4_096
+        /// Bytes of the trailers behind chunked content; beyond it 431.
+        public var maxTrailerBytes = 8_192
         /// Bytes of a request's content; beyond it 413.
         public var maxBodyBytes = 1 << 20
         /// How long a loop waits for the next event before it gives its thread back, in milliseconds.
