@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one table, and the facts about the machine above it."""
+
+import os
+import platform
+import re
+import subprocess
+
+from . import settings
+
+NAME, CELL, RATIO = 31, 9, 15
+
+
+def output_of(*command):
+    try:
+        result = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    except FileNotFoundError:
+        return ""
+    return (result.stdout + result.stderr).strip()
+
+
+def first_line(text):
+    return text.splitlines()[0] if text else "?"
+
+
+def facts():
+    with open("/proc/cpuinfo") as file:
+        model = re.search(r"model name\s*: (.*)", file.read())
+    load = ", ".join(f"{value:.2f}" for value in os.getloadavg())
+    rows = [
+        ("machine", f"{model.group(1) if model else platform.machine()}, {os.cpu_count()} cores, load {load} at start"),
+        ("kernel", platform.release()),
+        ("imageproxyd", f"{first_line(output_of(settings.DAEMON, '--version'))}"),
+        ("commit", first_line(output_of("git", "-C", settings.ROOT, "describe", "--always", "--dirty"))),
+        ("nginx", first_line(output_of("nginx", "-v")).replace("nginx version: ", "")),
+        ("libvips", first_line(output_of("vips", "--version"))),
+        ("wrk", first_line(output_of("wrk", "-v")).split(" [")[0]),
+        ("method", f"server on core {settings.SERVER_CORE}, load on core {settings.LOAD_CORE}, "
+                   f"median of {settings.ROUNDS} interleaved rounds of {settings.SECONDS:g} s"),
+    ]
+    return "\n".join(f"{name:<12} {value}" for name, value in rows)
+
+
+def cell(value, digits=1):
+    return f"{'–' if value is None else format(value, f'.{digits}f'):>{CELL}}"
+
+
+def ratio(value, base, goal):
+    if value is None or not base:
+        return f"{'–':>{RATIO}}"
+    return f"{f'{value / base:.2f} (≤ {goal:g})':>{RATIO}}"
+
+
+def header(title, columns, ratios):
+    return f"\n{title:<{NAME}}" + "".join(f"{c:>{CELL}}" for c in columns) + "".join(f"{c:>{RATIO}}" for c in ratios)
+
+
+def hits_header():
+    return header("CPU µs per request", ["memory", "disk", "nginx", "floor"], ["memory/nginx", "disk/nginx"])
+
+
+def hits_row(case, figures):
+    cells = "".join(cell(figures.get(name)) for name in ("memory", "disk", "nginx", "floor"))
+    ratios = "".join(ratio(figures.get(name), figures["nginx"], case.goals[name]) for name in ("memory", "disk"))
+    return f"{case.name:<{NAME}}{cells}{ratios}"
+
+
+def misses_header():
+    return header("CPU ms per request, 4 at once", ["ours", "pass", "floor A", "floor B", "vipsth.", "MiB", "A: MiB"],
+                  ["ours/(B+pass)", "ours/A"])
+
+
+def misses_row(column, figures, goal):
+    names = ("ours", "pass", "A", "B", "vipsthumbnail", "peak", "peak A")
+    cells = "".join(cell(figures.get(name)) for name in names)
+    bound = figures["B"] + figures["pass"]
+    plain = f"{figures['ours'] / figures['A']:.2f}"
+    return f"{column.name:<{NAME}}{cells}{ratio(figures['ours'], bound, goal)}{plain:>{RATIO}}"
