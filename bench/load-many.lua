@@ -14,8 +14,9 @@ function request()
     return wrk.format(nil, before .. name .. after)
 end
 
-function done(summary)
+function done(summary, latency)
     local errors = summary.errors
-    io.write(string.format("BENCH %d %d %d\n", summary.requests, summary.bytes,
-        errors.connect + errors.read + errors.write + errors.status + errors.timeout))
+    io.write(string.format("BENCH %d %d %d %d %d\n", summary.requests, summary.bytes,
+        errors.connect + errors.read + errors.write + errors.status + errors.timeout,
+        latency:percentile(50), latency:percentile(99)))
 end

@@ -62,7 +62,7 @@ def wrk(server, port, path, connections, headers=(), many=None, size=None, secon
     lines = [line.split() for line in result.stdout.splitlines() if line.startswith("BENCH ")]
     if result.returncode != 0 or not lines:
         raise Wrong(f"wrk failed at {server.name}{path}: {result.stdout}{result.stderr}")
-    requests, received, errors = (int(part) for part in lines[0][1:])
+    requests, received, errors = (int(part) for part in lines[0][1:4])
     if errors or requests == 0:
         raise Wrong(f"{server.name}{path}: {errors} of {requests} requests failed\n{result.stdout}")
     each = received / requests

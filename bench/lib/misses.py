@@ -5,6 +5,7 @@ import http.client
 import math
 import os
 import queue
+import re
 import statistics
 import subprocess
 import threading
@@ -21,6 +22,24 @@ LARGEST_DIFFERENCE = 3.0
 SETTLE_SECONDS = 0.2
 
 
+def _effort(name):
+    """What the daemon gives an encoder that no parameter of the URL sets; its source has the one word on it."""
+    text = (settings.ROOT / "Sources/ProxyCore/Imaging/EncodeSettings.swift").read_text()
+    found = re.search(rf"static let {name}: Int32 = (\d+)", text)
+    if not found:
+        raise Wrong(f"EncodeSettings.swift does not tell the effort of {name} any more")
+    return found.group(1)
+
+
+# Parameters of ours, and a saver of libvips for the floors and vipsthumbnail that does the work of Sources/CVips/shim.h.
+ENCODINGS = {
+    "jpeg": ("&quality=80&progressive=0", ".jpg[Q=80,optimize_coding,strip]"),
+    "webp": ("&quality=79", f".webp[Q=79,effort={_effort('webp')},strip]"),
+    "avif": ("&quality=63", f".avif[Q=63,effort={_effort('avif')},bitdepth=8,strip]"),
+    "png": ("", f".png[compression={_effort('png')},filter=paeth,strip]"),
+}
+
+
 class Column:
     """One kind of thumbnail: the sources, the box (height 0 keeps the proportions), and what to write."""
 
@@ -33,23 +52,18 @@ class Column:
         if not self.sources:
             raise Wrong(f"the corpus has no {sources}")
 
-    # The encoders' settings are said aloud, so that all contenders do equal work; see floor-thumbnail.c.
-
     @property
     def query(self):
         box = f"resize:{self.width}x{self.height}:cover" if self.height else f"resize:{self.width}x"
-        quality = {"jpeg": "&quality=80&progressive=0", "webp": "&quality=79", "avif": "&quality=63", "png": ""}
-        return f"&transform={box}&format={self.format}{quality[self.format]}&metadata=none"
+        return f"&transform={box}&format={self.format}{ENCODINGS[self.format][0]}&metadata=none"
+
+    @property
+    def saver(self):
+        return ENCODINGS[self.format][1]
 
     def vipsthumbnail(self, source, out):
-        saver = {
-            "jpeg": "jpg[Q=80,optimize_coding,strip]",
-            "webp": "webp[Q=79,effort=4,strip]",
-            "avif": "avif[Q=63,effort=4,bitdepth=8,strip]",
-            "png": "png[compression=6,filter=all,strip]",
-        }[self.format]
         box = ["-s", f"{self.width}x{self.height}", "-m", "centre"] if self.height else ["-s", f"{self.width}x"]
-        return ["vipsthumbnail", source] + box + ["-o", f"{out}.{saver}"]
+        return ["vipsthumbnail", source] + box + ["-o", f"{out}{self.saver}"]
 
 
 COLUMNS = [
@@ -122,7 +136,7 @@ class Misses:
     def _floor(self, kind, column, repeats):
         out = self.folder / f"floor.{kind}"
         out.mkdir(exist_ok=True)
-        command = [settings.BUILD / "floor-thumbnail", kind, column.width, column.height, column.format, repeats, out]
+        command = [settings.BUILD / "floor-thumbnail", kind, column.width, column.height, column.saver, repeats, out]
         result = subprocess.run(
             pinned(settings.SERVER_CORE, command + column.sources), capture_output=True, text=True,
             env=os.environ | {"MALLOC_ARENA_MAX": "1"})

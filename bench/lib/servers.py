@@ -62,6 +62,12 @@ ORIGIN = """
         root {corpus};
         add_header Cache-Control "public, max-age=864000";
     }}
+    server {{
+        listen 127.0.0.1:{counted} backlog=4096;
+        root {corpus};
+        add_header Cache-Control "public, max-age=864000";
+        access_log {folder}/fetches.log;
+    }}
 """
 
 CACHE = """
@@ -97,15 +103,18 @@ def _nginx(name, core, folder, port, body):
 
 def origin(folder):
     """A static nginx beside the load generator: its CPU is nobody's."""
-    port = free_port()
-    body = ORIGIN.format(port=port, corpus=settings.CORPUS)
-    return _nginx("origin", settings.LOAD_CORE, folder / "origin", port, body)
+    port, counted = free_port(), free_port()
+    body = ORIGIN.format(port=port, counted=counted, corpus=settings.CORPUS, folder=folder / "origin")
+    server = _nginx("origin", settings.LOAD_CORE, folder / "origin", port, body)
+    server.counted_port = counted
+    server.fetches = lambda: (folder / "origin/fetches.log").read_bytes().count(b"\n")
+    return server
 
 
-def nginx_cache(folder, origin_port):
+def nginx_cache(folder, origin_port, name="nginx"):
     port, logged = free_port(), free_port()
-    body = CACHE.format(folder=folder / "nginx", port=port, logged=logged, origin=origin_port)
-    server = _nginx("nginx", settings.SERVER_CORE, folder / "nginx", port, body)
+    body = CACHE.format(folder=folder / name, port=port, logged=logged, origin=origin_port)
+    server = _nginx(name, settings.SERVER_CORE, folder / name, port, body)
     server.logged_port = logged
     server.path = lambda name: "/" + name
     return server

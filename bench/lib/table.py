@@ -76,3 +76,11 @@ def misses_row(column, figures, goal):
     bound = figures["B"] + figures["pass"]
     plain = f"{figures['ours'] / figures['A']:.2f}"
     return f"{column.name:<{NAME}}{cells}{ratio(figures['ours'], bound, goal)}{plain:>{RATIO}}"
+
+
+def behaviour_header():
+    return f"\n{'behaviour':<44}{'seen':<72}goal"
+
+
+def behaviour_row(name, seen, goal):
+    return f"{name:<44}{seen:<72}{goal}"

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What shows under load only: starting, idle connections, a stampede, and hits beside transforms."""
+
+import contextlib
+import http.client
+import resource
+import selectors
+import socket
+import statistics
+import subprocess
+import threading
+import time
+
+from . import load, servers, settings
+from .process import Wrong, descendants, pinned
+
+THUMB = "thumb/t20k.jpg"
+PHOTO = "photo/a12.jpg"
+RESIZE = "&transform=resize:800x"
+IDLE = 10_000
+# Descriptors that this program needs besides the idle connections.
+SPARE_DESCRIPTORS = 200
+STAMPEDE = 500
+STARTS = 5
+LOADED_CONNECTIONS = 16
+AT_ONCE = 4
+
+
+def rows(folder, origin, report):
+    """Each row is a name, what was seen, and the goal in words."""
+    for name, measure in (("start to ready", _start), ("idle connection", _idle), ("stampede", _stampede),
+                          ("hits beside transforms", _beside)):
+        if settings.ONLY in name:
+            for row in measure(folder, origin):
+                report(*row)
+
+
+# MARK: starting
+
+def _start(folder, origin):
+    times = []
+    for number in range(STARTS):
+        begin = time.monotonic()
+        server = servers.daemon(f"start{number}", folder, origin.port)
+        while not _is_ready(server.port):
+            server.require_alive()
+            time.sleep(0.001)
+        times.append((time.monotonic() - begin) * 1000)
+        server.close()
+    yield "start to ready, empty cache", f"{statistics.median(times):.0f} ms", "< 150 ms"
+
+
+def _is_ready(port):
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        return load.ask(port, "/readyz").status == 200
+    return False
+
+
+# MARK: idle connections
+
+def _idle(folder, origin):
+    count = _room_for(IDLE)
+    results = []
+    for make in (lambda: servers.daemon("idle", folder, origin.port, HTTP_IDLE_TIMEOUT="10m"),
+                 lambda: servers.nginx_cache(folder, origin.port, "idle-nginx")):
+        server = make()
+        load.wrk(server, server.port, server.path(THUMB), 64, seconds=1)
+        before = _anonymous_kib(server)
+        connections = [_used(server) for _ in range(count)]
+        results.append((_anonymous_kib(server) - before) / count)
+        for connection in connections:
+            connection.close()
+        server.close()
+    seen = f"{results[0]:.2f} KiB each (nginx {results[1]:.2f})"
+    yield f"{count:,} idle, one hit each before", seen, "≤ 2 KiB each"
+
+
+def _room_for(wanted):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return min(wanted, hard - SPARE_DESCRIPTORS)
+
+
+def _used(server):
+    connection = socket.create_connection(("127.0.0.1", server.port), 20)
+    connection.sendall(f"GET {server.path(THUMB)} HTTP/1.1\r\nHost: bench\r\n\r\n".encode())
+    _read_answer(connection)
+    return connection
+
+
+def _read_answer(connection):
+    """Reads one answer with Content-Length and returns its status."""
+    received = b""
+    while b"\r\n\r\n" not in received:
+        received += _some(connection)
+    head, _, body = received.partition(b"\r\n\r\n")
+    length = next(int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:"))
+    missing = length - len(body)
+    while missing > 0:
+        missing -= len(_some(connection))
+    return int(head.split()[1])
+
+
+def _some(connection):
+    part = connection.recv(65536)
+    if not part:
+        raise Wrong("a connection was closed before the answer's end")
+    return part
+
+
+def _anonymous_kib(server):
+    total = 0
+    for pid in descendants(server.pid):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{pid}/status") as file:
+            total += sum(int(line.split()[1]) for line in file if line.startswith("RssAnon:"))
+    return total
+
+
+# MARK: a stampede
+
+def _stampede(folder, origin):
+    server = servers.daemon("stampede", folder, origin.counted_port)
+    singles = [_cost(server, 1, number) for number in range(3)]
+    _cost(server, 1, 99)
+    crowds, fetches, walls = [], [], []
+    for number in range(settings.ROUNDS):
+        already = origin.fetches()
+        crowds.append(_cost(server, STAMPEDE, 1000 + number, walls))
+        fetches.append(origin.fetches() - already)
+    server.close()
+    one, crowd = statistics.median(singles), statistics.median(crowds)
+    yield (f"{STAMPEDE} at once for one cold result", f"{max(fetches)} fetch, {statistics.median(walls):.2f} s; "
+           f"{crowd * 1000:.0f} ms CPU, {one * 1000:.0f} for one", "1 fetch, ≤ 1.2 × one + sending")
+
+
+def _cost(server, count, number, walls=None):
+    """CPU seconds of `count` simultaneous requests for a result nobody asked for before."""
+    path = server.path(f"{PHOTO}?stampede={number}", RESIZE)
+    request = f"GET {path} HTTP/1.1\r\nHost: bench\r\n\r\n".encode()
+    connections = [socket.create_connection(("127.0.0.1", server.port), 20) for _ in range(count)]
+    before, begin = server.cpu_seconds(), time.monotonic()
+    for connection in connections:
+        connection.sendall(request)
+    with selectors.DefaultSelector() as ready:
+        for connection in connections:
+            ready.register(connection, selectors.EVENT_READ)
+        while ready.get_map():
+            for key, _ in ready.select(60):
+                if _read_answer(key.fileobj) != 200:
+                    raise Wrong(f"{path}: not 200 in a crowd of {count}")
+                ready.unregister(key.fileobj)
+    if walls is not None:
+        walls.append(time.monotonic() - begin)
+    time.sleep(0.2)
+    spent = server.cpu_seconds() - before
+    for connection in connections:
+        connection.close()
+    return spent
+
+
+# MARK: hits beside transforms
+
+def _beside(folder, origin):
+    server = servers.daemon("beside", folder, origin.port)
+    alone, loaded, done = [], [], []
+    for _ in range(settings.ROUNDS):
+        alone.append(_latencies(server))
+        stop, count = threading.Event(), []
+        threads = [threading.Thread(target=_transform, args=(server, stop, count)) for _ in range(AT_ONCE)]
+        for thread in threads:
+            thread.start()
+        loaded.append(_latencies(server))
+        done.append(len(count) / settings.SECONDS)
+        stop.set()
+        for thread in threads:
+            thread.join()
+    server.close()
+    middle = [[statistics.median(values) for values in zip(*runs)] for runs in (alone, loaded)]
+    seen = (f"p50 {middle[1][0]:.1f}, p99 {middle[1][1]:.1f} ms; without {middle[0][0]:.1f}, {middle[0][1]:.1f}; "
+            f"{statistics.median(done):.1f} transforms/s")
+    yield f"hits beside {AT_ONCE} transforms, {LOADED_CONNECTIONS} conn.", seen, "p99 ≤ that without + 5 ms"
+
+
+def _latencies(server):
+    command = ["wrk", "-t1", f"-c{LOADED_CONNECTIONS}", f"-d{max(1, round(settings.SECONDS))}s",
+               "-s", settings.BENCH / "load-one.lua", f"http://127.0.0.1:{server.port}{server.path(THUMB)}"]
+    result = subprocess.run(pinned(settings.LOAD_CORE, command), capture_output=True, text=True)
+    lines = [line.split() for line in result.stdout.splitlines() if line.startswith("BENCH ")]
+    if not lines or int(lines[0][3]):
+        raise Wrong(f"hits beside transforms: {result.stdout}{result.stderr}")
+    return float(lines[0][4]) / 1000, float(lines[0][5]) / 1000
+
+
+_serial = iter(range(1 << 30))
+
+
+def _transform(server, stop, count):
+    while not stop.is_set():
+        answer = load.ask(server.port, server.path(f"{PHOTO}?beside={next(_serial)}", RESIZE))
+        if answer.status == 200:
+            count.append(1)
