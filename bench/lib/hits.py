@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hits, revalidations, new connections and pass-through misses of small files."""
 
+import http.client
 import os
 import statistics
 
@@ -105,8 +106,7 @@ class Hits:
             raise Wrong(f"{name}: expected a hit with {tier}, got {status!r}")
 
     def _set(self, case, name, server):
-        import http.client
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=load.TIMEOUT)
         total = 0
         for turn in range(2):
             for number in range(SET):

@@ -12,6 +12,7 @@ from .process import Wrong, pinned
 SLACK_BYTES = 64
 SLACK_SHARE = 0.05
 SETTLE_SECONDS = 0.03
+TIMEOUT = 60
 
 
 class Answer:
@@ -26,12 +27,15 @@ class Answer:
 
 def ask(port, path, headers=None, connection=None):
     """One answer. A given connection is used and stays open."""
-    used = connection or http.client.HTTPConnection("127.0.0.1", port, timeout=120)
-    used.request("GET", path, headers=headers or {})
-    answer = Answer(used.getresponse())
-    if not connection:
-        used.close()
-    return answer
+    used = connection or http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT)
+    try:
+        used.request("GET", path, headers=headers or {})
+        return Answer(used.getresponse())
+    except (OSError, http.client.HTTPException) as problem:
+        raise Wrong(f"port {port}{path}: {problem!r}") from problem
+    finally:
+        if not connection:
+            used.close()
 
 
 def expect(answer, status, body, what):

@@ -167,14 +167,14 @@ class Misses:
             waiting.put((index, path))
 
         def work():
-            connection = http.client.HTTPConnection("127.0.0.1", self.daemon.port, timeout=120)
+            connection = http.client.HTTPConnection("127.0.0.1", self.daemon.port, timeout=load.TIMEOUT)
             try:
                 while True:
                     index, path = waiting.get_nowait()
                     answers[index] = load.ask(self.daemon.port, path, connection=connection)
             except queue.Empty:
                 pass
-            except (OSError, http.client.HTTPException) as problem:
+            except Wrong as problem:
                 failures.append(problem)
             finally:
                 connection.close()
@@ -185,7 +185,7 @@ class Misses:
         for thread in threads:
             thread.join()
         if failures:
-            raise Wrong(f"misses: {failures[0]!r}")
+            raise failures[0]
         return [answers[index] for index in range(len(paths))]
 
     # MARK: checking
