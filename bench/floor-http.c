@@ -25,7 +25,7 @@ static const char notModifiedBytes[] = "HTTP/1.1 304 Not Modified\r\nETag: \"flo
 static const Answer notModified = {notModifiedBytes, sizeof notModifiedBytes - 1};
 static Answer full;
 
-// What is still to be sent on a descriptor; request bytes of an unfinished head are not kept (wrk sends it whole).
+// What is still to be sent on a descriptor; an unfinished head is not kept (wrk sends it whole).
 static Answer rest[maxDescriptors];
 
 static void fail(const char *what) {
@@ -41,7 +41,8 @@ static void loadAnswer(const char *path) {
     rewind(file);
     char *bytes = malloc((size_t)length + 256);
     int head = sprintf(bytes,
-        "HTTP/1.1 200 OK\r\nContent-Type: image/jpeg\r\nContent-Length: %ld\r\nETag: \"floor\"\r\n\r\n", length);
+        "HTTP/1.1 200 OK\r\nContent-Type: image/jpeg\r\nContent-Length: %ld\r\nETag: \"floor\"\r\n\r\n",
+        length);
     if (fread(bytes + head, 1, (size_t)length, file) != (size_t)length) fail(path);
     fclose(file);
     full = (Answer){bytes, (size_t)head + (size_t)length};
@@ -53,7 +54,8 @@ static int listening(int port) {
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((unsigned short)port)};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (bind(listener, (struct sockaddr *)&address, sizeof address) || listen(listener, backlog)) fail("listen");
+    if (bind(listener, (struct sockaddr *)&address, sizeof address)) fail("bind");
+    if (listen(listener, backlog)) fail("listen");
     return listener;
 }
 

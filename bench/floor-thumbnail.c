@@ -3,10 +3,10 @@
 //
 //   floor-thumbnail A|B WIDTH HEIGHT SAVER ROUNDS OUT FILE...
 //
-// A is vips_thumbnail_buffer. B lets the JPEG decoder shrink as far as the target allows, resamples the rest, and
-// keeps premultiplied alpha in 8 bits. HEIGHT 0 keeps the proportions; otherwise the picture covers the box and is cut
-// at its centre. The results of the first round go to OUT/0, OUT/1, ... Prints "CPU-milliseconds-per-picture peak-KiB";
-// the start of libvips and the reading of files are not in it.
+// A is vips_thumbnail_buffer. B lets the JPEG decoder shrink as far as the target allows, resamples the rest,
+// and keeps premultiplied alpha in 8 bits. HEIGHT 0 keeps the proportions; otherwise the picture covers the
+// box and is cut at its centre. The results of the first round go to OUT/0, OUT/1, ...
+// Prints "CPU-milliseconds-per-picture peak-KiB", without the start of libvips and the reading of files.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,8 @@ static VipsImage *thumbnail(void *bytes, size_t count, int width, int height) {
     VipsImage *out;
     int failed = height == 0
         ? vips_thumbnail_buffer(bytes, count, &out, width, "height", VIPS_MAX_COORD, NULL)
-        : vips_thumbnail_buffer(bytes, count, &out, width, "height", height, "crop", VIPS_INTERESTING_CENTRE, NULL);
+        : vips_thumbnail_buffer(
+              bytes, count, &out, width, "height", height, "crop", VIPS_INTERESTING_CENTRE, NULL);
     if (failed) fail();
     return out;
 }
@@ -99,7 +100,10 @@ static void save(const char *folder, int index, const void *bytes, size_t count)
 }
 
 int main(int count, char **arguments) {
-    if (count < 8) return fprintf(stderr, "usage: floor-thumbnail A|B WIDTH HEIGHT SAVER ROUNDS OUT FILE...\n"), 2;
+    if (count < 8) {
+        fprintf(stderr, "usage: floor-thumbnail A|B WIDTH HEIGHT SAVER ROUNDS OUT FILE...\n");
+        return 2;
+    }
     if (VIPS_INIT(arguments[0])) fail();
     vips_concurrency_set(1);
     vips_cache_set_max(0);

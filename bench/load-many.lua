@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- A different request each time: arguments are BEFORE, AFTER, and how many there are (0: never the same twice).
+-- Another request each time: arguments are BEFORE, AFTER, and how many there are (0: never the same twice).
 -- A prime step visits all of a set in an order that no cache can profit from.
 local before, after, count, number = "", "", 0, 0
 local step = 7919

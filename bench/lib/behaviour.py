@@ -106,8 +106,8 @@ def _read_answer(connection):
     while b"\r\n\r\n" not in received:
         received += _some(connection)
     head, _, body = received.partition(b"\r\n\r\n")
-    length = next(int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:"))
-    missing = length - len(body)
+    fields = dict(line.lower().split(b":", 1) for line in head.split(b"\r\n")[1:])
+    missing = int(fields[b"content-length"]) - len(body)
     while missing > 0:
         missing -= len(_some(connection))
     return int(head.split()[1])
@@ -131,7 +131,7 @@ def _anonymous_kib(server):
 # MARK: a stampede
 
 def _stampede(folder, origin):
-    """A crowd for a cold result, one request for a cold result, and the crowd once more for what sending costs."""
+    """A crowd for a cold result, one request for another, and the crowd again for what sending costs."""
     server = servers.daemon("stampede", folder, origin.counted_port)
     _cost(server, 1, "warm")
     ones, crowds, sendings, fetches, walls = [], [], [], [], []
@@ -146,8 +146,8 @@ def _stampede(folder, origin):
     server.close()
     one, crowd, sending = (sum(values) / len(values) * 1000 for values in (ones, crowds, sendings))
     yield (f"{STAMPEDE} at once for one cold result",
-           f"{max(fetches)} fetch, {statistics.median(walls):.2f} s; CPU {crowd:.0f} ms, sending {sending:.0f}, "
-           f"one request {one:.0f}", "1 fetch, ≤ 1.2 × one + sending")
+           f"{max(fetches)} fetch, {statistics.median(walls):.2f} s; CPU {crowd:.0f} ms, "
+           f"sending {sending:.0f}, one request {one:.0f}", "1 fetch, ≤ 1.2 × one + sending")
 
 
 def _cost(server, count, name):
@@ -192,7 +192,8 @@ def _beside(folder, origin):
             thread.join()
     server.close()
     middle = [[statistics.median(values) for values in zip(*runs)] for runs in (alone, loaded)]
-    seen = (f"p50 {middle[1][0]:.1f}, p99 {middle[1][1]:.1f} ms; without {middle[0][0]:.1f}, {middle[0][1]:.1f}; "
+    (p50, p99), (p50_loaded, p99_loaded) = middle
+    seen = (f"p50 {p50_loaded:.1f}, p99 {p99_loaded:.1f} ms; without {p50:.1f}, {p99:.1f}; "
             f"{statistics.median(done):.1f} transforms/s")
     yield f"hits beside {AT_ONCE} transforms, {LOADED_CONNECTIONS} conn.", seen, "p99 ≤ that without + 5 ms"
 

@@ -8,7 +8,7 @@ import time
 from . import settings
 from .process import Wrong, pinned
 
-# What wrk counts may differ from the probe: numbers in the head grow, and it counts halves of what it cuts off.
+# What wrk counts may differ from the probe: numbers in the head grow, and it counts what it cuts off.
 SLACK_BYTES = 64
 SLACK_SHARE = 0.05
 SETTLE_SECONDS = 0.03
@@ -22,7 +22,8 @@ class Answer:
         self.body = response.read()
         # The status line, the fields as sent, and the empty line.
         head = f"HTTP/1.1 {response.status} {response.reason}\r\n"
-        self.size = len(head) + sum(len(k) + len(v) + 4 for k, v in response.getheaders()) + 2 + len(self.body)
+        fields = sum(len(name) + len(value) + 4 for name, value in response.getheaders())
+        self.size = len(head) + fields + 2 + len(self.body)
 
 
 def ask(port, path, headers=None, connection=None):
@@ -52,7 +53,8 @@ def wrk(server, port, path, connections, headers=(), many=None, size=None, secon
     """
     seconds = seconds or settings.SECONDS
     script = settings.BENCH / ("load-many.lua" if many else "load-one.lua")
-    command = ["wrk", "-t1", f"-c{connections}", f"-d{max(1, round(seconds))}s", "--timeout", "20s", "-s", script]
+    duration = f"-d{max(1, round(seconds))}s"
+    command = ["wrk", "-t1", f"-c{connections}", duration, "--timeout", "20s", "-s", script]
     for header in headers:
         command += ["-H", header]
     command += [f"http://127.0.0.1:{port}{path}"]

@@ -23,7 +23,7 @@ SETTLE_SECONDS = 0.2
 
 
 def _effort(name):
-    """What the daemon gives an encoder that no parameter of the URL sets; its source has the one word on it."""
+    """What the daemon gives an encoder that no parameter of the URL sets: its source knows."""
     text = (settings.ROOT / "Sources/ProxyCore/Imaging/EncodeSettings.swift").read_text()
     found = re.search(rf"static let {name}: Int32 = (\d+)", text)
     if not found:
@@ -31,7 +31,7 @@ def _effort(name):
     return found.group(1)
 
 
-# Parameters of ours, and a saver of libvips for the floors and vipsthumbnail that does the work of Sources/CVips/shim.h.
+# Parameters of ours, and a saver for the floors and vipsthumbnail that does the work of Sources/CVips/shim.h.
 ENCODINGS = {
     "jpeg": ("&quality=80&progressive=0", ".jpg[Q=80,optimize_coding,strip]"),
     "webp": ("&quality=79", f".webp[Q=79,effort={_effort('webp')},strip]"),
@@ -62,8 +62,8 @@ class Column:
         return ENCODINGS[self.format][1]
 
     def vipsthumbnail(self, source, out):
-        box = ["-s", f"{self.width}x{self.height}", "-m", "centre"] if self.height else ["-s", f"{self.width}x"]
-        return ["vipsthumbnail", source] + box + ["-o", f"{out}{self.saver}"]
+        box = [f"{self.width}x{self.height}", "-m", "centre"] if self.height else [f"{self.width}x"]
+        return ["vipsthumbnail", source, "-s"] + box + ["-o", f"{out}{self.saver}"]
 
 
 COLUMNS = [
@@ -136,10 +136,10 @@ class Misses:
     def _floor(self, kind, column, repeats):
         out = self.folder / f"floor.{kind}"
         out.mkdir(exist_ok=True)
-        command = [settings.BUILD / "floor-thumbnail", kind, column.width, column.height, column.saver, repeats, out]
+        command = [settings.BUILD / "floor-thumbnail", kind, column.width, column.height, column.saver]
         result = subprocess.run(
-            pinned(settings.SERVER_CORE, command + column.sources), capture_output=True, text=True,
-            env=os.environ | {"MALLOC_ARENA_MAX": "1"})
+            pinned(settings.SERVER_CORE, command + [repeats, out] + column.sources),
+            capture_output=True, text=True, env=os.environ | {"MALLOC_ARENA_MAX": "1"})
         if result.returncode != 0:
             raise Wrong(f"floor {kind}: {result.stderr}")
         milliseconds, kib = result.stdout.split()
@@ -213,7 +213,7 @@ class Misses:
             self._compare(path, ours, self.folder / "floor.B" / str(index))
 
     def _compare(self, path, ours, floor):
-        sizes = [_vips("vipsheader", file).split(":", 1)[1].split(",")[0].split()[0] for file in (ours, floor)]
+        sizes = [_vips("vipsheader", file).rpartition(": ")[2].split()[0] for file in (ours, floor)]
         if sizes[0] != sizes[1]:
             raise Wrong(f"{path}: {sizes[0]} pixels, floor B has {sizes[1]}")
         gap, size = self.folder / "gap.v", self.folder / "size.v"

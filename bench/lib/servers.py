@@ -95,7 +95,8 @@ def _nginx(name, core, folder, port, body):
     path = folder / "nginx.conf"
     user = "user root;" if os.geteuid() == 0 else ""
     path.write_text(NGINX_COMMON.format(user=user, folder=folder, body=body))
-    server = Server(name, core, ["nginx", "-p", folder, "-e", folder / "error.log", "-c", path], folder / "output")
+    command = ["nginx", "-p", folder, "-e", folder / "error.log", "-c", path]
+    server = Server(name, core, command, folder / "output")
     server.port = port
     wait_until_open(server, port)
     return server
@@ -132,7 +133,7 @@ def floor(folder):
 
 
 def daemon(name, folder, origin_port, **changes):
-    """Ours, with one event loop. `changes` are settings by the names of their variables without the prefix."""
+    """Ours, with one event loop. `changes` are settings by their variables without the prefix."""
     port = free_port()
     values = {
         "SECURITY_ALLOWED_NETWORKS": "127.0.0.0/8",

@@ -33,11 +33,13 @@ def digest(path):
 def facts():
     with open("/proc/cpuinfo") as file:
         model = re.search(r"model name\s*: (.*)", file.read())
+    processor = model.group(1) if model else platform.machine()
     load = ", ".join(f"{value:.2f}" for value in os.getloadavg())
+    version = first_line(output_of(settings.DAEMON, "--version"))
     rows = [
-        ("machine", f"{model.group(1) if model else platform.machine()}, {os.cpu_count()} cores, load {load} at start"),
+        ("machine", f"{processor}, {os.cpu_count()} cores, load {load} at start"),
         ("kernel", platform.release()),
-        ("imageproxyd", f"{first_line(output_of(settings.DAEMON, '--version'))}, sha256 {digest(settings.DAEMON)}"),
+        ("imageproxyd", f"{version}, sha256 {digest(settings.DAEMON)}"),
         ("commit", first_line(output_of("git", "-C", settings.ROOT, "describe", "--always", "--dirty"))),
         ("nginx", first_line(output_of("nginx", "-v")).replace("nginx version: ", "")),
         ("libvips", first_line(output_of("vips", "--version"))),
@@ -59,7 +61,8 @@ def ratio(value, base, goal):
 
 
 def header(title, columns, ratios):
-    return f"\n{title:<{NAME}}" + "".join(f"{c:>{CELL}}" for c in columns) + "".join(f"{c:>{RATIO}}" for c in ratios)
+    cells = [f"{name:>{CELL}}" for name in columns] + [f"{name:>{RATIO}}" for name in ratios]
+    return f"\n{title:<{NAME}}" + "".join(cells)
 
 
 def hits_header():
@@ -68,13 +71,14 @@ def hits_header():
 
 def hits_row(case, figures):
     cells = "".join(cell(figures.get(name)) for name in ("memory", "disk", "nginx", "floor"))
-    ratios = "".join(ratio(figures.get(name), figures["nginx"], case.goals[name]) for name in ("memory", "disk"))
+    nginx = figures["nginx"]
+    ratios = "".join(ratio(figures.get(name), nginx, case.goals[name]) for name in ("memory", "disk"))
     return f"{case.name:<{NAME}}{cells}{ratios}"
 
 
 def misses_header():
-    return header("CPU ms per request, 4 at once", ["ours", "pass", "floor A", "floor B", "vipsth.", "peak MiB", "A MiB"],
-                  ["ours/(B+pass)", "ours/A"])
+    columns = ["ours", "pass", "floor A", "floor B", "vipsth.", "peak MiB", "A MiB"]
+    return header("CPU ms per request, 4 at once", columns, ["ours/(B+pass)", "ours/A"])
 
 
 def misses_row(column, figures, goal):
