@@ -34,6 +34,26 @@ struct FuzzTests {
         #expect(accepted > 0)
     }
 
+    @Test("A head is accepted exactly when a plain reading of the grammar accepts it, with the same parts")
+    func plainReading() {
+        var generator = InputGenerator(seed: Corpus.seed &+ 1, corpus: Corpus.inputs("request"))
+        var limits = RequestLimits()
+        limits.fieldLines = 1_000
+        let count = Corpus.count(2_000)
+        var accepted = 0
+        for _ in 0..<count {
+            let input = generator.input()
+            let plain = PlainReading(input).verdict
+            if case .accepted = plain { accepted += 1 }
+            let (outcome, request) = HeadReading.read(input, limits, pieces: [])
+            if let difference = Self.difference(plain, outcome, request) {
+                Issue.record("\(String(decoding: input, as: UTF8.self).debugDescription): \(difference)")
+                return
+            }
+        }
+        #expect(accepted > count / 10)
+    }
+
     @Test("Chunked content is read the same however it is split, within its bounds")
     func chunks() {
         var generator = InputGenerator(seed: Corpus.seed, corpus: Corpus.inputs("chunked"))
@@ -91,5 +111,23 @@ struct FuzzTests {
     private static func cuts(_ generator: inout InputGenerator, _ count: Int, everywhere: Bool) -> [Int] {
         guard !everywhere else { return Array(0..<count) }
         return [generator.number(below: count + 1), generator.number(below: count + 1)].sorted()
+    }
+
+    /// Where both readings part, if they do; the parser may refuse what is not whole yet.
+    private static func difference(
+        _ plain: PlainReading.Verdict, _ outcome: RequestParser.Outcome, _ request: HTTPRequest
+    ) -> String? {
+        switch (plain, outcome) {
+        case (.incomplete, .needsMore), (.incomplete, .failed), (.refused, .failed): return nil
+        case (.accepted(let target, let host, let lines, let framing), .head(_, let parsed))
+        where framing == parsed:
+            let hosts = request.values(of: .host)
+            guard request.target != target || hosts.first != host || request.lines.count != lines else {
+                return nil
+            }
+            return
+                "\(target), \(host ?? ""), \(lines); parsed as \(request.target), \(hosts), \(request.lines.count)"
+        default: return "\(plain), parsed as \(outcome)"
+        }
     }
 }
