@@ -243,6 +243,18 @@ struct ServerTests {
         #expect(server.server.counts.rejected[.tooManyConnections] == 1)
     }
 
+    @Test("answers as many pipelined requests as a client cares to send, also when it then sends no more")
+    func longPipeline() async throws {
+        let server = try TestServer { .now(text($0.target)) }
+        try await onThread {
+            let client = try server.client()
+            try client.send((0..<500).map { get("/\($0)") }.joined())
+            client.finishSending()
+            for number in 0..<500 { #expect(try client.answer().text == "/\(number)") }
+            #expect(throws: RawHTTPClient.Failure.self) { try client.answer() }
+        }
+    }
+
     @Test("gives every answer an id: the client's own when it is well-formed, else one of ours")
     func requestID() async throws {
         let server = try TestServer { .now(text($0.target)) }

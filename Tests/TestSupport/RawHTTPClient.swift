@@ -51,6 +51,11 @@ public struct RawHTTPClient: Sendable {
         }
     }
 
+    /// Says that no more will be sent, and still listens.
+    public func finishSending() {
+        shutdown(descriptor, CInt(SHUT_WR))
+    }
+
     /// Ends the connection.
     public func hangUp() {
         close(descriptor)

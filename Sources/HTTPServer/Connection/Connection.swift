@@ -10,7 +10,7 @@ import Glibc
 final class Connection {
     enum Phase {
         case readingHead
-        case readingContent(HTTPRequest, ContentReader, RequestFraming)
+        case readingContent(IncomingContent)
         case awaitingAnswer(Awaited)
         /// The last answer is on its way; what still comes in is dropped.
         case closing
@@ -49,14 +49,15 @@ final class Connection {
     /// What the socket has not taken yet; empty unless the client is slow.
     var pending = Outbox()
 
-    private var parser: RequestParser
+    var parser: RequestParser
     /// Bytes received and not consumed.
-    private var rest: [UInt8] = []
+    var rest: [UInt8] = []
     /// Whether the socket may have more to read; it says so only once.
-    private var isReadable = false
-    private var endOfInput = false
-    private var hasServed = false
-    private var answered: UInt64 = 0
+    var isReadable = false
+    var endOfInput = false
+    var hasServed = false
+    /// Answers so far; tells an answer that comes too late from the one that is waited for.
+    var answered: UInt64 = 0
 
     init(number: UInt64, socket: CInt, peer: PeerAddress, isRestricted: Bool, loop: EventLoop) {
         self.number = number
@@ -99,7 +100,7 @@ final class Connection {
         switch (deadline.kind, phase) {
         case (_, .closed): return
         case (.idle, _), (.linger, _): close()
-        case (.header, _): rest.isEmpty ? close() : refuse(408, .headerTimeout)
+        case (.header, _): hasBegunHead ? refuse(408, .headerTimeout) : close()
         case (.body, _): refuse(408, .bodyTimeout)
         case (.write, _):
             loop.reject(.writeTimeout)
@@ -121,210 +122,10 @@ final class Connection {
         if case .readingHead = phase, rest.isEmpty, pending.isEmpty { close() }
     }
 
-    // MARK: - Reading
-
-    /// Goes as far as the bytes at hand and the client's own pace allow.
-    private func proceed() {
-        consumeRest()
-        while isReadable, takesInput { receive() }
-        if endOfInput { finishInput() }
-    }
-
-    /// Whether a request can be read now: a client that does not take its answers, or waits for one, is not read from.
-    private var takesInput: Bool {
-        switch phase {
-        case .readingHead, .readingContent: pending.isEmpty
-        case .closing: true
-        case .awaitingAnswer, .closed: false
-        }
-    }
-
-    private func receive() {
-        let count = unsafe loop.receive(from: socket) { unsafe take($0) }
-        if count <= 0 {
-            isReadable = false
-            endOfInput = endOfInput || count == 0 || errno != EAGAIN
-        } else if count < EventLoop.receiveBytes {
-            isReadable = false
-        }
-    }
-
-    /// Consumes what has just been received, and keeps what is left over.
-    private func take(_ bytes: UnsafeRawBufferPointer) {
-        guard rest.isEmpty else {
-            unsafe rest.append(contentsOf: bytes)
-            return consumeRest()
-        }
-        let count = unsafe consume(bytes)
-        if count < bytes.count { unsafe rest.append(contentsOf: bytes[count...]) }
-        settle()
-    }
-
-    private func consumeRest() {
-        while !rest.isEmpty, takesInput {
-            let bytes = rest
-            let count = unsafe bytes.withUnsafeBytes { unsafe consume($0) }
-            rest = count == bytes.count ? [] : Array(bytes[count...])
-            settle()
-            if count == 0 { return }
-        }
-    }
-
-    /// After a batch of requests: sends their answers, and sets the clock for what comes next.
-    private func settle() {
-        flush()
-        guard case .readingHead = phase, pending.isEmpty else { return }
-        if rest.isEmpty {
-            deadline =
-                hasServed ? (.idle, loop.now + loop.times.idle) : (.header, loop.now + loop.times.header)
-        } else if deadline.kind != .header {
-            deadline = (.header, loop.now + loop.times.header)
-        }
-    }
-
-    /// Hot path: reads and answers requests until bytes or permission run out; returns how many bytes that took.
-    private func consume(_ bytes: UnsafeRawBufferPointer) -> Int {
-        var consumed = 0
-        while consumed < bytes.count, loop.outbox.answers < Self.maxPipelined {
-            let left = unsafe UnsafeRawBufferPointer(rebasing: bytes[consumed...])
-            let count: Int
-            switch phase {
-            case .readingHead: count = unsafe readHead(left)
-            case .readingContent(let request, let reader, let framing):
-                count = unsafe readContent(left, request, reader, framing)
-            case .closing, .closed: return bytes.count
-            case .awaitingAnswer: return consumed
-            }
-            if count == 0 { break }
-            consumed += count
-        }
-        return consumed
-    }
-
-    /// Most answers made ahead for one connection before the first has left.
-    private static let maxPipelined = 64
-
-    private func readHead(_ bytes: UnsafeRawBufferPointer) -> Int {
-        switch unsafe parser.parse(bytes, into: &loop.request) {
-        case .needsMore: return 0
-        case .failed(let error):
-            refuse(error.rawValue, HTTPServer.RejectionReason(error))
-            return bytes.count
-        case .head(let length, let framing):
-            begin(framing)
-            return length
-        }
-    }
-
-    private func begin(_ framing: RequestFraming) {
-        loop.request.receivedAt = loop.now
-        guard framing.body != .none else { return answer(loop.request, framing) }
-        do throws(RequestError) {
-            let reader = try ContentReader(framing.body, limits: RequestLimits(loop.configuration))
-            if framing.expectsContinue {
-                loop.outbox.appendHead { $0 += "HTTP/1.1 100 Continue\r\n\r\n".utf8 }
-            }
-            phase = .readingContent(loop.request, reader, framing)
-            deadline = (.body, loop.now + loop.times.body)
-        } catch {
-            refuse(error.rawValue, HTTPServer.RejectionReason(error))
-        }
-    }
-
-    private func readContent(
-        _ bytes: UnsafeRawBufferPointer, _ request: HTTPRequest, _ reader: ContentReader,
-        _ framing: RequestFraming
-    ) -> Int {
-        var (request, reader) = (request, reader)
-        let count: Int
-        do throws(RequestError) {
-            count = unsafe try reader.read(Array(bytes)[...])
-        } catch {
-            refuse(error.rawValue, HTTPServer.RejectionReason(error))
-            return bytes.count
-        }
-        if count > 0 { deadline = (.body, loop.now + loop.times.body) }
-        if reader.isDone {
-            request.body = reader.content
-            answer(request, framing)
-        } else {
-            phase = .readingContent(request, reader, framing)
-        }
-        return count
-    }
-
-    /// The client will send no more: what is on its way still leaves, what waits for a task is given up.
-    private func finishInput() {
-        switch phase {
-        case .awaitingAnswer: cut()
-        case .closed: return
-        case .readingHead, .readingContent, .closing:
-            phase = .closing
-            if pending.isEmpty { close() }
-        }
-    }
-
-    // MARK: - Answering
-
-    /// Hot path: asks the handler.
-    private func answer(_ request: HTTPRequest, _ framing: RequestFraming) {
-        let head = AnsweredHead(
-            method: request.method, isHTTP10: request.isHTTP10,
-            keepsAlive: framing.keepsAlive && !isRestricted,
-            receivedAt: request.receivedAt, id: loop.id(of: request))
-        if isRestricted, !loop.handler.isVital(request) {
-            loop.reject(.overload)
-            return answer(head, with: ServerProblem.overload)
-        }
-        switch loop.handler.answer(request) {
-        case .now(let response): answer(head, with: response)
-        case .later(let context, let work):
-            let (inbox, number, sequence) = (loop.inbox, number, answered)
-            let task = Task {
-                let response = await work()
-                inbox.post(.answer(connection: number, sequence: sequence, response))
-            }
-            phase = .awaitingAnswer(Awaited(head: head, context: context, task: task))
-            deadline = (.answer, loop.now + loop.times.request)
-        }
-    }
-
-    /// Hot path: puts an answer into the loop's outbox.
-    private func answer(_ head: AnsweredHead, with response: HTTPResponse) {
-        answered += 1
-        hasServed = true
-        let keepsAlive = head.keepsAlive && !response.closesConnection && !loop.isDraining
-        let hasBody = head.method != .head && !response.status.forbidsBody
-        loop.outbox.appendHead { bytes in
-            loop.encoder.encode(
-                response, contentLength: response.body.count, requestID: head.id, keepsAlive: keepsAlive,
-                isHTTP10: head.isHTTP10, into: &bytes)
-        }
-        if hasBody { loop.outbox.append(response.body) }
-        var exchange = HTTPExchange(status: response.status, requestID: head.id)
-        exchange.method = head.method
-        exchange.bodyBytesSent = hasBody ? response.body.count : 0
-        exchange.receivedAt = head.receivedAt
-        exchange.context = response.context
-        exchange.note = response.note
-        exchange.peer = peer
-        exchange.loop = loop.index
-        loop.outbox.finish(exchange)
-        phase = keepsAlive ? .readingHead : .closing
-    }
-
-    /// Answers what can't be read, and ends: where the next request begins can't be known.
-    private func refuse(_ status: UInt16, _ reason: HTTPServer.RejectionReason) {
-        loop.reject(reason)
-        rest = []
-        answer(AnsweredHead(receivedAt: loop.now, id: loop.newID()), with: ServerProblem.response(status))
-        flush()
-    }
-
     // MARK: - Ending
 
     /// Sends what can be sent, and goes on to what follows.
-    private func flush() {
+    func flush() {
         guard !isClosed else { return }
         let before = pending.bytesSent
         switch send() {
@@ -383,7 +184,7 @@ final class Connection {
         close()
     }
 
-    private func close() {
+    func close() {
         guard !isClosed else { return }
         phase = .closed
         loop.remove(self)
