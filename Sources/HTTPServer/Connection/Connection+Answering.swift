@@ -6,7 +6,8 @@ extension Connection {
         let head = AnsweredHead(
             method: request.method, isHTTP10: request.isHTTP10,
             keepsAlive: framing.keepsAlive && !isRestricted,
-            receivedAt: request.receivedAt, id: loop.id(of: request))
+            receivedAt: request.receivedAt, id: loop.id(of: request),
+            client: loop.client(of: request, peer))
         if isRestricted, !loop.handler.isVital(request) {
             loop.reject(.overload)
             return answer(head, with: ServerProblem.overload)
@@ -42,7 +43,7 @@ extension Connection {
         exchange.receivedAt = head.receivedAt
         exchange.context = response.context
         exchange.note = response.note
-        exchange.peer = peer
+        exchange.peer = head.client
         exchange.loop = loop.index
         loop.outbox.finish(exchange)
         phase = keepsAlive ? .readingHead : .closing
@@ -52,7 +53,9 @@ extension Connection {
     func refuse(_ status: UInt16, _ reason: HTTPServer.RejectionReason) {
         loop.reject(reason)
         rest = []
-        answer(AnsweredHead(receivedAt: loop.now, id: loop.newID()), with: ServerProblem.response(status))
+        answer(
+            AnsweredHead(receivedAt: loop.now, id: loop.newID(), client: peer),
+            with: ServerProblem.response(status))
         flush()
     }
 }

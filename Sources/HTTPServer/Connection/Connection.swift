@@ -31,6 +31,7 @@ final class Connection {
         var keepsAlive = false
         var receivedAt: UInt64
         var id: RequestID
+        var client: PeerAddress
     }
 
     /// What a deadline is for.
@@ -176,7 +177,7 @@ final class Connection {
             exchange.method = awaited.head.method
             exchange.receivedAt = awaited.head.receivedAt
             exchange.context = awaited.context
-            exchange.peer = peer
+            exchange.peer = awaited.head.client
             exchange.loop = loop.index
             exchange.wasCut = true
             loop.report(exchange)

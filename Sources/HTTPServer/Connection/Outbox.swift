@@ -11,7 +11,8 @@ struct Outbox {
     private enum Segment {
         /// Part of `heads`.
         case heads(Range<Int>)
-        case bytes([UInt8], sent: Int)
+        /// Bytes of an array that are still to be sent.
+        case bytes([UInt8], Range<Int>)
         case file(CInt, Range<Int64>, owner: any AnyObject & Sendable)
     }
 
@@ -66,7 +67,8 @@ struct Outbox {
         queued += body.count
         switch body {
         case .none: return
-        case .bytes(let bytes): if !bytes.isEmpty { segments.append(.bytes(bytes, sent: 0)) }
+        case .bytes(let bytes): if !bytes.isEmpty { segments.append(.bytes(bytes, 0..<bytes.count)) }
+        case .part(let bytes, let range): if !range.isEmpty { segments.append(.bytes(bytes, range)) }
         case .file(let file, let offset, let length, let owner):
             if length > 0 { segments.append(.file(file, offset..<(offset + length), owner: owner)) }
         }
@@ -146,11 +148,11 @@ struct Outbox {
         }
         switch segments[index] {
         case .heads(let range):
-            unsafe vectors[count] = Self.vector(UnsafeRawBufferPointer(rebasing: heads[range]), from: 0)
+            unsafe vectors[count] = Self.vector(heads, range)
             return unsafe gather(heads, index + 1, count + 1, &vectors, socket)
-        case .bytes(let bytes, let sent):
+        case .bytes(let bytes, let range):
             return unsafe bytes.withUnsafeBytes { raw in
-                unsafe vectors[count] = Self.vector(raw, from: sent)
+                unsafe vectors[count] = Self.vector(raw, range)
                 return unsafe gather(heads, index + 1, count + 1, &vectors, socket)
             }
         case .file:
@@ -158,10 +160,11 @@ struct Outbox {
         }
     }
 
-    private static func vector(_ bytes: UnsafeRawBufferPointer, from start: Int) -> iovec {
+    private static func vector(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> iovec {
         unsafe iovec(
-            iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress.map { unsafe $0 + start }),
-            iov_len: bytes.count - start)
+            iov_base: UnsafeMutableRawPointer(
+                mutating: bytes.baseAddress.map { unsafe $0 + range.lowerBound }),
+            iov_len: range.count)
     }
 
     /// `hasMore` lets the kernel join a head with the file behind it in one segment.
@@ -193,10 +196,10 @@ struct Outbox {
                 taken = min(left, range.count)
                 isGone = taken == range.count
                 if !isGone { segments[first] = .heads((range.lowerBound + taken)..<range.upperBound) }
-            case .bytes(let bytes, let sent):
-                taken = min(left, bytes.count - sent)
-                isGone = taken == bytes.count - sent
-                if !isGone { segments[first] = .bytes(bytes, sent: sent + taken) }
+            case .bytes(let bytes, let range):
+                taken = min(left, range.count)
+                isGone = taken == range.count
+                if !isGone { segments[first] = .bytes(bytes, (range.lowerBound + taken)..<range.upperBound) }
             case .file(let file, let range, let owner):
                 taken = Int(min(Int64(left), range.upperBound - range.lowerBound))
                 isGone = range.lowerBound + Int64(taken) == range.upperBound

@@ -171,6 +171,12 @@ final class EventLoop: @unchecked Sendable {
         return (given ?? nil) ?? newID()
     }
 
+    /// Hot path: who a request is from, as far as trusted proxies tell.
+    func client(of request: HTTPRequest, _ peer: PeerAddress) -> PeerAddress {
+        guard request.has(.xForwardedFor) else { return peer }
+        return ForwardedClient.address(of: request, peer: peer, isTrusted: configuration.isTrustedProxy)
+    }
+
     /// An id of our own.
     func newID() -> RequestID { RequestID(ids.next()) }
 

@@ -15,10 +15,11 @@ public struct FieldName: Sendable, Hashable {
         known = KnownField(bytes.span, 0..<bytes.count)
     }
 
-    /// Takes a name written in the source, which must be a token.
-    init(literal name: StaticString) {
+    /// Takes a name written in the source; one that is no token ends the process.
+    public init(literal name: StaticString) {
         let bytes = unsafe Array(
             UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+        precondition(!bytes.isEmpty && bytes.allSatisfy(OctetSet.token.contains), "\(name) is no token")
         self.bytes = bytes
         known = KnownField(bytes.span, 0..<bytes.count)
     }

@@ -17,6 +17,11 @@ public struct HTTPFields: Sendable, Hashable {
         lines.append(Line(name: name, value: value))
     }
 
+    /// Adds all lines of others.
+    public mutating func append(_ fields: HTTPFields) {
+        lines += fields.lines
+    }
+
     /// Puts one line in place of all of its name.
     public mutating func set(_ name: FieldName, _ value: FieldValue) {
         lines.removeAll { $0.name == name }

@@ -31,6 +31,8 @@ public enum HTTPBody: Sendable {
     case none
     /// All of an array, sent from its own storage.
     case bytes([UInt8])
+    /// Some of an array's bytes; the range lies within it.
+    case part([UInt8], Range<Int>)
     /// Part of a file, sent by sendfile(2); `owner` is held until then and closes the descriptor.
     case file(descriptor: CInt, offset: Int64, length: Int64, owner: any AnyObject & Sendable)
 
@@ -39,7 +41,24 @@ public enum HTTPBody: Sendable {
         switch self {
         case .none: 0
         case .bytes(let bytes): bytes.count
+        case .part(_, let range): range.count
         case .file(_, _, let length, _): Int(length)
+        }
+    }
+
+    /// Some of its bytes; `range` lies within it.
+    public func part(_ range: Range<Int64>) -> HTTPBody {
+        switch self {
+        case .none: .none
+        case .bytes(let bytes): .part(bytes, Int(range.lowerBound)..<Int(range.upperBound))
+        case .part(let bytes, let outer):
+            .part(
+                bytes, (outer.lowerBound + Int(range.lowerBound))..<(outer.lowerBound + Int(range.upperBound))
+            )
+        case .file(let descriptor, let offset, _, let owner):
+            .file(
+                descriptor: descriptor, offset: offset + range.lowerBound,
+                length: range.upperBound - range.lowerBound, owner: owner)
         }
     }
 }

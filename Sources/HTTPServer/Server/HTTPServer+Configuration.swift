@@ -34,6 +34,9 @@ extension HTTPServer {
         /// How long a loop waits for the next event before it gives its thread back, in milliseconds.
         public var lingerMilliseconds = 5
 
+        /// Which peers are proxies whose `X-Forwarded-For` is believed; none by default.
+        public var isTrustedProxy: @Sendable (PeerAddress) -> Bool = { _ in false }
+
         /// The defaults.
         public init() {}
     }

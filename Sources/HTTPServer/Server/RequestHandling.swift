@@ -43,7 +43,7 @@ public struct HTTPExchange: Sendable {
     public var note: (any AnyObject & Sendable)?
     /// The request's id.
     public var requestID: RequestID
-    /// The other end of the connection.
+    /// The other end of the connection, or the client that a trusted proxy named.
     public var peer = PeerAddress.unix
     /// The event loop's number, from 0.
     public var loop = 0
