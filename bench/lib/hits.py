@@ -3,13 +3,19 @@
 
 import http.client
 import os
+import pathlib
+import shutil
 import statistics
+import tempfile
 
-from . import load, servers, settings
+from . import load, servers, settings, table
 from .process import Wrong
 
 THUMB = "thumb/t20k.jpg"
 SET = 10_000
+# Where pass-through misses are stored, if there is room; otherwise beside everything else.
+MEMORY_FOLDER = pathlib.Path("/dev/shm")
+MEMORY_NEEDED = 6 << 30
 ALL = ("memory", "disk", "nginx", "floor")
 GOALS = {"memory": 0.75, "disk": 1.0}
 
@@ -42,6 +48,9 @@ class Hits:
         self.origin = origin
         self.thumb = (settings.CORPUS / THUMB).read_bytes()
         self.serial = 0
+        self.folder = folder
+        self.shared = None
+        self.storing = {}
         on_disk = {"CACHE_ORIGINALS": "disk", "CACHE_RESULTS": "disk", "CACHE_MEMORY_MAX_BYTES": "1MiB"}
         self.contenders = {
             "memory": servers.daemon("memory", folder, origin.port),
@@ -52,8 +61,10 @@ class Hits:
         }
 
     def close(self):
-        for server in self.contenders.values():
+        for server in list(self.contenders.values()) + list(self.storing.values()):
             server.close()
+        if self.shared:
+            self.shared.cleanup()
 
     def rows(self, report):
         """Measures case by case; contenders take turns in each round, and another one begins each time."""
@@ -66,6 +77,7 @@ class Hits:
                 shift = turn % len(case.contenders)
                 for name in case.contenders[shift:] + case.contenders[:shift]:
                     figures[name].append(asked[name]())
+            table.rounds(case.name, figures)
             report(case, {name: statistics.median(values) for name, values in figures.items()})
 
     # MARK: preparing a row: ask, check, warm, and return what to do in each round
@@ -76,7 +88,7 @@ class Hits:
         if case.kind == "set":
             return self._set(case, name, server)
         if case.kind == "miss":
-            return self._misses(case, server)
+            return self._misses(case, self._storing_in_memory(name))
         path = server.path(THUMB)
         answer = self._warm(name, server, port, path)
         headers, size = [], answer.size
@@ -130,6 +142,20 @@ class Hits:
             source = f"small/{number:05d}.jpg"
             answer = load.ask(server.port, server.path(source))
             load.expect(answer, 200, (settings.CORPUS / source).read_bytes(), f"{name} {source}")
+
+    def _storing_in_memory(self, name):
+        """A contender that stores in memory: on a disk, what others write there would be measured."""
+        if name not in self.storing:
+            folder = self._shared_folder()
+            self.storing[name] = (
+                servers.nginx_cache(folder, self.origin.port, "storing-nginx") if name == "nginx"
+                else servers.daemon("storing", folder, self.origin.port))
+        return self.storing[name]
+
+    def _shared_folder(self):
+        if not self.shared and MEMORY_FOLDER.is_dir() and shutil.disk_usage(MEMORY_FOLDER).free >= MEMORY_NEEDED:
+            self.shared = tempfile.TemporaryDirectory(prefix="imageproxyd-bench-", dir=MEMORY_FOLDER)
+        return pathlib.Path(self.shared.name) if self.shared else self.folder
 
     def _misses(self, case, server):
         """A query of its own makes every URL new, while the origin sends the same file."""

@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 
-from . import load, servers, settings
+from . import load, servers, settings, table
 from .process import Wrong, pinned
 
 AT_ONCE = 4
@@ -111,6 +111,7 @@ class Misses:
                 milliseconds, kib = run()
                 spent[name].append(milliseconds)
                 peaks[name].append(kib)
+        table.rounds(column.name, spent)
         figures = {name: statistics.median(values) for name, values in spent.items()}
         return figures | {"peak": max(peaks["ours"]) / 1024, "peak A": max(peaks["A"]) / 1024}
 

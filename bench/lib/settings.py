@@ -21,5 +21,7 @@ SERVER_CORE = int(os.environ.get("BENCH_SERVER_CORE", "0"))
 LOAD_CORE = int(os.environ.get("BENCH_LOAD_CORE", "1"))
 # Which parts to run: hits, misses, behaviour.
 PARTS = os.environ.get("BENCH_PARTS", "hits,misses,behaviour").split(",")
+# Shows the figure of each round on standard error.
+VERBOSE = os.environ.get("BENCH_VERBOSE", "") != ""
 # Only rows whose name contains this.
 ONLY = os.environ.get("BENCH_ONLY", "")

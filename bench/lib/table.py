@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import subprocess
+import sys
 
 from . import settings
 
@@ -48,6 +49,13 @@ def facts():
                    f"median of {settings.ROUNDS} interleaved rounds of {settings.SECONDS:g} s"),
     ]
     return "\n".join(f"{name:<12} {value}" for name, value in rows)
+
+
+def rounds(name, figures):
+    """What the medians are made of, for who wonders about one."""
+    if settings.VERBOSE:
+        for contender, values in figures.items():
+            print(f"  {name}: {contender} {' '.join(f'{value:.1f}' for value in values)}", file=sys.stderr)
 
 
 def cell(value, digits=1):
