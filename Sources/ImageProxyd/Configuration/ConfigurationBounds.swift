@@ -94,6 +94,9 @@ extension FreshnessConfiguration {
         check.require(
             "freshness.default", self.default, self.default <= maximum,
             allowed: "at most freshness.maximum, \(maximum)")
+        check.require("freshness.staleWhileRevalidate", staleWhileRevalidate, in: .seconds(0)...longest)
+        check.require("freshness.staleIfError", staleIfError, in: .seconds(0)...longest)
+        check.require("freshness.maxRefreshes", maxRefreshes, in: 1...10_000)
     }
 }
 
