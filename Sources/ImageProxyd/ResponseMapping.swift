@@ -6,17 +6,21 @@ internal import ProxyCore
 /// From what the pipeline knows to what HTTP says: 200, 304, or a problem document.
 struct ResponseMapping: Sendable {
     /// Hot path: the answer to a memory hit.
-    func hit(_ alias: Alias, _ entry: MemoryEntry, request: HTTPRequest, at now: Int64) -> HTTPResponse {
+    func hit(
+        _ alias: Alias, _ cached: ImagePipeline.CachedEntry, request: HTTPRequest, at now: Int64
+    ) -> HTTPResponse {
+        let entry = cached.entry
         let age = entry.record.currentAge(at: now)
         let isUnchanged = EntityTagCondition.isMet(by: request, entityTag: alias.entityTag, entry.record)
         var response = HTTPResponse(status: isUnchanged ? .notModified : .ok)
         response.prepared = isUnchanged ? alias.notModifiedHead : alias.head
         response.scratch.append(.age, integer: age)
+        // Below zero for a stale one (RFC 9211 §2.5).
         response.scratch.append(
             .cacheStatus, "imageproxyd; hit; ttl=", integer: entry.record.freshnessLifetime - age,
-            "; detail=memory")
+            cached.isStale ? "; detail=stale-while-revalidate" : "; detail=memory")
         if !isUnchanged { response.body = .bytes(entry.body) }
-        response.context = ExchangeContext(.img, .memory).packed
+        response.context = ExchangeContext(.img, cached.isStale ? .stale : .memory).packed
         return response
     }
 
@@ -66,8 +70,13 @@ struct ResponseMapping: Sendable {
             case .memory: "imageproxyd; hit; ttl=\(ttl); detail=memory"
             case .disk: "imageproxyd; hit; ttl=\(ttl); detail=disk"
             case .storedOriginal: "imageproxyd; hit; ttl=\(ttl); detail=original"
-            case .revalidated: "imageproxyd; fwd=stale; fwd-status=304"
-            case .fetched(let wasStale): "imageproxyd; fwd=\(wasStale ? "stale" : "uri-miss"); fwd-status=200"
+            case .revalidated(let reason): "imageproxyd; fwd=\(reason.token); fwd-status=304"
+            case .fetched(let reason): "imageproxyd; fwd=\(reason.token); fwd-status=200"
+            case .stale(.whileRevalidating): "imageproxyd; hit; ttl=\(ttl); detail=stale-while-revalidate"
+            case .stale(.asClientAllows): "imageproxyd; hit; ttl=\(ttl); detail=max-stale"
+            case .stale(.onError(let error, wasAsked: true)):
+                "imageproxyd; fwd=stale\(error.forwardedStatus); ttl=\(ttl); detail=stale-if-error"
+            case .stale(.onError): "imageproxyd; hit; ttl=\(ttl); detail=stale-if-error"
             }
         if image.isStored, image.provenance.wentForward { text += "; stored" }
         if image.isCollapsed { text += "; collapsed" }
@@ -92,9 +101,25 @@ extension ImageResponse.Provenance {
     var wentForward: Bool {
         switch self {
         case .revalidated, .fetched: true
-        case .memory, .disk, .storedOriginal: false
+        case .memory, .disk, .storedOriginal, .stale: false
         }
     }
+}
+
+extension ImageResponse.Forwarding {
+    /// The value of `fwd` (RFC 9211 §2.2).
+    fileprivate var token: String {
+        switch self {
+        case .missing: "uri-miss"
+        case .stale: "stale"
+        case .request: "request"
+        }
+    }
+}
+
+extension PipelineError {
+    /// The member `fwd-status`, where the origin answered at all (RFC 9211 §2.3).
+    fileprivate var forwardedStatus: String { upstreamStatus.map { "; fwd-status=\($0)" } ?? "" }
 }
 
 extension HTTPBody {

@@ -97,6 +97,7 @@ extension FreshnessConfiguration {
         check.require("freshness.staleWhileRevalidate", staleWhileRevalidate, in: .seconds(0)...longest)
         check.require("freshness.staleIfError", staleIfError, in: .seconds(0)...longest)
         check.require("freshness.maxRefreshes", maxRefreshes, in: 1...10_000)
+        check.require("freshness.refreshPause", refreshPause, in: .seconds(0)...(.hours(1)))
     }
 }
 

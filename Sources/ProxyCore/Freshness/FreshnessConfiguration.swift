@@ -37,6 +37,10 @@ public struct FreshnessConfiguration: Sendable, Hashable, Codable {
     ///
     /// Default 32.
     public var maxRefreshes: Int = 32
+    /// Time between a refresh in the background that failed and the next one of the same source.
+    ///
+    /// Default 5s.
+    public var refreshPause: TimeSpan = .seconds(5)
 
     /// The defaults.
     public init() {}

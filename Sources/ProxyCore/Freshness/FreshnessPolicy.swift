@@ -35,6 +35,11 @@ public struct FreshnessPolicy: Sendable, Hashable {
     /// Whether clients' `Cache-Control` counts.
     public var honoursClients: Bool { configuration.clientDirectives }
 
+    /// The most refreshes at once, and the pause after one that failed, in seconds.
+    var refreshBounds: (limit: Int, pause: Int64) {
+        (configuration.maxRefreshes, Int64(configuration.refreshPause.seconds))
+    }
+
     /// Reads a response's head.
     ///
     /// - Parameter isAuthorized: whether the request proved who asks; a shared cache may then keep the response only
