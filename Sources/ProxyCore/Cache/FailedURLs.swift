@@ -22,19 +22,28 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
         var hits: [FailureClass: Int] = [:]
     }
 
-    private let ttl: FailedURLsConfiguration.TTL
+    private let configuration: FailedURLsConfiguration
+    private let random: @Sendable () -> Double
     private let state: Mutex<State>
 
     /// An empty blacklist.
-    public init(configuration: FailedURLsConfiguration) {
-        ttl = configuration.ttl
+    /// - Parameter random: chance, from 0 up to 1.
+    public init(
+        configuration: FailedURLsConfiguration,
+        random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
+    ) {
+        self.configuration = configuration
+        self.random = random
         state = Mutex(State(table: FailureTable(maxEntries: configuration.maxEntries)))
     }
 
     /// Remembers a failure for as long as its class says, in place of an earlier one; a class with no time is not kept.
+    ///
+    /// Chance shortens that time by up to `failedURLs.jitter`, so that what failed together is not tried again together.
     public func remember(_ key: CacheKey, _ failure: Failure, as failureClass: FailureClass, at now: Int64) {
-        let seconds = Int64(failureClass.span(in: ttl).seconds)
-        guard seconds > 0 else { return }
+        let longest = failureClass.span(in: configuration.ttl).seconds
+        guard longest > 0 else { return }
+        let seconds = max(1, Int64((Double(longest) * (1 - configuration.jitter * random())).rounded()))
         let entry = FailureTable<Failure>.Entry(
             key: key, failure: failure, failureClass: failureClass, end: now + seconds)
         state.withLock { $0.table.insert(entry, at: now) }

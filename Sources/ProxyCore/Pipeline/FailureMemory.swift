@@ -6,13 +6,20 @@ import Synchronization
 public final class FailureMemory: Sendable {
     private let failed: FailedURLs<PipelineError>
     private let slowSources: Mutex<SlowSources>
+    /// Origins that can't be reached.
+    let hosts: HostBreakers
 
     /// Different results that must time out before the source itself is refused.
     private static let timeoutsPerSource = 3
 
     /// An empty blacklist.
-    public init(configuration: FailedURLsConfiguration) {
-        failed = FailedURLs(configuration: configuration)
+    /// - Parameter random: chance, from 0 up to 1, for the jitter of times.
+    public init(
+        configuration: FailedURLsConfiguration,
+        random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
+    ) {
+        failed = FailedURLs(configuration: configuration, random: random)
+        hosts = HostBreakers(rules: configuration.breaker, random: random)
         slowSources = Mutex(SlowSources(capacity: configuration.maxEntries))
     }
 
@@ -41,6 +48,9 @@ public final class FailureMemory: Sendable {
     public func counts(at now: Int64) -> (remembered: [FailureClass: Int], hits: [FailureClass: Int]) {
         (failed.counts(at: now), failed.hits)
     }
+
+    /// Origins that are left alone now, for the metrics.
+    public var openHosts: Int { hosts.openCount }
 
     /// Forgets a failure: the key has just succeeded.
     func forget(_ key: CacheKey) {

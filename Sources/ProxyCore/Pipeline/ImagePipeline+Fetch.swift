@@ -36,15 +36,18 @@ extension ImagePipeline {
         _ request: ImageRequest, into fetch: OriginalFetch, validating record: SourceRecord?,
         asking client: RequestDirectives
     ) async throws(PipelineError) -> Source {
+        let pass = try failures.hosts.admit(request.source.origin, at: clock())
         let start = ContinuousClock.now
         let question = originRequest(for: request, validating: record)
         let received: Source?
         do throws(LoadError) {
             let summary = try await loader.load(question, into: fetch)
+            failures.hosts.report(pass, nil, at: clock())
             metrics.count(summary, isNotModified: fetch.head?.status == 304)
             received = try await receivedSource(
                 request, fetch, validating: record, isAuthorized: question.isAuthorized, asking: client)
         } catch {
+            failures.hosts.report(pass, error, at: clock())
             let failure = PipelineError(error)
             metrics.count(error)
             await remember(failure, of: request)

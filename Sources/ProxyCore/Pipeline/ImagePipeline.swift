@@ -53,6 +53,7 @@ public final class ImagePipeline: Sendable {
         self.clock = clock
         let bounds = freshness.refreshBounds
         refreshes = Mutex(RefreshDesk(limit: bounds.limit, pause: bounds.pause))
+        metrics.hostBreakersOpen.observe { failures.openHosts }
     }
 
     /// Flights under way: fetches and renderings, for the metrics.

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The memory of failures")
 struct FailureMemoryTests {
-    private let memory = FailureMemory(configuration: FailedURLsConfiguration())
+    private let memory = FailureMemory(configuration: FailedURLsConfiguration(), random: { 0 })
     private let source = CacheKey(canonicalText: "source")
     private let results = (0..<4).map { CacheKey(canonicalText: "result \($0)") }
 
