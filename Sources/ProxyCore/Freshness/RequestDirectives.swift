@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a client's `Cache-Control` asks of the cache (RFC 9111 §5.2.1).
+/// What a request asks of the cache: by its `Cache-Control` (RFC 9111 §5.2.1), or by options that mean the same.
 ///
-/// Only where the configuration trusts clients with it (`freshness.clientDirectives`); else `none`.
+/// The former only where the configuration trusts clients with it (`freshness.clientDirectives`); else `none`.
 public struct RequestDirectives: Sendable, Hashable {
     /// `no-cache`: ask the origin, whatever is stored.
     public var noCache = false
@@ -16,11 +16,14 @@ public struct RequestDirectives: Sendable, Hashable {
     public var minFresh: Int64?
     /// `max-stale`: stale by at most this many seconds; without a number by any.
     public var maxStale: Int64?
+    /// Try although a failure is remembered (SDWebImage: retryFailed); no directive of HTTP, but an option of ours.
+    public var retryFailed = false
 
     /// Asks for nothing in particular.
     public static let none = RequestDirectives()
 
-    private init() {}
+    /// Asks for nothing in particular, yet.
+    public init() {}
 
     /// Reads the lines of `Cache-Control`, and those of `Pragma` only where there is none of the former (RFC 9111 §5.4).
     ///

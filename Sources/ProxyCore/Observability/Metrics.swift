@@ -134,7 +134,8 @@ public final class Metrics: Sendable {
         families = [
             httpRequests, httpRequestDuration, httpConnections, httpConnectionsTotal, httpRejected,
             httpResponseBytes, cacheRequests, cacheBytes, cacheEntries, cacheEvictions, cacheCorrupt,
-            cacheWriteErrors, coalescedRequests, flights, failedURLs, failedURLHits, hostBreakersOpen, fetches, fetchDuration,
+            cacheWriteErrors, coalescedRequests, flights, failedURLs, failedURLHits, hostBreakersOpen,
+            fetches, fetchDuration,
             fetchPhase, fetchBytes, fetchesInFlight, fetchQueue, transforms, transformDuration,
             transformQueue,
             transformQueueDuration, workers, workerRestarts, accessLogDropped, buildInfo,

@@ -17,6 +17,7 @@ struct HostBreaker: Sendable {
     private var lastFailure: Int64 = 0
     /// How often it has opened since the origin last worked.
     private var trips = 0
+    private var openedAt: Int64 = 0
     private var opensUntil: Int64 = 0
     private var isProbing = false
 
@@ -31,7 +32,8 @@ struct HostBreaker: Sendable {
     /// Decides on a fetch; every one that is admitted has to report its end by `fail` or `withdraw`, or by success.
     mutating func admit(at now: Int64) -> Admission {
         guard isOpen else { return .admitted(isProbe: false) }
-        guard now >= opensUntil else { return .refused(seconds: opensUntil - now) }
+        // A clock that was set back must not make the pause longer.
+        guard now >= opensUntil || now < openedAt else { return .refused(seconds: opensUntil - now) }
         guard !isProbing else { return .refused(seconds: 1) }
         isProbing = true
         return .admitted(isProbe: true)
@@ -63,6 +65,7 @@ struct HostBreaker: Sendable {
         let doubled = rules.pause.seconds << min(trips, Self.mostDoublings)
         let pause = min(Double(doubled), Double(rules.maximum.seconds)) * (1 - Self.jitterShare * random)
         trips += 1
+        openedAt = now
         opensUntil = now + max(1, Int64(pause.rounded(.up)))
     }
 }

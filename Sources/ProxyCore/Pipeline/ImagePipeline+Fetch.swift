@@ -9,7 +9,7 @@ extension ImagePipeline {
     func fetch(
         _ request: ImageRequest, validating record: SourceRecord?, asking client: RequestDirectives = .none
     ) async throws(PipelineError) -> Source {
-        try refuseIfRecentlyFailed(request.sourceKey)
+        if !client.retryFailed { try refuseIfRecentlyFailed(request.sourceKey) }
         let key = FetchKey(
             source: request.sourceKey, isConditional: record != nil, mayStore: !client.noStore)
         let seat = fetches.join(key, progress: newFetch(request)) { (fetch) async throws(PipelineError) in
@@ -121,7 +121,7 @@ extension ImagePipeline {
 
     /// Puts a failure on the blacklist if its row says so; a source that is gone takes its copies with it.
     func remember(_ failure: PipelineError, of request: ImageRequest) async {
-        failures.remember(failure, source: request.sourceKey, result: request.resultKey, at: clock())
+        failures.remember(failure, of: request, at: clock())
         if case .upstreamNotFound = failure { await tiers.removeAll(ofSource: request.sourceKey) }
     }
 }

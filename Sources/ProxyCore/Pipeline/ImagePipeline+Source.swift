@@ -27,7 +27,7 @@ extension ImagePipeline {
     ) async throws(PipelineError) -> Source {
         // Validators are worth sending only when a 304 would leave us something to serve.
         guard tiers.mayHold(request) else { return try await fetch(request, validating: nil, asking: client) }
-        let isRemembered = failures.failure(of: request.sourceKey, at: clock()) != nil
+        let isRemembered = !client.retryFailed && failures.failure(of: request.sourceKey, at: clock()) != nil
         do throws(PipelineError) {
             var source = try await fetch(request, validating: client.noCache ? nil : record, asking: client)
             source.provenance.wentForward(because: record.isFresh(at: clock()) ? .request : .stale)

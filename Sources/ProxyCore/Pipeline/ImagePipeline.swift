@@ -131,7 +131,7 @@ public final class ImagePipeline: Sendable {
         let original = try await original(for: request, of: source, asking: client)
         if original.provenance == .stale(.whileRevalidating) { startRefresh(of: request) }
         guard let plan = request.plan else { return await passThrough(original, for: request) }
-        return try await render(original, by: plan, for: request)
+        return try await render(original, by: plan, for: request, asking: client)
     }
 
     /// The result as it lies in the disk tier, if it was made from the source's present content.

@@ -33,6 +33,12 @@ struct RefreshDesk: Sendable {
         return true
     }
 
+    private func rests(_ source: CacheKey, at now: Int64) -> Bool {
+        guard let end = resting[source] else { return false }
+        // A clock that was set back must not make the pause longer.
+        return (1...pause).contains(end - now)
+    }
+
     /// Gives the place back.
     mutating func end(_ source: CacheKey, hasFailed: Bool, at now: Int64) {
         running.remove(source)

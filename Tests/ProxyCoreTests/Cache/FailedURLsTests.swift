@@ -134,6 +134,22 @@ struct FailedURLsTests {
         #expect(failed.counts(at: end).values.reduce(0, +) == expected.values.count { $0.end > end })
     }
 
+    @Test("are listed with their URL, those first that end soonest, and cleared by source with its results")
+    func listing() {
+        let failed = FailedURLs<String>(configuration: FailedURLsConfiguration(), random: { 0 })
+        failed.remember(key("a"), "gone", as: .notFound, ofSource: key("a"), "http://a/", at: now)
+        failed.remember(key("a small"), "slow", as: .badImage, ofSource: key("a"), "http://a/", at: now)
+        failed.remember(key("b"), "no", as: .clientError, ofSource: key("b"), "http://b/", at: now)
+
+        #expect(failed.list(limit: 9, at: now).map(\.remembered.failure) == ["no", "gone", "slow"])
+        #expect(failed.list(limit: 1, at: now).map(\.text) == ["http://b/"])
+        #expect(failed.list(source: key("a"), limit: 9, at: now + 300).map(\.key) == [key("a small")])
+        #expect(failed.hits.isEmpty)
+        // Listing has dropped what was over by then.
+        #expect(failed.forgetAll(ofSource: key("a")) == 1)
+        #expect(failed.forgetAll(ofSource: key("b")) == 0)
+    }
+
     @Test("chance shortens a failure's time by a tenth at most, so that not all are tried again at once")
     func jitter() {
         for (chance, seconds) in [(0, 300), (0.5, 285), (1, 270)] as [(Double, Int64)] {

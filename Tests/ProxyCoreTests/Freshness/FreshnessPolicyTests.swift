@@ -29,9 +29,20 @@ struct FreshnessPolicyTests {
 
     @Test("Expires that is no date, or twice there, or past, is stale at once (RFC 9111 §5.3)")
     func invalidExpires() {
-        #expect(lifetime([("expires", "0")]) == 0)
+        for value in ["0", "-1", "", "now", "\(http(date + 60)), x", http(date - 60), http(date)] {
+            #expect(lifetime([("expires", value)]) == 0, "\(value)")
+        }
         #expect(lifetime([("expires", http(date + 60)), ("expires", http(date + 60))]) == 0)
-        #expect(lifetime([("expires", http(date - 60))]) == 0)
+        #expect(lifetime([("expires", "0"), ("cache-control", "max-age=9")]) == 9)
+    }
+
+    @Test("a Date that is no date, or is missing, is the time of arrival (RFC 9110 §6.6.1)")
+    func missingDate() {
+        for fields in [[], [("date", "yesterday")]] as [[(String, String)]] {
+            let head = head(fields + [("expires", http(date + 60))], responseTime: date + 20)
+            #expect(policy().verdict(on: head).freshnessLifetime == 40)
+            #expect(policy().verdict(on: head).initialAge == 0)
+        }
     }
 
     @Test("without a word of the origin a tenth of the age since Last-Modified holds (RFC 9111 §4.2.2)")
@@ -90,11 +101,15 @@ struct FreshnessPolicyTests {
         #expect(policy().verdict(on: head([])).initialAge == 0)
     }
 
-    @Test("an Age that makes no sense is dropped; of several the first counts (RFC 9111 §5.1)")
-    func invalidAge() {
-        #expect(policy().verdict(on: head([("age", "-5")])).initialAge == 0)
-        #expect(policy().verdict(on: head([("age", "7, 9")])).initialAge == 7)
-        #expect(policy().verdict(on: head([("age", "7"), ("age", "9")])).initialAge == 7)
+    @Test(
+        "an Age that makes no sense is dropped; of several the first counts (RFC 9111 §5.1)",
+        arguments: [
+            (["-5"], 0), (["abc"], 0), (["7.0"], 0), (["7;x=1"], 0), (["\"7\""], 0), ([""], 0), (["7, 9"], 7),
+            (["7,9"], 7), (["7", "9"], 7), (["x", "9"], 0), (["007"], 7), (["2147483648"], 1 << 31),
+            (["99999999999999999999"], 1 << 31),
+        ] as [([String], Int64)])
+    func ages(values: [String], age: Int64) {
+        #expect(policy().verdict(on: head(values.map { ("age", $0) })).initialAge == age)
     }
 
     // MARK: - Directives and validators

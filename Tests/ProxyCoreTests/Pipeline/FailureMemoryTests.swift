@@ -55,4 +55,18 @@ struct FailureMemoryTests {
 
         #expect(memory.failure(of: source, at: 0) == nil)
     }
+
+    @Test("clearing a source clears its results and what made it suspect")
+    func clearing() {
+        for result in results.prefix(2) {
+            memory.remember(.transformTimeout, source: source, result: result, at: 0)
+        }
+
+        #expect(memory.clear(source: source) == 2)
+        memory.remember(.transformTimeout, source: source, result: results[2], at: 0)
+
+        #expect(memory.failure(of: results[0], at: 0) == nil)
+        #expect(memory.failure(of: source, at: 0) == nil)
+        #expect(memory.clear() == 1)
+    }
 }

@@ -39,4 +39,30 @@ struct UnreachableOriginTests {
         #expect(try back.bytes == Fixtures.photo(number: 2))
         #expect(fixture.failures.openHosts == 0)
     }
+
+    @Test(
+        "a remembered failure is listed by its URL, tried again on demand, and forgotten when that succeeds")
+    func retryFailed() async throws {
+        let fixture = try PipelineFixture()
+        fixture.origin.route("/a.jpg", inTurn: [.status(404), .status(404), .body(Fixtures.photo)])
+        var client = RequestDirectives()
+        client.retryFailed = true
+        let request = try fixture.request("/a.jpg")
+
+        for _ in 0..<2 {
+            await #expect(throws: PipelineError.upstreamNotFound(status: 404)) {
+                try await fixture.get("/a.jpg")
+            }
+        }
+        #expect(fixture.origin.count("/a.jpg") == 1)
+        let listed = fixture.failures.list(limit: 9, at: fixture.clock.now)
+        #expect(listed.map(\.text) == [fixture.origin.url("/a.jpg")])
+        await #expect(throws: PipelineError.upstreamNotFound(status: 404)) {
+            try await fixture.pipeline.response(for: request, asking: client)
+        }
+        _ = try await fixture.pipeline.response(for: request, asking: client)
+
+        #expect(fixture.origin.count("/a.jpg") == 3)
+        #expect(fixture.failures.list(limit: 9, at: fixture.clock.now).isEmpty)
+    }
 }
