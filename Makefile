@@ -38,8 +38,12 @@ check-units: ## has systemd itself judge the unit
 	deploy/check-units
 
 lint: ## checks format and the walls between the rooms
-	swift format lint --strict --parallel --recursive Package.swift Sources Tests demo
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests demo fuzz
 	scripts/check-walls
 
 clean: ## removes what was built
 	rm -rf .build
+
+.PHONY: fuzz
+fuzz: ## tries the grammars of requests under libFuzzer for ten minutes, or SECONDS=…
+	scripts/fuzz $(or $(SECONDS),600)

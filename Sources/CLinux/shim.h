@@ -35,6 +35,11 @@ static const int LINUX_SOCK_DGRAM = SOCK_DGRAM;
 static const int LINUX_SOCK_CLOEXEC = SOCK_CLOEXEC;
 static const int LINUX_SOCK_NONBLOCK = SOCK_NONBLOCK;
 
+// prlimit(2), behind _GNU_SOURCE as well; sets the limits of another process.
+static inline int linux_prlimit(pid_t pid, int resource, const struct rlimit *limits) {
+    return (int)syscall(SYS_prlimit64, pid, resource, limits, NULL);
+}
+
 // accept4 is behind _GNU_SOURCE, which Glibc's module map was built without.
 static inline int linux_accept4(int listener, struct sockaddr *address, socklen_t *length, int flags) {
     return (int)syscall(SYS_accept4, listener, address, length, flags);

@@ -19,12 +19,12 @@ final class Alias: Sendable {
     let head: PreparedFields
     /// The head of the 304.
     let notModifiedHead: PreparedFields
-    /// The entity tag, with its quotes.
-    let entityTag: [UInt8]
+    /// What the bytes are recognised by.
+    let validators: Validators
 
     init(
         target: [UInt8], acceptClass: AcceptClass?, key: CacheKey, entry: UInt64, head: PreparedFields,
-        notModifiedHead: PreparedFields, entityTag: [UInt8]
+        notModifiedHead: PreparedFields, validators: Validators
     ) {
         self.target = target
         self.acceptClass = acceptClass
@@ -32,7 +32,7 @@ final class Alias: Sendable {
         self.entry = entry
         self.head = head
         self.notModifiedHead = notModifiedHead
-        self.entityTag = entityTag
+        self.validators = validators
     }
 
     /// Hot path: whether this is the alias of `target`.

@@ -65,11 +65,13 @@ struct Daemon {
         let parser = ImageRequestParser(
             limits: configuration.limits, formats: configuration.formats, quality: configuration.quality,
             sources: sources)
+        let sharing = SharingPolicy(
+            cors: configuration.http.cors, timing: configuration.http.timingAllowOrigin)
         let images = ImageHandler(
             pipeline: pipeline, parser: parser, failures: failures,
-            automatic: AutomaticFormats(configuration.formats.auto), clock: Clock.now)
+            automatic: AutomaticFormats(configuration.formats.auto), sharing: sharing, clock: Clock.now)
         let routes = Routes(
-            images: images,
+            images: images, sharing: sharing,
             status: StatusHandler(metrics: metrics, isReady: { [workers] in workers.isReady }),
             accounting: Accounting(metrics: metrics, log: accessLog))
         var http = configuration.http.serverConfiguration(cores: loops)

@@ -22,7 +22,7 @@ final class ImageHandler: Sendable {
 
     init(
         pipeline: ImagePipeline, parser: ImageRequestParser, failures: FailureMemory,
-        automatic: AutomaticFormats,
+        automatic: AutomaticFormats, sharing: SharingPolicy,
         clock: @escaping @Sendable () -> Int64
     ) {
         self.pipeline = pipeline
@@ -30,7 +30,7 @@ final class ImageHandler: Sendable {
         self.failures = failures
         self.automatic = automatic
         aliases = AliasTable(capacity: Self.maxAliases)
-        mapping = ResponseMapping()
+        mapping = ResponseMapping(sharing: sharing)
         self.clock = clock
     }
 
@@ -83,14 +83,15 @@ final class ImageHandler: Sendable {
             let imageRequest = try parse(request)
             parsed = imageRequest
             let image = try await pipeline.response(for: imageRequest, asking: directives(of: request))
-            let heads = ImageHeads(image, request: imageRequest)
+            let heads = ImageHeads(image, request: imageRequest, sharing: mapping.sharing)
             remember(image, heads, for: request, isNegotiated: imageRequest.isNegotiated)
             var response = mapping.response(image, heads, request: request, at: clock())
             response.note = ExchangeNote(image, host: imageRequest.source.host)
             return response
         } catch {
             var response = mapping.failure(
-                error, isNegotiated: parsed?.isNegotiated ?? false, remembered: remaining(parsed, error))
+                error, to: request, isNegotiated: parsed?.isNegotiated ?? false,
+                remembered: remaining(parsed, error))
             response.note = ExchangeNote(error, host: parsed?.source.host ?? "")
             return response
         }
@@ -121,7 +122,7 @@ final class ImageHandler: Sendable {
                 key: entry.description.key,
                 entry: entry.id, head: PreparedFields(heads.full),
                 notModifiedHead: PreparedFields(heads.notModified),
-                entityTag: heads.entityTag))
+                validators: heads.validators))
     }
 
     /// How long the failure is remembered, for `max-age`.

@@ -9,20 +9,21 @@ struct ImageHeads {
     let full: HTTPFields
     /// Fields of a 304 (RFC 9110 §15.4.5).
     let notModified: HTTPFields
-    /// The strong entity tag, with its quotes.
-    let entityTag: [UInt8]
+    /// What the bytes are recognised by.
+    let validators: Validators
 
-    init(_ image: ImageResponse, request: ImageRequest) {
-        let tag = "\"\(image.description.contentHash.shortHex)\""
-        entityTag = Array(tag.utf8)
+    init(_ image: ImageResponse, request: ImageRequest, sharing: SharingPolicy) {
+        validators = Validators(image.description.contentHash, image.record)
 
         var shared = HTTPFields()
-        shared.append(.etag, text: tag)
+        if let tag = validators.entityTag { shared.append(.etag, tag.fieldValue) }
         shared.append(.cacheControl, text: Self.cacheControl(image.record))
-        if request.isNegotiated { shared.append(.vary, text: "Accept") }
+        if let vary = sharing.vary(onAccept: request.isNegotiated) { shared.append(.vary, text: vary) }
+        shared.append(sharing.fields)
         notModified = shared
 
         if let modified = image.record.lastModified { shared.append(.lastModified, text: modified) }
+        shared.append(.acceptRanges, text: "bytes")
         shared.append(.contentType, text: image.description.format.row.mediaType)
         shared.append(.contentDisposition, text: "inline")
         shared.append(.contentTypeOptions, text: "nosniff")

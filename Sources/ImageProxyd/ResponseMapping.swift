@@ -5,21 +5,26 @@ internal import ProxyCore
 
 /// From what the pipeline knows to what HTTP says: 200, 304, or a problem document.
 struct ResponseMapping: Sendable {
+    let sharing: SharingPolicy
+
     /// Hot path: the answer to a memory hit.
     func hit(
         _ alias: Alias, _ cached: ImagePipeline.CachedEntry, request: HTTPRequest, at now: Int64
     ) -> HTTPResponse {
         let entry = cached.entry
+        var response = Self.answer(request, .bytes(entry.body), alias.validators, at: now)
+        switch response.status {
+        case .ok, .partialContent: response.prepared = alias.head
+        case .notModified: response.prepared = alias.notModifiedHead
+        default: return response
+        }
+        sharing.apply(to: &response, for: request)
         let age = entry.record.currentAge(at: now)
-        let isUnchanged = EntityTagCondition.isMet(by: request, entityTag: alias.entityTag, entry.record)
-        var response = HTTPResponse(status: isUnchanged ? .notModified : .ok)
-        response.prepared = isUnchanged ? alias.notModifiedHead : alias.head
         response.scratch.append(.age, integer: age)
         // Below zero for a stale one (RFC 9211 §2.5).
         response.scratch.append(
             .cacheStatus, "imageproxyd; hit; ttl=", integer: entry.record.freshnessLifetime - age,
             cached.isStale ? "; detail=stale-while-revalidate" : "; detail=memory")
-        if !isUnchanged { response.body = .bytes(entry.body) }
         response.context = ExchangeContext(.img, cached.isStale ? .stale : .memory).packed
         return response
     }
@@ -28,26 +33,67 @@ struct ResponseMapping: Sendable {
     func response(
         _ image: ImageResponse, _ heads: ImageHeads, request: HTTPRequest, at now: Int64
     ) -> HTTPResponse {
+        var response = Self.answer(request, HTTPBody(image.body), heads.validators, at: now)
+        switch response.status {
+        case .ok, .partialContent: response.fields.append(heads.full)
+        case .notModified: response.fields.append(heads.notModified)
+        default: return response
+        }
+        sharing.apply(to: &response, for: request)
         let age = image.record.currentAge(at: now)
-        let isUnchanged = EntityTagCondition.isMet(by: request, entityTag: heads.entityTag, image.record)
-        var response = HTTPResponse(status: isUnchanged ? .notModified : .ok)
-        response.fields = isUnchanged ? heads.notModified : heads.full
         response.fields.append(.age, text: "\(age)")
         response.fields.append(.cacheStatus, text: Self.cacheStatus(image, age: age))
         if let timing = Self.serverTiming(image.timings) {
             response.fields.append(.serverTiming, text: timing)
         }
-        if !isUnchanged { response.body = HTTPBody(image.body) }
         response.context = ExchangeContext(.img, Metric.Cache(image)).packed
         return response
     }
 
+    /// Hot path: status, body and range of the answer to a request for this body, by its conditions (RFC 9110 §13.2.2).
+    private static func answer(
+        _ request: HTTPRequest, _ body: HTTPBody, _ validators: Validators, at now: Int64
+    ) -> HTTPResponse {
+        switch validators.evaluate(request, at: now) {
+        case .notModified: return HTTPResponse(status: .notModified)
+        case .preconditionFailed: return failedPrecondition
+        case .proceed: break
+        }
+        let length = Int64(body.count)
+        var response = HTTPResponse(status: .ok)
+        switch validators.selection(of: length, for: request, at: now) {
+        // Several parts at once are no use for an image: who asks for them gets it whole, as RFC 9110 §14.2 allows.
+        case .whole, .parts: response.body = body
+        case .part(let range):
+            response.status = .partialContent
+            response.fields.append(.contentRange, .contentRange(range, of: length))
+            response.body = body.part(range)
+        case .unsatisfiable:
+            response = problem(
+                ProblemDocument(
+                    status: 416, code: "range_not_satisfiable", title: "The image has no such bytes"),
+                context: ExchangeContext(.img))
+            response.fields.append(.contentRange, .contentRange(unsatisfiedOf: length))
+        }
+        return response
+    }
+
+    private static let failedPrecondition = problem(
+        ProblemDocument(
+            status: 412, code: "precondition_failed", title: "The image is not the one that the request means"
+        ),
+        context: ExchangeContext(.img))
+
     /// The answer to a failure: not to be stored, unless the blacklist remembers it for a while.
-    func failure(_ error: PipelineError, isNegotiated: Bool, remembered seconds: Int64?) -> HTTPResponse {
+    func failure(
+        _ error: PipelineError, to request: HTTPRequest, isNegotiated: Bool, remembered seconds: Int64?
+    ) -> HTTPResponse {
         var response = Self.problem(ProblemDocument(error), context: ExchangeContext(.img))
         if let seconds, seconds > 0 { response.fields.set(.cacheControl, text: "max-age=\(seconds)") }
         if let seconds = error.retryAfter { response.fields.append(.retryAfter, text: "\(seconds)") }
-        if isNegotiated { response.fields.append(.vary, text: "Accept") }
+        if let vary = sharing.vary(onAccept: isNegotiated) { response.fields.append(.vary, text: vary) }
+        response.fields.append(sharing.fields)
+        sharing.apply(to: &response, for: request)
         return response
     }
 

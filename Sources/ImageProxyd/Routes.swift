@@ -6,6 +6,7 @@ internal import ProxyCore
 /// The table of routes: which path is answered by whom.
 struct Routes: RequestHandling {
     let images: ImageHandler
+    let sharing: SharingPolicy
     let status: StatusHandler
     let accounting: Accounting
 
@@ -17,9 +18,14 @@ struct Routes: RequestHandling {
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
         let route = unsafe request.withTarget { unsafe Self.route(of: $0) }
+        if request.method == .options, unsafe request.withTarget({ unsafe $0.elementsEqual("*".utf8) }) {
+            return .now(SharingPolicy.none.options(for: request, allow: Self.allowed))
+        }
         guard route != .other else { return .now(Self.notFound(request)) }
-        guard request.method == .get || request.method == .head else {
-            return .now(Self.methodNotAllowed(route))
+        switch request.method {
+        case .get, .head: break
+        case .options: return .now(sharing.options(for: request, allow: Self.allowed))
+        default: return .now(Self.methodNotAllowed(route))
         }
         switch route {
         case .img: return images.answer(request)
@@ -29,6 +35,13 @@ struct Routes: RequestHandling {
             return .later(context: ExchangeContext(.metrics).packed) { [status] in
                 status.metrics(for: request)
             }
+        }
+    }
+
+    func isVital(_ request: HTTPRequest) -> Bool {
+        switch unsafe request.withTarget({ unsafe Self.route(of: $0) }) {
+        case .healthz, .readyz, .metrics: true
+        default: false
         }
     }
 
@@ -49,6 +62,9 @@ struct Routes: RequestHandling {
         return true
     }
 
+    /// The methods of every route.
+    private static let allowed = "GET, HEAD, OPTIONS"
+
     private static func notFound(_ request: HTTPRequest) -> HTTPResponse {
         var response = ResponseMapping.problem(
             ProblemDocument(status: 404, code: "not_found", title: "There is nothing at this path"),
@@ -62,9 +78,9 @@ struct Routes: RequestHandling {
         var response = ResponseMapping.problem(
             ProblemDocument(
                 status: 405, code: "method_not_allowed", title: "The method is not allowed here",
-                detail: "allowed are GET and HEAD"),
+                detail: "allowed are \(allowed)"),
             context: ExchangeContext(route))
-        response.fields.append(.allow, text: "GET, HEAD")
+        response.fields.append(.allow, text: allowed)
         return response
     }
 }

@@ -15,6 +15,7 @@ private final class TestServer: Sendable {
         let finished: @Sendable (HTTPExchange) -> Void
 
         func answer(_ request: HTTPRequest) -> HTTPAnswer { respond(request) }
+        func isVital(_ request: HTTPRequest) -> Bool { request.target == "/health" }
         func didFinish(_ exchange: HTTPExchange) { finished(exchange) }
     }
 
@@ -219,17 +220,77 @@ struct ServerTests {
         #expect(status.withLock { $0 } == 499)
     }
 
-    @Test("refuses a connection beyond the limit with 503")
+    @Test("answers only vital requests beyond the limit of connections, and none beyond those kept for them")
     func tooMany() async throws {
         var configuration = HTTPServer.Configuration()
         configuration.maxConnections = 1
+        configuration.reservedConnections = 2
         let server = try TestServer(configuration) { .now(text($0.target)) }
         try await onThread {
-            let first = try server.client()
-            try first.send(get("/"))
-            #expect(try first.answer().status == 200)
-            #expect(try server.client().answer().status == 503)
+            let clients = try (0..<4).map { _ in try server.client() }
+            #expect(try clients[3].answer().status == 503)
+            for (client, target, status) in [
+                (clients[0], "/", 200), (clients[1], "/", 503), (clients[2], "/health", 200),
+            ] {
+                try client.send(get(target))
+                let answer = try client.answer()
+                #expect(answer.status == status)
+                #expect(answer["Connection"] == (status == 200 && target == "/" ? nil : "close"))
+            }
+            clients.forEach { $0.hangUp() }
         }
+        #expect(server.server.counts.rejected[.overload] == 1)
+        #expect(server.server.counts.rejected[.tooManyConnections] == 1)
+    }
+
+    @Test("answers as many pipelined requests as a client cares to send, also when it then sends no more")
+    func longPipeline() async throws {
+        let server = try TestServer { .now(text($0.target)) }
+        try await onThread {
+            let client = try server.client()
+            try client.send((0..<500).map { get("/\($0)") }.joined())
+            client.finishSending()
+            for number in 0..<500 { #expect(try client.answer().text == "/\(number)") }
+            #expect(throws: RawHTTPClient.Failure.self) { try client.answer() }
+        }
+    }
+
+    @Test("gives every answer an id: the client's own when it is well-formed, else one of ours")
+    func requestID() async throws {
+        let server = try TestServer { .now(text($0.target)) }
+        try await onThread {
+            let client = try server.client()
+            try client.send(get("/", "X-Request-Id: abc-1.2:3\r\n"))
+            #expect(try client.answer()["X-Request-Id"] == "abc-1.2:3")
+            var own: Set<String> = []
+            for bad in [
+                "", "X-Request-Id: a b\r\n", "X-Request-Id: \(String(repeating: "x", count: 65))\r\n",
+                "X-Request-Id: a<b\r\n",
+            ] {
+                try client.send(get("/", bad))
+                let id = try #require(try client.answer()["X-Request-Id"])
+                #expect(id.count == 16 && id.allSatisfy(\.isHexDigit))
+                own.insert(id)
+            }
+            #expect(own.count == 4)
+        }
+    }
+
+    @Test("spreads connections evenly over its loops")
+    func spread() async throws {
+        var configuration = HTTPServer.Configuration()
+        configuration.loops = 4
+        let server = try TestServer(configuration) { .now(text($0.target)) }
+        let clients = try await onThread {
+            try (0..<40).map { _ in
+                let client = try server.client()
+                try client.send(get("/"))
+                #expect(try client.answer().status == 200)
+                return client
+            }
+        }
+        #expect(server.server.connectionsByLoop == [10, 10, 10, 10])
+        clients.forEach { $0.hangUp() }
     }
 
     @Test("drains: what is in flight is answered with Connection: close, idle connections end")

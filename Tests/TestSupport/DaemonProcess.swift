@@ -72,6 +72,31 @@ public final class DaemonProcess: Sendable {
         kill(pid, signal)
     }
 
+    /// Lets the daemon open only so many descriptors more than it has open now.
+    public func limitDescriptors(aboveOpen count: Int) throws {
+        guard let folder = opendir("/proc/\(pid)/fd") else {
+            throw Failure(description: "no /proc/\(pid)/fd")
+        }
+        defer { closedir(folder) }
+        var open: Set<Int> = []
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if let number = Int(name) { open.insert(number) }
+        }
+        // The kernel's limit is on a descriptor's number, and those inherited from here leave gaps.
+        var (free, number) = (0, 0)
+        while free < count {
+            if !open.contains(number) { free += 1 }
+            number += 1
+        }
+        var limit = rlimit(rlim_cur: rlim_t(number), rlim_max: rlim_t(number))
+        guard linux_prlimit(pid, CInt(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+            throw Failure(description: "prlimit: \(errno)")
+        }
+    }
+
     /// Waits for the daemon's end; its exit code, or 128 + the signal that ended it.
     public func exitCode() async throws -> Int {
         let pid = pid
@@ -97,7 +122,7 @@ public final class DaemonProcess: Sendable {
 
     private static func datagramSocket(at path: String) throws -> CInt {
         unlink(path)
-        let descriptor = socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0)
+        let descriptor = socket(AF_UNIX, LINUX_SOCK_DGRAM | LINUX_SOCK_CLOEXEC, 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }

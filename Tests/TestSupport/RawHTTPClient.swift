@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import Glibc
 
 /// A plain HTTP/1.1 client for tests: says exactly the bytes it is given, and reads answers strictly.
@@ -27,7 +28,7 @@ public struct RawHTTPClient: Sendable {
 
     /// Connects to a unix socket.
     public init(unixSocket path: String) throws {
-        descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+        descriptor = socket(AF_UNIX, LINUX_SOCK_STREAM | LINUX_SOCK_CLOEXEC, 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
@@ -37,6 +38,9 @@ public struct RawHTTPClient: Sendable {
             }
         }
         guard connected == 0 else { throw Failure(description: "connect \(path): \(errno)") }
+        // A server that never answers fails the test instead of holding it up.
+        var patience = timeval(tv_sec: 60, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     }
 
     /// Sends bytes as they are.
@@ -45,6 +49,11 @@ public struct RawHTTPClient: Sendable {
         guard Glibc.send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL)) == bytes.count else {
             throw Failure(description: "send: \(errno)")
         }
+    }
+
+    /// Says that no more will be sent, and still listens.
+    public func finishSending() {
+        shutdown(descriptor, CInt(SHUT_WR))
     }
 
     /// Ends the connection.

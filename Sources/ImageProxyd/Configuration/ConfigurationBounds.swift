@@ -65,6 +65,20 @@ extension HTTPSection {
         check.require("http.maxHeaderBytes", maxHeaderBytes, in: .kibibytes(1)...(.mebibytes(1)))
         check.require("http.maxTargetBytes", maxTargetBytes, in: ByteCount(256)...(.mebibytes(1)))
         check.require("http.maxBodyBytes", maxBodyBytes, in: ByteCount(0)...(.gibibytes(1)))
+        check.require("http.maxFieldLines", maxFieldLines, in: 1...10_000)
+        for network in trustedProxies where Network(network) == nil {
+            check.refuse("http.trustedProxies", network, allowed: "a network such as 10.0.0.0/8 or fd00::/8")
+        }
+        origins("http.cors", cors, &check)
+        origins("http.timingAllowOrigin", timingAllowOrigin, &check)
+    }
+
+    /// `*` alone, or origins as a browser spells them: scheme, host, and port where it is not the default.
+    private func origins(_ key: String, _ origins: [String], _ check: inout ConfigurationCheck) {
+        guard origins != ["*"] else { return }
+        for origin in origins where !isOrigin(origin) {
+            check.refuse(key, origin, allowed: "\"*\" alone, or origins such as https://a.example")
+        }
     }
 }
 
@@ -218,6 +232,12 @@ extension SecuritySection {
 /// Whether `text` can be a field's value as it stands (RFC 9110 §5.5), narrowed to printable ASCII.
 private func isFieldValue(_ text: String) -> Bool {
     text.utf8.allSatisfy { (0x20...0x7E).contains($0) } && text.first != " " && text.last != " "
+}
+
+/// Whether `text` is an origin as a browser spells it in `Origin` (RFC 6454 §6.2).
+private func isOrigin(_ text: String) -> Bool {
+    guard let url = try? SourceURL(parsing: text) else { return false }
+    return url.normalized == text + "/"
 }
 
 /// Whether `text` is a token (RFC 9110 §5.6.2).

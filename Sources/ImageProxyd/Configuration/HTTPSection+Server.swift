@@ -17,6 +17,15 @@ extension HTTPSection {
         server.maxHeaderBytes = maxHeaderBytes.bytes
         server.maxTargetBytes = maxTargetBytes.bytes
         server.maxBodyBytes = maxBodyBytes.bytes
+        server.maxFieldLines = maxFieldLines
+        let proxies = trustedProxies.compactMap { Network($0) }
+        server.isTrustedProxy = { peer in
+            switch peer {
+            case .unix: !proxies.isEmpty
+            case .v4(let bits): proxies.contains { $0.contains(IPAddress(v4: bits)) }
+            case .v6(let high, let low): proxies.contains { $0.contains(IPAddress(v6: high, low)) }
+            }
+        }
         return server
     }
 }

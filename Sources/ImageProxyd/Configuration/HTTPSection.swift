@@ -24,4 +24,12 @@ struct HTTPSection: Sendable, Hashable, Codable {
     var maxTargetBytes: ByteCount = .kibibytes(8)
     /// Most bytes of a request's body. Default 1MiB; beyond it 413.
     var maxBodyBytes: ByteCount = .mebibytes(1)
+    /// Most field lines of a request. Default 100; beyond it 431.
+    var maxFieldLines = 100
+    /// Networks of proxies whose `X-Forwarded-For` names the client for the access log. Default none.
+    var trustedProxies: [String] = []
+    /// Origins whose pages may read images by script (CORS): `["*"]` or such as `https://a.example`. Default none.
+    var cors: [String] = []
+    /// Origins whose pages may see an image's timing: `["*"]` or such as `https://a.example`. Default none.
+    var timingAllowOrigin: [String] = []
 }

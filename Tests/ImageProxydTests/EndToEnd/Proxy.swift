@@ -8,8 +8,13 @@ final class Proxy: Sendable {
     let folder: TemporaryDirectory
     let daemon: DaemonProcess
 
-    init(settings: String = "", in folder: TemporaryDirectory? = nil, origin: FakeOrigin? = nil) async throws
-    {
+    /// - Parameters:
+    ///   - settings: further members of the configuration's object.
+    ///   - results: `cache.results`.
+    init(
+        settings: String = "", results: String = "all", in folder: TemporaryDirectory? = nil,
+        origin: FakeOrigin? = nil
+    ) async throws {
         let folder = try folder ?? TemporaryDirectory()
         self.folder = folder
         self.origin = try origin ?? FakeOrigin()
@@ -17,7 +22,7 @@ final class Proxy: Sendable {
         daemon = try await DaemonProcess.start(
             in: folder.path,
             configuration: """
-                {"security": {"allowedNetworks": ["127.0.0.0/8"]}, "cache": {"disk": {"directory": "\(folder.path)/cache"}}, \
+                {"security": {"allowedNetworks": ["127.0.0.0/8"]}, "cache": {"results": "\(results)", "disk": {"directory": "\(folder.path)/cache"}}, \
                 "transform": {"workers": 2, "queue": 512, "queueTimeout": "60s"}\(separator)\(settings)}
                 """)
     }
@@ -34,13 +39,35 @@ final class Proxy: Sendable {
 
     /// Asks on a connection of its own.
     func get(_ target: String, _ lines: String...) async throws -> RawHTTPClient.Answer {
+        try await ask("GET", target, lines: lines)
+    }
+
+    func get(_ target: String, lines: [String]) async throws -> RawHTTPClient.Answer {
+        try await ask("GET", target, lines: lines)
+    }
+
+    func ask(_ method: String, _ target: String, _ lines: String...) async throws -> RawHTTPClient.Answer {
+        try await ask(method, target, lines: lines)
+    }
+
+    private func ask(
+        _ method: String, _ target: String, lines: [String]
+    ) async throws -> RawHTTPClient.Answer {
         let path = daemon.socketPath
         return try await onThread {
             let client = try RawHTTPClient(unixSocket: path)
             defer { client.hangUp() }
-            try client.send(
-                "GET \(target) HTTP/1.1\r\nHost: a\r\n" + lines.map { $0 + "\r\n" }.joined() + "\r\n")
-            return try client.answer()
+            let fields = lines.map { $0 + "\r\n" }.joined()
+            try client.send("\(method) \(target) HTTP/1.1\r\nHost: a\r\n\(fields)\r\n")
+            return try client.answer(isHead: method == "HEAD")
+        }
+    }
+
+    /// Asks until the answer has this status; for what becomes true by itself.
+    func firstAnswer(to target: String, with status: Int) async throws -> RawHTTPClient.Answer {
+        while true {
+            let answer = try await get(target)
+            if answer.status == status { return answer }
         }
     }
 

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Connection {
+    /// Hot path: asks the handler.
+    func answer(_ request: HTTPRequest, _ framing: RequestFraming) {
+        let head = AnsweredHead(
+            method: request.method, isHTTP10: request.isHTTP10,
+            keepsAlive: framing.keepsAlive && !isRestricted,
+            receivedAt: request.receivedAt, id: loop.id(of: request),
+            client: loop.client(of: request, peer))
+        if isRestricted, !loop.handler.isVital(request) {
+            loop.reject(.overload)
+            return answer(head, with: ServerProblem.overload)
+        }
+        switch loop.handler.answer(request) {
+        case .now(let response): answer(head, with: response)
+        case .later(let context, let work):
+            let (inbox, number, sequence) = (loop.inbox, number, answered)
+            let task = Task {
+                let response = await work()
+                inbox.post(.answer(connection: number, sequence: sequence, response))
+            }
+            phase = .awaitingAnswer(Awaited(head: head, context: context, task: task))
+            deadline = (.answer, loop.now + loop.times.request)
+        }
+    }
+
+    /// Hot path: puts an answer into the loop's outbox.
+    func answer(_ head: AnsweredHead, with response: HTTPResponse) {
+        answered += 1
+        hasServed = true
+        let keepsAlive = head.keepsAlive && !response.closesConnection && !loop.isDraining
+        let hasBody = head.method != .head && !response.status.forbidsBody
+        loop.outbox.appendHead { bytes in
+            loop.encoder.encode(
+                response, contentLength: response.body.count, requestID: head.id, keepsAlive: keepsAlive,
+                isHTTP10: head.isHTTP10, into: &bytes)
+        }
+        if hasBody { loop.outbox.append(response.body) }
+        var exchange = HTTPExchange(status: response.status, requestID: head.id)
+        exchange.method = head.method
+        exchange.bodyBytesSent = hasBody ? response.body.count : 0
+        exchange.receivedAt = head.receivedAt
+        exchange.context = response.context
+        exchange.note = response.note
+        exchange.peer = head.client
+        exchange.loop = loop.index
+        loop.outbox.finish(exchange)
+        phase = keepsAlive ? .readingHead : .closing
+    }
+
+    /// Answers what can't be read, and ends: where the next request begins can't be known.
+    func refuse(_ status: UInt16, _ reason: HTTPServer.RejectionReason) {
+        loop.reject(reason)
+        rest = []
+        answer(
+            AnsweredHead(receivedAt: loop.now, id: loop.newID(), client: peer),
+            with: ServerProblem.response(status))
+        flush()
+    }
+}

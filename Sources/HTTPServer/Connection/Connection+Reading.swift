@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+
+extension Connection {
+    /// Goes as far as the bytes at hand and the client's own pace allow.
+    func proceed() {
+        consumeRest()
+        while isReadable, takesInput {
+            receive()
+            consumeRest()
+        }
+        if endOfInput { finishInput() }
+    }
+
+    /// Whether more than the empty line that some clients send behind content has come in (RFC 9112 §2.2).
+    var hasBegunHead: Bool {
+        rest.contains { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
+    }
+
+    /// Whether a request can be read now: a client that does not take its answers, or waits for one, is not read from.
+    private var takesInput: Bool {
+        switch phase {
+        case .readingHead, .readingContent: pending.isEmpty
+        case .closing: true
+        case .awaitingAnswer, .closed: false
+        }
+    }
+
+    private func receive() {
+        let count = unsafe loop.receive(from: socket) { unsafe take($0) }
+        if count <= 0 {
+            isReadable = false
+            endOfInput = endOfInput || count == 0 || errno != EAGAIN
+        } else if count < EventLoop.receiveBytes {
+            isReadable = false
+        }
+    }
+
+    /// Consumes what has just been received, and keeps what is left over.
+    private func take(_ bytes: UnsafeRawBufferPointer) {
+        guard rest.isEmpty else { return unsafe rest.append(contentsOf: bytes) }
+        let count = unsafe consume(bytes)
+        if count < bytes.count { unsafe rest.append(contentsOf: bytes[count...]) }
+        settle()
+    }
+
+    private func consumeRest() {
+        while !rest.isEmpty, takesInput {
+            let bytes = rest
+            let count = unsafe bytes.withUnsafeBytes { unsafe consume($0) }
+            rest = count == bytes.count ? [] : Array(bytes[count...])
+            settle()
+            if count == 0 { return }
+        }
+    }
+
+    /// After a batch of requests: sends their answers, and sets the clock for what comes next.
+    private func settle() {
+        flush()
+        guard case .readingHead = phase, pending.isEmpty else { return }
+        if rest.isEmpty {
+            deadline =
+                hasServed ? (.idle, loop.now + loop.times.idle) : (.header, loop.now + loop.times.header)
+        } else if deadline.kind != .header {
+            deadline = (.header, loop.now + loop.times.header)
+        }
+    }
+
+    /// Hot path: reads and answers requests until bytes or permission run out; returns how many bytes that took.
+    private func consume(_ bytes: UnsafeRawBufferPointer) -> Int {
+        var consumed = 0
+        while consumed < bytes.count, loop.outbox.answers < Self.maxPipelined {
+            let left = unsafe UnsafeRawBufferPointer(rebasing: bytes[consumed...])
+            let count: Int
+            switch phase {
+            case .readingHead: count = unsafe readHead(left)
+            case .readingContent(let content): count = unsafe readContent(left, content)
+            case .closing, .closed: return bytes.count
+            case .awaitingAnswer: return consumed
+            }
+            if count == 0 { break }
+            consumed += count
+        }
+        return consumed
+    }
+
+    /// Most answers made ahead for one connection before the first has left.
+    private static let maxPipelined = 64
+
+    private func readHead(_ bytes: UnsafeRawBufferPointer) -> Int {
+        switch unsafe parser.parse(bytes, into: &loop.request) {
+        case .needsMore: return 0
+        case .failed(let error):
+            refuse(error.rawValue, HTTPServer.RejectionReason(error))
+            return bytes.count
+        case .head(let length, let framing):
+            begin(framing)
+            return length
+        }
+    }
+
+    private func begin(_ framing: RequestFraming) {
+        loop.request.receivedAt = loop.now
+        guard framing.body != .none else { return answer(loop.request, framing) }
+        do throws(RequestError) {
+            let reader = try ContentReader(framing.body, limits: RequestLimits(loop.configuration))
+            if framing.expectsContinue {
+                loop.outbox.appendHead { $0 += "HTTP/1.1 100 Continue\r\n\r\n".utf8 }
+            }
+            phase = .readingContent(IncomingContent(loop.request, reader, framing))
+            deadline = (.body, loop.now + loop.times.body)
+        } catch {
+            refuse(error.rawValue, HTTPServer.RejectionReason(error))
+        }
+    }
+
+    private func readContent(_ bytes: UnsafeRawBufferPointer, _ content: IncomingContent) -> Int {
+        let count: Int
+        do throws(RequestError) {
+            count = unsafe try content.reader.read(bytes)
+        } catch {
+            refuse(error.rawValue, HTTPServer.RejectionReason(error))
+            return bytes.count
+        }
+        if count > 0 { deadline = (.body, loop.now + loop.times.body) }
+        if content.reader.isDone {
+            content.request.body = content.reader.content
+            answer(content.request, content.framing)
+        }
+        return count
+    }
+
+    /// The client will send no more: what is on its way still leaves, what waits for a task is given up.
+    private func finishInput() {
+        // What came in before the end is still answered, once the client has taken what it asked for earlier.
+        guard rest.isEmpty || pending.isEmpty else { return }
+        switch phase {
+        case .awaitingAnswer: cut()
+        case .closed: return
+        case .readingHead, .readingContent, .closing:
+            phase = .closing
+            if pending.isEmpty { close() }
+        }
+    }
+}
+
+/// A request whose content is being collected.
+final class IncomingContent {
+    var request: HTTPRequest
+    var reader: ContentReader
+    let framing: RequestFraming
+
+    init(_ request: HTTPRequest, _ reader: ContentReader, _ framing: RequestFraming) {
+        self.request = request
+        self.reader = reader
+        self.framing = framing
+    }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+
+/// One client's connection: reads requests in order, answers them in order. Confined to its loop.
+///
+/// An idle connection holds no buffer: bytes are read into the loop's, parsed where they lie, and only an incomplete rest
+/// is kept; answers go into the loop's outbox, and only what the socket does not take is kept.
+final class Connection {
+    enum Phase {
+        case readingHead
+        case readingContent(IncomingContent)
+        case awaitingAnswer(Awaited)
+        /// The last answer is on its way; what still comes in is dropped.
+        case closing
+        case closed
+    }
+
+    /// What is known of a request whose answer a task makes.
+    struct Awaited {
+        var head: AnsweredHead
+        var context: UInt64
+        var task: Task<Void, Never>
+    }
+
+    /// What an answer needs to know of its request.
+    struct AnsweredHead {
+        var method = HTTPMethod.get
+        var isHTTP10 = false
+        var keepsAlive = false
+        var receivedAt: UInt64
+        var id: RequestID
+        var client: PeerAddress
+    }
+
+    /// What a deadline is for.
+    enum Deadline {
+        case idle, header, body, answer, write, linger
+    }
+
+    let number: UInt64
+    let socket: CInt
+    let peer: PeerAddress
+    /// Whether only a vital request is answered, because there are too many connections.
+    let isRestricted: Bool
+    unowned let loop: EventLoop
+    var phase = Phase.readingHead
+    var deadline: (kind: Deadline, at: UInt64)
+    /// What the socket has not taken yet; empty unless the client is slow.
+    var pending = Outbox()
+
+    var parser: RequestParser
+    /// Bytes received and not consumed.
+    var rest: [UInt8] = []
+    /// Whether the socket may have more to read; it says so only once.
+    var isReadable = false
+    var endOfInput = false
+    var hasServed = false
+    /// Answers so far; tells an answer that comes too late from the one that is waited for.
+    var answered: UInt64 = 0
+
+    init(number: UInt64, socket: CInt, peer: PeerAddress, isRestricted: Bool, loop: EventLoop) {
+        self.number = number
+        self.socket = socket
+        self.peer = peer
+        self.isRestricted = isRestricted
+        self.loop = loop
+        let configuration = loop.configuration
+        parser = RequestParser(RequestLimits(configuration))
+        deadline = (.header, loop.now + (isRestricted ? loop.times.linger : loop.times.header))
+    }
+
+    var isClosed: Bool {
+        guard case .closed = phase else { return false }
+        return true
+    }
+
+    // MARK: - Events
+
+    /// The socket has something to read, can be written again, or has ended.
+    func handle(_ events: UInt32) {
+        if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { return cut() }
+        if events & EPOLLOUT.rawValue != 0, !pending.isEmpty { flush() }
+        if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 { isReadable = true }
+        if events & EPOLLRDHUP.rawValue != 0, case .awaitingAnswer = phase { return cut() }
+        proceed()
+    }
+
+    /// A handler's task has its answer.
+    func deliver(_ response: HTTPResponse, for sequence: UInt64) {
+        guard case .awaitingAnswer(let awaited) = phase, sequence == answered else { return }
+        answer(awaited.head, with: response)
+        flush()
+        proceed()
+    }
+
+    /// Ends the connection if its deadline has passed.
+    func checkDeadline(at now: UInt64) {
+        guard now >= deadline.at else { return }
+        switch (deadline.kind, phase) {
+        case (_, .closed): return
+        case (.idle, _), (.linger, _): close()
+        case (.header, _): hasBegunHead ? refuse(408, .headerTimeout) : close()
+        case (.body, _): refuse(408, .bodyTimeout)
+        case (.write, _):
+            loop.reject(.writeTimeout)
+            cut()
+        case (.answer, .awaitingAnswer(let awaited)):
+            loop.reject(.requestTimeout)
+            awaited.task.cancel()
+            var response = ServerProblem.response(503)
+            response.context = awaited.context
+            answer(awaited.head, with: response)
+            flush()
+            proceed()
+        case (.answer, _): return
+        }
+    }
+
+    /// Ends the connection after what is on its way; at once when it is idle.
+    func drain() {
+        if case .readingHead = phase, rest.isEmpty, pending.isEmpty { close() }
+    }
+
+    // MARK: - Ending
+
+    /// Sends what can be sent, and goes on to what follows.
+    func flush() {
+        guard !isClosed else { return }
+        let before = pending.bytesSent
+        switch send() {
+        case .failed: cut()
+        case .blocked:
+            if deadline.kind != .write || pending.bytesSent > before {
+                deadline = (.write, loop.now + loop.times.write)
+            }
+        case .done:
+            if case .closing = phase { finishClosing() }
+        }
+    }
+
+    /// Hot path: empties the loop's outbox, and this connection's own before it if there is one.
+    private func send() -> Outbox.Progress {
+        guard pending.isEmpty else {
+            let progress = pending.send(to: socket)
+            while let exchange = pending.nextDeparted() { loop.report(exchange) }
+            if progress == .done { pending = Outbox() }
+            return progress
+        }
+        guard !loop.outbox.isEmpty else { return .done }
+        let progress = loop.outbox.send(to: socket)
+        while let exchange = loop.outbox.nextDeparted() { loop.report(exchange) }
+        if progress == .done {
+            loop.outbox.reset()
+        } else {
+            swap(&pending, &loop.outbox)
+        }
+        return progress
+    }
+
+    private func finishClosing() {
+        guard !endOfInput else { return close() }
+        // Bytes that come in after close(2) would make the kernel reset the connection and lose the answer's end.
+        guard deadline.kind != .linger else { return }
+        shutdown(socket, CInt(SHUT_WR))
+        deadline = (.linger, loop.now + loop.times.linger)
+    }
+
+    /// The client is gone: what it waited for is given up.
+    func cut() {
+        guard !isClosed else { return }
+        while let exchange = pending.nextStranded() { loop.report(exchange) }
+        if case .awaitingAnswer(let awaited) = phase {
+            awaited.task.cancel()
+            var exchange = HTTPExchange(status: HTTPStatus(499), requestID: awaited.head.id)
+            exchange.method = awaited.head.method
+            exchange.receivedAt = awaited.head.receivedAt
+            exchange.context = awaited.context
+            exchange.peer = awaited.head.client
+            exchange.loop = loop.index
+            exchange.wasCut = true
+            loop.report(exchange)
+        }
+        close()
+    }
+
+    func close() {
+        guard !isClosed else { return }
+        phase = .closed
+        loop.remove(self)
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An entity tag: an opaque validator of a representation (RFC 9110 §8.8.3).
+public struct EntityTag: Sendable, Hashable {
+    /// Whether it stands for more than one sequence of bytes.
+    public let isWeak: Bool
+    /// What is between the quotes.
+    let opaque: [UInt8]
+
+    /// Makes a tag of what is between the quotes; nil when that has a quote, white space or a control character.
+    public init?(opaque: some Sequence<UInt8>, isWeak: Bool = false) {
+        self.opaque = Array(opaque)
+        self.isWeak = isWeak
+        guard self.opaque.allSatisfy(Self.isTagCharacter) else { return nil }
+    }
+
+    /// Reads a tag with its quotes, `"a"` or `W/"a"`; nil for anything else.
+    public init?(_ text: some Sequence<UInt8>) {
+        let bytes = Array(text)
+        guard let (tag, end) = Self.read(bytes.span, from: 0), end == bytes.count else { return nil }
+        isWeak = tag.lowerBound > 1
+        opaque = Array(bytes[tag])
+    }
+
+    /// The tag as a field's value.
+    public var fieldValue: FieldValue {
+        FieldValue(checked: (isWeak ? "W/\"" : "\""), opaque, "\"")
+    }
+
+    /// Whether both are strong and alike: the same bytes (RFC 9110 §8.8.3.2).
+    public func stronglyMatches(_ other: EntityTag) -> Bool {
+        !isWeak && !other.isWeak && opaque == other.opaque
+    }
+
+    /// Whether both are alike, strong or not: as good as the same (RFC 9110 §8.8.3.2).
+    public func weaklyMatches(_ other: EntityTag) -> Bool { opaque == other.opaque }
+
+    /// Hot path: finds a tag's opaque part, and where the tag ends; nil when there is no tag at `start`.
+    static func read(_ octets: Span<UInt8>, from start: Int) -> (opaque: Range<Int>, end: Int)? {
+        var index = start
+        // The W is case-sensitive.
+        if index + 1 < octets.count, octets[index] == UInt8(ascii: "W"),
+            octets[index + 1] == UInt8(ascii: "/")
+        {
+            index += 2
+        }
+        guard index < octets.count, octets[index] == UInt8(ascii: "\"") else { return nil }
+        let first = index + 1
+        index = first
+        while index < octets.count, isTagCharacter(octets[index]) { index += 1 }
+        guard index < octets.count, octets[index] == UInt8(ascii: "\"") else { return nil }
+        return (first..<index, index + 1)
+    }
+
+    /// `etagc`: visible but for the quote, or beyond ASCII.
+    private static func isTagCharacter(_ octet: UInt8) -> Bool {
+        octet > 0x20 && octet != UInt8(ascii: "\"") && octet != 0x7F
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `"*" / #entity-tag`, the grammar of `If-Match` and `If-None-Match` (RFC 9110 §13.1.1, §13.1.2).
+enum EntityTagList {
+    /// How two tags are compared (RFC 9110 §8.8.3.2).
+    enum Comparison {
+        case strong, weak
+    }
+
+    /// Hot path: whether the field's lines name the tag of the present representation, or any (`*`).
+    ///
+    /// Nil without such a line. Without a tag only `*` matches; lines that are malformed match nothing.
+    static func matches(
+        _ request: HTTPRequest, _ field: FieldName, _ tag: EntityTag?, by comparison: Comparison
+    ) -> Bool? {
+        guard request.has(field) else { return nil }
+        var matches = false
+        unsafe request.withEachValue(of: field) { value in
+            let pointer = unsafe value.assumingMemoryBound(to: UInt8.self)
+            if unsafe line(pointer.span, names: tag, by: comparison) { matches = true }
+        }
+        return matches
+    }
+
+    /// Whether one line does.
+    static func line(_ octets: Span<UInt8>, names tag: EntityTag?, by comparison: Comparison) -> Bool {
+        if octets.count == 1, octets[0] == UInt8(ascii: "*") { return true }
+        var matches = false
+        var position = 0
+        while let start = nextMember(octets, from: position) {
+            guard let (opaque, end) = EntityTag.read(octets, from: start) else { return false }
+            let isWeak = octets[start] == UInt8(ascii: "W")
+            if let tag, comparison == .weak || !isWeak && !tag.isWeak, isEqual(octets, opaque, tag.opaque) {
+                matches = true
+            }
+            guard let behind = separatorEnd(octets, from: end) else { return false }
+            position = behind
+        }
+        return matches
+    }
+
+    /// Where the next member begins, behind commas and white space.
+    private static func nextMember(_ octets: Span<UInt8>, from start: Int) -> Int? {
+        var index = start
+        while index < octets.count, Octet.isSpace(octets[index]) || octets[index] == UInt8(ascii: ",") {
+            index += 1
+        }
+        return index < octets.count ? index : nil
+    }
+
+    /// Where the comma behind a member, or the line, ends; nil when something else follows.
+    private static func separatorEnd(_ octets: Span<UInt8>, from start: Int) -> Int? {
+        var index = start
+        while index < octets.count, Octet.isSpace(octets[index]) { index += 1 }
+        guard index < octets.count else { return index }
+        return octets[index] == UInt8(ascii: ",") ? index + 1 : nil
+    }
+
+    private static func isEqual(_ octets: Span<UInt8>, _ range: Range<Int>, _ bytes: [UInt8]) -> Bool {
+        guard range.count == bytes.count else { return false }
+        for offset in 0..<range.count where octets[range.lowerBound + offset] != bytes[offset] {
+            return false
+        }
+        return true
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a request's conditions come to, for a representation that exists (RFC 9110 §13).
+public enum Precondition: Sendable, Hashable {
+    /// The method is performed.
+    case proceed
+    /// 304: the client's copy is still good.
+    case notModified
+    /// 412: the representation is not the one that the client means.
+    case preconditionFailed
+
+    /// Reads an HTTP date as seconds since 1970; nil for anything else.
+    public typealias DateReader = (UnsafeRawBufferPointer) -> Int64?
+
+    /// Hot path: evaluates all conditions but `If-Range`, in the order of RFC 9110 §13.2.2.
+    ///
+    /// Without conditions this costs a few bit tests.
+    /// - Parameters:
+    ///   - etag: the tag of the representation that would be sent, if it has one.
+    ///   - lastModified: when it was last modified, in seconds since 1970, if that is known.
+    public static func evaluate(
+        _ request: HTTPRequest, etag: EntityTag?, lastModified: Int64?, date: DateReader
+    ) -> Precondition {
+        if let matches = EntityTagList.matches(request, .ifMatch, etag, by: .strong) {
+            guard matches else { return .preconditionFailed }
+        } else if let limit = unsafe singleDate(request, .ifUnmodifiedSince, date), let lastModified {
+            guard lastModified <= limit else { return .preconditionFailed }
+        }
+        let isRetrieval = request.method == .get || request.method == .head
+        if let matches = EntityTagList.matches(request, .ifNoneMatch, etag, by: .weak) {
+            guard matches else { return .proceed }
+            return isRetrieval ? .notModified : .preconditionFailed
+        }
+        guard isRetrieval, let since = unsafe singleDate(request, .ifModifiedSince, date), let lastModified
+        else {
+            return .proceed
+        }
+        return lastModified <= since ? .notModified : .proceed
+    }
+
+    /// Whether `Range` counts: without `If-Range`, or when that names the present representation (RFC 9110 §13.1.5).
+    ///
+    /// A tag has to match strongly; a date has to be the one of the last modification, and that has to be a strong
+    /// validator (RFC 9110 §8.8.2.2), which only the caller can know.
+    public static func allowsRange(
+        _ request: HTTPRequest, etag: EntityTag?, lastModified: Int64?, isLastModifiedStrong: Bool,
+        date: DateReader
+    ) -> Bool {
+        guard request.has(.ifRange) else { return true }
+        guard !request.repeats(.ifRange) else { return false }
+        let names = unsafe request.withFirstValue(of: .ifRange) { value in
+            let pointer = unsafe value.assumingMemoryBound(to: UInt8.self)
+            let octets = unsafe pointer.span
+            if let (_, end) = EntityTag.read(octets, from: 0) {
+                return end == octets.count && EntityTagList.line(octets, names: etag, by: .strong)
+            }
+            guard isLastModifiedStrong, let lastModified else { return false }
+            return unsafe date(value) == lastModified
+        }
+        return names ?? false
+    }
+
+    /// The field's date; nil without one, on several lines, and for what is no date: the field is ignored then.
+    private static func singleDate(_ request: HTTPRequest, _ field: FieldName, _ date: DateReader) -> Int64? {
+        guard let known = field.known, request.has(field), !request.repeats(known) else { return nil }
+        return unsafe request.withFirstValue(of: field) { unsafe date($0) } ?? nil
+    }
+}

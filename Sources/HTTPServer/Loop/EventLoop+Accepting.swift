@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+
+extension EventLoop {
+    /// Takes connections from a listener's backlog, some at a time.
+    func accept(_ number: Int) {
+        guard number < acceptor.listeners.count else { return }
+        let listener = acceptor.listeners[number]
+        var isShort = false
+        for _ in 0..<Acceptor.batch {
+            switch listener.accept() {
+            case .connection(let socket, let peer): admit(socket, peer, isRestricted: isShort)
+            case .none:
+                // accept4 wants a descriptor before it looks whether anybody waits: what was released goes back.
+                if isShort { reserve.refill() }
+                return
+            case .outOfDescriptors:
+                isShort = true
+                guard reserve.release() else { return rest(listener) }
+            }
+        }
+    }
+
+    /// Nothing is left, not even what was kept back: the backlog waits until some have come back.
+    private func rest(_ listener: Listener) {
+        tally.reject(.outOfDescriptors)
+        unwatch(listener)
+        acceptor.rest(until: now + Acceptor.pause)
+        timer.start()
+    }
+
+    private func admit(_ socket: CInt, _ peer: PeerAddress, isRestricted: Bool) {
+        let limit = configuration.maxConnections
+        guard let count = tally.opened(limit: limit + configuration.reservedConnections) else {
+            tally.reject(.tooManyConnections)
+            return Listener.refuse(socket)
+        }
+        let isRestricted = isRestricted || count > limit
+        let owner = balance.take(preferring: index)
+        if owner == index {
+            adopt(socket, peer, isRestricted: isRestricted)
+        } else {
+            balance.inbox(of: owner).post(.connection(socket, peer, isRestricted: isRestricted))
+        }
+    }
+
+    /// Makes a connection this loop's.
+    func adopt(_ socket: CInt, _ peer: PeerAddress, isRestricted: Bool) {
+        let connection = connections.insert { number in
+            Connection(number: number, socket: socket, peer: peer, isRestricted: isRestricted, loop: self)
+        }
+        timer.start()
+        let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
+        do throws(SocketError) {
+            try watch(socket, connection.number, events)
+        } catch {
+            connection.cut()
+        }
+        if isDraining { connection.drain() }
+    }
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Dispatch
+import Glibc
+import Synchronization
+
+/// One event loop: a serial queue with one Dispatch source on the loop's own epoll set, which holds all its sockets.
+///
+/// Dispatch watches a single descriptor, so a wake-up serves a whole batch of sockets. The handler lingers in epoll_wait
+/// for a moment before it gives its thread back, since the next event usually follows at once.
+// Safe because all mutable state is touched on `queue` alone, by `turn` and what it calls; the rest is immutable or locked.
+final class EventLoop: @unchecked Sendable {
+    let index: Int
+    let configuration: HTTPServer.Configuration
+    let times: LoopTimes
+    let handler: any RequestHandling
+    let inbox: LoopInbox
+    var encoder = ResponseEncoder()
+    /// The request that is being read or answered.
+    var request = HTTPRequest()
+    /// Answers made in this turn for the connection whose turn it is.
+    var outbox = Outbox()
+    private(set) var now: UInt64 = 0
+    private(set) var isDraining = false
+
+    let tally: ServerTally
+    let balance: LoopBalance
+    let reserve: DescriptorReserve
+    private let date: @Sendable (Int64) -> [UInt8]
+    private let queue: DispatchQueue
+    private let epoll: CInt
+    let timer: LoopTimer
+    private var source: (any DispatchSourceRead)?
+    var connections = ConnectionTable()
+    var acceptor = Acceptor()
+    private var buffer = [UInt8](repeating: 0, count: receiveBytes)
+    private var dateSecond: Int64 = -1
+    private var ids = RequestIDSource()
+    private var drained: [CheckedContinuation<Void, Never>] = []
+
+    /// Most bytes read from a socket at once.
+    static let receiveBytes = 65_536
+    /// Most events taken from the kernel at once.
+    private static let batch = 64
+
+    init(
+        index: Int, configuration: HTTPServer.Configuration, handler: any RequestHandling, tally: ServerTally,
+        balance: LoopBalance, reserve: DescriptorReserve, date: @escaping @Sendable (Int64) -> [UInt8]
+    ) throws(SocketError) {
+        self.index = index
+        self.configuration = configuration
+        self.handler = handler
+        self.tally = tally
+        self.balance = balance
+        self.reserve = reserve
+        self.date = date
+        times = LoopTimes(configuration)
+        queue = DispatchQueue(label: "event-loop-\(index)", qos: .userInteractive)
+        epoll = try check("epoll_create1", epoll_create1(CInt(EPOLL_CLOEXEC)))
+        timer = try LoopTimer()
+        inbox = try LoopInbox()
+        try watch(inbox.descriptor, Token.inbox, EPOLLIN.rawValue)
+        try watch(timer.descriptor, Token.timer, EPOLLIN.rawValue)
+    }
+
+    deinit {
+        close(epoll)
+    }
+
+    /// Begins to serve what comes in by `listeners`.
+    func start(_ listeners: [Listener]) throws(SocketError) {
+        for listener in listeners { try watch(listener) }
+        acceptor.listeners = listeners
+        let source = DispatchSource.makeReadSource(fileDescriptor: epoll, queue: queue)
+        source.setEventHandler { @Sendable [unowned self] in turn() }
+        self.source = source
+        source.activate()
+    }
+
+    // MARK: - One turn
+
+    /// Serves events until none has come for the linger time.
+    private func turn() {
+        var linger = CInt(0)
+        while true {
+            var events = unsafe InlineArray<64, epoll_event>(repeating: epoll_event())
+            var span = unsafe events.mutableSpan
+            let (epoll, timeout) = (epoll, linger)
+            let count = unsafe span.withUnsafeMutableBufferPointer {
+                unsafe epoll_wait(epoll, $0.baseAddress, CInt(Self.batch), timeout)
+            }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return }
+            readClocks()
+            for index in 0..<Int(count) { unsafe serve(events[index]) }
+            linger = CInt(configuration.lingerMilliseconds)
+        }
+    }
+
+    private func readClocks() {
+        now = Self.monotonicTime()
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME_COARSE, &time)
+        guard Int64(time.tv_sec) != dateSecond else { return }
+        dateSecond = Int64(time.tv_sec)
+        encoder.dateLine = Array("Date: ".utf8) + date(dateSecond) + Array("\r\n".utf8)
+    }
+
+    private static func monotonicTime() -> UInt64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+
+    private func serve(_ event: epoll_event) {
+        let token = unsafe event.data.u64
+        switch token {
+        case Token.inbox: for message in inbox.take() { run(message) }
+        case Token.timer: tick()
+        case _ where token & Token.listener != 0: accept(Int(token & ~Token.listener))
+        default: unsafe connections[token]?.handle(event.events)
+        }
+    }
+
+    private func tick() {
+        timer.acknowledge()
+        reserve.refill()
+        for listener in acceptor.resting(until: now) { rewatch(listener) }
+        for connection in connections.all { connection.checkDeadline(at: now) }
+        if connections.isEmpty, acceptor.restsUntil == 0 { timer.stop() }
+    }
+
+    private func run(_ message: LoopInbox.Message) {
+        switch message {
+        case .connection(let socket, let peer, let isRestricted):
+            adopt(socket, peer, isRestricted: isRestricted)
+        case .answer(let number, let sequence, let response):
+            connections[number]?.deliver(response, for: sequence)
+        case .stopAccepting(let continuation):
+            for listener in acceptor.listeners { unwatch(listener) }
+            acceptor = Acceptor()
+            continuation.resume()
+        case .drain(let continuation):
+            isDraining = true
+            drained.append(continuation)
+            for connection in connections.all { connection.drain() }
+            finishDrainIfEmpty()
+        case .cut: for connection in connections.all { connection.cut() }
+        case .ping(let continuation): continuation.resume()
+        }
+    }
+
+    // MARK: - For connections
+
+    /// Hot path: reads what is there, up to the buffer's size, and lends it; returns recv(2)'s result.
+    func receive(from socket: CInt, _ take: (UnsafeRawBufferPointer) -> Void) -> Int {
+        unsafe buffer.withUnsafeMutableBytes { bytes in
+            while true {
+                let count = unsafe recv(socket, bytes.baseAddress, bytes.count, 0)
+                if count < 0 && errno == EINTR { continue }
+                if count > 0 { unsafe take(UnsafeRawBufferPointer(rebasing: bytes[..<count])) }
+                return count
+            }
+        }
+    }
+
+    /// Hot path: the client's id for a request when it is well-formed, else a new one.
+    func id(of request: HTTPRequest) -> RequestID {
+        let given = unsafe request.withFirstValue(of: .requestID) { unsafe RequestID($0) }
+        return (given ?? nil) ?? newID()
+    }
+
+    /// Hot path: who a request is from, as far as trusted proxies tell.
+    func client(of request: HTTPRequest, _ peer: PeerAddress) -> PeerAddress {
+        guard request.has(.xForwardedFor) else { return peer }
+        return ForwardedClient.address(of: request, peer: peer, isTrusted: configuration.isTrustedProxy)
+    }
+
+    /// An id of our own.
+    func newID() -> RequestID { RequestID(ids.next()) }
+
+    /// Hot path: tells the handler how an exchange ended.
+    func report(_ exchange: HTTPExchange) {
+        var exchange = exchange
+        exchange.finishedAt = Self.monotonicTime()
+        handler.didFinish(exchange)
+    }
+
+    /// Counts a refusal.
+    func reject(_ reason: HTTPServer.RejectionReason) { tally.reject(reason) }
+
+    /// Forgets a connection that has ended, and closes its socket.
+    func remove(_ connection: Connection) {
+        connections.remove(connection.number)
+        close(connection.socket)
+        balance.leave(index)
+        tally.closed()
+        finishDrainIfEmpty()
+    }
+
+    private func finishDrainIfEmpty() {
+        guard isDraining, connections.isEmpty else { return }
+        for continuation in drained { continuation.resume() }
+        drained = []
+    }
+
+    // MARK: - The epoll set
+
+    /// What an epoll event is about; connections use their numbers, which begin above.
+    private enum Token {
+        static let inbox: UInt64 = 0
+        static let timer: UInt64 = 1
+        static let listener: UInt64 = 1 << 63
+    }
+
+    private func watch(_ listener: Listener) throws(SocketError) {
+        try watch(
+            listener.socket, Token.listener | UInt64(listener.number),
+            EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue)
+    }
+
+    /// As `watch`, for one that was watched before: the set had room for it.
+    private func rewatch(_ listener: Listener) {
+        do throws(SocketError) {
+            try watch(listener)
+        } catch {
+            acceptor.rest(until: now + Acceptor.pause)
+        }
+    }
+
+    func unwatch(_ listener: Listener) {
+        epoll_ctl(epoll, EPOLL_CTL_DEL, listener.socket, nil)
+    }
+
+    func watch(_ descriptor: CInt, _ token: UInt64, _ events: UInt32) throws(SocketError) {
+        var event = unsafe epoll_event(events: events, data: epoll_data_t(u64: token))
+        _ = try check("epoll_ctl", unsafe epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event))
+    }
+}

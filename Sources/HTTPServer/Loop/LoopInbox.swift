@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+import Synchronization
+
+/// What other threads want of a loop; one wake-up for each change from empty to filled.
+final class LoopInbox: Sendable {
+    enum Message: Sendable {
+        case connection(CInt, PeerAddress, isRestricted: Bool)
+        case answer(connection: UInt64, sequence: UInt64, HTTPResponse)
+        case stopAccepting(CheckedContinuation<Void, Never>)
+        case drain(CheckedContinuation<Void, Never>)
+        case cut
+        case ping(CheckedContinuation<Void, Never>)
+    }
+
+    /// Readable while there are messages.
+    let descriptor: CInt
+    private let messages = Mutex<[Message]>([])
+
+    init() throws(SocketError) {
+        descriptor = try check("eventfd", eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK)))
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Adds a message; from any thread.
+    func post(_ message: Message) {
+        let wasEmpty = messages.withLock { messages in
+            messages.append(message)
+            return messages.count == 1
+        }
+        if wasEmpty { eventfd_write(descriptor, 1) }
+    }
+
+    /// Takes all messages; on the loop.
+    func take() -> [Message] {
+        var count: eventfd_t = 0
+        _ = unsafe eventfd_read(descriptor, &count)
+        return messages.withLock { messages in
+            defer { messages = [] }
+            return messages
+        }
+    }
+}

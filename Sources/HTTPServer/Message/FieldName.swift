@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A field's name: a token (RFC 9110 §5.1), compared without case.
+public struct FieldName: Sendable, Hashable {
+    /// The name as it is sent.
+    let bytes: [UInt8]
+    /// Which of the fields it is that heads are sorted by.
+    let known: KnownField?
+
+    /// Checks a name; nil unless it is a token.
+    public init?(_ name: String) {
+        let bytes = Array(name.utf8)
+        guard !bytes.isEmpty, bytes.allSatisfy(OctetSet.token.contains) else { return nil }
+        self.bytes = bytes
+        known = KnownField(bytes.span, 0..<bytes.count)
+    }
+
+    /// Takes a name written in the source; one that is no token ends the process.
+    public init(literal name: StaticString) {
+        let bytes = unsafe Array(
+            UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+        precondition(!bytes.isEmpty && bytes.allSatisfy(OctetSet.token.contains), "\(name) is no token")
+        self.bytes = bytes
+        known = KnownField(bytes.span, 0..<bytes.count)
+    }
+
+    /// Compares without case.
+    public static func == (left: FieldName, right: FieldName) -> Bool {
+        left.bytes.count == right.bytes.count
+            && zip(left.bytes, right.bytes).allSatisfy { Octet.lower($0) == Octet.lower($1) }
+    }
+
+    /// Hashes without case.
+    public func hash(into hasher: inout Hasher) {
+        for byte in bytes { hasher.combine(Octet.lower(byte)) }
+    }
+
+    /// Whether raw bytes spell this name in any case.
+    func matches(_ other: UnsafeRawBufferPointer) -> Bool {
+        guard other.count == bytes.count else { return false }
+        for index in bytes.indices where unsafe Octet.lower(bytes[index]) != Octet.lower(other[index]) {
+            return false
+        }
+        return true
+    }
+}

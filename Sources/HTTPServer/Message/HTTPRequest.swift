@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A request whose head has been checked. A value: may be kept beyond the call it was given to.
+public struct HTTPRequest: Sendable {
+    /// The method.
+    public internal(set) var method = HTTPMethod.get
+    /// Whether the client speaks HTTP/1.0.
+    public internal(set) var isHTTP10 = false
+    /// The collected content; empty for most requests.
+    public internal(set) var body: [UInt8] = []
+    /// When the head was complete, CLOCK_MONOTONIC in nanoseconds.
+    public internal(set) var receivedAt: UInt64 = 0
+
+    /// The head as received; ranges below index into it.
+    private(set) var head: [UInt8] = []
+    private(set) var targetRange = 0..<0
+    private(set) var lines: [FieldLine] = []
+    /// Which fields there are, and which of them on several lines.
+    private(set) var present = KnownFields()
+    private(set) var repeated = KnownFields()
+
+    init() {}
+
+    /// Hot path: lends the target's raw bytes: path and query, beginning with `/`, or `*`.
+    public func withTarget<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try unsafe head.withUnsafeBytes { unsafe try body(UnsafeRawBufferPointer(rebasing: $0[targetRange])) }
+    }
+
+    /// The target; allocates.
+    public var target: String { String(decoding: head[targetRange], as: UTF8.self) }
+
+    /// Hot path: lends the first value of a field, without surrounding white space; nil without such a line.
+    ///
+    /// `Host` is the authority of the target where that is in absolute-form (RFC 9112 §3.2.2).
+    public func withFirstValue<Result>(
+        of name: FieldName, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result? {
+        guard mayHave(name) else { return nil }
+        return try unsafe head.withUnsafeBytes { bytes in
+            for line in lines where unsafe line.isNamed(name, in: bytes) {
+                return unsafe try body(UnsafeRawBufferPointer(rebasing: bytes[line.value]))
+            }
+            return nil
+        }
+    }
+
+    /// Hot path: lends every value of a field, in order.
+    public func withEachValue(
+        of name: FieldName, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) rethrows {
+        guard mayHave(name) else { return }
+        try unsafe head.withUnsafeBytes { bytes in
+            for line in lines where unsafe line.isNamed(name, in: bytes) {
+                unsafe try body(UnsafeRawBufferPointer(rebasing: bytes[line.value]))
+            }
+        }
+    }
+
+    /// All values of a field, in order; allocates.
+    public func values(of name: FieldName) -> [String] {
+        var values: [String] = []
+        unsafe withEachValue(of: name) { unsafe values.append(String(decoding: $0, as: UTF8.self)) }
+        return values
+    }
+
+    /// Hot path: whether there is a line of the field at all.
+    public func has(_ name: FieldName) -> Bool {
+        guard name.known == nil else { return mayHave(name) }
+        return unsafe withFirstValue(of: name) { _ in true } ?? false
+    }
+
+    /// Whether a field that heads are sorted by is on more than one line.
+    func repeats(_ field: KnownField) -> Bool { repeated.contains(field) }
+
+    /// What is not known has to be looked for.
+    private func mayHave(_ name: FieldName) -> Bool { name.known.map(present.contains) ?? true }
+}
+
+// MARK: - Filling in place
+
+extension HTTPRequest {
+    /// Hot path: begins a new head, whose parts are noted as they are read.
+    mutating func begin(_ method: HTTPMethod, target: Range<Int>, isHTTP10: Bool) {
+        self.method = method
+        self.isHTTP10 = isHTTP10
+        targetRange = target
+        lines.removeAll(keepingCapacity: true)
+        (present, repeated) = (KnownFields(), KnownFields())
+        if !body.isEmpty { body = [] }
+    }
+
+    /// Hot path: notes a field line.
+    mutating func note(_ line: FieldLine) {
+        lines.append(line)
+        guard let known = line.known, !present.insert(known) else { return }
+        _ = repeated.insert(known)
+    }
+
+    /// Hot path: keeps the bytes that the notes are about.
+    mutating func keep(_ bytes: UnsafeRawBufferPointer) {
+        head.removeAll(keepingCapacity: true)
+        unsafe head.append(contentsOf: bytes)
+    }
+
+    /// Puts the authority of an absolute-form target in the place of `Host`, and leaves path and query as the target.
+    ///
+    /// Where the URI has no path its authority moves one octet to the left, over a slash of `//`, and `path` fills the
+    /// gap: `http://a?b` becomes `http:/a/?b`, whose end is an origin-form target.
+    mutating func reduce(authority: Range<Int>, path: UInt8?) {
+        var authority = authority
+        if let path {
+            for index in authority { head[index - 1] = head[index] }
+            authority = (authority.lowerBound - 1)..<(authority.upperBound - 1)
+            head[authority.upperBound] = path
+        }
+        targetRange = authority.upperBound..<targetRange.upperBound
+        let host = FieldLine(name: 0..<0, value: authority, known: .host)
+        if let index = lines.firstIndex(where: { $0.known == .host }) {
+            lines[index] = host
+        } else {
+            note(host)
+        }
+    }
+}

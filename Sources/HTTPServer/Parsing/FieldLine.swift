@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where a field line's name and value lie in a head.
+struct FieldLine: Sendable {
+    private let nameStart: UInt32, nameEnd: UInt32, valueStart: UInt32, valueEnd: UInt32
+    /// Which field it is, when it is one that heads are sorted by.
+    let known: KnownField?
+
+    /// Notes a line; heads are far shorter than four gibibytes.
+    init(name: Range<Int>, value: Range<Int>, known: KnownField?) {
+        (nameStart, nameEnd) = (UInt32(name.lowerBound), UInt32(name.upperBound))
+        (valueStart, valueEnd) = (UInt32(value.lowerBound), UInt32(value.upperBound))
+        self.known = known
+    }
+
+    var name: Range<Int> { Int(nameStart)..<Int(nameEnd) }
+    /// Without the white space around it.
+    var value: Range<Int> { Int(valueStart)..<Int(valueEnd) }
+
+    /// Hot path: reads `name: value`, the line without its end (RFC 9112 §5): no space before the colon, no folding.
+    init(_ octets: Span<UInt8>, _ line: Range<Int>) throws(RequestError) {
+        var colon = line.lowerBound
+        while colon < line.upperBound, OctetSet.token.contains(octets[colon]) { colon += 1 }
+        guard colon > line.lowerBound, colon < line.upperBound, octets[colon] == UInt8(ascii: ":") else {
+            throw .malformed
+        }
+        let value = octets.trimmed((colon + 1)..<line.upperBound)
+        guard octets.isFieldText(value) else { throw .malformed }
+        let name = line.lowerBound..<colon
+        self.init(name: name, value: value, known: KnownField(octets, name))
+    }
+
+    /// Whether this is a line of the field; `head` is what the line was read from.
+    func isNamed(_ field: FieldName, in head: UnsafeRawBufferPointer) -> Bool {
+        if let wanted = field.known { return known == wanted }
+        guard known == nil else { return false }
+        return unsafe field.matches(UnsafeRawBufferPointer(rebasing: head[name]))
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The request fields that somebody asks for; a head's lines are sorted by them while they are read.
+enum KnownField: UInt8, Sendable, CaseIterable {
+    case accept, acceptEncoding, authorization, cacheControl, connection, contentLength, contentType, cookie
+    case expect, forwarded, host, ifMatch, ifModifiedSince, ifNoneMatch, ifRange, ifUnmodifiedSince, origin
+    case range, requestID, secCHDPR, trailer, transferEncoding, userAgent, via, xForwardedFor, xForwardedProto
+
+    /// The name as it is usually written.
+    var name: StaticString {
+        switch self {
+        case .accept: "Accept"
+        case .acceptEncoding: "Accept-Encoding"
+        case .authorization: "Authorization"
+        case .cacheControl: "Cache-Control"
+        case .connection: "Connection"
+        case .contentLength: "Content-Length"
+        case .contentType: "Content-Type"
+        case .cookie: "Cookie"
+        case .expect: "Expect"
+        case .forwarded: "Forwarded"
+        case .host: "Host"
+        case .ifMatch: "If-Match"
+        case .ifModifiedSince: "If-Modified-Since"
+        case .ifNoneMatch: "If-None-Match"
+        case .ifRange: "If-Range"
+        case .ifUnmodifiedSince: "If-Unmodified-Since"
+        case .origin: "Origin"
+        case .range: "Range"
+        case .requestID: "X-Request-Id"
+        case .secCHDPR: "Sec-CH-DPR"
+        case .trailer: "Trailer"
+        case .transferEncoding: "Transfer-Encoding"
+        case .userAgent: "User-Agent"
+        case .via: "Via"
+        case .xForwardedFor: "X-Forwarded-For"
+        case .xForwardedProto: "X-Forwarded-Proto"
+        }
+    }
+
+    /// Hot path: recognizes a name in any case; nil for one that nobody asks for.
+    /// - Parameter range: a token. Known names are letters and hyphens; no other token character becomes one by the
+    ///   bit that tells the cases apart.
+    init?(_ octets: Span<UInt8>, _ range: Range<Int>) {
+        guard let candidate = Self.candidate(octets, range) else { return nil }
+        let name = candidate.name
+        for offset in 0..<range.count
+        where unsafe octets[range.lowerBound + offset] | 0x20 != name.utf8Start[offset] | 0x20 {
+            return nil
+        }
+        self = candidate
+    }
+
+    /// The only name that it can be, going by its length and one letter.
+    private static func candidate(_ octets: Span<UInt8>, _ range: Range<Int>) -> KnownField? {
+        guard let first = range.first, let last = range.last else { return nil }
+        switch range.count {
+        case 3: return .via
+        case 4: return .host
+        case 5: return .range
+        case 6:
+            switch Octet.lower(octets[first]) {
+            case UInt8(ascii: "a"): return .accept
+            case UInt8(ascii: "c"): return .cookie
+            case UInt8(ascii: "e"): return .expect
+            default: return .origin
+            }
+        case 7: return .trailer
+        case 8: return Octet.lower(octets[last]) == UInt8(ascii: "h") ? .ifMatch : .ifRange
+        case 9: return .forwarded
+        case 10:
+            switch Octet.lower(octets[first]) {
+            case UInt8(ascii: "c"): return .connection
+            case UInt8(ascii: "s"): return .secCHDPR
+            default: return .userAgent
+            }
+        case 12: return Octet.lower(octets[first]) == UInt8(ascii: "x") ? .requestID : .contentType
+        case 13:
+            switch Octet.lower(octets[first]) {
+            case UInt8(ascii: "a"): return .authorization
+            case UInt8(ascii: "c"): return .cacheControl
+            default: return .ifNoneMatch
+            }
+        case 14: return .contentLength
+        case 15: return Octet.lower(octets[first]) == UInt8(ascii: "a") ? .acceptEncoding : .xForwardedFor
+        case 17:
+            switch Octet.lower(octets[first]) {
+            case UInt8(ascii: "i"): return .ifModifiedSince
+            case UInt8(ascii: "t"): return .transferEncoding
+            default: return .xForwardedProto
+            }
+        case 19: return .ifUnmodifiedSince
+        default: return nil
+        }
+    }
+}
+
+/// A set of known fields in one word.
+struct KnownFields: Sendable, Equatable {
+    private var bits: UInt32 = 0
+
+    /// Whether `field` is in it.
+    func contains(_ field: KnownField) -> Bool { bits >> UInt32(field.rawValue) & 1 == 1 }
+
+    /// Puts `field` in; false when it was there already.
+    mutating func insert(_ field: KnownField) -> Bool {
+        defer { bits |= 1 << UInt32(field.rawValue) }
+        return !contains(field)
+    }
+}

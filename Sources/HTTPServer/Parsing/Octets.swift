@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// A set of ASCII characters, as the grammars of RFC 9110 and RFC 3986 name them. One shift and one mask a look-up.
+struct OctetSet {
+    let low: UInt64
+    let high: UInt64
+
+    /// Whether the octet belongs to it; none beyond ASCII does.
+    @inline(__always)
+    func contains(_ octet: UInt8) -> Bool {
+        octet < 0x80 && ((octet < 0x40 ? low : high) >> UInt64(octet & 0x3F)) & 1 == 1
+    }
+
+    /// `tchar` (RFC 9110 §5.6.2).
+    static var token: OctetSet { OctetSet(low: 0x03FF_6CFA_0000_0000, high: 0x57FF_FFFF_C7FF_FFFE) }
+
+    /// What a request target is made of: visible ASCII without `"`, `#`, `<` and `>`.
+    ///
+    /// More than RFC 3986 allows: browsers send `^`, `{`, `|`, `}`, a backquote and a backslash in queries as they are.
+    static var target: OctetSet { OctetSet(low: 0xAFFF_FFF2_0000_0000, high: 0x7FFF_FFFF_FFFF_FFFF) }
+
+    /// `unreserved` and `sub-delims` (RFC 3986 §2.2, §2.3).
+    static var registeredName: OctetSet { OctetSet(low: 0x2BFF_7FD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFE) }
+}
+
+/// Octets with a meaning of their own.
+enum Octet {
+    static var tab: UInt8 { 0x09 }
+    static var lineFeed: UInt8 { 0x0A }
+    static var carriageReturn: UInt8 { 0x0D }
+    static var space: UInt8 { 0x20 }
+
+    /// `OWS` and `BWS` (RFC 9110 §5.6.3).
+    @inline(__always)
+    static func isSpace(_ octet: UInt8) -> Bool { octet == space || octet == tab }
+
+    /// What a field value is made of (RFC 9110 §5.5): no control character but a tab; octets beyond ASCII are opaque.
+    @inline(__always)
+    static func isFieldText(_ octet: UInt8) -> Bool { octet >= 0x20 && octet != 0x7F || octet == tab }
+
+    /// The value of a decimal digit.
+    @inline(__always)
+    static func digit(_ octet: UInt8) -> Int? {
+        octet >= 0x30 && octet <= 0x39 ? Int(octet &- 0x30) : nil
+    }
+
+    /// The value of a hexadecimal digit of either case.
+    @inline(__always)
+    static func hexDigit(_ octet: UInt8) -> Int? {
+        switch octet {
+        case 0x30...0x39: Int(octet &- 0x30)
+        case 0x41...0x46: Int(octet &- 0x37)
+        case 0x61...0x66: Int(octet &- 0x57)
+        default: nil
+        }
+    }
+
+    /// The same letter in lower case; anything else as it is.
+    @inline(__always)
+    static func lower(_ octet: UInt8) -> UInt8 { octet >= 0x41 && octet <= 0x5A ? octet | 0x20 : octet }
+}
+
+extension Span where Element == UInt8 {
+    /// Hot path: where the next line feed is, at or behind `start`.
+    func lineFeed(from start: Int) -> Int? {
+        guard start < count else { return nil }
+        return unsafe extracting(start..<count).withUnsafeBytes { bytes -> Int? in
+            guard let base = bytes.baseAddress else { return nil }
+            guard let found = unsafe memchr(base, CInt(Octet.lineFeed), bytes.count) else { return nil }
+            return unsafe start + base.distance(to: UnsafeRawPointer(found))
+        }
+    }
+
+    /// Hot path: whether all of a range may stand in a field value; looks at eight octets at a time.
+    func isFieldText(_ range: Range<Int>) -> Bool {
+        unsafe extracting(range).withUnsafeBytes { bytes in
+            var position = 0
+            while position + 8 <= bytes.count {
+                let word = unsafe bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+                if Self.hasControl(word) {
+                    for index in position..<(position + 8) where unsafe !Octet.isFieldText(bytes[index]) {
+                        return false
+                    }
+                }
+                position += 8
+            }
+            while position < bytes.count {
+                guard unsafe Octet.isFieldText(bytes[position]) else { return false }
+                position += 1
+            }
+            return true
+        }
+    }
+
+    /// Whether an octet of eight is below 0x20 or 0x7F; the borrow of each subtraction marks it in its highest bit.
+    @inline(__always)
+    private static func hasControl(_ word: UInt64) -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let highs: UInt64 = 0x8080_8080_8080_8080
+        let low = (word &- ones &* 0x20) & ~word
+        let delete = word ^ (ones &* 0x7F)
+        return (low | ((delete &- ones) & ~delete)) & highs != 0
+    }
+
+    /// Hot path: whether all of a range belongs to a set.
+    @inline(__always)
+    func all(in set: OctetSet, _ range: Range<Int>) -> Bool {
+        for index in range where !set.contains(self[index]) { return false }
+        return true
+    }
+
+    /// Hot path: a range without the white space at its ends.
+    @inline(__always)
+    func trimmed(_ range: Range<Int>) -> Range<Int> {
+        var (start, end) = (range.lowerBound, range.upperBound)
+        while start < end, Octet.isSpace(self[start]) { start += 1 }
+        while start < end, Octet.isSpace(self[end - 1]) { end -= 1 }
+        return start..<end
+    }
+
+    /// Hot path: whether a range spells `text`, a word in lower case, in any case.
+    @inline(__always)
+    func spells(_ text: StaticString, _ range: Range<Int>) -> Bool {
+        guard range.count == text.utf8CodeUnitCount else { return false }
+        for offset in 0..<range.count
+        where unsafe Octet.lower(self[range.lowerBound + offset]) != text.utf8Start[offset] {
+            return false
+        }
+        return true
+    }
+}

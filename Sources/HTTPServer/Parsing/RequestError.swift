@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a request can't be read; decides the answer, after which the connection ends.
+public enum RequestError: UInt16, Error, Sendable, Hashable, CaseIterable {
+    /// Ambiguous or malformed (RFC 9112 §2.2, §3, §5).
+    case malformed = 400
+    /// The content, or what its chunks say beside it, is longer than allowed.
+    case bodyTooLarge = 413
+    /// The target is longer than allowed.
+    case targetTooLong = 414
+    /// An expectation other than `100-continue`.
+    case unknownExpectation = 417
+    /// The head or the trailers are longer than allowed, or have too many lines.
+    case headTooLarge = 431
+    /// An unknown method or transfer coding.
+    case notImplemented = 501
+    /// A version that is not 1.x.
+    case versionNotSupported = 505
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads request heads strictly: what two readers could read differently is refused. Pure; keeps no bytes.
+///
+/// Every line is judged as soon as its end is there, in order, so that the outcome does not depend on how the bytes came.
+struct RequestParser {
+    let limits: RequestLimits
+    private var progress = Progress()
+
+    enum Outcome: Equatable {
+        case needsMore
+        /// A whole head; the next byte lies at `length`.
+        case head(length: Int, RequestFraming)
+        case failed(RequestError)
+    }
+
+    /// How far the bytes of the present head have been read.
+    private struct Progress {
+        var lineStart = 0
+        /// Where the search for the line's end goes on.
+        var scanned = 0
+        var emptyLines = 0
+        var fieldLines = 0
+        var requestLine: RequestLine?
+    }
+
+    init(_ limits: RequestLimits) {
+        self.limits = limits
+    }
+
+    /// Hot path: looks at all bytes received since the last head; gives the same outcome however they were split.
+    ///
+    /// `request` is filled in place and complete only with the outcome `head`.
+    mutating func parse(_ bytes: UnsafeRawBufferPointer, into request: inout HTTPRequest) -> Outcome {
+        let pointer = unsafe bytes.assumingMemoryBound(to: UInt8.self)
+        let octets = unsafe pointer.span
+        do throws(RequestError) {
+            let resumes = progress.requestLine != nil
+            guard var length = try readLines(octets, into: &request) else { return .needsMore }
+            if resumes {
+                // The request may have served another connection meanwhile: all lines are noted once more.
+                progress = Progress()
+                length = try readLines(octets.extracting(0..<length), into: &request) ?? length
+            }
+            unsafe request.keep(UnsafeRawBufferPointer(rebasing: bytes[..<length]))
+            let framing = try finish(&request)
+            progress = Progress()
+            return .head(length: length, framing)
+        } catch {
+            return .failed(error)
+        }
+    }
+}
+
+extension RequestParser {
+    /// Reads lines up to the first empty one behind the request line; nil when it is not there yet.
+    private mutating func readLines(
+        _ octets: Span<UInt8>, into request: inout HTTPRequest
+    ) throws(RequestError) -> Int? {
+        while true {
+            let lineFeed = octets.lineFeed(from: progress.scanned)
+            try checkBounds(octets, lineEnd: lineFeed.map { $0 + 1 })
+            guard let lineFeed else {
+                progress.scanned = octets.count
+                return nil
+            }
+            // A line feed alone is no line's end here (RFC 9112 §2.2).
+            guard lineFeed > progress.lineStart, octets[lineFeed - 1] == Octet.carriageReturn else {
+                throw .malformed
+            }
+            let line = progress.lineStart..<(lineFeed - 1)
+            (progress.lineStart, progress.scanned) = (lineFeed + 1, lineFeed + 1)
+            if try read(octets, line, into: &request) { return lineFeed + 1 }
+        }
+    }
+
+    /// Refuses what can't become a line that is allowed, as soon as that shows; `lineEnd` is nil while it is not there.
+    private func checkBounds(_ octets: Span<UInt8>, lineEnd: Int?) throws(RequestError) {
+        let start = progress.lineStart
+        let length = (lineEnd ?? octets.count + 1) - start
+        if progress.requestLine == nil {
+            // Someone who speaks another protocol hears so at once.
+            if start < octets.count, octets[start] != Octet.carriageReturn,
+                !OctetSet.token.contains(octets[start])
+            {
+                throw .malformed
+            }
+            let longest = max(0, min(limits.targetBytes + RequestLine.overhead, limits.headBytes - start))
+            guard length <= longest else {
+                throw RequestLine.excess(octets, start..<min(start + longest, octets.count))
+            }
+        } else if start + length > limits.headBytes {
+            throw .headTooLarge
+        }
+    }
+
+    /// Reads one line; true for the empty line that ends a head.
+    private mutating func read(
+        _ octets: Span<UInt8>, _ line: Range<Int>, into request: inout HTTPRequest
+    ) throws(RequestError) -> Bool {
+        guard progress.requestLine != nil else {
+            try readRequestLine(octets, line, into: &request)
+            return false
+        }
+        guard !line.isEmpty else { return true }
+        progress.fieldLines += 1
+        guard progress.fieldLines <= limits.fieldLines else { throw .headTooLarge }
+        request.note(try FieldLine(octets, line))
+        return false
+    }
+
+    /// Reads the request line, or skips an empty line before it (RFC 9112 §2.2).
+    private mutating func readRequestLine(
+        _ octets: Span<UInt8>, _ line: Range<Int>, into request: inout HTTPRequest
+    ) throws(RequestError) {
+        guard !line.isEmpty else {
+            progress.emptyLines += 1
+            guard progress.emptyLines <= limits.emptyLines else { throw .malformed }
+            return
+        }
+        let requestLine = try RequestLine(octets, line, maxTargetBytes: limits.targetBytes)
+        request.begin(requestLine.method, target: requestLine.target, isHTTP10: requestLine.isHTTP10)
+        progress.requestLine = requestLine
+    }
+
+    /// What the lines together say.
+    private func finish(_ request: inout HTTPRequest) throws(RequestError) -> RequestFraming {
+        let framing = try RequestFraming(of: request)
+        if case .absolute(let authority, let path)? = progress.requestLine?.form {
+            request.reduce(authority: authority, path: path)
+        }
+        return framing
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Finds the client behind proxies that are trusted to tell.
+enum ForwardedClient {
+    /// Most members of `X-Forwarded-For` that are looked at, from the right.
+    private static let maxHops = 16
+
+    /// The nearest address of `X-Forwarded-For` that is no trusted proxy; the peer itself when that is not trusted.
+    ///
+    /// The field is read from the right: what stands left of an address that is not trusted was written by a stranger. A
+    /// member that is no address ends the search.
+    static func address(
+        of request: HTTPRequest, peer: PeerAddress, isTrusted: (PeerAddress) -> Bool
+    ) -> PeerAddress {
+        guard isTrusted(peer) else { return peer }
+        let members = request.values(of: .xForwardedFor).joined(separator: ",").split(separator: ",")
+        var client = peer
+        for member in members.reversed().prefix(maxHops) {
+            guard let address = PeerAddress(text: String(member.filter { $0 != " " && $0 != "\t" })) else {
+                return client
+            }
+            client = address
+            if !isTrusted(address) { return client }
+        }
+        return client
+    }
+}
+
+extension PeerAddress {
+    /// Reads an address as text; nil for anything else.
+    init?(text: String) {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        if unsafe inet_pton(AF_INET, text, &bytes) == 1 {
+            self = .v4(bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) })
+        } else if unsafe inet_pton(AF_INET6, text, &bytes) == 1 {
+            self = .v6(
+                bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) },
+                bytes.suffix(8).reduce(0) { $0 << 8 | UInt64($1) })
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension HTTPServer {
+    /// Every bound of the server.
+    public struct Configuration: Sendable {
+        /// Event loops; one a core is right.
+        public var loops = 1
+        /// Connections at once; beyond it 503, but for vital requests.
+        public var maxConnections = 16_384
+        /// Connections above `maxConnections`, and descriptors kept back, for vital requests; beyond it 503 unread.
+        public var reservedConnections = 16
+        /// From a head's first byte to its last; beyond it 408.
+        public var headerTimeout = Duration.seconds(10)
+        /// A connection without a request; beyond it closed.
+        public var idleTimeout = Duration.seconds(75)
+        /// Content that makes no progress; beyond it 408.
+        public var bodyTimeout = Duration.seconds(30)
+        /// An answer that makes no progress; beyond it the connection is cut.
+        public var writeTimeout = Duration.seconds(60)
+        /// A handler's task; beyond it 503, and the task is cancelled.
+        public var requestTimeout = Duration.seconds(60)
+        /// Bytes of a head; beyond it 431.
+        public var maxHeaderBytes = 16_384
+        /// Bytes of a target; beyond it 414.
+        public var maxTargetBytes = 8_192
+        /// Field lines of a head, and of the trailers behind chunked content; beyond it 431.
+        public var maxFieldLines = 100
+        /// Bytes of all chunk extensions of a request; beyond it 413.
+        public var maxExtensionBytes = 4_096
+        /// Bytes of the trailers behind chunked content; beyond it 431.
+        public var maxTrailerBytes = 8_192
+        /// Bytes of a request's content; beyond it 413.
+        public var maxBodyBytes = 1 << 20
+        /// How long a loop waits for the next event before it gives its thread back, in milliseconds.
+        public var lingerMilliseconds = 5
+
+        /// Which peers are proxies whose `X-Forwarded-For` is believed; none by default.
+        public var isTrustedProxy: @Sendable (PeerAddress) -> Bool = { _ in false }
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// Why something was refused or cut.
+    public enum RejectionReason: Int, Sendable, CaseIterable {
+        case malformed, bodyTooLarge, targetTooLong, unknownExpectation, headTooLarge, notImplemented
+        case versionNotSupported
+        case tooManyConnections, outOfDescriptors, overload
+        case headerTimeout, bodyTimeout, writeTimeout, requestTimeout
+
+        init(_ error: RequestError) {
+            self =
+                switch error {
+                case .malformed: .malformed
+                case .bodyTooLarge: .bodyTooLarge
+                case .targetTooLong: .targetTooLong
+                case .unknownExpectation: .unknownExpectation
+                case .headTooLarge: .headTooLarge
+                case .notImplemented: .notImplemented
+                case .versionNotSupported: .versionNotSupported
+                }
+        }
+    }
+
+    /// Numbers for the metrics.
+    public struct Counts: Sendable {
+        /// Connections now.
+        public var connections = 0
+        /// Connections accepted so far.
+        public var accepted = 0
+        /// Refusals by reason.
+        public var rejected: [RejectionReason: Int] = [:]
+    }
+}

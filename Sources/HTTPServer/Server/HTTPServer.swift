@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// A small HTTP/1.1 server on epoll: one event loop a core, answers now or later, bodies from memory or files.
+///
+/// ```swift
+/// struct Hello: RequestHandling {
+///     func answer(_ request: HTTPRequest) -> HTTPAnswer {
+///         var response = HTTPResponse(status: .ok)
+///         response.body = .bytes(Array("hello\n".utf8))
+///         return .now(response)
+///     }
+///     func didFinish(_ exchange: HTTPExchange) {}
+/// }
+/// let server = try HTTPServer(configuration: .init(), handler: Hello()) { seconds in imfFixdate(seconds) }
+/// let bound = try server.listen(on: [.tcp(host: "127.0.0.1", port: 0)])
+/// try server.start()
+/// ```
+public final class HTTPServer: Sendable {
+    private let tally = ServerTally()
+    private let balance: LoopBalance
+    private let loops: [EventLoop]
+    private let listeners = Mutex<[Listener]>([])
+
+    /// Makes the loops.
+    /// - Parameter date: formats seconds since 1970 for the `Date` field; called once a second by each loop.
+    public init(
+        configuration: Configuration, handler: any RequestHandling,
+        date: @escaping @Sendable (Int64) -> [UInt8]
+    ) throws(SocketError) {
+        let count = max(1, configuration.loops)
+        balance = LoopBalance(loops: count)
+        let reserve = DescriptorReserve(size: configuration.reservedConnections)
+        var loops: [EventLoop] = []
+        for index in 0..<count {
+            let loop = try EventLoop(
+                index: index, configuration: configuration, handler: handler, tally: tally, balance: balance,
+                reserve: reserve, date: date)
+            balance.join(loop.inbox)
+            loops.append(loop)
+        }
+        self.loops = loops
+    }
+
+    /// Binds; returns the addresses as bound. Connections wait in the backlog until `start`.
+    public func listen(on addresses: [Address]) throws(SocketError) -> [Address] {
+        var bound: [Address] = []
+        for address in addresses {
+            let listener = try Listener(address, number: listeners.withLock(\.count))
+            listeners.withLock { $0.append(listener) }
+            bound.append(listener.address)
+        }
+        return bound
+    }
+
+    /// Begins to serve.
+    public func start() throws(SocketError) {
+        let listeners = listeners.withLock { $0 }
+        for loop in loops { try loop.start(listeners) }
+    }
+
+    /// Stops accepting, ends idle connections, lets the others finish; what is left after `time` is cut.
+    public func drain(within time: Duration) async {
+        for loop in loops { await withCheckedContinuation { loop.inbox.post(.stopAccepting($0)) } }
+        // Closes the sockets: who still waits in a backlog hears at once that nobody will come.
+        listeners.withLock { $0 = [] }
+        let cutter = Task { [loops] in
+            try await Task.sleep(for: time)
+            for loop in loops { loop.inbox.post(.cut) }
+        }
+        for loop in loops { await withCheckedContinuation { loop.inbox.post(.drain($0)) } }
+        cutter.cancel()
+    }
+
+    /// Numbers for the metrics.
+    public var counts: Counts { tally.snapshot }
+
+    /// How many connections each loop has.
+    public var connectionsByLoop: [Int] { balance.byLoop }
+
+    /// Waits until every loop has answered: none of them hangs.
+    public func ping() async {
+        for loop in loops { await withCheckedContinuation { loop.inbox.post(.ping($0)) } }
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// THE SEAM: answers requests, now or later.
+public protocol RequestHandling: Sendable {
+    /// Called on an event loop, which serves nobody else meanwhile: must not block.
+    func answer(_ request: HTTPRequest) -> HTTPAnswer
+
+    /// Whether a request is answered even when there are more connections than `maxConnections`: health checks are.
+    func isVital(_ request: HTTPRequest) -> Bool
+
+    /// Called on the loop when an answer has left completely, or its connection has ended first. Must not block.
+    func didFinish(_ exchange: HTTPExchange)
+}
+
+extension RequestHandling {
+    /// No request is.
+    public func isVital(_ request: HTTPRequest) -> Bool { false }
+}
+
+/// When an answer is there.
+public enum HTTPAnswer: Sendable {
+    /// In the same turn of the loop: no task, no hop.
+    case now(HTTPResponse)
+    /// From a task that the server owns, and cancels when the client goes away or `requestTimeout` passes.
+    ///
+    /// `context` stands for the response's own until there is one.
+    case later(context: UInt64, @Sendable () async -> HTTPResponse)
+}
+
+/// One request and what became of it.
+public struct HTTPExchange: Sendable {
+    /// The method; GET where the request could not be read.
+    public var method = HTTPMethod.get
+    /// The status that was sent, or was about to be; 499 when the client left before there was one.
+    public var status: HTTPStatus
+    /// Bytes of content that the kernel took.
+    public var bodyBytesSent = 0
+    /// When the head was complete, and when the answer had left or the connection ended; CLOCK_MONOTONIC in nanoseconds.
+    public var receivedAt: UInt64 = 0, finishedAt: UInt64 = 0
+    /// The handler's own word from its response; 0 when the server answered by itself.
+    public var context: UInt64 = 0
+    /// The handler's own object from its response.
+    public var note: (any AnyObject & Sendable)?
+    /// The request's id.
+    public var requestID: RequestID
+    /// The other end of the connection, or the client that a trusted proxy named.
+    public var peer = PeerAddress.unix
+    /// The event loop's number, from 0.
+    public var loop = 0
+    /// Whether the connection ended before the whole answer had left.
+    public var wasCut = false
+
+    /// Nanoseconds from the head's end to the last byte.
+    public var duration: UInt64 { finishedAt &- receivedAt }
+
+    init(status: HTTPStatus, requestID: RequestID) {
+        self.status = status
+        self.requestID = requestID
+    }
+}

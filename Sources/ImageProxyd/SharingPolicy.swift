@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPServer
+
+/// Which pages of other origins may read images (CORS), and who may see their timing (Resource Timing).
+struct SharingPolicy: Sendable {
+    /// Lines that are the same on every answer.
+    let fields: HTTPFields
+    /// What of a request, beside `Accept`, decides these answers: a member of `Vary`.
+    let variesOnOrigin: Bool
+    /// The origins that may read, as a browser spells them, with what they are told; empty when all or none may.
+    private let origins: [[UInt8]: FieldValue]
+    private let allowsAll: Bool
+
+    /// Nothing is shared.
+    static let none = SharingPolicy(cors: [], timing: [])
+
+    /// Answer fields that scripts may read beside those that CORS always lets them.
+    private static let exposed =
+        "Accept-Ranges, Age, Cache-Status, Content-Length, Content-Range, ETag, Retry-After, Server-Timing, X-Request-Id"
+    /// How long a browser may remember a preflight's answer, in seconds.
+    private static let preflightAge = 86_400
+
+    /// Takes checked settings: `*` alone or origins such as `https://a.example`.
+    init(cors: [String], timing: [String]) {
+        var fields = HTTPFields()
+        allowsAll = cors == ["*"]
+        variesOnOrigin = !cors.isEmpty && !allowsAll
+        if allowsAll { fields.append(.accessControlAllowOrigin, text: "*") }
+        if !cors.isEmpty { fields.append(.accessControlExposeHeaders, text: Self.exposed) }
+        if !timing.isEmpty { fields.append(.timingAllowOrigin, text: timing.joined(separator: ", ")) }
+        self.fields = fields
+        origins = Dictionary(
+            uniqueKeysWithValues: allowsAll
+                ? []
+                : Set(cors).compactMap { origin in
+                    FieldValue(origin).map { (Array(origin.utf8), $0) }
+                })
+    }
+
+    /// Hot path: names the request's origin in the answer, if it is one of those that may read.
+    func apply(to response: inout HTTPResponse, for request: HTTPRequest) {
+        guard variesOnOrigin, request.has(.origin) else { return }
+        let allowed = unsafe request.withFirstValue(of: .origin) { unsafe origins[Array($0)] } ?? nil
+        if let allowed { response.fields.append(.accessControlAllowOrigin, allowed) }
+    }
+
+    /// `Vary` for an answer that does or does not depend on `Accept`; nil when it depends on nothing.
+    func vary(onAccept: Bool) -> String? {
+        let members = (onAccept ? ["Accept"] : []) + (variesOnOrigin ? ["Origin"] : [])
+        return members.isEmpty ? nil : members.joined(separator: ", ")
+    }
+
+    /// Answers OPTIONS: what is allowed here (RFC 9110 §9.3.7), and to a browser's preflight whether it may go on.
+    func options(for request: HTTPRequest, allow: String) -> HTTPResponse {
+        var response = HTTPResponse(status: .noContent)
+        response.fields.append(.allow, text: allow)
+        guard allowsAll || variesOnOrigin, request.has(.origin) else { return response }
+        response.fields.append(fields)
+        if let vary = vary(onAccept: false) { response.fields.append(.vary, text: vary) }
+        apply(to: &response, for: request)
+        response.fields.append(.accessControlAllowMethods, text: "GET, HEAD")
+        response.fields.append(.accessControlAllowHeaders, text: "*")
+        response.fields.append(.accessControlMaxAge, FieldValue(Self.preflightAge))
+        return response
+    }
+}
+
+extension FieldName {
+    /// `Access-Control-Allow-Origin`.
+    static let accessControlAllowOrigin = FieldName(literal: "Access-Control-Allow-Origin")
+    /// `Access-Control-Allow-Methods`.
+    static let accessControlAllowMethods = FieldName(literal: "Access-Control-Allow-Methods")
+    /// `Access-Control-Allow-Headers`.
+    static let accessControlAllowHeaders = FieldName(literal: "Access-Control-Allow-Headers")
+    /// `Access-Control-Expose-Headers`.
+    static let accessControlExposeHeaders = FieldName(literal: "Access-Control-Expose-Headers")
+    /// `Access-Control-Max-Age`.
+    static let accessControlMaxAge = FieldName(literal: "Access-Control-Max-Age")
+    /// `Timing-Allow-Origin`.
+    static let timingAllowOrigin = FieldName(literal: "Timing-Allow-Origin")
+}

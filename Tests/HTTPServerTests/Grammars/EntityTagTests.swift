@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import HTTPServer
+
+@Suite("Entity tags (RFC 9110 §8.8.3)")
+struct EntityTagTests {
+    @Test(
+        "A tag is quoted, and weak behind W/ (RFC 9110 §8.8.3)",
+        arguments: [
+            ("\"a\"", false), ("W/\"a\"", true), ("\"\"", false), ("\"a,b;W/\\'\"", false),
+            ("\"\u{E9}\"", false),
+        ])
+    func wellFormed(text: String, isWeak: Bool) throws {
+        let tag = try #require(EntityTag(text.utf8))
+
+        #expect(tag.isWeak == isWeak)
+        #expect(tag.fieldValue.bytes == Array(text.utf8))
+    }
+
+    @Test(
+        "Anything else is no tag (RFC 9110 §8.8.3)",
+        arguments: [
+            "", "a", "\"", "\"a", "a\"", "w/\"a\"", "W/a", "W\"a\"", "\"a b\"", "\"a\"b\"", "\"a\" ",
+            " \"a\"", "*",
+            "\"\u{7F}\"", "\"a\r\n\"", "'a'", "W/", "\"a\"\"b\"",
+        ])
+    func malformed(text: String) {
+        #expect(EntityTag(text.utf8) == nil)
+    }
+
+    @Test("The opaque part holds no quote, space or control: nothing can be injected by it")
+    func opaque() {
+        #expect(EntityTag(opaque: "abc".utf8)?.fieldValue == FieldValue("\"abc\""))
+        #expect(EntityTag(opaque: "abc".utf8, isWeak: true)?.fieldValue == FieldValue("W/\"abc\""))
+        for text in ["a\"", "a b", "a\r\nX: b", "\u{7F}", "a\tb"] {
+            #expect(EntityTag(opaque: text.utf8) == nil)
+        }
+    }
+
+    @Test(
+        "Strong comparison wants two strong tags, weak comparison equal ones (RFC 9110 §8.8.3.2)",
+        arguments: [
+            ("W/\"1\"", "W/\"1\"", false, true), ("W/\"1\"", "W/\"2\"", false, false),
+            ("W/\"1\"", "\"1\"", false, true),
+            ("\"1\"", "\"1\"", true, true), ("\"1\"", "\"2\"", false, false),
+        ])
+    func comparison(left: String, right: String, strong: Bool, weak: Bool) throws {
+        let left = try #require(EntityTag(left.utf8))
+        let right = try #require(EntityTag(right.utf8))
+
+        #expect(left.stronglyMatches(right) == strong)
+        #expect(right.stronglyMatches(left) == strong)
+        #expect(left.weaklyMatches(right) == weak)
+        #expect(right.weaklyMatches(left) == weak)
+    }
+
+    @Test(
+        "A list names a tag among others, or any (RFC 9110 §13.1.2)",
+        arguments: [
+            ("\"a\"", true), ("\"b\", \"a\"", true), ("\"b\",\"a\" , \"c\"", true), (", ,\"a\",", true),
+            ("*", true),
+            ("W/\"a\"", true), ("\"a,b\", \"a\"", true), ("\"b\"", false), ("\"a,b\"", false),
+            ("\"A\"", false),
+            ("\"\"", false),
+        ])
+    func lists(value: String, matches: Bool) throws {
+        let tag = try #require(EntityTag("\"a\"".utf8))
+        let names = EntityTagList.line(Array(value.utf8).span, names: tag, by: .weak)
+        #expect(names == matches)
+    }
+
+    @Test(
+        "A malformed list names nothing (RFC 9110 §13.1.2)",
+        arguments: [
+            "", "a", "\"a\" \"b\"", "\"a\"b", "\"a\", b", "\"a", "*, \"a\"", "\"a\", *", "**", "\"a\";",
+            "w/\"a\"", ",",
+        ])
+    func malformedLists(value: String) throws {
+        let tag = try #require(EntityTag("\"a\"".utf8))
+        let names = EntityTagList.line(Array(value.utf8).span, names: tag, by: .weak)
+        #expect(!names)
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("A daemon without descriptors")
+struct ExhaustionTests {
+    @Test("answers health checks when no descriptor is left, and everybody when some have come back")
+    func exhaustion() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/photo.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "max-age=600")]))
+        let target = proxy.target("/photo.jpg")
+        #expect(try await proxy.get(target).status == 200)
+        let path = proxy.daemon.socketPath
+        try proxy.daemon.limitDescriptors(aboveOpen: 20)
+
+        let (clients, refused, health) = try await onThread {
+            // All stay connected, so that nobody gets a descriptor that another gave back.
+            var clients: [RawHTTPClient] = []
+            func ask(_ target: String) throws -> RawHTTPClient.Answer {
+                clients.append(try RawHTTPClient(unixSocket: path))
+                try clients[clients.count - 1].send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
+                return try clients[clients.count - 1].answer()
+            }
+            var answer = try ask(target)
+            while answer.status == 200, clients.count < 100 { answer = try ask(target) }
+            return (clients, answer, try ask("/healthz"))
+        }
+        clients.forEach { $0.hangUp() }
+        let later = try await proxy.firstAnswer(to: target, with: 200)
+
+        #expect(refused.status == 503)
+        #expect(refused["Retry-After"] == "1")
+        #expect(health.status == 200)
+        #expect(later.body == Fixtures.photo)
+    }
+}

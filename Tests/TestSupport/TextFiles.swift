@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Texts of the repository that tests hold to their word; paths are relative to its root.
+public enum TextFiles {
+    /// The text of a file.
+    public static func read(_ path: String) -> String {
+        guard let file = fopen(root + path, "r") else { fatalError("no file \(path)") }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = fread(&buffer, 1, buffer.count, file)
+            guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+            bytes += buffer.prefix(count)
+        }
+    }
+
+    /// The text of every Swift source in a folder and the folders in it.
+    public static func swift(below folder: String) -> [String] {
+        guard let entries = opendir(root + folder) else { fatalError("no folder \(folder)") }
+        defer { closedir(entries) }
+        var texts: [String] = []
+        while let entry = readdir(entries) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard !name.hasPrefix(".") else { continue }
+            if name.hasSuffix(".swift") {
+                texts.append(read("\(folder)/\(name)"))
+            } else if !name.contains(".") {
+                texts += swift(below: "\(folder)/\(name)")
+            }
+        }
+        return texts
+    }
+
+    private static var root: String {
+        let source: StaticString = #filePath
+        let folders = "\(source)".split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+        return folders.joined(separator: "/") + "/"
+    }
+}

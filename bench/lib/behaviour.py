@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What shows under load only: starting, idle connections, a stampede, and hits beside transforms."""
+
+import contextlib
+import resource
+import selectors
+import socket
+import statistics
+import subprocess
+import threading
+import time
+
+from . import load, servers, settings
+from .process import Wrong, descendants, pinned
+
+THUMB = "thumb/t20k.jpg"
+PHOTO = "photo/a12.jpg"
+RESIZE = "&transform=resize:800x"
+IDLE = 10_000
+# Descriptors that this program needs besides the idle connections.
+SPARE_DESCRIPTORS = 200
+STAMPEDE = 500
+STARTS = 5
+LOADED_CONNECTIONS = 16
+AT_ONCE = 4
+# The daemon stores after it has answered; that belongs to the request.
+SETTLE_SECONDS = 0.2
+
+
+def rows(folder, origin, report):
+    """Each row is a name, what was seen, and the goal in words."""
+    for name, measure in (("start to ready", _start), ("idle connection", _idle), ("stampede", _stampede),
+                          ("hits beside transforms", _beside)):
+        if settings.ONLY in name:
+            for row in measure(folder, origin):
+                report(*row)
+
+
+# MARK: starting
+
+def _start(folder, origin):
+    times, spent = [], []
+    for number in range(STARTS):
+        begin = time.monotonic()
+        server = servers.daemon(f"start{number}", folder, origin.port)
+        while not _is_ready(server.port):
+            server.require_alive()
+            time.sleep(0.001)
+        times.append((time.monotonic() - begin) * 1000)
+        spent.append(server.cpu_seconds() * 1000)
+        server.close()
+    yield "start to ready, empty cache", _start_text(times, spent), "< 150 ms"
+
+
+def _start_text(times, spent):
+    return f"{statistics.median(times):.0f} ms (least {min(times):.0f}), CPU {statistics.mean(spent):.0f} ms"
+
+
+def _is_ready(port):
+    with contextlib.suppress(Wrong):
+        return load.ask(port, "/readyz").status == 200
+    return False
+
+
+# MARK: idle connections
+
+def _idle(folder, origin):
+    count = _room_for(IDLE)
+    results = []
+    for make in (lambda: servers.daemon("idle", folder, origin.port, HTTP_IDLE_TIMEOUT="10m"),
+                 lambda: servers.nginx_cache(folder, origin.port, "idle-nginx")):
+        server = make()
+        load.wrk(server, server.port, server.path(THUMB), 64, seconds=1)
+        before = _anonymous_kib(server)
+        connections = [_used(server) for _ in range(count)]
+        results.append((_anonymous_kib(server) - before) / count)
+        for connection in connections:
+            _require_open(connection)
+            connection.close()
+        server.close()
+    seen = f"{results[0]:.2f} KiB each (nginx {results[1]:.2f})"
+    yield f"{count:,} idle, one hit each before", seen, "≤ 2 KiB each"
+
+
+def _room_for(wanted):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return min(wanted, hard - SPARE_DESCRIPTORS)
+
+
+def _used(server):
+    connection = socket.create_connection(("127.0.0.1", server.port), 20)
+    connection.sendall(f"GET {server.path(THUMB)} HTTP/1.1\r\nHost: bench\r\n\r\n".encode())
+    _read_answer(connection)
+    return connection
+
+
+def _require_open(connection):
+    """A connection that the server closed costs it nothing, and would be counted."""
+    connection.setblocking(False)
+    try:
+        connection.recv(1)
+    except BlockingIOError:
+        return
+    raise Wrong("a connection that should be idle was closed or spoke")
+
+
+def _read_answer(connection):
+    """Reads one answer with Content-Length and returns its status."""
+    received = b""
+    while b"\r\n\r\n" not in received:
+        received += _some(connection)
+    head, _, body = received.partition(b"\r\n\r\n")
+    fields = dict(line.lower().split(b":", 1) for line in head.split(b"\r\n")[1:])
+    missing = int(fields[b"content-length"]) - len(body)
+    while missing > 0:
+        missing -= len(_some(connection))
+    return int(head.split()[1])
+
+
+def _some(connection):
+    part = connection.recv(65536)
+    if not part:
+        raise Wrong("a connection was closed before the answer's end")
+    return part
+
+
+def _anonymous_kib(server):
+    total = 0
+    for pid in descendants(server.pid):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError), open(f"/proc/{pid}/status") as file:
+            total += sum(int(line.split()[1]) for line in file if line.startswith("RssAnon:"))
+    return total
+
+
+# MARK: a stampede
+
+def _stampede(folder, origin):
+    """A crowd for a cold result, one request for another, and the crowd again for what sending costs."""
+    server = servers.daemon("stampede", folder, origin.counted_port)
+    _cost(server, 1, "warm")
+    ones, crowds, sendings, fetches, walls = [], [], [], [], []
+    for number in range(settings.ROUNDS):
+        ones.append(_cost(server, 1, f"one{number}")[0])
+        already = origin.fetches()
+        cpu, wall = _cost(server, STAMPEDE, f"crowd{number}")
+        fetches.append(origin.fetches() - already)
+        crowds.append(cpu)
+        walls.append(wall)
+        sendings.append(_cost(server, STAMPEDE, f"crowd{number}")[0])
+    server.close()
+    one, crowd, sending = (sum(values) / len(values) * 1000 for values in (ones, crowds, sendings))
+    yield (f"{STAMPEDE} at once for one cold result",
+           f"{max(fetches)} fetch, {statistics.median(walls):.2f} s; CPU {crowd:.0f} ms, "
+           f"sending {sending:.0f}, one request {one:.0f}", "1 fetch, ≤ 1.2 × one + sending")
+
+
+def _cost(server, count, name):
+    """CPU and wall seconds of `count` simultaneous requests for one result."""
+    path = server.path(f"{PHOTO}?{name}", RESIZE)
+    request = f"GET {path} HTTP/1.1\r\nHost: bench\r\n\r\n".encode()
+    connections = [socket.create_connection(("127.0.0.1", server.port), 20) for _ in range(count)]
+    before, begin = server.cpu_seconds(), time.monotonic()
+    for connection in connections:
+        connection.sendall(request)
+    with selectors.DefaultSelector() as ready:
+        for connection in connections:
+            ready.register(connection, selectors.EVENT_READ)
+        while ready.get_map():
+            for key, _ in ready.select(60):
+                if _read_answer(key.fileobj) != 200:
+                    raise Wrong(f"{path}: not 200 in a crowd of {count}")
+                ready.unregister(key.fileobj)
+    wall = time.monotonic() - begin
+    time.sleep(SETTLE_SECONDS)
+    spent = server.cpu_seconds() - before
+    for connection in connections:
+        connection.close()
+    return spent, wall
+
+
+# MARK: hits beside transforms
+
+def _beside(folder, origin):
+    server = servers.daemon("beside", folder, origin.port)
+    alone, loaded, done = [], [], []
+    for _ in range(settings.ROUNDS):
+        alone.append(_latencies(server))
+        stop, count = threading.Event(), []
+        threads = [threading.Thread(target=_transform, args=(server, stop, count)) for _ in range(AT_ONCE)]
+        for thread in threads:
+            thread.start()
+        loaded.append(_latencies(server))
+        done.append(len(count) / settings.SECONDS)
+        stop.set()
+        for thread in threads:
+            thread.join()
+    server.close()
+    middle = [[statistics.median(values) for values in zip(*runs)] for runs in (alone, loaded)]
+    (p50, p99), (p50_loaded, p99_loaded) = middle
+    seen = (f"p50 {p50_loaded:.1f}, p99 {p99_loaded:.1f} ms; without {p50:.1f}, {p99:.1f}; "
+            f"{statistics.median(done):.1f} transforms/s")
+    yield f"hits beside {AT_ONCE} transforms, {LOADED_CONNECTIONS} conn.", seen, "p99 ≤ that without + 5 ms"
+
+
+def _latencies(server):
+    command = ["wrk", "-t1", f"-c{LOADED_CONNECTIONS}", f"-d{max(1, round(settings.SECONDS))}s",
+               "-s", settings.BENCH / "load-one.lua", f"http://127.0.0.1:{server.port}{server.path(THUMB)}"]
+    result = subprocess.run(pinned(settings.LOAD_CORE, command), capture_output=True, text=True)
+    lines = [line.split() for line in result.stdout.splitlines() if line.startswith("BENCH ")]
+    if not lines or int(lines[0][3]):
+        raise Wrong(f"hits beside transforms: {result.stdout}{result.stderr}")
+    return float(lines[0][4]) / 1000, float(lines[0][5]) / 1000
+
+
+_serial = iter(range(1 << 30))
+
+
+def _transform(server, stop, count):
+    while not stop.is_set():
+        answer = load.ask(server.port, server.path(f"{PHOTO}?beside={next(_serial)}", RESIZE))
+        if answer.status == 200:
+            count.append(1)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A pinned process, and what the kernel says about it and its descendants."""
+
+import os
+import signal
+import subprocess
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+class Wrong(Exception):
+    """A wrong answer or a part that does not work: the run ends with 1."""
+
+
+def pinned(core, command):
+    return ["taskset", "-c", str(core)] + [str(part) for part in command]
+
+
+def stat_fields(pid):
+    """The fields of /proc/PID/stat from the third on, or None when the process is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
+def descendants(pid):
+    """The process and all below it."""
+    parents = {}
+    for name in os.listdir("/proc"):
+        fields = stat_fields(name) if name.isdigit() else None
+        if fields:
+            parents[int(name)] = int(fields[1])
+    found = [pid]
+    for one in found:
+        found.extend(child for child, parent in parents.items() if parent == one)
+    return found
+
+
+class Server:
+    """A process that serves until it is closed. Its output goes to a file, shown when it dies."""
+
+    started = []
+
+    def __init__(self, name, core, command, log, environment=None):
+        self.name = name
+        self.log = log
+        with open(log, "wb") as output:
+            # taskset replaces itself, so this pid is the server's.
+            self.process = subprocess.Popen(
+                pinned(core, command), stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+                env=environment, start_new_session=True)
+        Server.started.append(self)
+
+    @staticmethod
+    def close_all():
+        while Server.started:
+            Server.started.pop().close()
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def require_alive(self):
+        if self.process.poll() is None:
+            return
+        with open(self.log, "rb") as file:
+            tail = file.read()[-2000:].decode(errors="replace")
+        raise Wrong(f"{self.name} ended with {self.process.returncode}:\n{tail}")
+
+    def cpu_seconds(self):
+        """User and system time of the whole tree, with that of children already buried."""
+        ticks = 0
+        for pid in descendants(self.pid):
+            fields = stat_fields(pid)
+            if fields:
+                ticks += sum(int(field) for field in fields[11:15])
+        return ticks / TICKS
+
+    def children(self):
+        return descendants(self.pid)[1:]
+
+    def forget_peaks(self):
+        """Makes VmHWM of the children begin anew at what they have now."""
+        for pid in self.children():
+            try:
+                with open(f"/proc/{pid}/clear_refs", "w") as file:
+                    file.write("5")
+            except OSError:
+                pass  # gone, or a kernel without it: then the peak is that of the process' whole life
+
+    def peak_kib(self):
+        """The largest VmHWM among the children, 0 without any."""
+        peaks = [0]
+        for pid in self.children():
+            try:
+                with open(f"/proc/{pid}/status") as file:
+                    peaks += [int(line.split()[1]) for line in file if line.startswith("VmHWM:")]
+            except (FileNotFoundError, ProcessLookupError):
+                pass
+        return max(peaks)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(10)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()

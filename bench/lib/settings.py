@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run can be told by the environment."""
+
+import os
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BENCH = ROOT / "bench"
+BUILD = ROOT / ".build" / "bench"
+
+
+def _path(name, default):
+    return pathlib.Path(os.environ.get(name) or default).resolve()
+
+
+DAEMON = _path("BENCH_DAEMON", ROOT / ".build" / "release" / "imageproxyd")
+CORPUS = _path("BENCH_CORPUS", ROOT / ".build" / "bench-corpus")
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", "3"))
+SECONDS = float(os.environ.get("BENCH_SECONDS", "2"))
+SERVER_CORE = int(os.environ.get("BENCH_SERVER_CORE", "0"))
+LOAD_CORE = int(os.environ.get("BENCH_LOAD_CORE", "1"))
+# Which parts to run: hits, misses, behaviour.
+PARTS = os.environ.get("BENCH_PARTS", "hits,misses,behaviour").split(",")
+# Shows the figure of each round on standard error.
+VERBOSE = os.environ.get("BENCH_VERBOSE", "") != ""
+# Only rows whose name contains this.
+ONLY = os.environ.get("BENCH_ONLY", "")
