@@ -33,6 +33,7 @@ extension Metric.Cache {
             case .storedOriginal: .original
             case .revalidated: .revalidated
             case .fetched: .miss
+            case .stale: .stale
             }
     }
 }

@@ -17,6 +17,8 @@ final class ImageHandler: Sendable {
     private static let touchInterval: Int64 = 60
     /// Most targets remembered with their answers' heads, about a kibibyte each.
     private static let maxAliases = 65_536
+    /// Asks for `no-cache` in the words of HTTP/1.0.
+    private static let pragma = FieldName("Pragma")
 
     init(
         pipeline: ImagePipeline, parser: ImageRequestParser, failures: FailureMemory,
@@ -39,14 +41,39 @@ final class ImageHandler: Sendable {
     }
 
     private func cachedAnswer(to request: HTTPRequest) -> HTTPResponse? {
+        guard !carriesDirectives(request) else { return nil }
         let now = clock()
         let alias = unsafe request.withTarget { target in
             unsafe aliases.alias(for: target) { acceptClass(of: request) }
         }
-        guard let alias, let entry = pipeline.cachedEntry(for: alias.key, at: now), entry.id == alias.entry
+        guard let alias, let cached = pipeline.cachedEntry(for: alias.key, at: now),
+            cached.entry.id == alias.entry
         else { return nil }
+        let entry = cached.entry
+        if cached.isStale { refresh(entry, request) }
         if entry.shouldTouch(at: now, every: Self.touchInterval) { pipeline.touch(entry) }
-        return mapping.hit(alias, entry, request: request, at: now)
+        return mapping.hit(alias, cached, request: request, at: now)
+    }
+
+    /// Hot path: whether the client asks something of the cache, and is trusted with that.
+    private func carriesDirectives(_ request: HTTPRequest) -> Bool {
+        guard pipeline.honoursClients else { return false }
+        return unsafe request.withFirstValue(of: .cacheControl, { _ in true }) ?? false
+            || Self.pragma.flatMap { unsafe request.withFirstValue(of: $0) { _ in true } } ?? false
+    }
+
+    private func directives(of request: HTTPRequest) -> RequestDirectives {
+        guard carriesDirectives(request) else { return .none }
+        return RequestDirectives(
+            cacheControl: request.values(of: .cacheControl),
+            pragma: Self.pragma.map { request.values(of: $0) } ?? [])
+    }
+
+    private func refresh(_ entry: MemoryEntry, _ request: HTTPRequest) {
+        pipeline.refresh(entry) { [self] in
+            // Lost: why it can't be read; an alias enters only behind a request that could be.
+            try? parse(request)
+        }
     }
 
     /// The cold path: everything is checked, then the pipeline runs.
@@ -55,7 +82,7 @@ final class ImageHandler: Sendable {
         do throws(PipelineError) {
             let imageRequest = try parse(request)
             parsed = imageRequest
-            let image = try await pipeline.response(for: imageRequest)
+            let image = try await pipeline.response(for: imageRequest, asking: directives(of: request))
             let heads = ImageHeads(image, request: imageRequest, sharing: mapping.sharing)
             remember(image, heads, for: request, isNegotiated: imageRequest.isNegotiated)
             var response = mapping.response(image, heads, request: request, at: clock())

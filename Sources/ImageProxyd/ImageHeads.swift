@@ -40,6 +40,7 @@ struct ImageHeads {
         if directives.contains(.noCache) { members.append("no-cache") }
         members.append("max-age=\(max(0, record.freshnessLifetime))")
         if directives.contains(.mustRevalidate) { members.append("must-revalidate") }
+        if directives.contains(.proxyRevalidate) { members.append("proxy-revalidate") }
         if directives.contains(.immutable) { members.append("immutable") }
         return members.joined(separator: ", ")
     }

@@ -8,7 +8,10 @@ struct ResponseMapping: Sendable {
     let sharing: SharingPolicy
 
     /// Hot path: the answer to a memory hit.
-    func hit(_ alias: Alias, _ entry: MemoryEntry, request: HTTPRequest, at now: Int64) -> HTTPResponse {
+    func hit(
+        _ alias: Alias, _ cached: ImagePipeline.CachedEntry, request: HTTPRequest, at now: Int64
+    ) -> HTTPResponse {
+        let entry = cached.entry
         var response = Self.answer(request, .bytes(entry.body), alias.validators, at: now)
         switch response.status {
         case .ok, .partialContent: response.prepared = alias.head
@@ -18,10 +21,11 @@ struct ResponseMapping: Sendable {
         sharing.apply(to: &response, for: request)
         let age = entry.record.currentAge(at: now)
         response.scratch.append(.age, integer: age)
+        // Below zero for a stale one (RFC 9211 §2.5).
         response.scratch.append(
             .cacheStatus, "imageproxyd; hit; ttl=", integer: entry.record.freshnessLifetime - age,
-            "; detail=memory")
-        response.context = ExchangeContext(.img, .memory).packed
+            cached.isStale ? "; detail=stale-while-revalidate" : "; detail=memory")
+        response.context = ExchangeContext(.img, cached.isStale ? .stale : .memory).packed
         return response
     }
 
@@ -112,8 +116,13 @@ struct ResponseMapping: Sendable {
             case .memory: "imageproxyd; hit; ttl=\(ttl); detail=memory"
             case .disk: "imageproxyd; hit; ttl=\(ttl); detail=disk"
             case .storedOriginal: "imageproxyd; hit; ttl=\(ttl); detail=original"
-            case .revalidated: "imageproxyd; fwd=stale; fwd-status=304"
-            case .fetched(let wasStale): "imageproxyd; fwd=\(wasStale ? "stale" : "uri-miss"); fwd-status=200"
+            case .revalidated(let reason): "imageproxyd; fwd=\(reason.token); fwd-status=304"
+            case .fetched(let reason): "imageproxyd; fwd=\(reason.token); fwd-status=200"
+            case .stale(.whileRevalidating): "imageproxyd; hit; ttl=\(ttl); detail=stale-while-revalidate"
+            case .stale(.asClientAllows): "imageproxyd; hit; ttl=\(ttl); detail=max-stale"
+            case .stale(.onError(let error, wasAsked: true)):
+                "imageproxyd; fwd=stale\(error.forwardedStatus); ttl=\(ttl); detail=stale-if-error"
+            case .stale(.onError): "imageproxyd; hit; ttl=\(ttl); detail=stale-if-error"
             }
         if image.isStored, image.provenance.wentForward { text += "; stored" }
         if image.isCollapsed { text += "; collapsed" }
@@ -138,9 +147,25 @@ extension ImageResponse.Provenance {
     var wentForward: Bool {
         switch self {
         case .revalidated, .fetched: true
-        case .memory, .disk, .storedOriginal: false
+        case .memory, .disk, .storedOriginal, .stale: false
         }
     }
+}
+
+extension ImageResponse.Forwarding {
+    /// The value of `fwd` (RFC 9211 §2.2).
+    fileprivate var token: String {
+        switch self {
+        case .missing: "uri-miss"
+        case .stale: "stale"
+        case .request: "request"
+        }
+    }
+}
+
+extension PipelineError {
+    /// The member `fwd-status`, where the origin answered at all (RFC 9211 §2.3).
+    fileprivate var forwardedStatus: String { upstreamStatus.map { "; fwd-status=\($0)" } ?? "" }
 }
 
 extension HTTPBody {

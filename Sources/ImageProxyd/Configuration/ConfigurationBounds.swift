@@ -108,6 +108,10 @@ extension FreshnessConfiguration {
         check.require(
             "freshness.default", self.default, self.default <= maximum,
             allowed: "at most freshness.maximum, \(maximum)")
+        check.require("freshness.staleWhileRevalidate", staleWhileRevalidate, in: .seconds(0)...longest)
+        check.require("freshness.staleIfError", staleIfError, in: .seconds(0)...longest)
+        check.require("freshness.maxRefreshes", maxRefreshes, in: 1...10_000)
+        check.require("freshness.refreshPause", refreshPause, in: .seconds(0)...(.hours(1)))
     }
 }
 
@@ -120,6 +124,12 @@ extension FailedURLsConfiguration {
         check.require("failedURLs.ttl.notAnImage", ttl.notAnImage, in: time)
         check.require("failedURLs.ttl.badImage", ttl.badImage, in: time)
         check.require("failedURLs.ttl.connection", ttl.connection, in: time)
+        check.require("failedURLs.jitter", jitter, in: 0...0.5)
+        check.require("failedURLs.breaker.failures", breaker.failures, in: 1...1_000)
+        check.require("failedURLs.breaker.pause", breaker.pause, in: .seconds(1)...(.hours(1)))
+        check.require(
+            "failedURLs.breaker.maximum", breaker.maximum, in: breaker.pause...max(breaker.pause, .days(1)))
+        check.require("failedURLs.breaker.maxHosts", breaker.maxHosts, in: 1...10_000_000)
     }
 }
 

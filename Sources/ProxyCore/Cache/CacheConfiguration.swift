@@ -132,6 +132,29 @@ public struct FailedURLsConfiguration: Sendable, Hashable, Codable {
     public var maxEntries: Int = 10_000
     /// How long each class is remembered.
     public var ttl = TTL()
+    /// The share of its time by which chance may shorten a failure's, so that many are not tried again at once.
+    ///
+    /// Default 0.1.
+    public var jitter: Double = 0.1
+    /// When origins that can't be reached are left alone.
+    public var breaker = Breaker()
+
+    /// When an origin (scheme, host and port) is left alone. Configuration: `failedURLs.breaker`.
+    public struct Breaker: Sendable, Hashable, Codable {
+        /// Failures in a row of connection, DNS, TLS or by time-out, each at most `maximum` after the one before.
+        ///
+        /// Default 5; then fetches are refused with 503 `host_unavailable`.
+        public var failures: Int = 5
+        /// How long the origin is then left alone; doubled each time that a probe fails. Default 2s.
+        public var pause: TimeSpan = .seconds(2)
+        /// The longest such time. Default 1m.
+        public var maximum: TimeSpan = .minutes(1)
+        /// Most origins watched; beyond it one that was not asked for lately is forgotten. Default 10000.
+        public var maxHosts: Int = 10_000
+
+        /// The defaults.
+        public init() {}
+    }
 
     /// How long each class of failure is remembered.
     public struct TTL: Sendable, Hashable, Codable {

@@ -17,26 +17,53 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
         public let remainingSeconds: Int64
     }
 
+    /// A remembered failure with what it is about, for a listing.
+    public struct Listed: Sendable {
+        /// The key that is refused: a source's, or a result's.
+        public let key: CacheKey
+        /// The source's URL.
+        public let text: String
+        /// What is remembered.
+        public let remembered: Remembered
+    }
+
     private struct State {
         var table: FailureTable<Failure>
         var hits: [FailureClass: Int] = [:]
     }
 
-    private let ttl: FailedURLsConfiguration.TTL
+    private let configuration: FailedURLsConfiguration
+    private let random: @Sendable () -> Double
     private let state: Mutex<State>
 
     /// An empty blacklist.
-    public init(configuration: FailedURLsConfiguration) {
-        ttl = configuration.ttl
+    /// - Parameter random: chance, from 0 up to 1.
+    public init(
+        configuration: FailedURLsConfiguration,
+        random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
+    ) {
+        self.configuration = configuration
+        self.random = random
         state = Mutex(State(table: FailureTable(maxEntries: configuration.maxEntries)))
     }
 
     /// Remembers a failure for as long as its class says, in place of an earlier one; a class with no time is not kept.
-    public func remember(_ key: CacheKey, _ failure: Failure, as failureClass: FailureClass, at now: Int64) {
-        let seconds = Int64(failureClass.span(in: ttl).seconds)
-        guard seconds > 0 else { return }
+    ///
+    /// Chance shortens that time by up to `failedURLs.jitter`, so that what failed together is not tried again together.
+    ///
+    /// - Parameters:
+    ///   - source: the source that the key belongs to, where that is not the key itself.
+    ///   - text: the source's URL, for listings.
+    public func remember(
+        _ key: CacheKey, _ failure: Failure, as failureClass: FailureClass, ofSource source: CacheKey? = nil,
+        _ text: String = "", at now: Int64
+    ) {
+        let longest = failureClass.span(in: configuration.ttl).seconds
+        guard longest > 0 else { return }
+        let seconds = max(1, Int64((Double(longest) * (1 - configuration.jitter * random())).rounded()))
         let entry = FailureTable<Failure>.Entry(
-            key: key, failure: failure, failureClass: failureClass, end: now + seconds)
+            key: key, source: source ?? key, text: text, failure: failure, failureClass: failureClass,
+            end: now + seconds)
         state.withLock { $0.table.insert(entry, at: now) }
     }
 
@@ -45,9 +72,20 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
         state.withLock { state in
             guard let entry = state.table.entry(for: key, at: now) else { return nil }
             state.hits[entry.failureClass, default: 0] += 1
-            return Remembered(
-                failure: entry.failure, failureClass: entry.failureClass, remainingSeconds: entry.end - now)
+            return Remembered(entry, at: now)
         }
+    }
+
+    /// What is remembered of a source and its results, or of all, those first that end soonest; counts no hit.
+    public func list(source: CacheKey? = nil, limit: Int, at now: Int64) -> [Listed] {
+        state.withLock { $0.table.list(source: source, limit: limit, at: now) }
+            .map { Listed(key: $0.key, text: $0.text, remembered: Remembered($0, at: now)) }
+    }
+
+    /// Forgets everything about a source, its results too, and returns how many failures that were.
+    @discardableResult
+    public func forgetAll(ofSource source: CacheKey) -> Int {
+        state.withLock { $0.table.removeAll(ofSource: source) }
     }
 
     /// Forgets the failure of `key`; false when there was none.
@@ -70,5 +108,12 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
     /// How many look-ups found a failure, by its class.
     public var hits: [FailureClass: Int] {
         state.withLock { $0.hits }
+    }
+}
+
+extension FailedURLs.Remembered {
+    fileprivate init(_ entry: FailureTable<Failure>.Entry, at now: Int64) {
+        self.init(
+            failure: entry.failure, failureClass: entry.failureClass, remainingSeconds: entry.end - now)
     }
 }

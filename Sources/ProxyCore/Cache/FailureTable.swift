@@ -5,6 +5,10 @@ struct FailureTable<Failure: Sendable>: Sendable {
     /// One remembered failure.
     struct Entry: Sendable {
         let key: CacheKey
+        /// The key of the source that it is about; `key` itself, or that of one of its results.
+        let source: CacheKey
+        /// The source as people know it.
+        let text: String
         let failure: Failure
         let failureClass: FailureClass
         /// When it is forgotten, in seconds since 1970.
@@ -62,6 +66,20 @@ struct FailureTable<Failure: Sendable>: Sendable {
             rise(from: place)
         }
         return true
+    }
+
+    /// Takes everything about a source out, its results too, and returns how many entries that were; O(n).
+    mutating func removeAll(ofSource source: CacheKey) -> Int {
+        let keys = heap.filter { $0.source == source }.map(\.key)
+        for key in keys { remove(key) }
+        return keys.count
+    }
+
+    /// The entries that end soonest, at most `limit` of them, of one source or of all; O(n log n).
+    mutating func list(source: CacheKey?, limit: Int, at now: Int64) -> [Entry] {
+        expire(at: now)
+        let entries = heap.filter { source == nil || $0.source == source }
+        return Array(entries.sorted { $0.end < $1.end }.prefix(limit))
     }
 
     /// Takes all entries out, and returns how many there were.

@@ -26,6 +26,18 @@ public struct SourceRecord: Sendable, Hashable, Codable {
     public var freshnessLifetime: Int64
     /// The origin's directives that are passed on or bind us.
     public var directives: Directives
+    /// Seconds after its lifetime for which the origin lets it be served while it is revalidated (RFC 5861 §3).
+    ///
+    /// Nil where the origin does not say.
+    public var staleWhileRevalidate: Int64?
+    /// Seconds after its lifetime for which the origin lets it be served in place of an error (RFC 5861 §4).
+    ///
+    /// Nil where the origin does not say.
+    public var staleIfError: Int64?
+    /// The fields that decided on its reuse, canonical, one `name: value` a line.
+    ///
+    /// A 304 replaces those that it names, and the reuse is decided anew (RFC 9111 §3.2). Below 512 bytes.
+    public var reuseFields: String
 
     /// Directives of a stored response that outlive it.
     public struct Directives: OptionSet, Sendable, Hashable, Codable {
@@ -42,22 +54,29 @@ public struct SourceRecord: Sendable, Hashable, Codable {
         public static let noStore = Directives(rawValue: 1 << 1)
         /// `private`: kept nowhere by a shared cache.
         public static let isPrivate = Directives(rawValue: 1 << 2)
-        /// `must-revalidate` or `proxy-revalidate`: never serve stale.
+        /// `must-revalidate`: nobody serves it stale.
         public static let mustRevalidate = Directives(rawValue: 1 << 3)
         /// `immutable` (RFC 8246).
         public static let immutable = Directives(rawValue: 1 << 4)
         /// `Vary: *`: matches no later request.
         public static let variesOnEverything = Directives(rawValue: 1 << 5)
+        /// `proxy-revalidate` or `s-maxage`: no shared cache serves it stale (RFC 9111 §5.2.2.8, §5.2.2.10).
+        public static let proxyRevalidate = Directives(rawValue: 1 << 6)
+        /// The lifetime is the origin's word, neither a guess nor a default.
+        public static let explicitLifetime = Directives(rawValue: 1 << 7)
 
         /// Whether the response may be kept at all.
         public var forbidStoring: Bool { !isDisjoint(with: [.noStore, .isPrivate, .variesOnEverything]) }
+        /// Whether the response may never be served without validation once it is stale (RFC 9111 §4.2.4).
+        public var forbidStale: Bool { !isDisjoint(with: [.noCache, .mustRevalidate, .proxyRevalidate]) }
     }
 
     /// Collects what is known of a source.
     public init(
         key: CacheKey, keyText: String, contentHash: ContentHash, byteCount: Int, format: ImageFormat,
         entityTag: String? = nil, lastModified: String? = nil, responseTime: Int64, initialAge: Int64 = 0,
-        freshnessLifetime: Int64, directives: Directives = []
+        freshnessLifetime: Int64, directives: Directives = [], staleWhileRevalidate: Int64? = nil,
+        staleIfError: Int64? = nil, reuseFields: String = ""
     ) {
         self.key = key
         self.keyText = keyText
@@ -70,6 +89,9 @@ public struct SourceRecord: Sendable, Hashable, Codable {
         self.initialAge = initialAge
         self.freshnessLifetime = freshnessLifetime
         self.directives = directives
+        self.staleWhileRevalidate = staleWhileRevalidate
+        self.staleIfError = staleIfError
+        self.reuseFields = reuseFields
     }
 
     /// The response's current age in seconds (RFC 9111 §4.2.3).
@@ -80,5 +102,10 @@ public struct SourceRecord: Sendable, Hashable, Codable {
     /// Whether the response may be reused without asking the origin (RFC 9111 §4.2).
     public func isFresh(at now: Int64) -> Bool {
         !directives.contains(.noCache) && currentAge(at: now) < freshnessLifetime
+    }
+
+    /// Seconds since the end of its lifetime; negative before it.
+    public func staleness(at now: Int64) -> Int64 {
+        currentAge(at: now) - freshnessLifetime
     }
 }

@@ -17,6 +17,10 @@ public struct CacheControl: Sendable, Hashable {
     public private(set) var directives: SourceRecord.Directives = []
     /// `public`.
     public private(set) var isPublic = false
+    /// `must-understand` (RFC 9111 §5.2.2.3).
+    public private(set) var mustUnderstand = false
+    /// The fields, in lower case, that `private="…"` or `no-cache="…"` keep out of the cache, alone.
+    public private(set) var restrictedFields: Set<String> = []
 
     /// A larger number of seconds is taken as this one (RFC 9111 §1.2.2).
     static let mostSeconds: Int64 = 1 << 31
@@ -34,17 +38,17 @@ public struct CacheControl: Sendable, Hashable {
         case "s-maxage":
             sharedMaxAge = min(sharedMaxAge ?? .max, Self.seconds(argument) ?? 0)
             // s-maxage carries the meaning of proxy-revalidate (RFC 9111 §5.2.2.10).
-            directives.insert(.mustRevalidate)
+            directives.insert(.proxyRevalidate)
         case "stale-while-revalidate": staleWhileRevalidate = shorter(staleWhileRevalidate, argument)
         case "stale-if-error": staleIfError = shorter(staleIfError, argument)
-        // With field names as argument (RFC 9111 §5.2.2.4, §5.2.2.7) both bind only those fields; a cache may treat
-        // them as if they bound all, and this one does.
-        case "no-cache": directives.insert(.noCache)
-        case "private": directives.insert(.isPrivate)
+        case "no-cache": restrict(.noCache, argument)
+        case "private": restrict(.isPrivate, argument)
         case "no-store": directives.insert(.noStore)
-        case "must-revalidate", "proxy-revalidate": directives.insert(.mustRevalidate)
+        case "must-revalidate": directives.insert(.mustRevalidate)
+        case "proxy-revalidate": directives.insert(.proxyRevalidate)
+        case "must-understand": mustUnderstand = true
         case "immutable": directives.insert(.immutable)
-        case "public": isPublic = true
+        case "public": isPublic = argument == nil || isPublic
         default: return
         }
     }
@@ -54,11 +58,43 @@ public struct CacheControl: Sendable, Hashable {
         return min(known ?? .max, seconds)
     }
 
+    /// With field names the directive binds those fields alone (RFC 9111 §5.2.2.4, §5.2.2.7); else all there is.
+    private mutating func restrict(_ directive: SourceRecord.Directives, _ argument: String?) {
+        let names = argument.map { FieldList($0).map { $0 } } ?? []
+        guard !names.isEmpty, names.allSatisfy({ $0.argument == nil }) else {
+            directives.insert(directive)
+            return
+        }
+        restrictedFields.formUnion(names.map(\.name))
+    }
+
     /// delta-seconds (RFC 9111 §1.2.2), also as a quoted string, which a recipient ought to accept (§5.2).
     static func seconds(_ argument: String?) -> Int64? {
         guard let argument, !argument.isEmpty, argument.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil
         }
         return min(Int64(argument) ?? mostSeconds, mostSeconds)
+    }
+}
+
+extension CacheControl {
+    /// The same directives as one short field value, unknown ones left out; empty where there are none.
+    var canonicalText: String {
+        let numbers: [(String, Int64?)] = [
+            ("max-age", maxAge), ("s-maxage", sharedMaxAge), ("stale-while-revalidate", staleWhileRevalidate),
+            ("stale-if-error", staleIfError),
+        ]
+        let names: [(String, Bool)] = [
+            ("no-cache", directives.contains(.noCache)), ("no-store", directives.contains(.noStore)),
+            ("private", directives.contains(.isPrivate)),
+            ("must-revalidate", directives.contains(.mustRevalidate)),
+            ("proxy-revalidate", directives.contains(.proxyRevalidate)),
+            ("must-understand", mustUnderstand), ("immutable", directives.contains(.immutable)),
+            ("public", isPublic),
+        ]
+        let members =
+            names.filter(\.1).map(\.0)
+            + numbers.compactMap { name, seconds in seconds.map { "\(name)=\($0)" } }
+        return members.joined(separator: ", ")
     }
 }

@@ -2,7 +2,9 @@
 
 /// The members of a comma-separated field value of the form `name`, `name=token`, `name="quoted"` (RFC 9110 §5.6).
 ///
-/// Names come in lower case, quoted strings without quotes and escapes. A member that has another form is dropped alone.
+/// Names come in lower case, quoted strings without quotes and escapes. What begins with a name and goes on in another
+/// form has an empty argument, which makes sense to nobody: `max-age =5` and `no-store;x` are seen, not obeyed to the
+/// letter. A member without a name is dropped alone.
 struct FieldList: Sequence, IteratorProtocol {
     private var rest: ArraySlice<UInt8>
 
@@ -18,11 +20,21 @@ struct FieldList: Sequence, IteratorProtocol {
     }
 
     /// Takes everything before the next comma outside quotes, and the comma.
+    ///
+    /// A quote that nobody closes opens nothing: what follows its comma is read as ever, so that `x="a, no-store` does
+    /// not hide the directive behind it.
     private mutating func takeMember() -> ArraySlice<UInt8> {
+        let end = Self.endOfMember(rest) ?? rest.firstIndex(of: UInt8(ascii: ",")) ?? rest.endIndex
+        defer { rest = rest[end...].dropFirst() }
+        return rest[..<end]
+    }
+
+    /// The first comma outside quotes, or the end; nil where a quote is left open.
+    private static func endOfMember(_ bytes: ArraySlice<UInt8>) -> Int? {
         var isQuoted = false
         var isEscaped = false
-        for index in rest.indices {
-            let byte = rest[index]
+        for index in bytes.indices {
+            let byte = bytes[index]
             if isEscaped {
                 isEscaped = false
             } else if isQuoted && byte == UInt8(ascii: "\\") {
@@ -30,12 +42,10 @@ struct FieldList: Sequence, IteratorProtocol {
             } else if byte == UInt8(ascii: "\"") {
                 isQuoted.toggle()
             } else if byte == UInt8(ascii: ",") && !isQuoted {
-                defer { rest = rest[(index + 1)...] }
-                return rest[..<index]
+                return index
             }
         }
-        defer { rest = [] }
-        return rest
+        return isQuoted ? nil : bytes.endIndex
     }
 
     private static func parse(_ member: ArraySlice<UInt8>) -> (name: String, argument: String?)? {
@@ -45,7 +55,7 @@ struct FieldList: Sequence, IteratorProtocol {
         let lowered = String(decoding: name, as: UTF8.self).lowercased()
         let tail = trimmed.dropFirst(name.count)
         if tail.isEmpty { return (lowered, nil) }
-        guard tail.first == UInt8(ascii: "=") else { return nil }
+        guard tail.first == UInt8(ascii: "=") else { return (lowered, "") }
         return (lowered, argument(tail.dropFirst()))
     }
 

@@ -20,6 +20,27 @@ public struct FreshnessConfiguration: Sendable, Hashable, Codable {
     ///
     /// Default true.
     public var respectOrigin: Bool = true
+    /// How long a stale copy is served while it is revalidated in the background, where the origin names neither this
+    /// time nor a lifetime (RFC 5861 §3).
+    ///
+    /// Default 1d; 0s is off.
+    public var staleWhileRevalidate: TimeSpan = .days(1)
+    /// How long a stale copy is served in place of an error of the origin, where the origin does not say (RFC 5861 §4).
+    ///
+    /// Default 7d; 0s is off.
+    public var staleIfError: TimeSpan = .days(7)
+    /// Whether the `Cache-Control` and `Pragma` of requests count (RFC 9111 §5.2.1); else they are ignored.
+    ///
+    /// Default false: a client could make the daemon ask the origin each time.
+    public var clientDirectives: Bool = false
+    /// Refreshes in the background at once; beyond it a stale copy is served without one.
+    ///
+    /// Default 32.
+    public var maxRefreshes: Int = 32
+    /// Time between a refresh in the background that failed and the next one of the same source.
+    ///
+    /// Default 5s.
+    public var refreshPause: TimeSpan = .seconds(5)
 
     /// The defaults.
     public init() {}

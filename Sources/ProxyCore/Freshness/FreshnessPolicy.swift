@@ -2,7 +2,7 @@
 
 /// Decides how long an origin's response may be reused (RFC 9111 §4.2), within the configured bounds.
 public struct FreshnessPolicy: Sendable, Hashable {
-    private let configuration: FreshnessConfiguration
+    let configuration: FreshnessConfiguration
 
     /// The share of a response's age at the origin that it stays fresh without saying so, 1/10 (RFC 9111 §4.2.2).
     private static let heuristicDivisor: Int64 = 10
@@ -21,6 +21,10 @@ public struct FreshnessPolicy: Sendable, Hashable {
         public var entityTag: String?
         /// Its `Last-Modified` as spelled, where it is a date.
         public var lastModified: String?
+        /// Seconds of `stale-while-revalidate` and of `stale-if-error`, where it names them (RFC 5861).
+        public var staleWhileRevalidate: Int64?, staleIfError: Int64?
+        /// The fields that decided, canonical: what a record keeps of them.
+        public var reuseFields: String
     }
 
     /// Bounds lifetimes by `configuration`.
@@ -28,45 +32,69 @@ public struct FreshnessPolicy: Sendable, Hashable {
         self.configuration = configuration
     }
 
+    /// Whether clients' `Cache-Control` counts.
+    public var honoursClients: Bool { configuration.clientDirectives }
+
+    /// The most refreshes at once, and the pause after one that failed, in seconds.
+    var refreshBounds: (limit: Int, pause: Int64) {
+        (configuration.maxRefreshes, Int64(configuration.refreshPause.seconds))
+    }
+
     /// Reads a response's head.
-    public func verdict(on head: OriginHead) -> Verdict {
+    ///
+    /// - Parameter isAuthorized: whether the request proved who asks; a shared cache may then keep the response only
+    ///   with the origin's explicit word (RFC 9111 §3.5).
+    public func verdict(on head: OriginHead, isAuthorized: Bool = false) -> Verdict {
         let control = CacheControl(head.values(of: "cache-control"))
+        let isOrigins = configuration.respectOrigin
         return Verdict(
             freshnessLifetime: bounded(lifetime(head, control)), initialAge: Self.initialAge(head),
-            responseTime: head.responseTime, directives: directives(head, control),
-            entityTag: Self.entityTag(head), lastModified: Self.lastModified(head))
+            responseTime: head.responseTime,
+            directives: directives(head, control, isAuthorized: isAuthorized),
+            entityTag: control.restrictedFields.contains("etag") ? nil : Self.entityTag(head),
+            lastModified: control.restrictedFields.contains("last-modified") ? nil : Self.lastModified(head),
+            staleWhileRevalidate: isOrigins ? control.staleWhileRevalidate : nil,
+            staleIfError: isOrigins ? control.staleIfError : nil,
+            reuseFields: ReuseFields.text(head, control))
     }
 
     /// Describes a new body: its identity from the caller, its reuse from the head.
     public func record(
         key: CacheKey, keyText: String, contentHash: ContentHash, byteCount: Int, format: ImageFormat,
-        head: OriginHead
+        head: OriginHead, isAuthorized: Bool = false
     ) -> SourceRecord {
-        let verdict = verdict(on: head)
-        return SourceRecord(
+        var record = SourceRecord(
             key: key, keyText: keyText, contentHash: contentHash, byteCount: byteCount, format: format,
-            entityTag: verdict.entityTag, lastModified: verdict.lastModified,
-            responseTime: verdict.responseTime, initialAge: verdict.initialAge,
-            freshnessLifetime: verdict.freshnessLifetime, directives: verdict.directives)
+            responseTime: 0, freshnessLifetime: 0)
+        Self.apply(verdict(on: head, isAuthorized: isAuthorized), to: &record)
+        return record
     }
 
-    /// Returns `record` as a 304 leaves it: the body the same, its reuse decided anew (RFC 9111 §4.3.4).
+    /// Returns `record` as a 304 leaves it: the body the same, its reuse decided anew (RFC 9111 §3.2, §4.3.4).
     ///
-    /// A 304 need not repeat its validators; those it leaves out stay. A 304 that names neither `Cache-Control` nor
-    /// `Expires` leaves lifetime and directives as they were stored (§3.2: fields it does not carry are kept).
-    public func updating(_ record: SourceRecord, with head: OriginHead) -> SourceRecord {
-        let verdict = verdict(on: head)
+    /// The fields of the 304 take the place of the stored ones; those it does not carry stay. Age and date are those of
+    /// the 304, since both speak of one message.
+    public func updating(
+        _ record: SourceRecord, with head: OriginHead, isAuthorized: Bool = false
+    ) -> SourceRecord {
+        var merged = head
+        let carried = Set(head.fields.map(\.name))
+        merged.fields += ReuseFields.fields(of: record).filter { !carried.contains($0.name) }
         var updated = record
-        updated.responseTime = verdict.responseTime
-        updated.initialAge = verdict.initialAge
-        updated.entityTag = verdict.entityTag ?? record.entityTag
-        updated.lastModified = verdict.lastModified ?? record.lastModified
-        guard !head.values(of: "cache-control").isEmpty || !head.values(of: "expires").isEmpty else {
-            return updated
-        }
-        updated.freshnessLifetime = verdict.freshnessLifetime
-        updated.directives = verdict.directives
+        Self.apply(verdict(on: merged, isAuthorized: isAuthorized), to: &updated)
         return updated
+    }
+
+    private static func apply(_ verdict: Verdict, to record: inout SourceRecord) {
+        record.entityTag = verdict.entityTag
+        record.lastModified = verdict.lastModified
+        record.responseTime = verdict.responseTime
+        record.initialAge = verdict.initialAge
+        record.freshnessLifetime = verdict.freshnessLifetime
+        record.directives = verdict.directives
+        record.staleWhileRevalidate = verdict.staleWhileRevalidate
+        record.staleIfError = verdict.staleIfError
+        record.reuseFields = verdict.reuseFields
     }
 
     // MARK: - Lifetime (RFC 9111 §4.2.1)
@@ -84,7 +112,7 @@ public struct FreshnessPolicy: Sendable, Hashable {
     }
 
     /// Expires − Date; 0 where `Expires` is no date, such as `0` (RFC 9111 §5.3), or where there are two.
-    private static func untilExpires(_ head: OriginHead) -> Int64? {
+    static func untilExpires(_ head: OriginHead) -> Int64? {
         let values = head.values(of: "expires")
         guard let value = values.first else { return nil }
         guard values.count == 1, let expires = HTTPDate(value, now: head.responseTime) else { return 0 }
@@ -122,13 +150,35 @@ public struct FreshnessPolicy: Sendable, Hashable {
 
     // MARK: - Directives and validators
 
-    private func directives(_ head: OriginHead, _ control: CacheControl) -> SourceRecord.Directives {
+    private func directives(
+        _ head: OriginHead, _ control: CacheControl, isAuthorized: Bool
+    ) -> SourceRecord.Directives {
         var directives = control.directives
-        if !configuration.respectOrigin { directives.formIntersection([.noStore, .isPrivate]) }
-        let varies = head.values(of: "vary").contains { value in FieldList(value).contains { $0.name == "*" }
+        // Every status that the loader lets through is understood, so must-understand lifts no-store (RFC 9111 §5.2.2.3).
+        if control.mustUnderstand { directives.remove(.noStore) }
+        if Self.isPragmaNoCache(head) { directives.insert(.noCache) }
+        if control.sharedMaxAge != nil || control.maxAge != nil || !head.values(of: "expires").isEmpty {
+            directives.insert(.explicitLifetime)
         }
-        if varies { directives.insert(.variesOnEverything) }
+        if !configuration.respectOrigin { directives.formIntersection([.noStore, .isPrivate]) }
+        if isAuthorized, !Self.mayShareAuthorized(control) { directives.insert(.isPrivate) }
+        if Self.variesOnEverything(head) { directives.insert(.variesOnEverything) }
         return directives
+    }
+
+    /// `Pragma: no-cache` counts only in the absence of `Cache-Control` (RFC 9111 §5.4).
+    static func isPragmaNoCache(_ head: OriginHead) -> Bool {
+        head.values(of: "cache-control").isEmpty
+            && head.values(of: "pragma").contains { FieldList($0).contains { $0.name == "no-cache" } }
+    }
+
+    /// `Vary: *` matches no later request (RFC 9111 §4.1); our requests are constant, so other names do not matter.
+    static func variesOnEverything(_ head: OriginHead) -> Bool {
+        head.values(of: "vary").contains { FieldList($0).contains { $0.name == "*" } }
+    }
+
+    private static func mayShareAuthorized(_ control: CacheControl) -> Bool {
+        control.isPublic || control.sharedMaxAge != nil || control.directives.contains(.mustRevalidate)
     }
 
     /// An entity tag of the form of RFC 9110 §8.8.3; anything else could not be sent back safely.

@@ -41,6 +41,8 @@ public final class Metrics: Sendable {
     public let failedURLs: MetricReading
     /// Requests answered from the failed URLs; `class`.
     public let failedURLHits: MetricReading
+    /// Origins that are left alone because they could not be reached.
+    public let hostBreakersOpen: MetricReading
 
     /// Fetches ended; `outcome`.
     public let fetches: MetricCounter<Metric.Fetch>
@@ -106,6 +108,8 @@ public final class Metrics: Sendable {
         failedURLs = make.gauge("failed_urls", "Failed URLs remembered.", labels: ["class"])
         failedURLHits = make.readCounter(
             "failed_url_hits_total", "Requests answered from the memory of failed URLs.", labels: ["class"])
+        hostBreakersOpen = make.gauge(
+            "host_breakers_open", "Origins left alone because they could not be reached.")
         fetches = make.counter("fetch_total", "Fetches from origins, by outcome.")
         fetchDuration = make.histogram(
             "fetch_duration_seconds", "Time of whole fetches, redirects included.", buckets: .work)
@@ -130,7 +134,8 @@ public final class Metrics: Sendable {
         families = [
             httpRequests, httpRequestDuration, httpConnections, httpConnectionsTotal, httpRejected,
             httpResponseBytes, cacheRequests, cacheBytes, cacheEntries, cacheEvictions, cacheCorrupt,
-            cacheWriteErrors, coalescedRequests, flights, failedURLs, failedURLHits, fetches, fetchDuration,
+            cacheWriteErrors, coalescedRequests, flights, failedURLs, failedURLHits, hostBreakersOpen,
+            fetches, fetchDuration,
             fetchPhase, fetchBytes, fetchesInFlight, fetchQueue, transforms, transformDuration,
             transformQueue,
             transformQueueDuration, workers, workerRestarts, accessLogDropped, buildInfo,

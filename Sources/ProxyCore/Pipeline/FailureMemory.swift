@@ -6,14 +6,22 @@ import Synchronization
 public final class FailureMemory: Sendable {
     private let failed: FailedURLs<PipelineError>
     private let slowSources: Mutex<SlowSources>
+    /// Origins that can't be reached.
+    let hosts: HostBreakers
 
     /// Different results that must time out before the source itself is refused.
     private static let timeoutsPerSource = 3
 
     /// An empty blacklist.
-    public init(configuration: FailedURLsConfiguration) {
-        failed = FailedURLs(configuration: configuration)
-        slowSources = Mutex(SlowSources(capacity: configuration.maxEntries))
+    /// - Parameter random: chance, from 0 up to 1, for the jitter of times.
+    public init(
+        configuration: FailedURLsConfiguration,
+        random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
+    ) {
+        failed = FailedURLs(configuration: configuration, random: random)
+        hosts = HostBreakers(rules: configuration.breaker, random: random)
+        slowSources = Mutex(
+            SlowSources(capacity: configuration.maxEntries, mostResults: Self.timeoutsPerSource))
     }
 
     /// What is remembered of a source's or result's key; nil when it may be tried.
@@ -27,20 +35,52 @@ public final class FailureMemory: Sendable {
     }
 
     /// Keeps `failure` where its row in the table says so.
-    func remember(_ failure: PipelineError, source: CacheKey, result: CacheKey, at now: Int64) {
+    func remember(_ failure: PipelineError, of request: ImageRequest, at now: Int64) {
+        remember(
+            failure, source: request.sourceKey, result: request.resultKey, request.source.normalized, at: now)
+    }
+
+    func remember(
+        _ failure: PipelineError, source: CacheKey, result: CacheKey, _ text: String = "", at now: Int64
+    ) {
         guard let memory = failure.disposition.memory else { return }
         var key = memory.scope == .source ? source : result
         if failure == .transformTimeout {
             let slow = slowSources.withLock { $0.add(result, of: source) }
             if slow >= Self.timeoutsPerSource { key = source }
         }
-        failed.remember(key, failure, as: memory.kind, at: now)
+        failed.remember(key, failure, as: memory.kind, ofSource: source, text, at: now)
+    }
+
+    /// One remembered failure, for a listing.
+    public typealias Listed = FailedURLs<PipelineError>.Listed
+
+    /// What is remembered of one source and its results, or of all, at most `limit`; those first that end soonest.
+    public func list(source: CacheKey? = nil, limit: Int, at now: Int64) -> [Listed] {
+        failed.list(source: source, limit: limit, at: now)
+    }
+
+    /// Forgets what is remembered of a source and its results; returns how many failures that were.
+    @discardableResult
+    public func clear(source: CacheKey) -> Int {
+        slowSources.withLock { $0.remove(source) }
+        return failed.forgetAll(ofSource: source)
+    }
+
+    /// Forgets all failures; returns how many those were. Breakers go their own way.
+    @discardableResult
+    public func clear() -> Int {
+        slowSources.withLock { $0.removeAll() }
+        return failed.forgetAll()
     }
 
     /// How many failures are remembered, and how many look-ups found one, by class, for the metrics.
     public func counts(at now: Int64) -> (remembered: [FailureClass: Int], hits: [FailureClass: Int]) {
         (failed.counts(at: now), failed.hits)
     }
+
+    /// Origins that are left alone now, for the metrics.
+    public var openHosts: Int { hosts.openCount }
 
     /// Forgets a failure: the key has just succeeded.
     func forget(_ key: CacheKey) {
@@ -51,11 +91,14 @@ public final class FailureMemory: Sendable {
 /// Which results of a source timed out: more than a few of them, and the source is to blame. Bounded; the oldest goes.
 private struct SlowSources {
     let capacity: Int
+    /// Results that are told apart for one source; further ones change nothing.
+    let mostResults: Int
     private var results: [CacheKey: Set<CacheKey>] = [:]
     private var order: [CacheKey] = []
 
-    init(capacity: Int) {
+    init(capacity: Int, mostResults: Int) {
         self.capacity = max(1, capacity)
+        self.mostResults = mostResults
     }
 
     /// Adds one; returns how many different results of this source have timed out.
@@ -64,7 +107,18 @@ private struct SlowSources {
             order.append(source)
             if order.count > capacity { results[order.removeFirst()] = nil }
         }
-        results[source, default: []].insert(result)
-        return results[source]?.count ?? 0
+        var slow = results[source] ?? []
+        if slow.count < mostResults { slow.insert(result) }
+        results[source] = slow
+        return slow.count
+    }
+
+    mutating func remove(_ source: CacheKey) {
+        guard results.removeValue(forKey: source) != nil else { return }
+        order.removeAll { $0 == source }
+    }
+
+    mutating func removeAll() {
+        self = SlowSources(capacity: capacity, mostResults: mostResults)
     }
 }

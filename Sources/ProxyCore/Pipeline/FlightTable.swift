@@ -33,6 +33,11 @@ final class FlightTable<Key: Hashable & Sendable, Progress: Sendable, Output: Se
         return Seat(table: self, key: key, flight: flight, isLeader: isLeader)
     }
 
+    /// Keeps later callers from joining the flight of `key`; those aboard still get its outcome.
+    func closeBoarding(_ key: Key) {
+        _ = joinable.withLock { $0.removeValue(forKey: key) }
+    }
+
     private func fly(_ flight: Flight<Progress, Output>, _ key: Key, _ work: Work) async {
         let outcome: Result<Output, PipelineError>
         do throws(PipelineError) {

@@ -4,14 +4,20 @@ extension ImagePipeline {
     /// Asks the origin, once for everybody who needs this source: for a confirmation when `record` is given.
     ///
     /// A recently failed source is refused without asking. A 304 updates the record, and every result made from the
-    /// same content stays good. A 404 or 410 deletes the copies.
+    /// same content stays good. A 404 or 410 deletes the copies. What may not be shared goes to those alone who were
+    /// aboard when the origin said so.
     func fetch(
-        _ request: ImageRequest, validating record: SourceRecord?
+        _ request: ImageRequest, validating record: SourceRecord?, asking client: RequestDirectives = .none
     ) async throws(PipelineError) -> Source {
-        try refuseIfRecentlyFailed(request.sourceKey)
-        let key = FetchKey(source: request.sourceKey, isConditional: record != nil)
+        if !client.retryFailed { try refuseIfRecentlyFailed(request.sourceKey) }
+        let key = FetchKey(
+            source: request.sourceKey, isConditional: record != nil, mayStore: !client.noStore)
         let seat = fetches.join(key, progress: newFetch(request)) { (fetch) async throws(PipelineError) in
-            try await self.load(request, into: fetch, validating: record)
+            try await self.load(request, into: fetch, validating: record, asking: client)
+        }
+        seat.progress.whenUnshareable { [fetches, renderings] in
+            fetches.closeBoarding(key)
+            renderings.closeBoarding(RenderingKey(result: request.resultKey, client: client))
         }
         if !seat.isLeader { metrics.coalescedRequests.increment(.fetch) }
         return try await seat.output()
@@ -21,27 +27,37 @@ extension ImagePipeline {
         let (body, place) = tiers.newBody(keyText: request.sourceKeyText)
         return OriginalFetch(
             body: body, place: place, decodable: configuration.decodableFormats,
-            maxBytes: configuration.maxSourceBytes)
+            maxBytes: configuration.maxSourceBytes,
+            isShareable: { [freshness] in !freshness.verdict(on: $0).directives.forbidStoring })
     }
 
     /// Runs at most once at a time for a source.
     private func load(
-        _ request: ImageRequest, into fetch: OriginalFetch, validating record: SourceRecord?
+        _ request: ImageRequest, into fetch: OriginalFetch, validating record: SourceRecord?,
+        asking client: RequestDirectives
     ) async throws(PipelineError) -> Source {
+        let pass = try failures.hosts.admit(request.source.origin, at: clock())
         let start = ContinuousClock.now
-        var source: Source
+        let question = originRequest(for: request, validating: record)
+        let received: Source?
         do throws(LoadError) {
-            let summary = try await loader.load(originRequest(for: request, validating: record), into: fetch)
+            let summary = try await loader.load(question, into: fetch)
+            failures.hosts.report(pass, nil, at: clock())
             metrics.count(summary, isNotModified: fetch.head?.status == 304)
-            source = try await receivedSource(request, fetch, validating: record)
+            received = try await receivedSource(
+                request, fetch, validating: record, isAuthorized: question.isAuthorized, asking: client)
         } catch {
+            failures.hosts.report(pass, error, at: clock())
             let failure = PipelineError(error)
             metrics.count(error)
             await remember(failure, of: request)
             throw failure
         }
-        source.fetchTime = start.microsecondsUntilNow
         failures.forget(request.sourceKey)
+        guard var source = received else {
+            return try await self.fetch(request, validating: nil, asking: client)
+        }
+        source.fetchTime = start.microsecondsUntilNow
         return source
     }
 
@@ -50,25 +66,51 @@ extension ImagePipeline {
             url: request.source, ifNoneMatch: record?.entityTag, ifModifiedSince: record?.lastModified)
     }
 
-    /// Turns what arrived into a source: confirmed, or new.
+    /// Turns what arrived into a source: confirmed, or new; nil where a 304 leaves nothing that may be served.
     private func receivedSource(
-        _ request: ImageRequest, _ fetch: OriginalFetch, validating stale: SourceRecord?
-    ) async throws(LoadError) -> Source {
+        _ request: ImageRequest, _ fetch: OriginalFetch, validating stale: SourceRecord?, isAuthorized: Bool,
+        asking client: RequestDirectives
+    ) async throws(LoadError) -> Source? {
         guard let head = fetch.head else { throw .incomplete("no head") }
         if head.status == 304 {
             guard let stale else { throw .incomplete("304 to a request without validators") }
-            let record = freshness.updating(stale, with: head)
-            await tiers.save(record)
-            return Source(record: record, provenance: .revalidated)
+            return await confirmedSource(stale, by: head, isAuthorized: isAuthorized, asking: client)
         }
         let format = try fetch.sniff()
         fetch.body.finish()
         guard let content = fetch.body.content else { throw .storage("the body can't be read back") }
-        let record = freshness.record(
+        var record = freshness.record(
             key: request.sourceKey, keyText: request.sourceKeyText, contentHash: content.hash,
-            byteCount: content.body.count, format: format, head: head)
-        await tiers.store(content, at: fetch.place, as: record, now: clock())
-        return Source(record: record, body: content.body, provenance: .fetched(wasStale: stale != nil))
+            byteCount: content.body.count, format: format, head: head, isAuthorized: isAuthorized)
+        if record.directives.forbidStoring {
+            await removeCopies(of: request)
+        } else if client.noStore {
+            record.directives.insert(.noStore)
+        } else {
+            await tiers.store(content, at: fetch.place, as: record, replacing: stale, now: clock())
+        }
+        return Source(
+            record: record, body: content.body, provenance: .fetched(stale == nil ? .missing : .stale))
+    }
+
+    /// A stored source as a 304 leaves it; nil where the 304 speaks of another one, or forbids to keep it.
+    private func confirmedSource(
+        _ stale: SourceRecord, by head: OriginHead, isAuthorized: Bool, asking client: RequestDirectives
+    ) async -> Source? {
+        guard FreshnessPolicy.confirms(head, stale) else { return nil }
+        let record = freshness.updating(stale, with: head, isAuthorized: isAuthorized)
+        guard !record.directives.forbidStoring else {
+            await tiers.removeAll(ofSource: stale.key)
+            return nil
+        }
+        if !client.noStore { await tiers.save(record) }
+        return Source(record: record, provenance: .revalidated(.stale))
+    }
+
+    /// Forgets what was kept before the origin forbade to keep it.
+    private func removeCopies(of request: ImageRequest) async {
+        guard await tiers.record(for: request) != nil else { return }
+        await tiers.removeAll(ofSource: request.sourceKey)
     }
 
     /// Throws what is remembered of `key`, a source's or a result's.
@@ -79,9 +121,16 @@ extension ImagePipeline {
 
     /// Puts a failure on the blacklist if its row says so; a source that is gone takes its copies with it.
     func remember(_ failure: PipelineError, of request: ImageRequest) async {
-        failures.remember(failure, source: request.sourceKey, result: request.resultKey, at: clock())
+        failures.remember(failure, of: request, at: clock())
         if case .upstreamNotFound = failure { await tiers.removeAll(ofSource: request.sourceKey) }
     }
+}
+
+extension OriginRequest {
+    /// Whether it proves who asks, so that the answer is that one's alone unless the origin says otherwise.
+    ///
+    /// Credentials that the operator has configured for every fetch are the daemon's own, and no client's.
+    fileprivate var isAuthorized: Bool { fields.contains { $0.name.lowercased() == "authorization" } }
 }
 
 extension ContinuousClock.Instant {

@@ -3,11 +3,13 @@
 extension ImagePipeline {
     /// Has a rendition made and puts it into the tiers; what no tier may hold is only answered.
     func render(
-        _ source: Source, by plan: RenderPlan, for request: ImageRequest
+        _ source: Source, by plan: RenderPlan, for request: ImageRequest, asking client: RequestDirectives
     ) async throws(PipelineError) -> ImageResponse {
-        try refuseIfRecentlyFailed(request.resultKey)
-        // A source that its decoder could not bear is not decoded again for another size.
-        try refuseIfRecentlyFailed(request.sourceKey)
+        if !client.retryFailed {
+            try refuseIfRecentlyFailed(request.resultKey)
+            // A source that its decoder could not bear is not decoded again for another size.
+            try refuseIfRecentlyFailed(request.sourceKey)
+        }
         guard let body = source.body else { throw .internalFailure("a rendering without a source") }
         let canvas = try tiers.newResult(for: request, of: source.record)
         let rendition: Rendition

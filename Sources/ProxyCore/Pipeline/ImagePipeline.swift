@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
+
 /// The way of a request from memory to the origin and back: SDWebImage's manager as one readable function.
 ///
 /// `cachedEntry` is the hot path; `response` tells the rest of the story. Safe from any thread.
@@ -15,8 +17,10 @@ public final class ImagePipeline: Sendable {
 
     /// Fetches under way, by source; a conditional one may end without a body, so nobody who needs one boards it.
     let fetches = FlightTable<FetchKey, OriginalFetch, Source>()
-    /// Results being made, by result key.
-    private let renderings = FlightTable<CacheKey, Void, ImageResponse>()
+    /// Results being made, by result key and what their clients ask of the cache.
+    let renderings = FlightTable<RenderingKey, Void, ImageResponse>()
+    /// Sources being refreshed in the background.
+    let refreshes: Mutex<RefreshDesk>
 
     /// What the pipeline itself must know of the configuration.
     public struct Configuration: Sendable {
@@ -47,15 +51,33 @@ public final class ImagePipeline: Sendable {
         self.configuration = configuration
         self.metrics = metrics
         self.clock = clock
+        let bounds = freshness.refreshBounds
+        refreshes = Mutex(RefreshDesk(limit: bounds.limit, pause: bounds.pause))
+        metrics.hostBreakersOpen.observe { failures.openHosts }
     }
 
     /// Flights under way: fetches and renderings, for the metrics.
     public var flightCounts: (fetches: Int, renderings: Int) { (fetches.count, renderings.count) }
 
-    /// Hot path: a fresh entry of the memory tier. One shard lock, no suspension, no allocation.
-    public func cachedEntry(for key: CacheKey, at now: Int64) -> MemoryEntry? {
-        guard let entry = tiers.memory.entry(for: key), entry.record.isFresh(at: now) else { return nil }
-        return entry
+    /// Whether the `Cache-Control` of requests counts.
+    public var honoursClients: Bool { freshness.honoursClients }
+
+    /// An entry that may be served at once.
+    public struct CachedEntry: Sendable {
+        /// The entry.
+        public let entry: MemoryEntry
+        /// Whether it is to be refreshed while it is served.
+        public let isStale: Bool
+    }
+
+    /// Hot path: what the memory tier may answer a client with that asks nothing special.
+    ///
+    /// One shard lock, no suspension, no allocation.
+    public func cachedEntry(for key: CacheKey, at now: Int64) -> CachedEntry? {
+        guard let entry = tiers.memory.entry(for: key) else { return nil }
+        if entry.record.isFresh(at: now) { return CachedEntry(entry: entry, isStale: false) }
+        guard freshness.mayServeWhileRevalidating(entry.record, at: now) else { return nil }
+        return CachedEntry(entry: entry, isStale: true)
     }
 
     /// Tells the disk tier that an entry is in use though nobody reads it there, or a sweep would take it for unused.
@@ -68,10 +90,13 @@ public final class ImagePipeline: Sendable {
     /// The image for `request`, from the nearest place that has it; however many ask at once, it is made once.
     ///
     /// Cancelling the task leaves the flight; the last one to leave cancels the fetch and the transform.
-    public func response(for request: ImageRequest) async throws(PipelineError) -> ImageResponse {
-        if let entry = cachedEntry(for: request.resultKey, at: clock()) { return ImageResponse(hit: entry) }
-        let seat = renderings.join(request.resultKey, progress: ()) { (_) async throws(PipelineError) in
-            try await self.produce(request)
+    public func response(
+        for request: ImageRequest, asking client: RequestDirectives = .none
+    ) async throws(PipelineError) -> ImageResponse {
+        if let hit = memoryHit(for: request, asking: client) { return hit }
+        let key = RenderingKey(result: request.resultKey, client: client)
+        let seat = renderings.join(key, progress: ()) { (_) async throws(PipelineError) in
+            try await self.produce(request, asking: client)
         }
         var response = try await seat.output()
         response.isCollapsed = !seat.isLeader
@@ -79,37 +104,34 @@ public final class ImagePipeline: Sendable {
         return response
     }
 
+    private func memoryHit(for request: ImageRequest, asking client: RequestDirectives) -> ImageResponse? {
+        guard let entry = tiers.memory.entry(for: request.resultKey) else { return nil }
+        switch freshness.reuse(of: entry.record, at: clock(), for: client) {
+        case .fresh: return ImageResponse(hit: entry, provenance: .memory)
+        case .whileRevalidating:
+            startRefresh(of: request)
+            return ImageResponse(hit: entry, provenance: .stale(.whileRevalidating))
+        case .asClientAllows: return ImageResponse(hit: entry, provenance: .stale(.asClientAllows))
+        case .forbidden: return nil
+        }
+    }
+
     /// Runs at most once at a time for a result.
-    private func produce(_ request: ImageRequest) async throws(PipelineError) -> ImageResponse {
+    private func produce(
+        _ request: ImageRequest, asking client: RequestDirectives
+    ) async throws(PipelineError) -> ImageResponse {
         // Look again: (1) A misses memory, (2) B, who flew before, stores and lands, (3) A finds no flight and starts
         // this one. Without this line A would make the result a second time.
-        if let entry = cachedEntry(for: request.resultKey, at: clock()) { return ImageResponse(hit: entry) }
-        let source = try await usableSource(for: request)
-        if let stored = await storedResult(for: request, of: source) { return stored }
-        let original = try await original(for: request, of: source)
+        if let hit = memoryHit(for: request, asking: client) { return hit }
+        let source = try await usableSource(for: request, asking: client)
+        if let stored = await storedResult(for: request, of: source) {
+            if stored.provenance == .stale(.whileRevalidating) { startRefresh(of: request) }
+            return stored
+        }
+        let original = try await original(for: request, of: source, asking: client)
+        if original.provenance == .stale(.whileRevalidating) { startRefresh(of: request) }
         guard let plan = request.plan else { return await passThrough(original, for: request) }
-        return try await render(original, by: plan, for: request)
-    }
-
-    /// What is known of the source now: fresh as it is, confirmed by the origin, or fetched.
-    private func usableSource(for request: ImageRequest) async throws(PipelineError) -> Source {
-        guard let record = await tiers.record(for: request) else {
-            return try await fetch(request, validating: nil)
-        }
-        if record.isFresh(at: clock()) { return Source(record: record, provenance: .storedOriginal) }
-        // Validators are worth sending only when a 304 would leave us something to serve.
-        let isWorthValidating = tiers.mayHold(request)
-        return try await fetch(request, validating: isWorthValidating ? record : nil)
-    }
-
-    /// The original's bytes: just fetched, or stored and still those of the record; else fetched now.
-    private func original(for request: ImageRequest, of source: Source) async throws(PipelineError) -> Source
-    {
-        if source.body != nil { return source }
-        if let found = await tiers.original(for: request, hash: source.record.contentHash) {
-            return source.with(body: found.body)
-        }
-        return try await fetch(request, validating: nil)
+        return try await render(original, by: plan, for: request, asking: client)
     }
 
     /// The result as it lies in the disk tier, if it was made from the source's present content.
@@ -131,11 +153,11 @@ public final class ImagePipeline: Sendable {
 }
 
 extension ImageResponse {
-    /// A hit of the memory tier.
-    init(hit entry: MemoryEntry) {
+    /// A hit of the memory tier, fresh or permitted though stale.
+    init(hit entry: MemoryEntry, provenance: Provenance) {
         self.init(
             description: entry.description, record: entry.record, body: .bytes(entry.body), entry: entry,
-            provenance: .memory)
+            provenance: provenance)
         isStored = true
     }
 }

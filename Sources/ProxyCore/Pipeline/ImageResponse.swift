@@ -28,9 +28,40 @@ public struct ImageResponse: Sendable {
         /// Rendered now from an original in the disk tier.
         case storedOriginal
         /// A stored copy that the origin confirmed (304), or a rendition of it.
-        case revalidated
+        case revalidated(Forwarding)
         /// Fetched from the origin now.
-        case fetched(wasStale: Bool)
+        case fetched(Forwarding)
+        /// A stored copy that is stale, or a rendition of one.
+        case stale(Staleness)
+
+        /// Says why the origin was asked, where it was.
+        mutating func wentForward(because reason: Forwarding) {
+            switch self {
+            case .revalidated: self = .revalidated(reason)
+            case .fetched: self = .fetched(reason)
+            case .memory, .disk, .storedOriginal, .stale: return
+            }
+        }
+    }
+
+    /// Why the origin was asked (RFC 9211 §2.2).
+    public enum Forwarding: Sendable, Hashable {
+        /// Nothing was stored.
+        case missing
+        /// What was stored was stale.
+        case stale
+        /// What was stored was fresh, but the client wanted the origin's word.
+        case request
+    }
+
+    /// Why a stale copy was served (RFC 9111 §4.2.4).
+    public enum Staleness: Sendable, Hashable {
+        /// It is being revalidated in the background (RFC 5861 §3).
+        case whileRevalidating
+        /// The client takes stale ones.
+        case asClientAllows
+        /// In place of an error (RFC 5861 §4); `wasAsked` is false where a remembered failure kept us from asking.
+        case onError(PipelineError, wasAsked: Bool)
     }
 
     /// Durations in microseconds.

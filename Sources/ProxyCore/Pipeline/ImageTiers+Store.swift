@@ -58,10 +58,16 @@ extension ImageTiers {
     // MARK: - Originals
 
     /// Keeps a fetched body and what is known of its source; a failure to store is the tier's to count.
+    ///
+    /// - Parameter stale: what was known of it; where the bytes turn out equal, the stored ones stay as they are.
     func store(
-        _ content: GrowingBody.Content, at place: SpillPlace, as record: SourceRecord, now: Int64
+        _ content: GrowingBody.Content, at place: SpillPlace, as record: SourceRecord,
+        replacing stale: SourceRecord?, now: Int64
     ) async {
         guard !record.directives.forbidStoring else { return }
+        if record.contentHash == stale?.contentHash, disk.mayContain(record.key, kind: .original) {
+            return await save(record)
+        }
         let description = EntryDescription(
             kind: .original, key: record.key, keyText: record.keyText, sourceKey: record.key,
             sourceHash: record.contentHash, contentHash: record.contentHash, format: record.format,

@@ -41,6 +41,7 @@ public final class ImageTiers: Sendable {
     func mayHold(_ request: ImageRequest) -> Bool {
         memory.entry(for: request.resultKey) != nil || disk.mayContain(request.resultKey, kind: .result)
             || disk.mayContain(request.sourceKey, kind: .original)
+            || memory.entry(for: request.sourceKey) != nil
     }
 
     /// The stored result for `request`, if it was made from content `hash`; for an untransformed image the original.

@@ -10,6 +10,8 @@ final class OriginalFetch: OriginReceiving {
     private struct State {
         var head: OriginHead?
         var format: ImageFormat?
+        var isUnshareable = false
+        var observers: [@Sendable () -> Void] = []
     }
 
     /// The body as it arrives; empty for a 304.
@@ -20,6 +22,7 @@ final class OriginalFetch: OriginReceiving {
 
     private let decodable: Set<ImageFormat>
     private let maxBytes: Int
+    private let isShareable: @Sendable (OriginHead) -> Bool
     private let state = Mutex(State())
 
     /// Prepares to receive.
@@ -28,11 +31,16 @@ final class OriginalFetch: OriginReceiving {
     ///   - place: of `body`.
     ///   - decodable: formats that are let through.
     ///   - maxBytes: a declared length beyond it ends the fetch before a byte of the body.
-    init(body: GrowingBody, place: SpillPlace, decodable: Set<ImageFormat>, maxBytes: Int) {
+    ///   - isShareable: whether a response with this head may go to others than those who wait for it.
+    init(
+        body: GrowingBody, place: SpillPlace, decodable: Set<ImageFormat>, maxBytes: Int,
+        isShareable: @escaping @Sendable (OriginHead) -> Bool
+    ) {
         self.body = body
         self.place = place
         self.decodable = decodable
         self.maxBytes = maxBytes
+        self.isShareable = isShareable
     }
 
     /// The head, once it is there.
@@ -43,7 +51,24 @@ final class OriginalFetch: OriginReceiving {
 
     func receive(head: OriginHead) throws(LoadError) {
         if let length = head.contentLength, length > maxBytes { throw .tooLarge }
-        state.withLock { $0.head = head }
+        let isShareable = isShareable(head)
+        let observers = state.withLock { state in
+            state.head = head
+            guard !isShareable else { return [@Sendable () -> Void]() }
+            state.isUnshareable = true
+            defer { state.observers = [] }
+            return state.observers
+        }
+        for observer in observers { observer() }
+    }
+
+    /// Calls `observer` as soon as the head says that nobody else may have this response: later, now, or never.
+    func whenUnshareable(_ observer: @escaping @Sendable () -> Void) {
+        let isUnshareable = state.withLock { state in
+            if state.head == nil { state.observers.append(observer) }
+            return state.isUnshareable
+        }
+        if isUnshareable { observer() }
     }
 
     func receive(bytes: UnsafeRawBufferPointer) throws(LoadError) {

@@ -53,6 +53,10 @@ public enum PipelineError: Error, Sendable, Hashable {
     case tooManyRedirects
     /// The origin was too slow.
     case upstreamTimeout
+    /// The origin has failed too often in a row and is left alone for a while.
+    case hostUnavailable(retryAfter: Int)
+    /// The client wants a stored answer or none, and none is stored.
+    case notCached
     /// A queue is full.
     case queueFull
     /// A place in a queue did not come up in time.
@@ -141,6 +145,9 @@ extension PipelineError {
         case .tooManyRedirects:
             Disposition(502, "too_many_redirects", "The origin redirects too often", .connection)
         case .upstreamTimeout: Disposition(504, "upstream_timeout", "The origin was too slow")
+        case .hostUnavailable:
+            Disposition(503, "host_unavailable", "The origin fails too often and is left alone for a while")
+        case .notCached: Disposition(504, "not_cached", "Nothing is stored that may be served")
         case .queueFull: Disposition(503, "queue_full", "Too much is waiting already")
         case .queueTimeout: Disposition(503, "queue_timeout", "No place became free in time")
         case .draining: Disposition(503, "draining", "The server is shutting down")
@@ -159,6 +166,7 @@ extension PipelineError {
         switch self {
         case .queueFull, .queueTimeout, .draining: 1
         case .upstreamStatus(_, let seconds): seconds
+        case .hostUnavailable(let seconds): seconds
         default: nil
         }
     }

@@ -26,4 +26,12 @@ struct FetchKey: Hashable, Sendable {
     let source: CacheKey
     /// Whether validators are sent, so that the origin may answer without a body.
     let isConditional: Bool
+    /// Whether what arrives may be kept; a client can forbid that for its own request.
+    let mayStore: Bool
+}
+
+/// Names a result being made. Clients that ask different things of the cache do not share the making.
+struct RenderingKey: Hashable, Sendable {
+    let result: CacheKey
+    let client: RequestDirectives
 }

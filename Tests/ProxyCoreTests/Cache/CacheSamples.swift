@@ -48,7 +48,8 @@ func record(
     SourceRecord(
         key: key(source), keyText: source, contentHash: ContentHash(of: Array((content ?? source).utf8)),
         byteCount: 7, format: .jpeg, entityTag: "\"a\"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT",
-        responseTime: 1_000_000, initialAge: 3, freshnessLifetime: lifetime, directives: [.mustRevalidate])
+        responseTime: 1_000_000, initialAge: 3, freshnessLifetime: lifetime, directives: [.mustRevalidate],
+        staleIfError: 9, reuseFields: "cache-control: must-revalidate")
 }
 
 func memoryEntry(_ text: String, source: String = "source", count: Int = 100) -> MemoryEntry {

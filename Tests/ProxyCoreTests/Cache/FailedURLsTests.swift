@@ -9,7 +9,7 @@ struct FailedURLsTests {
 
     @Test("remembers a failure for as long as its class says, and tells how long that still is")
     func remembers() throws {
-        let failed = FailedURLs<String>(configuration: FailedURLsConfiguration())
+        let failed = FailedURLs<String>(configuration: FailedURLsConfiguration(), random: { 0 })
 
         failed.remember(key("a"), "gone", as: .notFound, at: now)
 
@@ -24,7 +24,7 @@ struct FailedURLsTests {
 
     @Test("keeps the latest failure of a key alone")
     func replaces() {
-        let failed = FailedURLs<String>(configuration: FailedURLsConfiguration())
+        let failed = FailedURLs<String>(configuration: FailedURLsConfiguration(), random: { 0 })
 
         failed.remember(key("a"), "first", as: .badImage, at: now)
         failed.remember(key("a"), "second", as: .clientError, at: now)
@@ -35,7 +35,7 @@ struct FailedURLsTests {
 
     @Test("when full, forgets the one that ends soonest")
     func bounded() {
-        let failed = FailedURLs<String>(configuration: configuration(maxEntries: 2))
+        let failed = FailedURLs<String>(configuration: configuration(maxEntries: 2), random: { 0 })
 
         failed.remember(key("long"), "", as: .badImage, at: now)
         failed.remember(key("short"), "", as: .connection, at: now)
@@ -48,7 +48,7 @@ struct FailedURLsTests {
 
     @Test("when full, does not forget a longer one for a shorter one")
     func keepsLonger() {
-        let failed = FailedURLs<String>(configuration: configuration(maxEntries: 1))
+        let failed = FailedURLs<String>(configuration: configuration(maxEntries: 1), random: { 0 })
 
         failed.remember(key("long"), "", as: .badImage, at: now)
         failed.remember(key("short"), "", as: .connection, at: now)
@@ -59,7 +59,7 @@ struct FailedURLsTests {
 
     @Test("makes room of those whose time is over before it forgets others")
     func expires() {
-        let failed = FailedURLs<String>(configuration: configuration(maxEntries: 2))
+        let failed = FailedURLs<String>(configuration: configuration(maxEntries: 2), random: { 0 })
 
         failed.remember(key("over"), "", as: .connection, at: now)
         failed.remember(key("long"), "", as: .badImage, at: now)
@@ -74,7 +74,7 @@ struct FailedURLsTests {
         timeless.ttl.notFound = .seconds(0)
 
         for configuration in [configuration(maxEntries: 0), timeless] {
-            let failed = FailedURLs<String>(configuration: configuration)
+            let failed = FailedURLs<String>(configuration: configuration, random: { 0 })
             failed.remember(key("a"), "", as: .notFound, at: now)
             #expect(failed.lookup(key("a"), at: now) == nil)
         }
@@ -82,7 +82,7 @@ struct FailedURLsTests {
 
     @Test("forgets a key or all on demand")
     func forgets() {
-        let failed = FailedURLs<String>(configuration: FailedURLsConfiguration())
+        let failed = FailedURLs<String>(configuration: FailedURLsConfiguration(), random: { 0 })
         for name in ["a", "b", "c"] { failed.remember(key(name), name, as: .notFound, at: now) }
 
         #expect(failed.forget(key("a")))
@@ -94,7 +94,7 @@ struct FailedURLsTests {
 
     @Test("counts hits by class")
     func hits() {
-        let failed = FailedURLs<String>(configuration: FailedURLsConfiguration())
+        let failed = FailedURLs<String>(configuration: FailedURLsConfiguration(), random: { 0 })
         failed.remember(key("a"), "", as: .notAnImage, at: now)
 
         _ = failed.lookup(key("a"), at: now)
@@ -107,7 +107,7 @@ struct FailedURLsTests {
     @Test("stays right under many insertions, removals and expiries")
     func model() {
         var random = SystemRandomNumberGenerator()
-        let failed = FailedURLs<Int>(configuration: configuration(maxEntries: 1_000))
+        let failed = FailedURLs<Int>(configuration: configuration(maxEntries: 1_000), random: { 0 })
         var expected: [Int: (value: Int, end: Int64)] = [:]
         let classes: [(FailureClass, Int64)] = [(.notFound, 300), (.clientError, 60), (.badImage, 600)]
 
@@ -132,6 +132,32 @@ struct FailedURLsTests {
             #expect(failed.lookup(key("\(name)"), at: end)?.failure == value)
         }
         #expect(failed.counts(at: end).values.reduce(0, +) == expected.values.count { $0.end > end })
+    }
+
+    @Test("are listed with their URL, those first that end soonest, and cleared by source with its results")
+    func listing() {
+        let failed = FailedURLs<String>(configuration: FailedURLsConfiguration(), random: { 0 })
+        failed.remember(key("a"), "gone", as: .notFound, ofSource: key("a"), "http://a/", at: now)
+        failed.remember(key("a small"), "slow", as: .badImage, ofSource: key("a"), "http://a/", at: now)
+        failed.remember(key("b"), "no", as: .clientError, ofSource: key("b"), "http://b/", at: now)
+
+        #expect(failed.list(limit: 9, at: now).map(\.remembered.failure) == ["no", "gone", "slow"])
+        #expect(failed.list(limit: 1, at: now).map(\.text) == ["http://b/"])
+        #expect(failed.list(source: key("a"), limit: 9, at: now + 300).map(\.key) == [key("a small")])
+        #expect(failed.hits.isEmpty)
+        // Listing has dropped what was over by then.
+        #expect(failed.forgetAll(ofSource: key("a")) == 1)
+        #expect(failed.forgetAll(ofSource: key("b")) == 0)
+    }
+
+    @Test("chance shortens a failure's time by a tenth at most, so that not all are tried again at once")
+    func jitter() {
+        for (chance, seconds) in [(0, 300), (0.5, 285), (1, 270)] as [(Double, Int64)] {
+            let failed = FailedURLs<String>(configuration: FailedURLsConfiguration(), random: { chance })
+            failed.remember(key("a"), "", as: .notFound, at: now)
+
+            #expect(failed.lookup(key("a"), at: now)?.remainingSeconds == seconds)
+        }
     }
 
     private func key(_ text: String) -> CacheKey { CacheKey(canonicalText: text) }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
 import Testing
+
+@testable import ProxyCore
 
 @Suite("Cache-Control")
 struct CacheControlTests {
@@ -41,7 +42,9 @@ struct CacheControlTests {
     @Test(
         "a lifetime that makes no sense is 0: stale at once (RFC 9111 §4.2.1)",
         arguments: [
-            "max-age", "max-age=", "max-age=-1", "max-age=x", "max-age=1.5", "max-age= 60", "max-age=\"60",
+            "max-age", "max-age=", "max-age=-1", "max-age=+1", "max-age=x", "max-age=1.5", "max-age= 60",
+            "max-age=\"60", "max-age =60", "max-age 60", "max-age=60;x", "max-age='60'", "max-age=60a",
+            "max-age=0x3C", "max-age:60",
         ])
     func malformed(value: String) {
         #expect(CacheControl([value]).maxAge == 0)
@@ -60,15 +63,59 @@ struct CacheControlTests {
 
     @Test("s-maxage forbids stale reuse as proxy-revalidate does (RFC 9111 §5.2.2.10)")
     func sharedMaxAge() {
-        #expect(CacheControl(["s-maxage=1"]).directives == .mustRevalidate)
-        #expect(CacheControl(["proxy-revalidate"]).directives == .mustRevalidate)
+        #expect(CacheControl(["s-maxage=1"]).directives == .proxyRevalidate)
+        #expect(CacheControl(["proxy-revalidate"]).directives == .proxyRevalidate)
         #expect(CacheControl(["must-revalidate"]).directives == .mustRevalidate)
     }
 
-    @Test("private and no-cache with field names bind the whole response (RFC 9111 §5.2.2.4, §5.2.2.7)")
-    func fieldNames() {
-        #expect(
-            CacheControl(["private=\"set-cookie, x\", no-cache=\"y\""]).directives == [.isPrivate, .noCache])
+    @Test(
+        "private and no-cache with field names bind those fields alone (RFC 9111 §5.2.2.4, §5.2.2.7)",
+        arguments: [
+            ("private=\"Set-Cookie, x\", no-cache=\"y\"", ["set-cookie", "x", "y"]),
+            ("private=set-cookie", ["set-cookie"]),
+            ("no-cache=\" ETag ,, Last-Modified\"", ["etag", "last-modified"]),
+        ] as [(String, Set<String>)])
+    func fieldNames(value: String, fields: Set<String>) {
+        let control = CacheControl([value])
+
+        #expect(control.directives.isEmpty)
+        #expect(control.restrictedFields == fields)
+    }
+
+    @Test(
+        "private and no-cache whose field names make no sense bind the whole response",
+        arguments: ["", "=\"\"", "=", "=\"a b\"", "=\"a=1\"", "=\"a, b", " x"])
+    func senselessFieldNames(argument: String) {
+        #expect(CacheControl(["private" + argument]).directives.contains(.isPrivate))
+        #expect(CacheControl(["no-cache" + argument]).directives.contains(.noCache))
+    }
+
+    @Test(
+        "a directive without argument binds whatever stands behind its name",
+        arguments: [
+            ("no-store=1", .noStore), ("no-store;x", .noStore), ("no-store foo", .noStore),
+            ("must-revalidate=x", .mustRevalidate), ("proxy-revalidate=\"\"", .proxyRevalidate),
+            ("x=\"open, no-store", .noStore),
+        ] as [(String, SourceRecord.Directives)])
+    func argumentsThatAreNone(value: String, directive: SourceRecord.Directives) {
+        #expect(CacheControl([value]).directives == directive)
+    }
+
+    @Test("public with an argument permits nothing")
+    func publicWithArgument() {
+        #expect(CacheControl(["public"]).isPublic)
+        #expect(!CacheControl(["public=x"]).isPublic)
+    }
+
+    @Test(
+        "the canonical text reads as the original did",
+        arguments: [
+            "max-age=60", "no-store, private, no-cache", "s-maxage=\"7\", public, must-understand",
+            "MUST-REVALIDATE, proxy-revalidate, immutable, stale-if-error=5, stale-while-revalidate=6",
+            "max-age=x", "",
+        ])
+    func canonical(value: String) {
+        #expect(CacheControl([CacheControl([value]).canonicalText]) == CacheControl([value]))
     }
 
     @Test("stale-while-revalidate and stale-if-error are read (RFC 5861), senseless ones are absent")
@@ -82,7 +129,7 @@ struct CacheControlTests {
 
     @Test("unknown directives and broken members are dropped alone (RFC 9111 §5.2.3)")
     func unknown() {
-        let control = CacheControl(["foo, bar=1, =2, max-age 5, immutable"])
+        let control = CacheControl(["foo, bar=1, =2, ;max-age=5, immutable"])
 
         #expect(control.directives == .immutable)
         #expect(control.maxAge == nil)

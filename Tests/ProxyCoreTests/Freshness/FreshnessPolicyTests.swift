@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
 import Testing
+
+@testable import ProxyCore
 
 @Suite("The freshness policy")
 struct FreshnessPolicyTests {
@@ -28,9 +29,20 @@ struct FreshnessPolicyTests {
 
     @Test("Expires that is no date, or twice there, or past, is stale at once (RFC 9111 §5.3)")
     func invalidExpires() {
-        #expect(lifetime([("expires", "0")]) == 0)
+        for value in ["0", "-1", "", "now", "\(http(date + 60)), x", http(date - 60), http(date)] {
+            #expect(lifetime([("expires", value)]) == 0, "\(value)")
+        }
         #expect(lifetime([("expires", http(date + 60)), ("expires", http(date + 60))]) == 0)
-        #expect(lifetime([("expires", http(date - 60))]) == 0)
+        #expect(lifetime([("expires", "0"), ("cache-control", "max-age=9")]) == 9)
+    }
+
+    @Test("a Date that is no date, or is missing, is the time of arrival (RFC 9110 §6.6.1)")
+    func missingDate() {
+        for fields in [[], [("date", "yesterday")]] as [[(String, String)]] {
+            let head = head(fields + [("expires", http(date + 60))], responseTime: date + 20)
+            #expect(policy().verdict(on: head).freshnessLifetime == 40)
+            #expect(policy().verdict(on: head).initialAge == 0)
+        }
     }
 
     @Test("without a word of the origin a tenth of the age since Last-Modified holds (RFC 9111 §4.2.2)")
@@ -89,11 +101,15 @@ struct FreshnessPolicyTests {
         #expect(policy().verdict(on: head([])).initialAge == 0)
     }
 
-    @Test("an Age that makes no sense is dropped; of several the first counts (RFC 9111 §5.1)")
-    func invalidAge() {
-        #expect(policy().verdict(on: head([("age", "-5")])).initialAge == 0)
-        #expect(policy().verdict(on: head([("age", "7, 9")])).initialAge == 7)
-        #expect(policy().verdict(on: head([("age", "7"), ("age", "9")])).initialAge == 7)
+    @Test(
+        "an Age that makes no sense is dropped; of several the first counts (RFC 9111 §5.1)",
+        arguments: [
+            (["-5"], 0), (["abc"], 0), (["7.0"], 0), (["7;x=1"], 0), (["\"7\""], 0), ([""], 0), (["7, 9"], 7),
+            (["7,9"], 7), (["7", "9"], 7), (["x", "9"], 0), (["007"], 7), (["2147483648"], 1 << 31),
+            (["99999999999999999999"], 1 << 31),
+        ] as [([String], Int64)])
+    func ages(values: [String], age: Int64) {
+        #expect(policy().verdict(on: head(values.map { ("age", $0) })).initialAge == age)
     }
 
     // MARK: - Directives and validators
@@ -102,6 +118,80 @@ struct FreshnessPolicyTests {
     func vary() {
         #expect(policy().verdict(on: head([("vary", "accept, *")])).directives.forbidStoring)
         #expect(policy().verdict(on: head([("vary", "accept")])).directives.isEmpty)
+    }
+
+    @Test("Pragma: no-cache counts only in the absence of Cache-Control (RFC 9111 §5.4)")
+    func pragma() {
+        #expect(directives([("pragma", "foo, No-Cache")]) == .noCache)
+        #expect(directives([("pragma", "no-cache"), ("cache-control", "public")]).isEmpty)
+        #expect(directives([("pragma", "foo=no-cache")]).isEmpty)
+    }
+
+    @Test("must-understand lifts no-store, since both statuses let in are understood (RFC 9111 §5.2.2.3)")
+    func mustUnderstand() {
+        #expect(directives([("cache-control", "no-store, must-understand")]).isEmpty)
+        #expect(directives([("cache-control", "must-understand, private")]) == .isPrivate)
+    }
+
+    @Test("Set-Cookie does not forbid storing (RFC 9111 §7.3); the field itself is never kept")
+    func setCookie() {
+        let verdict = policy().verdict(on: head([("set-cookie", "a=b"), ("cache-control", "max-age=5")]))
+
+        #expect(!verdict.directives.forbidStoring)
+        #expect(verdict.freshnessLifetime == 5)
+        #expect(verdict.reuseFields == "cache-control: max-age=5")
+    }
+
+    @Test(
+        "an answer to a request with credentials is kept only with the origin's word (RFC 9111 §3.5)",
+        arguments: [
+            ("max-age=60", false), ("", false), ("proxy-revalidate", false), ("public=x", false),
+            ("public", true),
+            ("s-maxage=60", true), ("must-revalidate", true), ("public, private", false),
+            ("public, no-store", false),
+        ])
+    func authorization(value: String, mayStore: Bool) {
+        let head = head(value.isEmpty ? [] : [("cache-control", value)])
+
+        #expect(policy().verdict(on: head, isAuthorized: true).directives.forbidStoring == !mayStore)
+        if !value.contains("private"), !value.contains("no-store") {
+            #expect(!policy().verdict(on: head).directives.forbidStoring)
+        }
+    }
+
+    @Test("validators named by private or no-cache are not kept (RFC 9111 §5.2.2.4, §5.2.2.7)")
+    func restrictedValidators() {
+        let verdict = policy().verdict(
+            on: head([
+                ("cache-control", "private=\"etag\", no-cache=\"last-modified\""), ("etag", "\"a\""),
+                ("last-modified", http(date)),
+            ]))
+
+        #expect(!verdict.directives.forbidStoring)
+        #expect(verdict.entityTag == nil)
+        #expect(verdict.lastModified == nil)
+    }
+
+    @Test("only a lifetime from max-age, s-maxage or Expires is the origin's word (RFC 9111 §4.2.1)")
+    func explicitLifetime() {
+        for field in [("cache-control", "max-age=x"), ("cache-control", "s-maxage=1"), ("expires", "0")] {
+            #expect(directives([field]).contains(.explicitLifetime))
+        }
+        for field in [("cache-control", "public"), ("last-modified", http(date - 50)), ("age", "7")] {
+            #expect(!directives([field]).contains(.explicitLifetime))
+        }
+    }
+
+    @Test("stale-while-revalidate and stale-if-error are the origin's only where its word counts (RFC 5861)")
+    func staleWindows() {
+        var deaf = FreshnessConfiguration()
+        deaf.respectOrigin = false
+        let head = head([("cache-control", "stale-while-revalidate=7, stale-if-error=8")])
+
+        #expect(policy().verdict(on: head).staleWhileRevalidate == 7)
+        #expect(policy().verdict(on: head).staleIfError == 8)
+        #expect(policy(deaf).verdict(on: head).staleWhileRevalidate == nil)
+        #expect(policy(deaf).verdict(on: head).staleIfError == nil)
     }
 
     @Test("entity tags are kept as spelled, weak ones too; what is none is not sent back (RFC 9110 §8.8.3)")
@@ -126,7 +216,7 @@ struct FreshnessPolicyTests {
     @Test(
         "a 304 renews lifetime, directives and validators, and leaves the body's identity (RFC 9111 §4.3.4)")
     func revalidates() throws {
-        let stored = try record([("cache-control", "max-age=10, no-cache"), ("etag", "\"a\"")])
+        let stored = try record([("cache-control", "max-age=10, no-cache"), ("etag", "W/\"b\"")])
         let head = head(
             [("cache-control", "max-age=20"), ("etag", "\"b\""), ("date", http(date + 100))], status: 304,
             responseTime: date + 101)
@@ -134,7 +224,7 @@ struct FreshnessPolicyTests {
         let updated = policy().updating(stored, with: head)
 
         #expect(updated.freshnessLifetime == 20)
-        #expect(updated.directives.isEmpty)
+        #expect(updated.directives == .explicitLifetime)
         #expect(updated.entityTag == "\"b\"")
         #expect(updated.responseTime == date + 101)
         #expect(updated.initialAge == 1)
@@ -150,12 +240,70 @@ struct FreshnessPolicyTests {
         let updated = policy().updating(stored, with: head([], status: 304, responseTime: date + 100))
 
         #expect(updated.freshnessLifetime == 10)
-        #expect(updated.directives == .mustRevalidate)
+        #expect(updated.directives == [.mustRevalidate, .explicitLifetime])
         #expect(updated.entityTag == "\"a\"")
         #expect(updated.isFresh(at: date + 105))
     }
 
+    @Test("a 304 replaces the fields it names, and the others stay (RFC 9111 §3.2)")
+    func merges() throws {
+        let stored = try record([
+            ("cache-control", "max-age=10, must-revalidate, stale-if-error=9"), ("expires", http(date + 500)),
+        ])
+
+        let expires = policy().updating(stored, with: head([("expires", http(date + 900))], status: 304))
+        let control = policy().updating(
+            stored, with: head([("cache-control", "public"), ("date", http(date + 100))], status: 304))
+        let again = policy().updating(
+            control, with: head([("date", http(date + 450))], status: 304, responseTime: date + 450))
+
+        #expect(expires.freshnessLifetime == 10)
+        #expect(expires.staleIfError == 9)
+        #expect(control.freshnessLifetime == 400)
+        #expect(control.directives == .explicitLifetime)
+        #expect(control.staleIfError == nil)
+        #expect(again.freshnessLifetime == 50)
+    }
+
+    @Test("a 304 that forbids storing does so for what is stored (RFC 9111 §3.2)")
+    func forbidsLate() throws {
+        let stored = try record([("cache-control", "max-age=10")])
+        for field in [("cache-control", "no-store"), ("cache-control", "private"), ("vary", "*")] {
+            let updated = policy().updating(stored, with: head([field], status: 304))
+            #expect(updated.directives.forbidStoring)
+        }
+    }
+
+    @Test("a heuristic lifetime grows with a 304's date (RFC 9111 §4.2.2)")
+    func heuristicGrows() throws {
+        let stored = try record([("last-modified", http(date - 1_000)), ("date", http(date))])
+        let head = head([("date", http(date + 1_000))], status: 304, responseTime: date + 1_000)
+
+        #expect(stored.freshnessLifetime == 100)
+        #expect(policy().updating(stored, with: head).freshnessLifetime == 200)
+    }
+
+    @Test(
+        "a 304 is believed when its validators are the stored ones (RFC 9111 §4.3.4)",
+        arguments: [
+            ([], true), ([("etag", "\"a\"")], true), ([("etag", "W/\"a\"")], true),
+            ([("etag", "\"b\"")], false),
+            ([("last-modified", "Sun, 06 Nov 1994 08:49:37 GMT")], true),
+            ([("last-modified", "Sunday, 06-Nov-94 08:49:37 GMT")], true),
+            ([("last-modified", "Sun, 06 Nov 1994 08:49:38 GMT")], false),
+            ([("etag", "\"a\""), ("last-modified", "Sun, 06 Nov 1994 08:49:38 GMT")], true),
+        ] as [([(String, String)], Bool)])
+    func confirmation(fields: [(String, String)], isBelieved: Bool) throws {
+        let stored = try record([("etag", "\"a\""), ("last-modified", "Sun, 06 Nov 1994 08:49:37 GMT")])
+
+        #expect(FreshnessPolicy.confirms(head(fields, status: 304), stored) == isBelieved)
+    }
+
     // MARK: - Helpers
+
+    private func directives(_ fields: [(String, String)]) -> SourceRecord.Directives {
+        policy().verdict(on: head(fields)).directives
+    }
 
     private func policy(_ configuration: FreshnessConfiguration = FreshnessConfiguration()) -> FreshnessPolicy
     {

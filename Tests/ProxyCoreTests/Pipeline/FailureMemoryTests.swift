@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The memory of failures")
 struct FailureMemoryTests {
-    private let memory = FailureMemory(configuration: FailedURLsConfiguration())
+    private let memory = FailureMemory(configuration: FailedURLsConfiguration(), random: { 0 })
     private let source = CacheKey(canonicalText: "source")
     private let results = (0..<4).map { CacheKey(canonicalText: "result \($0)") }
 
@@ -54,5 +54,19 @@ struct FailureMemoryTests {
         memory.forget(source)
 
         #expect(memory.failure(of: source, at: 0) == nil)
+    }
+
+    @Test("clearing a source clears its results and what made it suspect")
+    func clearing() {
+        for result in results.prefix(2) {
+            memory.remember(.transformTimeout, source: source, result: result, at: 0)
+        }
+
+        #expect(memory.clear(source: source) == 2)
+        memory.remember(.transformTimeout, source: source, result: results[2], at: 0)
+
+        #expect(memory.failure(of: results[0], at: 0) == nil)
+        #expect(memory.failure(of: source, at: 0) == nil)
+        #expect(memory.clear() == 1)
     }
 }

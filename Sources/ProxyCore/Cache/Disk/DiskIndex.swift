@@ -57,6 +57,7 @@ final class DiskIndex: Sendable {
     private static func migrate(_ pool: DatabasePool, ageColumn: String) throws {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { try $0.execute(sql: schema) }
+        migrator.registerMigration("2") { try $0.execute(sql: staleServing) }
         guard try !pool.read(migrator.hasBeenSuperseded) else {
             throw DiskCacheError.index("made by a later version")
         }
@@ -81,6 +82,17 @@ final class DiskIndex: Sendable {
             directives INTEGER NOT NULL, savedAt INTEGER NOT NULL);
         CREATE UNIQUE INDEX sourceByKey ON source (low, high);
         CREATE INDEX sourceByAge ON source (savedAt);
+        """
+
+    /// What the origin says of stale copies, and the fields that a 304 updates.
+    ///
+    /// Of older records the fields are not known: 128 (`explicitLifetime`) and the lack of validators see to it that
+    /// they are fetched anew once they are stale.
+    private static let staleServing = """
+        ALTER TABLE source ADD COLUMN staleWhileRevalidate INTEGER;
+        ALTER TABLE source ADD COLUMN staleIfError INTEGER;
+        ALTER TABLE source ADD COLUMN reuseFields TEXT NOT NULL DEFAULT '';
+        UPDATE source SET directives = directives | 128, entityTag = NULL, lastModified = NULL;
         """
 
     /// Only the column that age is counted from is worth an index; the other's goes when the setting changes.
@@ -141,7 +153,8 @@ final class DiskIndex: Sendable {
                 let statement = try db.cachedStatement(
                     sql: """
                         SELECT keyText, contentHash, byteCount, format, entityTag, lastModified,
-                            responseTime, initialAge, freshnessLifetime, directives
+                            responseTime, initialAge, freshnessLifetime, directives,
+                            staleWhileRevalidate, staleIfError, reuseFields
                         FROM source WHERE low = ? AND high = ?
                         """)
                 return try Row.fetchOne(statement, arguments: [key.lowBits, key.highBits])
@@ -230,14 +243,15 @@ final class DiskIndex: Sendable {
         try db.cachedStatement(
             sql: """
                 INSERT INTO source (high, low, keyText, contentHash, byteCount, format, entityTag, lastModified,
-                    responseTime, initialAge, freshnessLifetime, directives, savedAt)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    responseTime, initialAge, freshnessLifetime, directives, savedAt,
+                    staleWhileRevalidate, staleIfError, reuseFields)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(arguments: [
             record.key.highBits, record.key.lowBits, record.keyText, Data(record.contentHash.bytes),
             record.byteCount, record.format.rawValue, record.entityTag, record.lastModified,
             record.responseTime, record.initialAge, record.freshnessLifetime, record.directives.rawValue,
-            time,
+            time, record.staleWhileRevalidate, record.staleIfError, record.reuseFields,
         ])
         tally.records += 1
     }
@@ -323,6 +337,7 @@ extension SourceRecord {
         self.init(
             key: key, keyText: row[0], contentHash: hash, byteCount: row[2], format: format,
             entityTag: row[4], lastModified: row[5], responseTime: row[6], initialAge: row[7],
-            freshnessLifetime: row[8], directives: Directives(rawValue: row[9]))
+            freshnessLifetime: row[8], directives: Directives(rawValue: row[9]),
+            staleWhileRevalidate: row[10], staleIfError: row[11], reuseFields: row[12])
     }
 }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension FreshnessPolicy {
+    /// What may be done with a stored response, without asking the origin first.
+    public enum Reuse: Sendable, Hashable {
+        /// Serve it: it is fresh.
+        case fresh
+        /// Serve it, and have it revalidated meanwhile (RFC 5861 §3).
+        case whileRevalidating
+        /// Serve it: the client takes stale ones (`max-stale`).
+        case asClientAllows
+        /// Ask the origin.
+        case forbidden
+    }
+
+    /// Decides on a stored response at `now`, in seconds since 1970 (RFC 9111 §4.2, §5.2.1).
+    public func reuse(of record: SourceRecord, at now: Int64, for client: RequestDirectives) -> Reuse {
+        guard !client.noCache, !record.directives.contains(.noCache) else { return .forbidden }
+        let age = record.currentAge(at: now)
+        // max-age=0 is how browsers reload: not even a copy of this very second will do.
+        if let maxAge = client.maxAge, age > maxAge || maxAge == 0 { return .forbidden }
+        let staleness = age - record.freshnessLifetime
+        guard staleness >= 0 else { return -staleness < client.minFresh ?? 0 ? .forbidden : .fresh }
+        return reuseOfStale(record, staleness, for: client)
+    }
+
+    private func reuseOfStale(
+        _ record: SourceRecord, _ staleness: Int64, for client: RequestDirectives
+    ) -> Reuse {
+        guard !record.directives.forbidStale, client.minFresh == nil else { return .forbidden }
+        if let maxStale = client.maxStale { return staleness <= maxStale ? .asClientAllows : .forbidden }
+        // A client that says max-age without max-stale takes nothing stale (RFC 9111 §5.2.1.1).
+        guard client.maxAge == nil else { return .forbidden }
+        return staleness < windowWhileRevalidating(record) ? .whileRevalidating : .forbidden
+    }
+
+    /// Hot path: whether a stale response may be served while it is revalidated, to a client that asks nothing special.
+    public func mayServeWhileRevalidating(_ record: SourceRecord, at now: Int64) -> Bool {
+        !record.directives.forbidStale && record.staleness(at: now) < windowWhileRevalidating(record)
+    }
+
+    /// Whether a stored response may be served in place of an error (RFC 5861 §4).
+    public func mayServeOnError(_ record: SourceRecord, at now: Int64, for client: RequestDirectives) -> Bool
+    {
+        guard !client.noCache, !record.directives.contains(.noCache) else { return false }
+        let staleness = record.staleness(at: now)
+        guard staleness >= 0 else { return true }
+        let window = record.staleIfError ?? Int64(configuration.staleIfError.seconds)
+        return !record.directives.forbidStale && staleness < window
+    }
+
+    /// The origin's word; ours only where the origin says nothing of freshness at all.
+    ///
+    /// RFC 9111 §4.2.4 asks for an explicit permission to serve stale: an origin that names a lifetime, but no grace,
+    /// has not given it.
+    private func windowWhileRevalidating(_ record: SourceRecord) -> Int64 {
+        if let seconds = record.staleWhileRevalidate { return seconds }
+        let isOurs = !record.directives.contains(.explicitLifetime)
+        return isOurs ? Int64(configuration.staleWhileRevalidate.seconds) : 0
+    }
+}

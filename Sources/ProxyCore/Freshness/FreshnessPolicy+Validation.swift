@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension FreshnessPolicy {
+    /// Whether a 304 speaks of the stored response (RFC 9111 §4.3.4).
+    ///
+    /// Its entity tag has to be the stored one, by weak comparison, since some origins weaken their tags on the way;
+    /// without a tag its `Last-Modified` has to be the stored one. A 304 without validators answers ours.
+    static func confirms(_ head: OriginHead, _ record: SourceRecord) -> Bool {
+        if let tag = head.values(of: "etag").first {
+            return record.entityTag.map { opaque($0) == opaque(tag) } ?? false
+        }
+        guard let modified = head.values(of: "last-modified").first else { return true }
+        guard let stored = record.lastModified else { return record.entityTag != nil }
+        return modified == stored
+            || HTTPDate(modified, now: head.responseTime) == HTTPDate(stored, now: head.responseTime)
+    }
+
+    private static func opaque(_ tag: String) -> Substring {
+        tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
+    }
+}

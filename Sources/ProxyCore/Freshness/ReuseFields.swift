@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The fields that decide on a response's reuse, as a source record keeps them for the next 304 to update.
+///
+/// Canonical, so that they are short whatever an origin sends.
+enum ReuseFields {
+    /// The text for a record: one `name: value` a line.
+    static func text(_ head: OriginHead, _ control: CacheControl) -> String {
+        var lines: [String] = []
+        if !head.values(of: "cache-control").isEmpty {
+            lines.append("cache-control: \(control.canonicalText)")
+        }
+        if let expires = expires(head) { lines.append("expires: \(expires)") }
+        if FreshnessPolicy.isPragmaNoCache(head) { lines.append("pragma: no-cache") }
+        if FreshnessPolicy.variesOnEverything(head) { lines.append("vary: *") }
+        return lines.joined(separator: "\n")
+    }
+
+    /// The stored fields of a record, its validators among them.
+    static func fields(of record: SourceRecord) -> [OriginRequest.Field] {
+        let kept = record.reuseFields.split(separator: "\n").compactMap { line -> OriginRequest.Field? in
+            guard let colon = line.firstIndex(of: ":") else { return nil }
+            return OriginRequest.Field(
+                name: String(line[..<colon]), value: String(line[colon...].dropFirst(2)))
+        }
+        let tag = record.entityTag.map { OriginRequest.Field(name: "etag", value: $0) }
+        let date = record.lastModified.map { OriginRequest.Field(name: "last-modified", value: $0) }
+        return kept + [tag, date].compactMap { $0 }
+    }
+
+    /// A date as HTTP writes it today; `0` for what is none (RFC 9111 §5.3).
+    private static func expires(_ head: OriginHead) -> String? {
+        let values = head.values(of: "expires")
+        guard let value = values.first else { return nil }
+        guard values.count == 1, let date = HTTPDate(value, now: head.responseTime) else { return "0" }
+        return date.description
+    }
+}

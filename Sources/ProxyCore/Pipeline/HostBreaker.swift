@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Whether an origin (scheme, host and port) may be asked, after it could not be reached several times in a row.
+///
+/// Pure: closed while it works, open for a short time that doubles with each further failure, half open after that time:
+/// then one fetch alone may probe whether the origin is back. Times are seconds since 1970.
+struct HostBreaker: Sendable {
+    /// Whether a fetch may begin.
+    enum Admission: Sendable, Hashable {
+        /// It may; a probe decides for all others.
+        case admitted(isProbe: Bool)
+        /// It may not; another try makes sense after this many seconds, at least 1.
+        case refused(seconds: Int64)
+    }
+
+    private var failures = 0
+    private var lastFailure: Int64 = 0
+    /// How often it has opened since the origin last worked.
+    private var trips = 0
+    private var openedAt: Int64 = 0
+    private var opensUntil: Int64 = 0
+    private var isProbing = false
+
+    /// Of a pause, the share that chance may take away, so that many daemons do not probe as one.
+    private static let jitterShare = 0.2
+    /// The pause is doubled at most this often, which no configured maximum outlasts.
+    private static let mostDoublings = 20
+
+    /// Whether it refuses, or lets a probe through at most.
+    var isOpen: Bool { trips > 0 }
+
+    /// Decides on a fetch; every one that is admitted has to report its end by `fail` or `withdraw`, or by success.
+    mutating func admit(at now: Int64) -> Admission {
+        guard isOpen else { return .admitted(isProbe: false) }
+        // A clock that was set back must not make the pause longer.
+        guard now >= opensUntil || now < openedAt else { return .refused(seconds: opensUntil - now) }
+        guard !isProbing else { return .refused(seconds: 1) }
+        isProbing = true
+        return .admitted(isProbe: true)
+    }
+
+    /// The origin could not be reached.
+    /// - Parameter random: from 0 up to 1.
+    mutating func fail(
+        isProbe: Bool, at now: Int64, by rules: FailedURLsConfiguration.Breaker, random: Double
+    ) {
+        if isOpen {
+            // One that began before it opened tells nothing new.
+            guard isProbe else { return }
+            isProbing = false
+            return trip(at: now, by: rules, random: random)
+        }
+        if now - lastFailure > Int64(rules.maximum.seconds) { failures = 0 }
+        lastFailure = now
+        failures += 1
+        if failures >= rules.failures { trip(at: now, by: rules, random: random) }
+    }
+
+    /// The fetch ended without telling anything of the origin.
+    mutating func withdraw(isProbe: Bool) {
+        if isProbe { isProbing = false }
+    }
+
+    private mutating func trip(at now: Int64, by rules: FailedURLsConfiguration.Breaker, random: Double) {
+        let doubled = rules.pause.seconds << min(trips, Self.mostDoublings)
+        let pause = min(Double(doubled), Double(rules.maximum.seconds)) * (1 - Self.jitterShare * random)
+        trips += 1
+        openedAt = now
+        opensUntil = now + max(1, Int64(pause.rounded(.up)))
+    }
+}

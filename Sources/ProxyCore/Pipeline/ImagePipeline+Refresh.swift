@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+extension ImagePipeline {
+    /// Hot path: has a stale entry refreshed in the background, unless that is under way (RFC 5861 §3).
+    ///
+    /// - Parameter request: called only when a refresh begins, on its task; nil when the request can't be read.
+    public func refresh(_ entry: MemoryEntry, as request: @escaping @Sendable () -> ImageRequest?) {
+        // Two elections: the entry's bit is cheap for the many who hit it; the desk knows all results of the source.
+        guard entry.beginRefresh() else { return }
+        let source = entry.description.sourceKey
+        let isElected = beginRefresh(of: source) {
+            // A refresh that succeeds puts another entry into this one's place.
+            defer { entry.endRefresh() }
+            guard let request = request() else { return false }
+            return await self.refresh(request)
+        }
+        if !isElected { entry.endRefresh() }
+    }
+
+    /// Has a stale source refreshed in the background, unless that is under way.
+    func startRefresh(of request: ImageRequest) {
+        beginRefresh(of: request.sourceKey) { await self.refresh(request) }
+    }
+
+    /// Refreshes under way in the background.
+    public var refreshCount: Int { refreshes.withLock { $0.count } }
+
+    @discardableResult
+    private func beginRefresh(
+        of source: CacheKey, work: @escaping @Sendable () async -> Bool
+    ) -> Bool {
+        let now = clock()
+        guard refreshes.withLock({ $0.begin(source, at: now) }) else { return false }
+        Task {
+            let isRefreshed = await work()
+            let now = clock()
+            refreshes.withLock { $0.end(source, hasFailed: !isRefreshed, at: now) }
+        }
+        return true
+    }
+
+    /// Asks the origin; when the bytes have changed, makes the result that was asked for from the new ones.
+    private func refresh(_ request: ImageRequest) async -> Bool {
+        guard let record = await tiers.record(for: request) else { return false }
+        // Refreshed meanwhile by somebody who had to wait for it.
+        if record.isFresh(at: clock()) { return true }
+        do throws(PipelineError) {
+            let source = try await fetch(request, validating: tiers.mayHold(request) ? record : nil)
+            if source.record.contentHash != record.contentHash { _ = try await response(for: request) }
+            return true
+        } catch {
+            // Counted where it happened; the stale copy serves as long as it may.
+            return false
+        }
+    }
+}

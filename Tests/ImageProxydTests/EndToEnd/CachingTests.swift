@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+/// Time passes at the origin: what it sends has an `Age`, so that it is as old on arrival as a test wants.
+@Suite("Caching, from socket to socket")
+struct CachingTests {
+    private static let resize = "transform=resize:30x20&format=png"
+    private static let trusting = "\"freshness\": {\"clientDirectives\": true}"
+
+    private func photo(_ control: String, age: Int = 0, number: Int = 0, more: [(String, String)] = [])
+        -> OriginAnswer
+    {
+        .body(Fixtures.photo(number: number), fields: [("Cache-Control", control), ("Age", "\(age)")] + more)
+    }
+
+    @Test("a stale picture within its grace is answered from memory while it is refreshed (RFC 5861 §3)")
+    func staleWhileRevalidate() async throws {
+        let proxy = try await Proxy()
+        let gate = OriginGate()
+        proxy.origin.route(
+            "/a.jpg",
+            inTurn: [
+                photo("max-age=60, stale-while-revalidate=600", age: 100),
+                photo("max-age=600", number: 2).held(by: gate),
+            ])
+        let target = proxy.target("/a.jpg")
+        let first = try await proxy.get(target)
+
+        let (second, third) = try await (proxy.get(target), proxy.get(target))
+        await proxy.origin.waitForRequests("/a.jpg", count: 2)
+        gate.open()
+        var fresh = try await proxy.get(target)
+        while fresh.body == first.body { fresh = try await proxy.get(target) }
+
+        for stale in [second, third] {
+            #expect(stale.status == 200 && stale.body == first.body)
+            #expect(stale["Cache-Status"]?.hasPrefix("imageproxyd; hit; ttl=-4") == true)
+            #expect(stale["Cache-Status"]?.hasSuffix("; detail=stale-while-revalidate") == true)
+            #expect(stale["Age"].flatMap { Int($0) } ?? 0 >= 100)
+            #expect(stale["Cache-Control"] == "public, max-age=60")
+        }
+        #expect(fresh.body == Fixtures.photo(number: 2))
+        #expect(fresh["Cache-Status"]?.hasSuffix("; detail=memory") == true)
+        #expect(proxy.origin.count("/a.jpg") == 2)
+    }
+
+    @Test("a stale picture stands in for an origin that fails, unless it must be revalidated (RFC 5861 §4)")
+    func staleIfError() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.jpg", inTurn: [photo("max-age=60", age: 100), .status(503)])
+        proxy.origin.route("/b.jpg", inTurn: [photo("max-age=60, must-revalidate", age: 100), .status(503)])
+        let targets = ["/a.jpg", "/b.jpg"].map { proxy.target($0, Self.resize) }
+        let first = try await proxy.get(targets[0])
+        _ = try await proxy.get(targets[1])
+
+        let stale = try await proxy.get(targets[0])
+        let refused = try await proxy.get(targets[1])
+
+        #expect(stale.status == 200 && stale.body == first.body)
+        #expect(stale["Cache-Status"]?.hasPrefix("imageproxyd; fwd=stale; fwd-status=503; ttl=-4") == true)
+        #expect(stale["Cache-Status"]?.hasSuffix("; detail=stale-if-error") == true)
+        #expect(refused.status == 502 && refused.code == "upstream_status")
+    }
+
+    @Test("a lifetime without grace is not stretched (RFC 9111 §4.2.4), and the origin's words are passed on")
+    func noGrace() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.jpg", photo("max-age=60, must-revalidate, immutable", age: 100))
+        proxy.origin.route("/b.jpg", photo("s-maxage=60, max-age=5"))
+
+        _ = try await proxy.get(proxy.target("/a.jpg"))
+        let second = try await proxy.get(proxy.target("/a.jpg"))
+        let shared = try await proxy.get(proxy.target("/b.jpg"))
+
+        #expect(second["Cache-Status"]?.hasPrefix("imageproxyd; fwd=stale; fwd-status=200") == true)
+        #expect(second["Cache-Control"] == "public, max-age=60, must-revalidate, immutable")
+        #expect(shared["Cache-Control"] == "public, max-age=60, proxy-revalidate")
+        #expect(proxy.origin.count("/a.jpg") == 2)
+    }
+
+    @Test("no-store and private pictures are answered and kept nowhere (RFC 9111 §5.2.2.5, §5.2.2.7)")
+    func unshareable() async throws {
+        let proxy = try await Proxy()
+        for (path, control) in [("/a.jpg", "no-store"), ("/b.jpg", "private, max-age=60")] {
+            proxy.origin.route(path, photo(control))
+            for _ in 0..<2 {
+                let answer = try await proxy.get(proxy.target(path, Self.resize))
+                #expect(answer["Cache-Status"] == "imageproxyd; fwd=uri-miss; fwd-status=200")
+                #expect(answer["Cache-Control"]?.hasPrefix(control.prefix(7)) == true)
+            }
+            #expect(proxy.origin.count(path) == 2)
+        }
+    }
+
+    @Test("what clients ask of the cache counts where they are trusted (RFC 9111 §5.2.1)")
+    func trustedClients() async throws {
+        let proxy = try await Proxy(settings: Self.trusting)
+        proxy.origin.route(
+            "/a.jpg",
+            OriginAnswer.validated(
+                Fixtures.photo, entityTag: "\"1\"", fields: [("Cache-Control", "max-age=600")]))
+        let target = proxy.target("/a.jpg")
+
+        let missing = try await proxy.get(target, "Cache-Control: only-if-cached")
+        _ = try await proxy.get(target)
+        let cached = try await proxy.get(target, "Cache-Control: only-if-cached")
+        let reloaded = try await proxy.get(target, "Cache-Control: max-age=0")
+        let forced = try await proxy.get(target, "Pragma: no-cache")
+
+        #expect(missing.status == 504 && missing.code == "not_cached")
+        #expect(cached["Cache-Status"]?.hasSuffix("; detail=memory") == true)
+        #expect(reloaded["Cache-Status"] == "imageproxyd; fwd=request; fwd-status=304; stored")
+        #expect(forced["Cache-Status"] == "imageproxyd; fwd=request; fwd-status=200; stored")
+        #expect(proxy.origin.count("/a.jpg") == 3)
+    }
+
+    @Test("what clients ask of the cache is ignored where they are not trusted, and harms nobody")
+    func otherClients() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.jpg", photo("max-age=600"))
+        let target = proxy.target("/a.jpg")
+
+        let first = try await proxy.get(target, "Cache-Control: only-if-cached")
+        #expect(first.status == 200)
+        for line in ["Cache-Control: no-cache", "Cache-Control: max-age=0, no-store", "Pragma: no-cache"] {
+            let answer = try await proxy.get(target, line)
+            #expect(answer["Cache-Status"]?.hasSuffix("; detail=memory") == true)
+        }
+        #expect(proxy.origin.count("/a.jpg") == 1)
+    }
+
+    @Test("an origin that can't be reached is left alone for a while: 503 with Retry-After")
+    func breaker() async throws {
+        let proxy = try await Proxy(
+            settings:
+                "\"fetch\": {\"retries\": 0}, \"failedURLs\": {\"breaker\": {\"failures\": 3, \"pause\": \"1h\", \"maximum\": \"1h\"}}"
+        )
+        for number in 0..<4 { proxy.origin.route("/\(number)", OriginAnswer([.reset])) }
+
+        for number in 0..<3 {
+            #expect(try await proxy.get(proxy.target("/\(number)")).code == "upstream_unreachable")
+        }
+        let refused = try await proxy.get(proxy.target("/3"))
+
+        #expect(refused.status == 503 && refused.code == "host_unavailable")
+        #expect((2_800...3_600).contains(refused["Retry-After"].flatMap { Int($0) } ?? 0))
+        #expect(proxy.origin.count("/3") == 0)
+        #expect(try await proxy.metric("imageproxyd_host_breakers_open") == 1)
+    }
+}

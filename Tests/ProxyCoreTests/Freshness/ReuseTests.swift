@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ProxyCore
+
+@Suite("The reuse of a stored response")
+struct ReuseTests {
+    private let date: Int64 = 1_795_219_200
+
+    /// Seconds after generation, what the origin and what the client said, and what may be done.
+    struct Row: Sendable {
+        let age: Int64
+        let origin: String
+        var client: String?
+        let reuse: FreshnessPolicy.Reuse
+
+        init(_ age: Int64, _ origin: String, _ reuse: FreshnessPolicy.Reuse, client: String? = nil) {
+            (self.age, self.origin, self.reuse, self.client) = (age, origin, reuse, client)
+        }
+    }
+
+    @Test(
+        "fresh is reused, stale is not, unless the origin permits it (RFC 9111 §4.2.4, RFC 5861 §3)",
+        arguments: [
+            Row(59, "max-age=60", .fresh), Row(60, "max-age=60", .forbidden), Row(0, "max-age=0", .forbidden),
+            Row(0, "max-age=60, no-cache", .forbidden),
+            Row(60, "max-age=60, stale-while-revalidate=10", .whileRevalidating),
+            Row(69, "max-age=60, stale-while-revalidate=10", .whileRevalidating),
+            Row(70, "max-age=60, stale-while-revalidate=10", .forbidden),
+            Row(60, "max-age=60, stale-while-revalidate=10, must-revalidate", .forbidden),
+            Row(60, "max-age=60, stale-while-revalidate=10, proxy-revalidate", .forbidden),
+            Row(60, "s-maxage=60, stale-while-revalidate=10", .forbidden),
+            Row(60, "max-age=60, stale-while-revalidate=10, no-cache", .forbidden),
+            Row(59, "s-maxage=60, must-revalidate, immutable", .fresh),
+        ])
+    func origins(row: Row) throws {
+        try check(row)
+    }
+
+    @Test(
+        "our own default holds where the origin says nothing of freshness, a lifetime alone permits nothing")
+    func ours() throws {
+        try check(Row(86_400, "public", .whileRevalidating))
+        try check(Row(2 * 86_400, "public", .forbidden))
+        try check(Row(86_400, "stale-while-revalidate=0", .forbidden))
+        try check(Row(86_400, "must-revalidate", .forbidden))
+    }
+
+    @Test(
+        "clients narrow or widen it (RFC 9111 §5.2.1)",
+        arguments: [
+            Row(10, "max-age=60", .forbidden, client: "no-cache"),
+            Row(10, "max-age=60", .fresh, client: "max-age=10"),
+            Row(11, "max-age=60", .forbidden, client: "max-age=10"),
+            Row(0, "max-age=60", .forbidden, client: "max-age=0"),
+            Row(50, "max-age=60", .fresh, client: "min-fresh=10"),
+            Row(51, "max-age=60", .forbidden, client: "min-fresh=10"),
+            Row(65, "max-age=60", .asClientAllows, client: "max-stale"),
+            Row(65, "max-age=60", .asClientAllows, client: "max-stale=5"),
+            Row(66, "max-age=60", .forbidden, client: "max-stale=5"),
+            Row(65, "max-age=60, must-revalidate", .forbidden, client: "max-stale"),
+            Row(65, "s-maxage=60", .forbidden, client: "max-stale"),
+            Row(65, "max-age=60", .asClientAllows, client: "max-age=100, max-stale=9"),
+            Row(65, "max-age=60, stale-while-revalidate=9", .forbidden, client: "max-age=100"),
+            Row(65, "max-age=60, stale-while-revalidate=9", .forbidden, client: "min-fresh=1"),
+            Row(10, "max-age=60", .fresh, client: "only-if-cached"),
+            Row(10, "max-age=60", .fresh, client: "no-store"),
+        ])
+    func clients(row: Row) throws {
+        try check(row)
+    }
+
+    @Test(
+        "in place of an error a stale response serves as long as the origin, or else the default, says (RFC 5861 §4)",
+        arguments: [
+            (69, "max-age=60, stale-if-error=10", true), (70, "max-age=60, stale-if-error=10", false),
+            (60, "max-age=60", true), (60 + 7 * 86_400, "max-age=60", false),
+            (60, "max-age=60, must-revalidate", false), (60, "max-age=60, no-cache", false),
+            (60, "s-maxage=60, stale-if-error=10", false), (10, "max-age=60, must-revalidate", true),
+        ] as [(Int64, String, Bool)])
+    func onError(age: Int64, origin: String, isAllowed: Bool) throws {
+        let record = record(origin)
+
+        #expect(policy.mayServeOnError(record, at: date + age, for: .none) == isAllowed)
+    }
+
+    @Test("who wants the origin's own word gets its error, too")
+    func onErrorDespiteClient() throws {
+        let client = RequestDirectives(cacheControl: ["no-cache"], pragma: [])
+
+        #expect(!policy.mayServeOnError(record("max-age=60"), at: date, for: client))
+    }
+
+    // MARK: - Helpers
+
+    private let policy = FreshnessPolicy(configuration: FreshnessConfiguration())
+
+    private func check(_ row: Row, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let client = RequestDirectives(cacheControl: row.client.map { [$0] } ?? [], pragma: [])
+        let record = record(row.origin)
+        let reuse = policy.reuse(of: record, at: date + row.age, for: client)
+
+        #expect(reuse == row.reuse, "\(row)", sourceLocation: sourceLocation)
+        if client == .none, row.age >= record.freshnessLifetime {
+            let isServed = policy.mayServeWhileRevalidating(record, at: date + row.age)
+            #expect(isServed == (row.reuse == .whileRevalidating), "\(row)", sourceLocation: sourceLocation)
+        }
+    }
+
+    private func record(_ cacheControl: String) -> SourceRecord {
+        let head = OriginHead(
+            status: 200, fields: [OriginRequest.Field(name: "cache-control", value: cacheControl)],
+            contentLength: nil, requestTime: date, responseTime: date)
+        return policy.record(
+            key: CacheKey(canonicalText: "x"), keyText: "x", contentHash: ContentHash(of: [1]), byteCount: 1,
+            format: .png, head: head)
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+import TestSupport
+
+@testable import ProxyCore
+
+/// The system's time, moved on by tests: origins and loader go by the former, the pipeline by the latter.
+final class ShiftedClock: Sendable {
+    private let shift = Atomic<Int64>(0)
+
+    var now: Int64 { Int64(time(nil)) + shift.load(ordering: .relaxed) }
+
+    func advance(by seconds: Int64) {
+        shift.add(seconds, ordering: .relaxed)
+    }
+}
+
+/// A whole pipeline with a real loader, real tiers and a real origin, whose clock only the test moves on.
+final class PipelineFixture: Sendable {
+    let origin: FakeOrigin
+    let pipeline: ImagePipeline
+    let failures: FailureMemory
+    let metrics = Metrics(loops: 1, version: "test")
+    let clock = ShiftedClock()
+    private let folder: TemporaryDirectory
+
+    init(
+        freshness: FreshnessConfiguration = FreshnessConfiguration(),
+        failedURLs: FailedURLsConfiguration = FailedURLsConfiguration()
+    ) throws {
+        origin = try FakeOrigin()
+        folder = try TemporaryDirectory()
+        var cache = CacheConfiguration()
+        cache.memory.maxBytes = .mebibytes(64)
+        let disk = try DiskCache(directory: folder.path, configuration: cache.disk, patience: .seconds(1))
+        var addresses = AddressConfiguration()
+        addresses.allowedNetworks = ["127.0.0.0/8"]
+        var fetch = FetchConfiguration()
+        fetch.retries = 0
+        failures = FailureMemory(configuration: failedURLs)
+        pipeline = ImagePipeline(
+            tiers: ImageTiers(
+                memory: MemoryCache(configuration: cache.memory), disk: disk, configuration: cache),
+            loader: try CurlLoader(
+                configuration: fetch, addresses: AddressPolicy(configuration: addresses)),
+            renderer: InProcessRenderer(), failures: failures,
+            freshness: FreshnessPolicy(configuration: freshness),
+            configuration: ImagePipeline.Configuration(
+                maxSourceBytes: 1 << 24, decodableFormats: Set(ImageFormat.allCases)),
+            metrics: metrics, clock: { [clock] in clock.now })
+    }
+
+    /// A request for a path of the origin, by default untransformed.
+    func request(_ path: String, _ parameters: String = "") throws -> ImageRequest {
+        try request(absolute: origin.url(path), parameters)
+    }
+
+    /// A request for any source.
+    func request(absolute url: String, _ parameters: String = "") throws -> ImageRequest {
+        let parser = ImageRequestParser(
+            limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
+            sources: try SourcePolicy(patterns: []))
+        let query = "url=" + url.replacing("?", with: "%3F") + (parameters.isEmpty ? "" : "&" + parameters)
+        return try parser.parse(query: Array(query.utf8)) { AcceptClass() }
+    }
+
+    /// Asks for a path, as a client with this `Cache-Control` does.
+    func get(_ path: String, _ parameters: String = "", asking control: String? = nil) async throws
+        -> ImageResponse
+    {
+        let client = RequestDirectives(cacheControl: control.map { [$0] } ?? [], pragma: [])
+        return try await pipeline.response(for: request(path, parameters), asking: client)
+    }
+
+    /// Waits until no refresh is under way.
+    func refreshed() async {
+        while pipeline.refreshCount > 0 { await Task.yield() }
+    }
+}
+
+extension ImageResponse {
+    /// The bytes, wherever they are.
+    var bytes: [UInt8] { get throws { try body.readAll() } }
+}

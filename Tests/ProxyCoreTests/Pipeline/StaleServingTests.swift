@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+@Suite("Stale pictures, with a real origin and a clock in hand")
+struct StaleServingTests {
+    private static let whileRevalidating = [
+        ("Cache-Control", "max-age=60, stale-while-revalidate=600"), ("ETag", "\"1\""),
+    ]
+    private static let resize = "transform=resize:30x20&format=png"
+
+    @Test("are answered at once while one refresh runs, and the 304 keeps the result (RFC 5861 §3)")
+    func whileRevalidating() async throws {
+        let fixture = try PipelineFixture()
+        let gate = OriginGate()
+        let answer = OriginAnswer.validated(Fixtures.photo, entityTag: "\"1\"", fields: Self.control)
+        fixture.origin.route("/a.jpg") { request in
+            request["if-none-match"] == nil ? answer(request) : answer(request).held(by: gate)
+        }
+        let first = try await fixture.get("/a.jpg", Self.resize)
+        fixture.clock.advance(by: 100)
+
+        var answers: [ImageResponse] = []
+        for _ in 0..<20 { answers.append(try await fixture.get("/a.jpg", Self.resize)) }
+        await fixture.origin.waitForRequests("/a.jpg", count: 2)
+        gate.open()
+        await fixture.refreshed()
+        let later = try await fixture.get("/a.jpg", Self.resize)
+
+        #expect(answers.allSatisfy { $0.provenance == .stale(.whileRevalidating) })
+        #expect(try answers[0].bytes == first.bytes)
+        #expect(fixture.origin.count("/a.jpg") == 2)
+        #expect(later.entry != nil)
+        #expect(later.record.responseTime >= first.record.responseTime)
+        #expect(fixture.metrics.transforms.value(LabelPair(.png, .ok)) == 1)
+    }
+
+    private static let control = [("Cache-Control", "max-age=60, stale-while-revalidate=600")]
+
+    @Test("are replaced by a refresh that finds other bytes, and nobody waits for that")
+    func changed() async throws {
+        let fixture = try PipelineFixture()
+        fixture.origin.route(
+            "/a.jpg",
+            inTurn: [
+                .body(Fixtures.photo(number: 1), fields: Self.whileRevalidating),
+                .body(Fixtures.photo(number: 2), fields: [("Cache-Control", "max-age=6000")]),
+            ])
+        let first = try await fixture.get("/a.jpg")
+        fixture.clock.advance(by: 100)
+
+        let stale = try await fixture.get("/a.jpg")
+        await fixture.refreshed()
+        let fresh = try await fixture.get("/a.jpg")
+
+        #expect(try stale.bytes == first.bytes)
+        #expect(stale.provenance == .stale(.whileRevalidating))
+        #expect(try fresh.bytes == Fixtures.photo(number: 2))
+        #expect(fresh.provenance == .memory)
+        #expect(fixture.origin.count("/a.jpg") == 2)
+    }
+
+    @Test("whose bytes turn out equal keep their result without another transform")
+    func equalBytes() async throws {
+        let fixture = try PipelineFixture()
+        fixture.origin.route("/a.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "max-age=60")]))
+        let first = try await fixture.get("/a.jpg", Self.resize)
+        fixture.clock.advance(by: 100)
+
+        let second = try await fixture.get("/a.jpg", Self.resize)
+
+        #expect(second.provenance == .fetched(.stale))
+        #expect(try second.bytes == first.bytes)
+        #expect(fixture.metrics.transforms.value(LabelPair(.png, .ok)) == 1)
+    }
+
+    @Test("beyond their grace are not answered before the origin has spoken (RFC 9111 §4.2.4)")
+    func beyondGrace() async throws {
+        let fixture = try PipelineFixture()
+        fixture.origin.route(
+            "/a.jpg", OriginAnswer.validated(Fixtures.photo, entityTag: "\"1\"", fields: Self.control))
+        _ = try await fixture.get("/a.jpg")
+        fixture.clock.advance(by: 660)
+
+        #expect(try await fixture.get("/a.jpg").provenance == .revalidated(.stale))
+    }
+
+    @Test("stand in for every failure of the origin or the way to it, for a time (RFC 5861 §4)")
+    func onError() async throws {
+        let fixture = try PipelineFixture()
+        for (path, failure) in [
+            ("/500", OriginAnswer.status(500)), ("/503", .status(503)), ("/429", .status(429)),
+            ("/cut", .truncated(Array(Fixtures.photo.prefix(99)), declaring: 9_999)),
+            ("/reset", OriginAnswer([.reset])),
+        ] {
+            fixture.origin.route(
+                path,
+                inTurn: [
+                    .body(Fixtures.photo, fields: [("Cache-Control", "max-age=60, stale-if-error=600")]),
+                    failure,
+                ])
+            _ = try await fixture.get(path)
+        }
+
+        fixture.clock.advance(by: 100)
+        for path in ["/500", "/503", "/429", "/cut", "/reset"] {
+            let answer = try await fixture.get(path)
+            guard case .stale(.onError(_, wasAsked: true)) = answer.provenance else {
+                Issue.record("\(path): \(answer.provenance)")
+                continue
+            }
+            #expect(try answer.bytes == Fixtures.photo)
+        }
+        fixture.clock.advance(by: 600)
+        await #expect(throws: PipelineError.upstreamStatus(500, retryAfter: nil)) {
+            try await fixture.get("/500")
+        }
+    }
+
+    @Test("never stand in where the origin forbids it (RFC 9111 §5.2.2.2, §5.2.2.8, §5.2.2.10)")
+    func mustRevalidate() async throws {
+        let fixture = try PipelineFixture()
+        for control in [
+            "max-age=60, must-revalidate", "max-age=60, proxy-revalidate", "s-maxage=60", "no-cache",
+        ] {
+            fixture.origin.route(
+                "/a",
+                inTurn: [
+                    .body(Fixtures.photo, fields: [("Cache-Control", control + ", stale-if-error=600")]),
+                    .status(500),
+                ])
+            _ = try await fixture.get("/a?\(control.hashValue)")
+            fixture.clock.advance(by: 100)
+
+            await #expect(throws: PipelineError.upstreamStatus(500, retryAfter: nil), "\(control)") {
+                try await fixture.get("/a?\(control.hashValue)")
+            }
+        }
+    }
+
+    @Test("go when the origin has no such picture any more, or forbids to keep it")
+    func gone() async throws {
+        let fixture = try PipelineFixture()
+        let keep = [("Cache-Control", "max-age=60, stale-if-error=600")]
+        fixture.origin.route(
+            "/gone", inTurn: [.body(Fixtures.photo, fields: keep), .status(410), .status(500)])
+        fixture.origin.route(
+            "/secret",
+            inTurn: [
+                .body(Fixtures.photo, fields: keep),
+                .body(Fixtures.photo, fields: [("Cache-Control", "private")]),
+                .status(500),
+            ])
+        _ = try await (fixture.get("/gone"), fixture.get("/secret"))
+        fixture.clock.advance(by: 100)
+
+        await #expect(throws: PipelineError.upstreamNotFound(status: 410)) { try await fixture.get("/gone") }
+        _ = try await fixture.get("/secret")
+        fixture.clock.advance(by: 400)
+
+        await #expect(throws: PipelineError.upstreamStatus(500, retryAfter: nil)) {
+            try await fixture.get("/gone")
+        }
+        await #expect(throws: PipelineError.upstreamStatus(500, retryAfter: nil)) {
+            try await fixture.get("/secret")
+        }
+    }
+
+    @Test("are fetched whole when a 304 speaks of another picture (RFC 9111 §4.3.4)")
+    func foreignConfirmation() async throws {
+        let fixture = try PipelineFixture()
+        fixture.origin.route("/a.jpg") { request in
+            request["if-none-match"] == nil
+                ? .body(Fixtures.photo, fields: [("ETag", "\"1\""), ("Cache-Control", "max-age=60")])
+                : .status(304, fields: [("ETag", "\"2\"")])
+        }
+        _ = try await fixture.get("/a.jpg")
+        fixture.clock.advance(by: 100)
+
+        #expect(try await fixture.get("/a.jpg").provenance == .fetched(.stale))
+        #expect(fixture.origin.count("/a.jpg") == 3)
+    }
+
+    @Test("a refresh that fails is not tried again at once, and the stale picture stays")
+    func failedRefresh() async throws {
+        let fixture = try PipelineFixture()
+        fixture.origin.route(
+            "/a.jpg", inTurn: [.body(Fixtures.photo, fields: Self.whileRevalidating), .status(500)])
+        _ = try await fixture.get("/a.jpg")
+        fixture.clock.advance(by: 100)
+
+        for _ in 0..<3 {
+            #expect(try await fixture.get("/a.jpg").provenance == .stale(.whileRevalidating))
+            await fixture.refreshed()
+        }
+        #expect(fixture.origin.count("/a.jpg") == 2)
+        fixture.clock.advance(by: 5)
+        _ = try await fixture.get("/a.jpg")
+        await fixture.origin.waitForRequests("/a.jpg", count: 3)
+    }
+}
