@@ -63,6 +63,21 @@ struct FailureTests {
         #expect(try await proxy.get(proxy.target("/photo.jpg", resize)).status == 200)
     }
 
+    @Test("a result that nobody could have does not spoil its source for others")
+    func absurdResult() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/photo.jpg", .body(Fixtures.photo))
+
+        let absurd = try await proxy.get(
+            proxy.target("/photo.jpg", "transform=resize:30000x30000:fill:enlarge=1"))
+        let modest = try await proxy.get(proxy.target("/photo.jpg", "transform=resize:77x"))
+
+        #expect(absurd.status == 422)
+        #expect(absurd.code == "too_many_pixels")
+        #expect(absurd["Cache-Control"] == "no-store")
+        #expect(modest.status == 200)
+    }
+
     @Test("a failure that a retry would not heal costs one fetch, and says how long it is remembered")
     func blacklist() async throws {
         let proxy = try await Proxy()
