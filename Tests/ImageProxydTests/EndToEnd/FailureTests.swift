@@ -24,6 +24,13 @@ struct FailureTests {
         origin.route("/silent", .silence)
         origin.route(
             "/cut.jpg", .truncated(Array(Fixtures.photo.prefix(5_000)), declaring: Fixtures.photo.count))
+        origin.route(
+            "/lengths.jpg",
+            OriginAnswer([
+                .send(
+                    OriginAnswer.head(200, [("Content-Length", "9"), ("Content-Length", "5000")])
+                        + Fixtures.photo)
+            ]))
         origin.route("/broken.jpg", .body(Array(Fixtures.photo.prefix(5_000))))
         origin.route("/large", .body([UInt8](repeating: 0xFF, count: 300_000)))
         origin.route("/photo.jpg", .body(Fixtures.photo))
@@ -51,6 +58,8 @@ struct FailureTests {
             (proxy.target("/file"), 403, "source_forbidden"),
             (proxy.target("/inside"), 403, "address_forbidden"),
             (proxy.target("/cut.jpg"), 502, "upstream_incomplete"),
+            (proxy.target("/lengths.jpg"), 502, "upstream_incomplete"),
+            (proxy.target("/photo.jpg", "format=jpeg&lossless=1"), 400, "invalid_parameter"),
             ("/img?url=http%3A%2F%2F127.0.0.1%3A1%2F", 403, "address_forbidden"),
             (proxy.target("/silent"), 504, "upstream_timeout"),
         ]
