@@ -44,9 +44,7 @@ struct Daemon {
         let metrics = Metrics(loops: loops, version: Version.current)
         accessLog = try AccessLog(configuration: output.configuration, lanes: loops, sink: output.sink)
         let sources = try SourcePolicy(patterns: configuration.security.sources)
-        disk = try DiskCache(
-            directory: CacheDirectory.path(configured: configuration.cache.disk.directory),
-            configuration: configuration.cache.disk, patience: Self.lockPatience)
+        disk = try Self.openDisk(configuration.cache.disk, logger)
         loader = try CurlLoader(
             configuration: configuration.fetch,
             addresses: AddressPolicy(configuration: configuration.security.addresses),
@@ -85,6 +83,19 @@ struct Daemon {
         ).register()
     }
 
+    /// Opens the disk tier; says so when another daemon has to let go of it first.
+    private static func openDisk(
+        _ configuration: DiskCacheConfiguration, _ logger: Logger
+    ) throws -> DiskCache {
+        let directory = CacheDirectory.path(configured: configuration.directory)
+        do throws(DiskCacheError) {
+            return try DiskCache(directory: directory, configuration: configuration)
+        } catch .locked {
+            logger.notice("another daemon uses \(directory); waiting up to \(lockPatience) for its end")
+            return try DiskCache(directory: directory, configuration: configuration, patience: lockPatience)
+        }
+    }
+
     /// Descriptors for what is no client: files being sent, fetches, workers, the index, health checks.
     private static let descriptorsKept = 512
 
@@ -105,7 +116,10 @@ struct Daemon {
         try await workers.start()
         let addresses = try configuration.listen.map { try HTTPServer.Address(parsing: $0) }
         try refuseOpenProxy(addresses)
-        for address in try server.listen(on: addresses) { logger.notice("listening on \(address)") }
+        for address in addresses {
+            let bound = try listen(on: address)
+            logger.notice("listening on \(bound)")
+        }
         try server.start()
         report { () throws(ServiceManager.Failure) in try service.ready(status: "serving") }
         let signal = await TerminationSignal.first()
@@ -113,6 +127,14 @@ struct Daemon {
         report { () throws(ServiceManager.Failure) in try service.stopping() }
         report { () throws(ServiceManager.Failure) in try service.extendTimeout(by: Self.drainTime * 2) }
         await takeDown()
+    }
+
+    private func listen(on address: HTTPServer.Address) throws -> String {
+        do {
+            return try server.listen(on: [address]).map(\.description).joined()
+        } catch {
+            throw StartError(description: "can't listen on \(address): \(error)")
+        }
     }
 
     /// An unconfigured daemon never becomes anybody's open proxy by being made reachable.
