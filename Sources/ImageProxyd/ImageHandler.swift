@@ -105,7 +105,7 @@ final class ImageHandler: Sendable {
     }
 
     private func acceptClass(of request: HTTPRequest) -> AcceptClass {
-        unsafe request.withFirstValue(of: .accept) { value in
+        unsafe request.withCombinedValue(of: .accept) { value in
             unsafe AcceptClass(accept: value, candidates: automatic)
         } ?? AcceptClass()
     }

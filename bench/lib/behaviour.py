@@ -21,6 +21,7 @@ IDLE = 10_000
 SPARE_DESCRIPTORS = 200
 STAMPEDE = 500
 STARTS = 5
+ALLOCATION_HITS = 2_000
 LOADED_CONNECTIONS = 16
 AT_ONCE = 4
 # The daemon stores after it has answered; that belongs to the request.
@@ -30,7 +31,7 @@ SETTLE_SECONDS = 0.2
 def rows(folder, origin, report):
     """Each row is a name, what was seen, and the goal in words."""
     for name, measure in (("start to ready", _start), ("idle connection", _idle), ("stampede", _stampede),
-                          ("hits beside transforms", _beside)):
+                          ("hits beside transforms", _beside), ("allocations", _allocations)):
         if settings.ONLY in name:
             for row in measure(folder, origin):
                 report(*row)
@@ -60,6 +61,30 @@ def _is_ready(port):
     with contextlib.suppress(Wrong):
         return load.ask(port, "/readyz").status == 200
     return False
+
+
+# MARK: allocations
+
+def _allocations(folder, origin):
+    """Counts calls of malloc and its kin; the worker is idle meanwhile."""
+    counter = folder / "allocations"
+    counter.write_bytes(bytes(8))
+    counting = {"LD_PRELOAD": str(settings.BUILD / "count-malloc.so"), "MALLOC_COUNT_FILE": str(counter)}
+    server = servers.daemon("allocations", folder, origin.port, counting, TRANSFORM_WORKERS="1")
+    connection = _used(server)
+    tag = load.ask(server.port, server.path(THUMB)).headers["ETag"]
+    found = []
+    for lines in ("", f"If-None-Match: {tag}\r\n"):
+        request = f"GET {server.path(THUMB)} HTTP/1.1\r\nHost: bench\r\nAccept: image/*\r\n{lines}\r\n".encode()
+        for asked in range(2 * ALLOCATION_HITS):
+            if asked == ALLOCATION_HITS:
+                before = int.from_bytes(counter.read_bytes(), "little")
+            connection.sendall(request)
+            _read_answer(connection)
+        found.append((int.from_bytes(counter.read_bytes(), "little") - before) / ALLOCATION_HITS)
+    connection.close()
+    server.close()
+    yield "allocations of a memory hit", f"{found[0]:.3f}, of a 304 {found[1]:.3f}", "none (< 0.01)"
 
 
 # MARK: idle connections
@@ -112,7 +137,7 @@ def _read_answer(connection):
         received += _some(connection)
     head, _, body = received.partition(b"\r\n\r\n")
     fields = dict(line.lower().split(b":", 1) for line in head.split(b"\r\n")[1:])
-    missing = int(fields[b"content-length"]) - len(body)
+    missing = int(fields.get(b"content-length", 0)) - len(body)
     while missing > 0:
         missing -= len(_some(connection))
     return int(head.split()[1])

@@ -132,8 +132,8 @@ def floor(folder):
     return server
 
 
-def daemon(name, folder, origin_port, **changes):
-    """Ours, with one event loop. `changes` are settings by their variables without the prefix."""
+def daemon(name, folder, origin_port, variables=None, **changes):
+    """Ours, with one event loop. `changes` are settings by their variables without the prefix; `variables` are others."""
     port = free_port()
     values = {
         "SECURITY_ALLOWED_NETWORKS": "127.0.0.0/8",
@@ -144,7 +144,7 @@ def daemon(name, folder, origin_port, **changes):
         "LOG_ACCESS": "off",
     } | changes
     environment = {key: value for key, value in os.environ.items() if not key.startswith("IMAGEPROXYD_")}
-    environment |= {"IMAGEPROXYD_" + key: value for key, value in values.items()}
+    environment |= {"IMAGEPROXYD_" + key: value for key, value in values.items()} | (variables or {})
     server = Server(
         name, settings.SERVER_CORE, [settings.DAEMON, "serve", "--listen", f"127.0.0.1:{port}"],
         folder / f"{name}.log", environment)

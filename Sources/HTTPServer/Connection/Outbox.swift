@@ -171,12 +171,15 @@ struct Outbox {
     private static func write(
         _ vectors: inout InlineArray<16, iovec>, _ count: Int, _ socket: CInt, hasMore: Bool = false
     ) -> Int {
+        let flags = CInt(MSG_NOSIGNAL) | (hasMore ? CInt(MSG_MORE) : 0)
+        // One piece is cheaper without a list of pieces.
+        if count == 1 { return unsafe Glibc.send(socket, vectors[0].iov_base, vectors[0].iov_len, flags) }
         var span = unsafe vectors.mutableSpan
         return unsafe span.withUnsafeMutableBufferPointer { pointer in
             var message = unsafe msghdr()
             unsafe message.msg_iov = pointer.baseAddress
             unsafe message.msg_iovlen = count
-            return unsafe sendmsg(socket, &message, CInt(MSG_NOSIGNAL) | (hasMore ? CInt(MSG_MORE) : 0))
+            return unsafe sendmsg(socket, &message, flags)
         }
     }
 

@@ -69,6 +69,18 @@ public struct HTTPRequest: Sendable {
         return unsafe withFirstValue(of: name) { _ in true } ?? false
     }
 
+    /// Hot path: lends a field's value, its lines joined by commas (RFC 9110 §5.3); nil without such a line.
+    public func withCombinedValue<Result>(
+        of name: FieldName, _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result? {
+        if let known = name.known, !repeated.contains(known) { return unsafe withFirstValue(of: name, body) }
+        var value: [UInt8]?
+        unsafe withEachValue(of: name) { line in
+            value = unsafe value.map { unsafe $0 + ", ".utf8 + line } ?? Array(line)
+        }
+        return value.map { unsafe $0.withUnsafeBytes(body) }
+    }
+
     /// Whether a field that heads are sorted by is on more than one line.
     func repeats(_ field: KnownField) -> Bool { repeated.contains(field) }
 

@@ -35,6 +35,8 @@ public enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
         public let isShownByBrowsers: Bool
         /// Whether the daemon can write it.
         public let isWritable: Bool
+        /// The longest side that its encoder takes, in pixels.
+        public let maxSide: Int
     }
 
     /// The format's row.
@@ -43,39 +45,39 @@ public enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
         case .jpeg:
             Row(
                 mediaType: "image/jpeg", fileExtension: "jpg", supportsAlpha: false, supportsAnimation: false,
-                isShownByBrowsers: true, isWritable: true)
+                isShownByBrowsers: true, isWritable: true, maxSide: 65_500)
         case .png:
             Row(
                 mediaType: "image/png", fileExtension: "png", supportsAlpha: true, supportsAnimation: false,
-                isShownByBrowsers: true, isWritable: true)
+                isShownByBrowsers: true, isWritable: true, maxSide: 1_000_000)
         case .webp:
             Row(
                 mediaType: "image/webp", fileExtension: "webp", supportsAlpha: true, supportsAnimation: true,
-                isShownByBrowsers: true, isWritable: true)
+                isShownByBrowsers: true, isWritable: true, maxSide: 16_383)
         case .avif:
             Row(
                 mediaType: "image/avif", fileExtension: "avif", supportsAlpha: true, supportsAnimation: false,
-                isShownByBrowsers: true, isWritable: true)
+                isShownByBrowsers: true, isWritable: true, maxSide: 16_384)
         case .gif:
             Row(
                 mediaType: "image/gif", fileExtension: "gif", supportsAlpha: true, supportsAnimation: true,
-                isShownByBrowsers: true, isWritable: true)
+                isShownByBrowsers: true, isWritable: true, maxSide: 65_535)
         case .heic:
             Row(
                 mediaType: "image/heic", fileExtension: "heic", supportsAlpha: true, supportsAnimation: false,
-                isShownByBrowsers: false, isWritable: false)
+                isShownByBrowsers: false, isWritable: false, maxSide: 16_384)
         case .tiff:
             Row(
                 mediaType: "image/tiff", fileExtension: "tiff", supportsAlpha: true, supportsAnimation: false,
-                isShownByBrowsers: false, isWritable: true)
+                isShownByBrowsers: false, isWritable: true, maxSide: 1_000_000)
         case .jxl:
             Row(
                 mediaType: "image/jxl", fileExtension: "jxl", supportsAlpha: true, supportsAnimation: false,
-                isShownByBrowsers: false, isWritable: true)
+                isShownByBrowsers: false, isWritable: true, maxSide: 1_000_000)
         case .svg:
             Row(
                 mediaType: "image/svg+xml", fileExtension: "svg", supportsAlpha: true,
-                supportsAnimation: false, isShownByBrowsers: false, isWritable: false)
+                supportsAnimation: false, isShownByBrowsers: false, isWritable: false, maxSide: 32_767)
         }
     }
 }

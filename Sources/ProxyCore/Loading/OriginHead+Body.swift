@@ -14,6 +14,12 @@ extension OriginHead {
         return value.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(value) : nil
     }
 
+    /// Whether lengths contradict each other, so that nobody can say where the body ends (RFC 9112 §6.3).
+    static func contradictsItself(_ fields: [OriginRequest.Field]) -> Bool {
+        guard !fields.contains(where: { $0.name == "transfer-encoding" }) else { return false }
+        return Set(fields.filter { $0.name == "content-length" }.map(\.value)).count > 1
+    }
+
     /// `Retry-After` in seconds from the response's arrival, whether given so or as a date (RFC 9110 §10.2.3).
     var retryAfter: Int? {
         guard let value = values(of: "retry-after").first else { return nil }

@@ -56,6 +56,9 @@ extension Transfer {
 
     /// What a status means for a `GET` that asked for no part and offered no upgrade.
     private func decide(_ status: Int) -> Bool {
+        guard !OriginHead.contradictsItself(head.fields) else {
+            return refuse(.incomplete("two lengths for one body"))
+        }
         let head = OriginHead(
             status: status, fields: head.fields, contentLength: OriginHead.contentLength(in: head.fields),
             requestTime: requestTime, responseTime: Self.secondsSince1970)

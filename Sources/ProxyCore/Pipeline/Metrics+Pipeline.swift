@@ -62,7 +62,7 @@ extension Metric.Transform {
             switch error {
             case .notAnImage: .notAnImage
             case .unsupportedFormat: .unsupported
-            case .tooManyPixels, .tooManyFrames: .limit
+            case .tooManyPixels, .resultTooLarge, .tooManyFrames: .limit
             case .badImageData: .badImage
             case .decoderCrashed: .crashed
             case .timedOut: .timeout

@@ -30,6 +30,7 @@ extension PipelineError {
         case .notAnImage: self = .notAnImage
         case .unsupportedFormat(let name): self = .unsupportedFormat(name)
         case .tooManyPixels: self = .tooManyPixels
+        case .resultTooLarge: self = .resultTooLarge
         case .tooManyFrames: self = .tooManyFrames
         case .badImageData: self = .badImageData
         case .decoderCrashed: self = .decoderCrashed

@@ -27,8 +27,10 @@ public enum PipelineError: Error, Sendable, Hashable {
     case unsupportedFormat(String)
     /// The source has more bytes than allowed.
     case sourceTooLarge
-    /// Source or result has more pixels, or a longer side, than allowed.
+    /// The source has more pixels, or a longer side, than allowed.
     case tooManyPixels
+    /// The result would have more pixels than allowed, or a longer side than its format can have.
+    case resultTooLarge
     /// The source has more frames than allowed.
     case tooManyFrames
     /// The source's bytes are damaged.
@@ -127,6 +129,8 @@ extension PipelineError {
             Disposition(415, "unsupported_format", "The image format is not supported", .notAnImage)
         case .sourceTooLarge: Disposition(422, "source_too_large", "The source has too many bytes", .badImage)
         case .tooManyPixels: Disposition(422, "too_many_pixels", "The image has too many pixels", .badImage)
+        // Not remembered: the request is to blame, and the source serves others.
+        case .resultTooLarge: Disposition(422, "too_many_pixels", "The result would have too many pixels")
         case .tooManyFrames: Disposition(422, "too_many_frames", "The image has too many frames", .badImage)
         case .badImageData: Disposition(422, "bad_image_data", "The image is damaged", .badImage)
         case .decoderCrashed: Disposition(422, "decoder_crashed", "The image ended its decoder", .badImage)

@@ -34,18 +34,24 @@ struct FormatDecision {
         switch plan.format {
         case .explicit(let format):
             guard isWritable(format) else { throw .unsupportedFormat(format.rawValue) }
+            guard fits(result, format) else { throw .resultTooLarge }
             return format
         case .source:
-            return isWritable(header.format) ? header.format : fallback(for: result)
+            return isWritable(header.format) && fits(result, header.format)
+                ? header.format : try fallback(for: result)
         case .automatic(let preferred):
-            return preferred.first { canHold(result, $0) && isWritable($0) }
-                ?? (header.format.row.isShownByBrowsers && holdsAlpha(of: result, header.format)
-                    ? header.format : fallback(for: result))
+            if let chosen = preferred.first(where: { canHold(result, $0) && isWritable($0) }) {
+                return chosen
+            }
+            let isGoodAsItIs =
+                header.format.row.isShownByBrowsers && holdsAlpha(of: result, header.format)
+                && fits(result, header.format)
+            return isGoodAsItIs ? header.format : try fallback(for: result)
         }
     }
 
     private func canHold(_ result: Result, _ format: ImageFormat) -> Bool {
-        guard holdsAlpha(of: result, format) else { return false }
+        guard holdsAlpha(of: result, format), fits(result, format) else { return false }
         guard !result.isAnimated || format.row.supportsAnimation else { return false }
         return format != .avif || result.size.area < plan.avifMaxPixels
     }
@@ -59,5 +65,13 @@ struct FormatDecision {
         format.row.isWritable && (format != .jxl || plan.decodableFormats.contains(.jxl))
     }
 
-    private func fallback(for result: Result) -> ImageFormat { result.hasAlpha ? .png : .jpeg }
+    private func fits(_ result: Result, _ format: ImageFormat) -> Bool {
+        max(result.size.width, result.size.height) <= format.row.maxSide
+    }
+
+    private func fallback(for result: Result) throws(RenderError) -> ImageFormat {
+        let format: ImageFormat = result.hasAlpha || !fits(result, .jpeg) ? .png : .jpeg
+        guard fits(result, format) else { throw .resultTooLarge }
+        return format
+    }
 }

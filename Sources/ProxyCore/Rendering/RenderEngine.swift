@@ -22,7 +22,8 @@ struct RenderEngine {
             switch error {
             case .badImageData(let text): self.error = .badImageData(text)
             case .unsupportedFormat(let name): self.error = .unsupportedFormat(name)
-            case .tooManyPixels: self.error = .tooManyPixels
+            // Sources are measured before there is a picture: only what an operation makes is measured by this room.
+            case .tooManyPixels: self.error = .resultTooLarge
             case .frameOutOfRange: self.error = .frameOutOfRange
             case .emptyResult: self.error = .emptyResult
             case .outOfMemory: self.error = .decoderCrashed

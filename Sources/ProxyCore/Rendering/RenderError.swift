@@ -6,8 +6,10 @@ public enum RenderError: Error, Sendable, Equatable, Codable {
     case notAnImage
     /// The source's or the wanted format is known but not allowed or not built in; the text names it.
     case unsupportedFormat(String)
-    /// More pixels (or a longer side) than `limits` allow: of the source or of the result.
+    /// The source has more pixels (or a longer side) than `limits` allow.
     case tooManyPixels
+    /// The result would have more pixels than `limits` allow, or a longer side than its format can have.
+    case resultTooLarge
     /// More frames than `limits.frames`.
     case tooManyFrames
     /// The decoder refused the bytes. For the log only: the text may quote libvips.

@@ -56,6 +56,9 @@ public struct ImageRequestParser: Sendable {
             pipeline: try pipeline(from: draft), format: try formatChoice(draft.format, accept: accept))
         plan.quality = draft.quality ?? explicitDefault(plan.format)
         plan.isLossless = draft.isLossless ?? false
+        guard !plan.isLossless || plan.format != .explicit(.jpeg) else {
+            throw .invalidParameter(name: "lossless", position: 0, reason: "jpeg is never lossless")
+        }
         plan.isProgressive = draft.isProgressive
         plan.frame = draft.frame
         plan.animation = draft.animation ?? .all

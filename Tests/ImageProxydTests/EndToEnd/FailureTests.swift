@@ -24,6 +24,13 @@ struct FailureTests {
         origin.route("/silent", .silence)
         origin.route(
             "/cut.jpg", .truncated(Array(Fixtures.photo.prefix(5_000)), declaring: Fixtures.photo.count))
+        origin.route(
+            "/lengths.jpg",
+            OriginAnswer([
+                .send(
+                    OriginAnswer.head(200, [("Content-Length", "9"), ("Content-Length", "5000")])
+                        + Fixtures.photo)
+            ]))
         origin.route("/broken.jpg", .body(Array(Fixtures.photo.prefix(5_000))))
         origin.route("/large", .body([UInt8](repeating: 0xFF, count: 300_000)))
         origin.route("/photo.jpg", .body(Fixtures.photo))
@@ -51,6 +58,8 @@ struct FailureTests {
             (proxy.target("/file"), 403, "source_forbidden"),
             (proxy.target("/inside"), 403, "address_forbidden"),
             (proxy.target("/cut.jpg"), 502, "upstream_incomplete"),
+            (proxy.target("/lengths.jpg"), 502, "upstream_incomplete"),
+            (proxy.target("/photo.jpg", "format=jpeg&lossless=1"), 400, "invalid_parameter"),
             ("/img?url=http%3A%2F%2F127.0.0.1%3A1%2F", 403, "address_forbidden"),
             (proxy.target("/silent"), 504, "upstream_timeout"),
         ]
@@ -61,6 +70,21 @@ struct FailureTests {
             #expect(answer["Content-Type"] == "application/problem+json")
         }
         #expect(try await proxy.get(proxy.target("/photo.jpg", resize)).status == 200)
+    }
+
+    @Test("a result that nobody could have does not spoil its source for others")
+    func absurdResult() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/photo.jpg", .body(Fixtures.photo))
+
+        let absurd = try await proxy.get(
+            proxy.target("/photo.jpg", "transform=resize:30000x30000:fill:enlarge=1"))
+        let modest = try await proxy.get(proxy.target("/photo.jpg", "transform=resize:77x"))
+
+        #expect(absurd.status == 422)
+        #expect(absurd.code == "too_many_pixels")
+        #expect(absurd["Cache-Control"] == "no-store")
+        #expect(modest.status == 200)
     }
 
     @Test("a failure that a retry would not heal costs one fetch, and says how long it is remembered")

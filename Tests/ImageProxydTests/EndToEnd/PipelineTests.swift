@@ -167,6 +167,17 @@ struct PipelineTests {
         #expect(try await proxy.metric("imageproxyd_transform_total{format=\"png\",outcome=\"ok\"}") == 1)
     }
 
+    @Test("`Accept` may come on several lines (RFC 9110 §5.3)")
+    func acceptOnSeveralLines() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/photo.jpg", .body(Fixtures.photo, fields: Self.jpeg))
+        let target = proxy.target("/photo.jpg", "transform=resize:64x")
+        for _ in 0..<2 {
+            let answer = try await proxy.get(target, "Accept: image/png", "Accept: image/webp")
+            #expect(answer["Content-Type"] == "image/webp")
+        }
+    }
+
     @Test("the format is the best that the client accepts, and says that it depends on that")
     func negotiation() async throws {
         let proxy = try await Proxy()

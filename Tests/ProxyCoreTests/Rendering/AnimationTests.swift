@@ -93,7 +93,7 @@ struct AnimationTests {
         await #expect(throws: RenderError.tooManyPixels) {
             try await rendered(source) { $0.limits.sourcePixels = 40 * 20 * 3 - 1 }
         }
-        await #expect(throws: RenderError.tooManyPixels) {
+        await #expect(throws: RenderError.resultTooLarge) {
             try await rendered(source, as: .explicit(.gif)) { $0.limits.outputPixels = 40 * 20 * 3 - 1 }
         }
     }

@@ -82,6 +82,19 @@ struct FormatDecisionTests {
         #expect(try #require(colors.meanDistance(to: .ramps(64, 48))) < 6)
     }
 
+    @Test("A result longer than a format can be is refused in it, and chosen in another one")
+    func tooLong() async throws {
+        let strip = try TestPicture.ramps(20, 2).encoded(as: .png)
+        let stretch = "resize:16400x2:fill:enlarge=1"
+
+        await #expect(throws: RenderError.resultTooLarge) {
+            try await rendered(strip, stretch, as: .explicit(.webp))
+        }
+        let chosen = try await rendered(strip, stretch, as: .automatic([.webp]))
+        #expect(chosen.rendition.format == .png)
+        #expect(chosen.picture.width == 16_400)
+    }
+
     @Test("Lossless is lossless, and quality changes the size", arguments: [ImageFormat.webp, .avif])
     func quality(format: ImageFormat) async throws {
         let noise = TestPicture(64, 64) { x, y in
