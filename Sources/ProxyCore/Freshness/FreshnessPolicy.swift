@@ -42,9 +42,20 @@ public struct FreshnessPolicy: Sendable, Hashable {
 
     /// Reads a response's head.
     ///
-    /// - Parameter isAuthorized: whether the request proved who asks; a shared cache may then keep the response only
-    ///   with the origin's explicit word (RFC 9111 §3.5).
-    public func verdict(on head: OriginHead, isAuthorized: Bool = false) -> Verdict {
+    /// - Parameters:
+    ///   - head: of the final response.
+    ///   - redirects: the heads of the redirects that led to it; what they say of their own reuse narrows its.
+    ///   - isAuthorized: whether the request proved who asks; a shared cache may then keep the response only with the
+    ///     origin's explicit word (RFC 9111 §3.5).
+    public func verdict(
+        on head: OriginHead, after redirects: [OriginHead] = [], isAuthorized: Bool = false
+    ) -> Verdict {
+        var verdict = verdict(onFinal: head, isAuthorized: isAuthorized)
+        for redirect in redirects { narrow(&verdict, by: redirect, isAuthorized: isAuthorized) }
+        return verdict
+    }
+
+    private func verdict(onFinal head: OriginHead, isAuthorized: Bool) -> Verdict {
         let control = CacheControl(head.values(of: "cache-control"))
         let isOrigins = configuration.respectOrigin
         return Verdict(
@@ -61,12 +72,12 @@ public struct FreshnessPolicy: Sendable, Hashable {
     /// Describes a new body: its identity from the caller, its reuse from the head.
     public func record(
         key: CacheKey, keyText: String, contentHash: ContentHash, byteCount: Int, format: ImageFormat,
-        head: OriginHead, isAuthorized: Bool = false
+        head: OriginHead, after redirects: [OriginHead] = [], isAuthorized: Bool = false
     ) -> SourceRecord {
         var record = SourceRecord(
             key: key, keyText: keyText, contentHash: contentHash, byteCount: byteCount, format: format,
             responseTime: 0, freshnessLifetime: 0)
-        Self.apply(verdict(on: head, isAuthorized: isAuthorized), to: &record)
+        Self.apply(verdict(on: head, after: redirects, isAuthorized: isAuthorized), to: &record)
         return record
     }
 
@@ -75,13 +86,14 @@ public struct FreshnessPolicy: Sendable, Hashable {
     /// The fields of the 304 take the place of the stored ones; those it does not carry stay. Age and date are those of
     /// the 304, since both speak of one message.
     public func updating(
-        _ record: SourceRecord, with head: OriginHead, isAuthorized: Bool = false
+        _ record: SourceRecord, with head: OriginHead, after redirects: [OriginHead] = [],
+        isAuthorized: Bool = false
     ) -> SourceRecord {
         var merged = head
         let carried = Set(head.fields.map(\.name))
         merged.fields += ReuseFields.fields(of: record).filter { !carried.contains($0.name) }
         var updated = record
-        Self.apply(verdict(on: merged, isAuthorized: isAuthorized), to: &updated)
+        Self.apply(verdict(on: merged, after: redirects, isAuthorized: isAuthorized), to: &updated)
         return updated
     }
 
@@ -99,7 +111,7 @@ public struct FreshnessPolicy: Sendable, Hashable {
 
     // MARK: - Lifetime (RFC 9111 §4.2.1)
 
-    private func bounded(_ seconds: Int64) -> Int64 {
+    func bounded(_ seconds: Int64) -> Int64 {
         min(max(seconds, Int64(configuration.minimum.seconds)), Int64(configuration.maximum.seconds))
     }
 
@@ -130,7 +142,7 @@ public struct FreshnessPolicy: Sendable, Hashable {
     // MARK: - Age (RFC 9111 §4.2.3)
 
     /// The larger of the apparent age and the corrected `Age`.
-    private static func initialAge(_ head: OriginHead) -> Int64 {
+    static func initialAge(_ head: OriginHead) -> Int64 {
         let apparent = max(0, head.responseTime - generation(head))
         let delay = max(0, head.responseTime - head.requestTime)
         // Of several Age values the first counts (RFC 9111 §5.1); one that makes no sense is dropped.
@@ -150,7 +162,7 @@ public struct FreshnessPolicy: Sendable, Hashable {
 
     // MARK: - Directives and validators
 
-    private func directives(
+    func directives(
         _ head: OriginHead, _ control: CacheControl, isAuthorized: Bool
     ) -> SourceRecord.Directives {
         var directives = control.directives

@@ -24,6 +24,14 @@ public protocol OriginReceiving: AnyObject, Sendable {
     /// Called for each piece of the decoded body; the bytes are valid during the call only.
     /// - Throws: to end the transfer; `load` then throws the same error.
     func receive(bytes: UnsafeRawBufferPointer) throws(LoadError)
+
+    /// Called for each redirect that is followed, before the next hop; does nothing by default.
+    func redirected(by head: OriginHead, to target: SourceURL)
+}
+
+extension OriginReceiving {
+    /// Takes no notice.
+    public func redirected(by head: OriginHead, to target: SourceURL) {}
 }
 
 /// What to ask an origin for.

@@ -66,7 +66,9 @@ extension Transfer {
         case 200, 203: return deliver(head)
         case 304 where job.request.ifNoneMatch != nil || job.request.ifModifiedSince != nil:
             return deliver(head)
-        case 301, 302, 303, 307, 308: return drop(head, .redirect(head.values(of: "location").first))
+        case 301, 302, 303, 307, 308:
+            redirectHead = head
+            return drop(head, .redirect(head.values(of: "location").first))
         case 204, 205: return drop(head, .refused(.notAnImage))
         case 206: return drop(head, .refused(.incomplete("a part that was not asked for")))
         default: return drop(head, .refused(.status(status, retryAfter: head.retryAfter)))

@@ -46,6 +46,8 @@ final class Transfer {
     var verdict = Verdict.open
     /// The current hop's head so far.
     var head: OriginHeadReader
+    /// The head of the redirect that the current hop has ended with.
+    var redirectHead: OriginHead?
     /// The status handed to the receiver.
     var deliveredStatus: Int?
     /// Bytes of the body handed to the receiver, or dropped, on this hop.
@@ -85,6 +87,8 @@ final class Transfer {
 
     /// Turns to where a redirect leads.
     func follow(_ target: SourceURL) {
+        if let redirectHead { job.receiver.redirected(by: redirectHead, to: target) }
+        redirectHead = nil
         url = target
         redirects += 1
     }

@@ -51,7 +51,14 @@ final class HostBreakers: Sendable {
     }
 
     /// Takes a fetch's end into account; nil is success.
-    func report(_ pass: Pass, _ error: LoadError?, at now: Int64) {
+    ///
+    /// - Parameter lastHop: where a redirect led. The one who redirected works; a failure there is the other's alone,
+    ///   or anybody could have an origin left alone that redirects wherever it is told to.
+    func report(_ pass: Pass, _ error: LoadError?, lastHop: SourceURL.Origin? = nil, at now: Int64) {
+        if let lastHop, lastHop != pass.origin {
+            forget(pass.origin)
+            return report(Pass(origin: lastHop, isProbe: false), error, at: now)
+        }
         switch error.map(\.tellsOfOrigin) ?? .works {
         case .works: forget(pass.origin)
         case .fails:

@@ -28,7 +28,7 @@ extension ImagePipeline {
         return OriginalFetch(
             body: body, place: place, decodable: configuration.decodableFormats,
             maxBytes: configuration.maxSourceBytes,
-            isShareable: { [freshness] in !freshness.verdict(on: $0).directives.forbidStoring })
+            isShareable: { [freshness] in !freshness.verdict(on: $0, after: $1).directives.forbidStoring })
     }
 
     /// Runs at most once at a time for a source.
@@ -42,12 +42,12 @@ extension ImagePipeline {
         let received: Source?
         do throws(LoadError) {
             let summary = try await loader.load(question, into: fetch)
-            failures.hosts.report(pass, nil, at: clock())
+            failures.hosts.report(pass, nil, lastHop: fetch.lastHop, at: clock())
             metrics.count(summary, isNotModified: fetch.head?.status == 304)
             received = try await receivedSource(
                 request, fetch, validating: record, isAuthorized: question.isAuthorized, asking: client)
         } catch {
-            failures.hosts.report(pass, error, at: clock())
+            failures.hosts.report(pass, error, lastHop: fetch.lastHop, at: clock())
             let failure = PipelineError(error)
             metrics.count(error)
             await remember(failure, of: request)
@@ -74,14 +74,16 @@ extension ImagePipeline {
         guard let head = fetch.head else { throw .incomplete("no head") }
         if head.status == 304 {
             guard let stale else { throw .incomplete("304 to a request without validators") }
-            return await confirmedSource(stale, by: head, isAuthorized: isAuthorized, asking: client)
+            return await confirmedSource(
+                stale, by: head, after: fetch.redirects, isAuthorized: isAuthorized, asking: client)
         }
         let format = try fetch.sniff()
         fetch.body.finish()
         guard let content = fetch.body.content else { throw .storage("the body can't be read back") }
         var record = freshness.record(
             key: request.sourceKey, keyText: request.sourceKeyText, contentHash: content.hash,
-            byteCount: content.body.count, format: format, head: head, isAuthorized: isAuthorized)
+            byteCount: content.body.count, format: format, head: head, after: fetch.redirects,
+            isAuthorized: isAuthorized)
         if record.directives.forbidStoring {
             await removeCopies(of: request)
         } else if client.noStore {
@@ -95,10 +97,11 @@ extension ImagePipeline {
 
     /// A stored source as a 304 leaves it; nil where the 304 speaks of another one, or forbids to keep it.
     private func confirmedSource(
-        _ stale: SourceRecord, by head: OriginHead, isAuthorized: Bool, asking client: RequestDirectives
+        _ stale: SourceRecord, by head: OriginHead, after redirects: [OriginHead], isAuthorized: Bool,
+        asking client: RequestDirectives
     ) async -> Source? {
         guard FreshnessPolicy.confirms(head, stale) else { return nil }
-        let record = freshness.updating(stale, with: head, isAuthorized: isAuthorized)
+        let record = freshness.updating(stale, with: head, after: redirects, isAuthorized: isAuthorized)
         guard !record.directives.forbidStoring else {
             await tiers.removeAll(ofSource: stale.key)
             return nil

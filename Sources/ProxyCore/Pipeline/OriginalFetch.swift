@@ -9,6 +9,8 @@ import Synchronization
 final class OriginalFetch: OriginReceiving {
     private struct State {
         var head: OriginHead?
+        var redirects: [OriginHead] = []
+        var lastHop: SourceURL.Origin?
         var format: ImageFormat?
         var isUnshareable = false
         var observers: [@Sendable () -> Void] = []
@@ -22,7 +24,7 @@ final class OriginalFetch: OriginReceiving {
 
     private let decodable: Set<ImageFormat>
     private let maxBytes: Int
-    private let isShareable: @Sendable (OriginHead) -> Bool
+    private let isShareable: @Sendable (OriginHead, [OriginHead]) -> Bool
     private let state = Mutex(State())
 
     /// Prepares to receive.
@@ -31,10 +33,10 @@ final class OriginalFetch: OriginReceiving {
     ///   - place: of `body`.
     ///   - decodable: formats that are let through.
     ///   - maxBytes: a declared length beyond it ends the fetch before a byte of the body.
-    ///   - isShareable: whether a response with this head may go to others than those who wait for it.
+    ///   - isShareable: whether a response with this head, after these redirects, may go to others than those who wait.
     init(
         body: GrowingBody, place: SpillPlace, decodable: Set<ImageFormat>, maxBytes: Int,
-        isShareable: @escaping @Sendable (OriginHead) -> Bool
+        isShareable: @escaping @Sendable (OriginHead, [OriginHead]) -> Bool
     ) {
         self.body = body
         self.place = place
@@ -46,12 +48,25 @@ final class OriginalFetch: OriginReceiving {
     /// The head, once it is there.
     var head: OriginHead? { state.withLock(\.head) }
 
+    /// The heads of the redirects that led here, in order; the loader bounds how many.
+    var redirects: [OriginHead] { state.withLock(\.redirects) }
+
+    /// Where the last redirect led; nil without one.
+    var lastHop: SourceURL.Origin? { state.withLock(\.lastHop) }
+
     /// The body's format, once enough of it is there.
     var format: ImageFormat? { state.withLock(\.format) }
 
+    func redirected(by head: OriginHead, to target: SourceURL) {
+        state.withLock { state in
+            state.redirects.append(head)
+            state.lastHop = target.origin
+        }
+    }
+
     func receive(head: OriginHead) throws(LoadError) {
         if let length = head.contentLength, length > maxBytes { throw .tooLarge }
-        let isShareable = isShareable(head)
+        let isShareable = isShareable(head, redirects)
         let observers = state.withLock { state in
             state.head = head
             guard !isShareable else { return [@Sendable () -> Void]() }

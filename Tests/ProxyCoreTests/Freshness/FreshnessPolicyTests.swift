@@ -211,6 +211,36 @@ struct FreshnessPolicyTests {
         #expect(policy().verdict(on: head([("last-modified", "1994")])).lastModified == nil)
     }
 
+    // MARK: - Redirects
+
+    @Test(
+        "a redirect narrows the reuse of what it leads to by its own words",
+        arguments: [
+            ([], 600, false), ([("cache-control", "max-age=5")], 5, false),
+            ([("cache-control", "max-age=9999")], 600, false),
+            ([("cache-control", "max-age=50"), ("age", "20")], 30, false),
+            ([("expires", "0")], 0, false), ([("cache-control", "no-store")], 600, true),
+            ([("cache-control", "private")], 600, true), ([("vary", "*")], 600, true),
+        ] as [([(String, String)], Int64, Bool)])
+    func redirects(fields: [(String, String)], lifetime: Int64, forbidsStoring: Bool) {
+        let final = head([("cache-control", "max-age=600")])
+
+        let verdict = policy().verdict(on: final, after: [head([]), head(fields, status: 302)])
+
+        #expect(verdict.freshnessLifetime == lifetime)
+        #expect(verdict.directives.forbidStoring == forbidsStoring)
+    }
+
+    @Test("the strictest of redirect and picture holds")
+    func redirectDirectives() {
+        let final = head([("cache-control", "max-age=600, immutable")])
+        let redirect = head([("cache-control", "no-cache, must-revalidate")], status: 302)
+
+        let directives = policy().verdict(on: final, after: [redirect]).directives
+
+        #expect(directives == [.noCache, .mustRevalidate, .explicitLifetime])
+    }
+
     // MARK: - Revalidation
 
     @Test(

@@ -105,6 +105,18 @@ struct HostBreakerTests {
         #expect(hosts.openCount == 0)
     }
 
+    @Test("a failure behind a redirect is not that of the one who redirects")
+    func redirects() throws {
+        let hosts = hosts()
+        let target = SourceURL.Origin(scheme: "http", host: "dead", port: 80)
+        for _ in 0..<rules.failures {
+            hosts.report(try hosts.admit(origin, at: 0), .unreachable(""), lastHop: target, at: 0)
+        }
+
+        #expect(try !hosts.admit(origin, at: 0).isProbe)
+        #expect(throws: PipelineError.hostUnavailable(retryAfter: 2)) { try hosts.admit(target, at: 0) }
+    }
+
     @Test("chance shortens the pause by a fifth at most")
     func jitter() throws {
         var rules = rules

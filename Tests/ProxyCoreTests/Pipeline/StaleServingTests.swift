@@ -201,4 +201,17 @@ struct StaleServingTests {
         _ = try await fixture.get("/a.jpg")
         await fixture.origin.waitForRequests("/a.jpg", count: 3)
     }
+
+    @Test("live no longer than the redirect that led to them")
+    func redirected() async throws {
+        let fixture = try PipelineFixture()
+        fixture.origin.route(
+            "/a", .status(302, fields: [("Location", "/b.jpg"), ("Cache-Control", "max-age=10")]))
+        fixture.origin.route("/b.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "max-age=600")]))
+        let first = try await fixture.get("/a")
+        fixture.clock.advance(by: 20)
+
+        #expect(first.record.freshnessLifetime == 10)
+        #expect(try await fixture.get("/a").provenance == .fetched(.stale))
+    }
 }

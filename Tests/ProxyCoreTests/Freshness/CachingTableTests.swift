@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@Suite("The tables of docs/caching.md")
+struct CachingTableTests {
+    @Test("name only tests that exist, and leave no cell empty")
+    func namesExist() {
+        let table = ConformanceTable(page: "docs/caching.md")
+        let tests = ConformanceTable.testNames(below: ["Tests/ProxyCoreTests", "Tests/ImageProxydTests"])
+
+        #expect(table.rows.count > 40)
+        #expect(table.problems(columns: 3, tests: tests) == [])
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A table of the documentation whose last column names the tests that show each row.
+public struct ConformanceTable: Sendable {
+    /// The cells of each row, heads and rules left out.
+    public let rows: [[String]]
+
+    /// Reads the tables of a page; a head begins with `RFC`.
+    public init(page: String) {
+        rows = TextFiles.read(page).split(separator: "\n").filter(Self.isRow).map(Self.cells)
+    }
+
+    /// The display names of all tests in these folders.
+    public static func testNames(below folders: [String]) -> Set<String> {
+        Set(folders.flatMap { TextFiles.swift(below: $0) }.flatMap(displayNames))
+    }
+
+    /// What is wrong with the table: rows that lack a cell, and tests that do not exist.
+    public func problems(columns: Int, tests: Set<String>) -> [String] {
+        rows.compactMap { row in
+            if row.count != columns || row.contains("") { return "incomplete: \(row)" }
+            return tests.contains(row.last ?? "") ? nil : "no such test: \(row.last ?? "")"
+        }
+    }
+
+    /// Whether a line is a row of a table, and neither its head nor its rule.
+    private static func isRow(_ line: Substring) -> Bool {
+        line.hasPrefix("| ") && !line.hasPrefix("| RFC ")
+    }
+
+    /// The cells of a row; `\|` is a bar within one.
+    private static func cells(_ row: Substring) -> [String] {
+        row.split(separator: " | ", omittingEmptySubsequences: false).map { cell in
+            var text = cell.drop { $0 == "|" || $0 == " " }.split(separator: "\\").joined()
+            while let last = text.last, last == " " || last == "|" { text.removeLast() }
+            return text
+        }
+    }
+
+    /// The first argument of every `@Test` in a source, where that is a string.
+    private static func displayNames(in source: String) -> [String] {
+        source.split(separator: "@Test(").dropFirst().compactMap { text in
+            let argument = text.drop(while: \.isWhitespace)
+            guard argument.first == "\"" else { return nil }
+            return String(argument.dropFirst().prefix { $0 != "\"" })
+        }
+    }
+}
