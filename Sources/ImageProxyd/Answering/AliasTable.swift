@@ -1,49 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
-internal import HTTPServer
 internal import ProxyCore
 internal import Synchronization
-
-/// What is known of one request target, for one class of `Accept`: the way to its bytes, and its answer's head.
-final class Alias: Sendable {
-    /// The exact target, raw bytes.
-    let target: [UInt8]
-    /// The class of `Accept` it was negotiated for; nil where `Accept` plays no part.
-    let acceptClass: AcceptClass?
-    /// Names the entry in the memory tier.
-    let key: CacheKey
-    /// The entry that the heads below were made from; another one under the same key needs new heads.
-    let entry: UInt64
-    /// The head of the 200.
-    let head: PreparedFields
-    /// The head of the 304.
-    let notModifiedHead: PreparedFields
-    /// What the bytes are recognised by.
-    let validators: Validators
-
-    init(
-        target: [UInt8], acceptClass: AcceptClass?, key: CacheKey, entry: UInt64, head: PreparedFields,
-        notModifiedHead: PreparedFields, validators: Validators
-    ) {
-        self.target = target
-        self.acceptClass = acceptClass
-        self.key = key
-        self.entry = entry
-        self.head = head
-        self.notModifiedHead = notModifiedHead
-        self.validators = validators
-    }
-
-    /// Hot path: whether this is the alias of `target`.
-    func isFor(_ target: UnsafeRawBufferPointer) -> Bool {
-        guard target.count == self.target.count, let other = target.baseAddress else { return false }
-        return unsafe self.target.withUnsafeBytes { own in
-            // Safe because both have `target.count` bytes and an array that is not empty has an address.
-            unsafe own.baseAddress.map { unsafe memcmp($0, other, target.count) == 0 } ?? false
-        }
-    }
-}
 
 /// From exact request targets to prepared answers, so that a hit needs neither parsing nor keys.
 ///
