@@ -64,6 +64,35 @@ struct CachingTests {
         #expect(refused.status == 502 && refused.code == "upstream_status")
     }
 
+    @Test("after a restart, stale pictures on disk are served as before, also while their origin is gone")
+    func restart() async throws {
+        let folder = try TemporaryDirectory()
+        let origin = try FakeOrigin()
+        origin.route("/a.jpg", photo("max-age=60, stale-while-revalidate=600", age: 100))
+        origin.route("/b.jpg", photo("max-age=60, stale-if-error=600", age: 100))
+        origin.route("/c.jpg", photo("max-age=60, stale-if-error=0", age: 100))
+        let before = try await Proxy(in: folder, origin: origin)
+        for path in ["/a.jpg", "/b.jpg", "/c.jpg"] {
+            _ = try await before.get(before.target(path, Self.resize))
+        }
+        before.daemon.send(signal: 15)
+        #expect(try await before.daemon.exitCode() == 0)
+        origin.stop()
+        await origin.waitUntilStopped()
+
+        let after = try await Proxy(in: folder, origin: origin)
+        let grace = try await after.get(after.target("/a.jpg", Self.resize))
+        let error = try await after.get(after.target("/b.jpg", Self.resize))
+        let refused = try await after.get(after.target("/c.jpg", Self.resize))
+
+        #expect(grace["Cache-Status"]?.hasSuffix("; detail=stale-while-revalidate") == true)
+        #expect(grace.pngSize == [30, 20])
+        #expect(error["Cache-Status"]?.hasPrefix("imageproxyd; fwd=stale; ttl=-4") == true)
+        #expect(error["Cache-Status"]?.hasSuffix("; detail=stale-if-error") == true)
+        #expect(error.pngSize == [30, 20])
+        #expect(refused.status == 502 && refused.code == "upstream_unreachable")
+    }
+
     @Test("a lifetime without grace is not stretched (RFC 9111 §4.2.4), and the origin's words are passed on")
     func noGrace() async throws {
         let proxy = try await Proxy()
