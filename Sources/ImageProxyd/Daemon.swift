@@ -67,7 +67,8 @@ struct Daemon {
             cors: configuration.http.cors, timing: configuration.http.timingAllowOrigin)
         let images = ImageHandler(
             pipeline: pipeline, parser: parser, failures: failures,
-            automatic: AutomaticFormats(configuration.formats.auto), sharing: sharing, clock: Clock.now)
+            automatic: AutomaticFormats(configuration.formats.auto), sharing: sharing, clock: Clock.now,
+            complain: { [logger] in logger.error("\($0)") })
         let routes = Routes(
             images: images, sharing: sharing,
             status: StatusHandler(metrics: metrics, isReady: { [workers] in workers.isReady }),

@@ -255,6 +255,35 @@ struct ServerTests {
         }
     }
 
+    @Test("removes a socket that nobody listens on any more from its path, and nothing else")
+    func stalePath() throws {
+        let folder = try TemporaryDirectory()
+        let (socket, plain) = (folder.path + "/a.sock", folder.path + "/plain")
+        func listen(_ path: String) throws -> [HTTPServer.Address] {
+            let server = try HTTPServer(
+                configuration: .init(),
+                handler: TestServer.Handler(respond: { .now(text($0.target)) }, finished: { _ in })
+            ) { _ in [] }
+            return try server.listen(on: [.unix(path: path)])
+        }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: socket.utf8) }
+        let left = Glibc.socket(AF_UNIX, LINUX_SOCK_STREAM | LINUX_SOCK_CLOEXEC, 0)
+        let bound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(left, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        close(left)
+        close(open(plain, O_CREAT | O_WRONLY, 0o600))
+
+        #expect(bound == 0)
+        #expect(try listen(socket).count == 1)
+        #expect(throws: SocketError.self) { try listen(plain) }
+        #expect(access(plain, F_OK) == 0)
+    }
+
     @Test("gives every answer an id: the client's own when it is well-formed, else one of ours")
     func requestID() async throws {
         let server = try TestServer { .now(text($0.target)) }

@@ -72,15 +72,17 @@ extension HTTPServer.Address {
             }
             _ = try check("bind", bound)
             _ = try check("listen", listen(descriptor, Self.backlog))
-            return (descriptor, bound0(descriptor))
+            return (descriptor, boundAddress(descriptor))
         } catch {
             close(descriptor)
             throw error
         }
     }
 
-    /// A socket file that nobody listens on any more is in the way.
+    /// A socket that nobody listens on any more is in the way; anything else at its path is not ours to remove.
     private func removeStale(_ path: String) {
+        var facts = stat()
+        guard unsafe lstat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFSOCK else { return }
         guard let (storage, length) = try? socketAddress() else { return }
         let probe = socket(AF_UNIX, LINUX_SOCK_STREAM | LINUX_SOCK_CLOEXEC, 0)
         guard probe >= 0 else { return }
@@ -91,7 +93,7 @@ extension HTTPServer.Address {
         if connected != 0, errno == ECONNREFUSED { unsafe unlink(path) }
     }
 
-    private func bound0(_ descriptor: CInt) -> HTTPServer.Address {
+    private func boundAddress(_ descriptor: CInt) -> HTTPServer.Address {
         guard case .tcp(let host, 0) = self else { return self }
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

@@ -12,6 +12,7 @@ final class ImageHandler: Sendable {
     private let aliases: AliasTable
     private let mapping: ResponseMapping
     private let clock: @Sendable () -> Int64
+    private let complain: @Sendable (String) -> Void
 
     /// How often at most the disk tier hears that an entry is served from memory, in seconds.
     private static let touchInterval: Int64 = 60
@@ -20,10 +21,11 @@ final class ImageHandler: Sendable {
     /// Asks for `no-cache` in the words of HTTP/1.0.
     private static let pragma = FieldName("Pragma")
 
+    /// - Parameter complain: takes what failed inside the daemon, for its log; clients are not told.
     init(
         pipeline: ImagePipeline, parser: ImageRequestParser, failures: FailureMemory,
         automatic: AutomaticFormats, sharing: SharingPolicy,
-        clock: @escaping @Sendable () -> Int64
+        clock: @escaping @Sendable () -> Int64, complain: @escaping @Sendable (String) -> Void
     ) {
         self.pipeline = pipeline
         self.parser = parser
@@ -32,6 +34,7 @@ final class ImageHandler: Sendable {
         aliases = AliasTable(capacity: Self.maxAliases)
         mapping = ResponseMapping(sharing: sharing)
         self.clock = clock
+        self.complain = complain
     }
 
     /// Hot path: two locks, no task, no allocation on a hit.
@@ -89,6 +92,7 @@ final class ImageHandler: Sendable {
             response.note = ExchangeNote(image, host: imageRequest.source.host)
             return response
         } catch {
+            if case .internalFailure(let text) = error { complain(text) }
             var response = mapping.failure(
                 error, to: request, isNegotiated: parsed?.isNegotiated ?? false,
                 remembered: remaining(parsed, error))
@@ -128,7 +132,9 @@ final class ImageHandler: Sendable {
     /// How long the failure is remembered, for `max-age`.
     private func remaining(_ request: ImageRequest?, _ error: PipelineError) -> Int64? {
         guard let request, let memory = error.disposition.memory else { return nil }
-        let key = memory.scope == .source ? request.sourceKey : request.resultKey
-        return failures.remaining(of: key, at: clock())
+        // What is remembered of a result may have become its source's.
+        let source = failures.remaining(of: request.sourceKey, at: clock())
+        return memory.scope == .source
+            ? source : failures.remaining(of: request.resultKey, at: clock()) ?? source
     }
 }

@@ -34,17 +34,24 @@ public final class GrowingBody: Sendable {
 
     private let configuration: Configuration
     private let makeSpill: @Sendable () throws(LoadError) -> SpillFile
+    private let makeRefuge: (@Sendable () throws(LoadError) -> SpillFile)?
     private let state = Mutex(GrowingBodyState())
     /// Touched by the one who appends, and by nobody else: it is never waited for, so it may be held over I/O.
     private let writer = Mutex(GrowingBodyWriter())
 
-    /// An empty body; `makeSpill` is called at most once, on the thread that appends.
+    /// An empty body.
+    ///
+    /// - Parameters:
+    ///   - makeSpill: gives the file for a body that outgrows its memory; called at most once, on the thread that appends.
+    ///   - makeRefuge: gives another one when that file takes no more, say because the disk is full; likewise.
     public init(
         configuration: Configuration = Configuration(),
-        makeSpill: @escaping @Sendable () throws(LoadError) -> SpillFile
+        makeSpill: @escaping @Sendable () throws(LoadError) -> SpillFile,
+        makeRefuge: (@Sendable () throws(LoadError) -> SpillFile)? = nil
     ) {
         self.configuration = configuration
         self.makeSpill = makeSpill
+        self.makeRefuge = makeRefuge
     }
 
     // MARK: - The writer's side
@@ -81,7 +88,11 @@ public final class GrowingBody: Sendable {
     private func keep(_ bytes: UnsafeRawBufferPointer, _ writer: inout GrowingBodyWriter) throws(LoadError) {
         let count = writer.count
         if let spill = writer.spill {
-            try unsafe spill.file.writeAll(bytes, at: spill.offset + Int64(count - bytes.count))
+            do {
+                try unsafe spill.file.writeAll(bytes, at: spill.offset + Int64(count - bytes.count))
+            } catch {
+                return try unsafe flee(from: spill, because: error, with: bytes, &writer)
+            }
             state.withLock {
                 unsafe $0.advance(to: count, by: bytes, prefixLimit: configuration.prefixLimit.bytes)
             }
@@ -97,13 +108,43 @@ public final class GrowingBody: Sendable {
         into spill: SpillFile, followedBy bytes: UnsafeRawBufferPointer, _ writer: inout GrowingBodyWriter
     ) throws(LoadError) {
         let earlier = state.withLock { $0.memory }
-        try spill.file.writeAll(earlier, at: spill.offset)
-        try unsafe spill.file.writeAll(bytes, at: spill.offset + Int64(earlier.count))
+        do {
+            try spill.file.writeAll(earlier, at: spill.offset)
+            try unsafe spill.file.writeAll(bytes, at: spill.offset + Int64(earlier.count))
+        } catch {
+            guard writer.canFlee, let refuge = try makeRefuge?() else { throw error }
+            writer.canFlee = false
+            return try unsafe move(into: refuge, followedBy: bytes, &writer)
+        }
         writer.spill = spill
         state.withLock {
             $0.move(into: spill)
             unsafe $0.advance(
                 to: earlier.count + bytes.count, by: bytes, prefixLimit: configuration.prefixLimit.bytes)
+        }
+    }
+
+    /// Copies what a file holds into the refuge and goes on there; readers of the file keep what they have of it.
+    private func flee(
+        from spill: SpillFile, because error: LoadError, with bytes: UnsafeRawBufferPointer,
+        _ writer: inout GrowingBodyWriter
+    ) throws(LoadError) {
+        guard writer.canFlee, let refuge = try makeRefuge?() else { throw error }
+        writer.canFlee = false
+        let earlier = writer.count - bytes.count
+        var done = 0
+        while done < earlier {
+            let count = min(configuration.memoryLimit.bytes, earlier - done)
+            let piece = try spill.file.readAll(from: spill.offset + Int64(done), count: count)
+            try refuge.file.writeAll(piece, at: refuge.offset + Int64(done))
+            done += count
+        }
+        try unsafe refuge.file.writeAll(bytes, at: refuge.offset + Int64(earlier))
+        writer.spill = refuge
+        let count = writer.count
+        state.withLock {
+            $0.move(into: refuge)
+            unsafe $0.advance(to: count, by: bytes, prefixLimit: configuration.prefixLimit.bytes)
         }
     }
 

@@ -12,6 +12,8 @@ struct GrowingBodyWriter {
     private(set) var checksum: UInt32 = 0
     /// Where bytes go; nil while they stay in memory.
     var spill: SpillFile?
+    /// Whether there is still another place to go when that one takes no more.
+    var canFlee = true
 
     /// The SHA-256 of all bytes so far.
     var hash: ContentHash { ContentHash(hasher.finalize()) }

@@ -73,6 +73,9 @@ public final class DiskCache: Sendable {
         try await writer.perform(.sweep)
     }
 
+    /// Counts bytes that were written into a staged file and did not find room.
+    func countWriteFailure() { parts.counters.failedToWrite() }
+
     // MARK: - Removal
 
     /// Removes one entry; false when there is none.

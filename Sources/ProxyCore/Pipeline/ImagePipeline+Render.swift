@@ -11,10 +11,10 @@ extension ImagePipeline {
             try refuseIfRecentlyFailed(request.sourceKey)
         }
         guard let body = source.body else { throw .internalFailure("a rendering without a source") }
-        let canvas = try tiers.newResult(for: request, of: source.record)
+        var canvas = try tiers.newResult(for: request, of: source.record)
         let rendition: Rendition
         do throws(RenderError) {
-            rendition = try await renderer.render(plan, from: body, into: canvas.file, at: canvas.offset)
+            rendition = try await rendered(plan, from: body, on: &canvas)
         } catch {
             let failure = PipelineError(error)
             metrics.count(error)
@@ -23,6 +23,18 @@ extension ImagePipeline {
         }
         metrics.count(rendition)
         return try await finish(rendition, on: canvas, of: source, for: request)
+    }
+
+    /// Renders, into memory where the disk has no room.
+    private func rendered(
+        _ plan: RenderPlan, from body: StoredBody, on canvas: inout Canvas
+    ) async throws(RenderError) -> Rendition {
+        do {
+            return try await renderer.render(plan, from: body, into: canvas.file, at: canvas.offset)
+        } catch .notWritten(let text) where canvas.staged != nil {
+            do throws(LoadError) { canvas = try tiers.refuge() } catch { throw .notWritten(text) }
+            return try await renderer.render(plan, from: body, into: canvas.file, at: canvas.offset)
+        }
     }
 
     private func finish(

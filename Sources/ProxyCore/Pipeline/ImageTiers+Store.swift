@@ -31,8 +31,18 @@ extension ImageTiers {
             let canvas = try self.canvas(.original, keyText, mayStore: self.originals.usesDisk)
             place.set(canvas)
             return SpillFile(file: canvas.file, offset: canvas.offset)
+        } makeRefuge: { () throws(LoadError) in
+            let canvas = try self.refuge()
+            place.set(canvas)
+            return SpillFile(file: canvas.file, offset: canvas.offset)
         }
         return (body, place)
+    }
+
+    /// A place in memory for what the disk does not take; the disk tier counts that.
+    func refuge() throws(LoadError) -> Canvas {
+        disk.countWriteFailure()
+        return try memoryCanvas()
     }
 
     /// A place for a rendition.
@@ -50,6 +60,10 @@ extension ImageTiers {
         if mayStore, let staged = try? disk.stage(kind: kind, keyText: keyText) {
             return Canvas(file: staged.file, offset: staged.bodyOffset, staged: staged)
         }
+        return try memoryCanvas()
+    }
+
+    private func memoryCanvas() throws(LoadError) -> Canvas {
         let descriptor = unsafe linux_memfd_create("body")
         guard descriptor >= 0 else { throw .storage("memfd_create: error \(errno)") }
         return Canvas(file: OwnedDescriptor(owning: descriptor), offset: 0, staged: nil)

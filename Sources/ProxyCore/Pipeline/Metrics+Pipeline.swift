@@ -68,7 +68,7 @@ extension Metric.Transform {
             case .timedOut: .timeout
             case .frameOutOfRange, .emptyResult: .empty
             case .queueFull, .queueTimedOut: .queue
-            case .unavailable: .unavailable
+            case .notWritten, .unavailable: .unavailable
             case .cancelled: .cancelled
             }
     }

@@ -39,7 +39,7 @@ extension PipelineError {
         case .emptyResult: self = .emptyResult
         case .queueFull: self = .queueFull
         case .queueTimedOut: self = .queueTimeout
-        case .unavailable(let text): self = .internalFailure(text)
+        case .notWritten(let text), .unavailable(let text): self = .internalFailure(text)
         case .cancelled: self = .clientLeft
         }
     }

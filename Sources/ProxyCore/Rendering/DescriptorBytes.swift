@@ -14,7 +14,7 @@ enum DescriptorBytes {
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
             let count = unsafe pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(done))
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw .unavailable("pwrite of the rendition: errno \(errno)") }
+            guard count > 0 else { throw .notWritten("pwrite of the rendition: errno \(errno)") }
             done += count
         }
     }

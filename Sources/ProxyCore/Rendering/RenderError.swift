@@ -26,7 +26,9 @@ public enum RenderError: Error, Sendable, Equatable, Codable {
     case queueFull
     /// No worker became free within `transform.queueTimeout`.
     case queueTimedOut
-    /// No worker can be started, or the destination can't be written. For the log only.
+    /// The destination took not all of the result, say because the disk is full. For the log only.
+    case notWritten(String)
+    /// No worker can be started. For the log only.
     case unavailable(String)
     /// The task was cancelled.
     case cancelled

@@ -6,24 +6,6 @@ import Testing
 
 @testable import ProxyCore
 
-/// A file system of its own, small enough to fill; needs the right to mount one.
-private final class SmallFileSystem: Sendable {
-    let folder: TemporaryDirectory
-
-    init?(size: String) throws {
-        folder = try TemporaryDirectory()
-        guard mount("tmpfs", folder.path, "tmpfs", 0, "size=\(size)") == 0 else { return nil }
-    }
-
-    deinit {
-        umount2(folder.path, Int32(MNT_DETACH))
-    }
-
-    static var isAvailable: Bool {
-        ((try? SmallFileSystem(size: "64k")) ?? nil) != nil
-    }
-}
-
 @Suite("Disk tier: full disk", .enabled(if: SmallFileSystem.isAvailable, "needs the right to mount a tmpfs"))
 struct DiskCacheFullTests {
     private let body = bytes(100_000)
