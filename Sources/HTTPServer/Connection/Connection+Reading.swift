@@ -57,7 +57,7 @@ extension Connection {
     }
 
     /// After a batch of requests: sends their answers, and sets the clock for what comes next.
-    private func settle() {
+    func settle() {
         flush()
         guard case .readingHead = phase, pending.isEmpty else { return }
         if rest.isEmpty {

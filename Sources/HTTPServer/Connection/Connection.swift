@@ -81,7 +81,7 @@ final class Connection {
     /// The socket has something to read, can be written again, or has ended.
     func handle(_ events: UInt32) {
         if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { return cut() }
-        if events & EPOLLOUT.rawValue != 0, !pending.isEmpty { flush() }
+        if events & EPOLLOUT.rawValue != 0, !pending.isEmpty { settle() }
         if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 { isReadable = true }
         if events & EPOLLRDHUP.rawValue != 0, case .awaitingAnswer = phase { return cut() }
         proceed()
@@ -91,7 +91,7 @@ final class Connection {
     func deliver(_ response: HTTPResponse, for sequence: UInt64) {
         guard case .awaitingAnswer(let awaited) = phase, sequence == answered else { return }
         answer(awaited.head, with: response)
-        flush()
+        settle()
         proceed()
     }
 
@@ -112,7 +112,7 @@ final class Connection {
             var response = ServerProblem.response(503)
             response.context = awaited.context
             answer(awaited.head, with: response)
-            flush()
+            settle()
             proceed()
         case (.answer, _): return
         }

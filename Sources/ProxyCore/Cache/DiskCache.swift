@@ -73,6 +73,9 @@ public final class DiskCache: Sendable {
         try await writer.perform(.sweep)
     }
 
+    /// Counts a look-up that was not worth trying.
+    func countMiss(_ kind: EntryKind) { parts.counters.lookedUp(kind, isHit: false) }
+
     /// Counts bytes that were written into a staged file and did not find room.
     func countWriteFailure() { parts.counters.failedToWrite() }
 

@@ -43,13 +43,13 @@ extension ImagePipeline {
         do throws(LoadError) {
             let summary = try await loader.load(question, into: fetch)
             failures.hosts.report(pass, nil, lastHop: fetch.lastHop, at: clock())
-            metrics.count(summary, isNotModified: fetch.head?.status == 304)
+            metrics.count(summary, isNotModified: fetch.head?.status == 304, took: start.microsecondsUntilNow)
             received = try await receivedSource(
                 request, fetch, validating: record, isAuthorized: question.isAuthorized, asking: client)
         } catch {
             failures.hosts.report(pass, error, lastHop: fetch.lastHop, at: clock())
             let failure = PipelineError(error)
-            metrics.count(error)
+            metrics.count(error, took: start.microsecondsUntilNow)
             await remember(failure, of: request)
             throw failure
         }

@@ -93,7 +93,8 @@ public final class ImagePipeline: Sendable {
     public func response(
         for request: ImageRequest, asking client: RequestDirectives = .none
     ) async throws(PipelineError) -> ImageResponse {
-        if let hit = memoryHit(for: request, asking: client) { return hit }
+        let entry = tiers.memory.entry(for: request.resultKey)
+        if let hit = hit(entry, for: request, asking: client) { return hit }
         let key = RenderingKey(result: request.resultKey, client: client)
         let seat = renderings.join(key, progress: ()) { (_) async throws(PipelineError) in
             try await self.produce(request, asking: client)
@@ -104,8 +105,10 @@ public final class ImagePipeline: Sendable {
         return response
     }
 
-    private func memoryHit(for request: ImageRequest, asking client: RequestDirectives) -> ImageResponse? {
-        guard let entry = tiers.memory.entry(for: request.resultKey) else { return nil }
+    private func hit(
+        _ entry: MemoryEntry?, for request: ImageRequest, asking client: RequestDirectives
+    ) -> ImageResponse? {
+        guard let entry else { return nil }
         switch freshness.reuse(of: entry.record, at: clock(), for: client) {
         case .fresh: return ImageResponse(hit: entry, provenance: .memory)
         case .whileRevalidating:
@@ -122,8 +125,9 @@ public final class ImagePipeline: Sendable {
     ) async throws(PipelineError) -> ImageResponse {
         // Look again: (1) A misses memory, (2) B, who flew before, stores and lands, (3) A finds no flight and starts
         // this one. Without this line A would make the result a second time.
-        if let hit = memoryHit(for: request, asking: client) { return hit }
+        if let hit = hit(tiers.memory.peek(request.resultKey), for: request, asking: client) { return hit }
         let source = try await usableSource(for: request, asking: client)
+        if request.plan == nil, source.body != nil { return await passThrough(source, for: request) }
         if let stored = await storedResult(for: request, of: source) {
             if stored.provenance == .stale(.whileRevalidating) { startRefresh(of: request) }
             return stored
@@ -146,7 +150,7 @@ public final class ImagePipeline: Sendable {
         response.isStored = true
         response.timings.fetch = source.fetchTime
         // After a 304 the entry in memory has the new record already.
-        response.entry = found.entry.flatMap { _ in tiers.memory.entry(for: request.resultKey) }
+        response.entry = found.entry.flatMap { _ in tiers.memory.peek(request.resultKey) }
         await tiers.promote(&response)
         return response
     }

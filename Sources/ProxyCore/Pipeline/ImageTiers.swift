@@ -34,19 +34,20 @@ public final class ImageTiers: Sendable {
     /// What is recorded of `request`'s source.
     func record(for request: ImageRequest) async -> SourceRecord? {
         if let record = await disk.sourceRecord(for: request.sourceKey) { return record }
-        return memory.entry(for: request.resultKey)?.record
+        disk.countMiss(.original)
+        return memory.peek(request.resultKey)?.record
     }
 
     /// Whether a 304 would leave something to serve `request` from, as far as memory alone can tell.
     func mayHold(_ request: ImageRequest) -> Bool {
-        memory.entry(for: request.resultKey) != nil || disk.mayContain(request.resultKey, kind: .result)
+        memory.peek(request.resultKey) != nil || disk.mayContain(request.resultKey, kind: .result)
             || disk.mayContain(request.sourceKey, kind: .original)
-            || memory.entry(for: request.sourceKey) != nil
+            || memory.peek(request.sourceKey) != nil
     }
 
     /// The stored result for `request`, if it was made from content `hash`; for an untransformed image the original.
     func result(for request: ImageRequest, hash: ContentHash) async -> Found? {
-        if let entry = memory.entry(for: request.resultKey), entry.description.sourceHash == hash {
+        if let entry = memory.peek(request.resultKey), entry.description.sourceHash == hash {
             return Found(description: entry.description, body: .bytes(entry.body), entry: entry)
         }
         guard request.plan != nil else { return await original(for: request, hash: hash) }
@@ -56,7 +57,7 @@ public final class ImageTiers: Sendable {
 
     /// The stored original of `request`'s source, if its content is still `hash`.
     func original(for request: ImageRequest, hash: ContentHash) async -> Found? {
-        if let entry = memory.entry(for: request.sourceKey), entry.description.contentHash == hash {
+        if let entry = memory.peek(request.sourceKey), entry.description.contentHash == hash {
             return Found(description: entry.description, body: .bytes(entry.body), entry: nil)
         }
         let found = await onDisk(request.sourceKey, .original, request.sourceKeyText)
@@ -64,7 +65,10 @@ public final class ImageTiers: Sendable {
     }
 
     private func onDisk(_ key: CacheKey, _ kind: EntryKind, _ keyText: String) async -> Found? {
-        guard disk.mayContain(key, kind: kind) else { return nil }
+        guard disk.mayContain(key, kind: kind) else {
+            disk.countMiss(kind)
+            return nil
+        }
         // Lost: why it can't be read; the disk tier has counted that.
         guard let hit = try? await disk.lookUp(key, kind: kind, keyText: keyText) else { return nil }
         return Found(

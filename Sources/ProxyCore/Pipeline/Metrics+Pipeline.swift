@@ -2,8 +2,10 @@
 
 extension Metrics {
     /// Counts a fetch that came to its end.
-    func count(_ summary: LoadSummary, isNotModified: Bool) {
-        fetches.increment(isNotModified ? .notModified : .ok)
+    func count(_ summary: LoadSummary, isNotModified: Bool, took microseconds: Int) {
+        let outcome: Metric.Fetch = isNotModified ? .notModified : .ok
+        fetches.increment(outcome)
+        fetchDuration.observe(nanoseconds: UInt64(microseconds) * 1_000, outcome)
         fetchBytes.add(summary.byteCount)
         let phases: [(Metric.Phase, Int)] = [
             (.dns, summary.dns), (.connect, summary.connect), (.tls, summary.tls), (.ttfb, summary.firstByte),
@@ -15,8 +17,9 @@ extension Metrics {
     }
 
     /// Counts a fetch that failed.
-    func count(_ error: LoadError) {
+    func count(_ error: LoadError, took microseconds: Int) {
         fetches.increment(Metric.Fetch(error))
+        fetchDuration.observe(nanoseconds: UInt64(microseconds) * 1_000, Metric.Fetch(error))
     }
 
     /// Counts a rendering that came to its end.

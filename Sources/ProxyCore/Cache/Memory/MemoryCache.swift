@@ -56,6 +56,11 @@ public final class MemoryCache: Sendable {
         shard(of: key).state.withLock { $0.entry(for: key) }
     }
 
+    /// Returns the entry of `key` without a trace: it is neither counted nor taken for being asked for.
+    func peek(_ key: CacheKey) -> MemoryEntry? {
+        shard(of: key).state.withLock { $0.peek(key) }
+    }
+
     /// Puts an entry in, in place of one with the same key; false when it is too large to be let in.
     @discardableResult
     public func insert(_ entry: MemoryEntry) -> Bool {

@@ -53,6 +53,9 @@ struct MemoryShard: Sendable {
         return entry
     }
 
+    /// Returns the entry without a trace.
+    func peek(_ key: CacheKey) -> MemoryEntry? { ring.peek(key) }
+
     /// Puts an entry in and returns those that left for it; the entry itself when it was not let in.
     mutating func insert(_ entry: MemoryEntry) -> [MemoryEntry] {
         let key = entry.description.key
