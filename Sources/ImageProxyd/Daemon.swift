@@ -52,17 +52,17 @@ struct Daemon {
         workers = WorkerPool(configuration: configuration.transform, executable: "/proc/self/exe")
         let memory = MemoryCache(configuration: configuration.cache.memory)
         let failures = FailureMemory(configuration: configuration.failedURLs)
+        let parser = ImageRequestParser(
+            limits: configuration.limits, formats: configuration.formats, quality: configuration.quality,
+            sources: sources)
         let pipeline = ImagePipeline(
             tiers: ImageTiers(memory: memory, disk: disk, configuration: configuration.cache), loader: loader,
             renderer: workers, failures: failures,
             freshness: FreshnessPolicy(configuration: configuration.freshness),
             configuration: ImagePipeline.Configuration(
                 maxSourceBytes: configuration.fetch.maxBytes.bytes,
-                decodableFormats: Set(configuration.formats.decode)),
+                decodableFormats: Set(configuration.formats.decode), rasterPlan: parser.rasterPlan),
             metrics: metrics, clock: Clock.now)
-        let parser = ImageRequestParser(
-            limits: configuration.limits, formats: configuration.formats, quality: configuration.quality,
-            sources: sources)
         let sharing = SharingPolicy(
             cors: configuration.http.cors, timing: configuration.http.timingAllowOrigin)
         let images = ImageHandler(

@@ -76,6 +76,11 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
         }
     }
 
+    /// Seconds until the failure of `key` is forgotten; counts no hit.
+    public func remaining(of key: CacheKey, at now: Int64) -> Int64? {
+        state.withLock { $0.table.entry(for: key, at: now) }.map { $0.end - now }
+    }
+
     /// What is remembered of a source and its results, or of all, those first that end soonest; counts no hit.
     public func list(source: CacheKey? = nil, limit: Int, at now: Int64) -> [Listed] {
         state.withLock { $0.table.list(source: source, limit: limit, at: now) }

@@ -31,7 +31,7 @@ public final class FailureMemory: Sendable {
 
     /// Seconds until the failure of `key` is forgotten, for `max-age`.
     public func remaining(of key: CacheKey, at now: Int64) -> Int64? {
-        failed.lookup(key, at: now)?.remainingSeconds
+        failed.remaining(of: key, at: now)
     }
 
     /// Keeps `failure` where its row in the table says so.

@@ -29,10 +29,17 @@ public final class ImagePipeline: Sendable {
         /// Formats that are let in.
         public var decodableFormats: Set<ImageFormat>
 
+        /// What is made of a source that must not go out as it is, because it is no raster image.
+        public var rasterPlan: RenderPlan
+
         /// Collects the settings.
-        public init(maxSourceBytes: Int, decodableFormats: Set<ImageFormat>) {
+        public init(
+            maxSourceBytes: Int, decodableFormats: Set<ImageFormat>,
+            rasterPlan: RenderPlan = RenderPlan(format: .source)
+        ) {
             self.maxSourceBytes = maxSourceBytes
             self.decodableFormats = decodableFormats
+            self.rasterPlan = rasterPlan
         }
     }
 
@@ -127,6 +134,10 @@ public final class ImagePipeline: Sendable {
         // this one. Without this line A would make the result a second time.
         if let hit = hit(tiers.memory.peek(request.resultKey), for: request, asking: client) { return hit }
         let source = try await usableSource(for: request, asking: client)
+        // A drawing may hold scripts and references: it goes out as pixels only.
+        if request.plan == nil, source.record.format == .svg {
+            return try await produce(request.made(by: configuration.rasterPlan), asking: client)
+        }
         if request.plan == nil, source.body != nil { return await passThrough(source, for: request) }
         if let stored = await storedResult(for: request, of: source) {
             if stored.provenance == .stale(.whileRevalidating) { startRefresh(of: request) }

@@ -34,6 +34,11 @@ public struct ImageRequest: Sendable, Hashable {
         resultKey = CacheKey(canonicalText: resultKeyText)
     }
 
+    /// The same source, made into something else.
+    func made(by plan: RenderPlan) -> ImageRequest {
+        ImageRequest(source: source, plan: plan)
+    }
+
     /// One line a value that decides the bytes; limits only decide whether there are any.
     private static func keyText(of plan: RenderPlan, source: SourceURL) -> String {
         let format =

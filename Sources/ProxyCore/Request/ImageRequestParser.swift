@@ -52,8 +52,9 @@ public struct ImageRequestParser: Sendable {
             throw .invalidParameter(name: "dpr", position: 0, reason: "only together with 'transform'")
         }
         guard draft.asksForEncoding else { return nil }
-        var plan = RenderPlan(
-            pipeline: try pipeline(from: draft), format: try formatChoice(draft.format, accept: accept))
+        var plan = rasterPlan
+        plan.pipeline = try pipeline(from: draft)
+        plan.format = try formatChoice(draft.format, accept: accept)
         plan.quality = draft.quality ?? explicitDefault(plan.format)
         plan.isLossless = draft.isLossless ?? false
         guard !plan.isLossless || plan.format != .explicit(.jpeg) else {
@@ -63,6 +64,12 @@ public struct ImageRequestParser: Sendable {
         plan.frame = draft.frame
         plan.animation = draft.animation ?? .all
         plan.metadata = draft.metadata ?? .strip
+        return plan
+    }
+
+    /// A plan that changes nothing but the format, where the source's own can't be written.
+    public var rasterPlan: RenderPlan {
+        var plan = RenderPlan(format: .source)
         plan.limits = limits
         plan.decodableFormats = formats.decode
         plan.qualities = qualities

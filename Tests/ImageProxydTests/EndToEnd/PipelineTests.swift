@@ -167,6 +167,22 @@ struct PipelineTests {
         #expect(try await proxy.metric("imageproxyd_transform_total{format=\"png\",outcome=\"ok\"}") == 1)
     }
 
+    @Test("a drawing goes out as pixels, never as it is")
+    func drawing() async throws {
+        let proxy = try await Proxy(settings: "\"formats\": {\"decode\": [\"svg\", \"png\"]}")
+        let drawing =
+            #"<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"><script>x</script><rect width="9" height="9"/></svg>"#
+        proxy.origin.route("/a.svg", .body(Array(drawing.utf8), fields: [("Cache-Control", "max-age=600")]))
+        for _ in 0..<2 {
+            let answer = try await proxy.get(proxy.target("/a.svg"))
+            #expect(answer["Content-Type"] == "image/png")
+            #expect(answer.pngSize == [30, 20])
+        }
+        #expect(
+            try await proxy.get(proxy.target("/a.svg"))["Cache-Status"]?.hasSuffix("detail=memory") == true)
+        #expect(proxy.origin.count("/a.svg") == 1)
+    }
+
     @Test("`Accept` may come on several lines (RFC 9110 §5.3)")
     func acceptOnSeveralLines() async throws {
         let proxy = try await Proxy()
