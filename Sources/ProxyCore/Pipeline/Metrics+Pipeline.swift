@@ -67,7 +67,7 @@ extension Metric.Transform {
             case .unsupportedFormat: .unsupported
             case .tooManyPixels, .resultTooLarge, .tooManyFrames: .limit
             case .badImageData: .badImage
-            case .decoderCrashed: .crashed
+            case .outOfMemory, .decoderCrashed: .crashed
             case .timedOut: .timeout
             case .frameOutOfRange, .emptyResult: .empty
             case .queueFull, .queueTimedOut: .queue

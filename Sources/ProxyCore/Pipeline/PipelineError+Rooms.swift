@@ -33,6 +33,7 @@ extension PipelineError {
         case .resultTooLarge: self = .resultTooLarge
         case .tooManyFrames: self = .tooManyFrames
         case .badImageData: self = .badImageData
+        case .outOfMemory: self = .outOfMemory
         case .decoderCrashed: self = .decoderCrashed
         case .timedOut: self = .transformTimeout
         case .frameOutOfRange: self = .frameOutOfRange

@@ -35,6 +35,8 @@ public enum PipelineError: Error, Sendable, Hashable {
     case tooManyFrames
     /// The source's bytes are damaged.
     case badImageData
+    /// What is wanted of the source needs more memory than a worker may have.
+    case outOfMemory
     /// The source ended the decoder.
     case decoderCrashed
     /// The transform took longer than allowed.
@@ -133,6 +135,8 @@ extension PipelineError {
         case .resultTooLarge: Disposition(422, "too_many_pixels", "The result would have too many pixels")
         case .tooManyFrames: Disposition(422, "too_many_frames", "The image has too many frames", .badImage)
         case .badImageData: Disposition(422, "bad_image_data", "The image is damaged", .badImage)
+        case .outOfMemory:
+            Disposition(422, "decoder_crashed", "The result needs too much memory", .badImage, .result)
         case .decoderCrashed: Disposition(422, "decoder_crashed", "The image ended its decoder", .badImage)
         case .transformTimeout:
             Disposition(422, "transform_timeout", "The transform took too long", .badImage, .result)

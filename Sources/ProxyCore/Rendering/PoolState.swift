@@ -127,10 +127,10 @@ struct PoolState {
 
     // MARK: - Threads
 
-    /// Notes that a slot's worker has warmed up.
-    mutating func workerStarted(_ slot: Int, pid: Int32) -> Effect {
+    /// Notes that a slot's worker has warmed up, and whether it has a job already.
+    mutating func workerStarted(_ slot: Int, pid: Int32, isBusy: Bool = false) -> Effect {
         slots[slot].pid = pid
-        slots[slot].phase = .idle
+        slots[slot].phase = isBusy ? .busy : .idle
         return startProgress()
     }
 

@@ -26,7 +26,7 @@ struct RenderEngine {
             case .tooManyPixels: self.error = .resultTooLarge
             case .frameOutOfRange: self.error = .frameOutOfRange
             case .emptyResult: self.error = .emptyResult
-            case .outOfMemory: self.error = .decoderCrashed
+            case .outOfMemory: self.error = .outOfMemory
             }
             if case .outOfMemory = error { isExhausted = true } else { isExhausted = false }
         }

@@ -13,6 +13,8 @@ struct WorkerProcess: ~Copyable {
     private let socket: OwnedDescriptor
     /// Jobs given to it so far.
     private(set) var jobs = 0
+    /// Bytes of address space that it had when it was ready.
+    var startSpace = 0
     private var hasEnded = false
 
     /// What ends a wait.
@@ -53,6 +55,17 @@ struct WorkerProcess: ~Copyable {
 
     deinit {
         if !hasEnded { Self.end(pid) }
+    }
+
+    /// Bytes of address space that the process has now (proc(5), statm); 0 when that can't be read.
+    borrowing func addressSpace() -> Int {
+        let file = unsafe linux_open("/proc/\(pid)/statm", O_RDONLY | O_CLOEXEC, 0)
+        guard file >= 0 else { return 0 }
+        defer { close(file) }
+        var text = [UInt8](repeating: 0, count: 64)
+        let count = unsafe read(file, &text, text.count)
+        let pages = text.prefix(max(0, count)).prefix { (0x30...0x39).contains($0) }
+        return pages.reduce(0) { $0 * 10 + Int($1 - 0x30) } * sysconf(Int32(_SC_PAGESIZE))
     }
 
     /// Kills the process and returns when it is gone, so that it can write no more.

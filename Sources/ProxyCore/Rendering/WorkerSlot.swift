@@ -27,6 +27,8 @@ final class WorkerSlot: Sendable {
         case replaced(WorkerPool.RestartReason)
         /// Its end was noted together with its last job's.
         case gone
+        /// It fell over a job that it had others before: what it fell over may be theirs. The job goes to the next worker.
+        case retry(RenderJob)
         case stopped
     }
 
@@ -44,31 +46,37 @@ final class WorkerSlot: Sendable {
     /// The thread: returns when the pool stops.
     func run() {
         var failures = 0
+        var job: RenderJob?
         while !isStopping {
             do {
-                let ending = try serve()
+                let ending = try serve(first: job)
                 failures = 0
+                job = nil
+                if case .retry(let next) = ending { job = next }
                 if case .stopped = ending { break }
             } catch {
+                if let job { end(job, .failure(error)) }
+                job = nil
                 pool.update { ((), $0.workerFailed(index, error)) }
                 pause(after: failures)
                 failures += 1
             }
         }
+        if let job { end(job, .failure(.cancelled)) }
         pool.update { ((), $0.threadEnded(index)) }
     }
 
     private var isStopping: Bool { pool.update { ($0.isStopping, .init()) } }
 
-    /// Starts a worker and serves until it has to go.
-    private func serve() throws(RenderError) -> Ending {
+    /// Starts a worker and serves until it has to go; `first` is a job that the worker before did not survive.
+    private func serve(first: RenderJob?) throws(RenderError) -> Ending {
         var process = try startedProcess()
-        pool.update { ((), $0.workerStarted(index, pid: process.pid)) }
-        let ending = serve(with: &process)
+        pool.update { ((), $0.workerStarted(index, pid: process.pid, isBusy: first != nil)) }
+        let ending = first.flatMap { run($0, on: &process) } ?? serve(with: &process)
         switch ending {
         case .replaced(let reason): pool.update { ($0.workerEnded(index, reason), .init()) }
         case .stopped: pool.update { ($0.workerEnded(index, nil), .init()) }
-        case .gone: break
+        case .gone, .retry: break
         }
         return ending
     }
@@ -76,7 +84,7 @@ final class WorkerSlot: Sendable {
     private func startedProcess() throws(RenderError) -> WorkerProcess {
         let settings = WorkerSettings(
             addressSpace: configuration.memoryPerWorker.bytes, niceness: configuration.niceness)
-        let process = try WorkerProcess.launched(executable, settings: settings)
+        var process = try WorkerProcess.launched(executable, settings: settings)
         let deadline = ContinuousClock.now + Self.startTimeout
         while true {
             switch process.wait(alert: alert.raw, until: deadline) {
@@ -87,7 +95,10 @@ final class WorkerSlot: Sendable {
                 throw .unavailable("a worker did not get ready in time")
             case .message:
                 do {
-                    if case .ready = try process.receive() { return process }
+                    if case .ready = try process.receive() {
+                        process.startSpace = process.addressSpace()
+                        return process
+                    }
                 } catch {}
                 throw .unavailable("a worker ended while it started")
             }
@@ -122,12 +133,20 @@ final class WorkerSlot: Sendable {
             case .job(let job):
                 if let ending = run(job, on: &process) { return ending }
                 if process.jobs >= configuration.jobsPerWorker { return .replaced(.recycled) }
+                if isSwollen(process) { return .replaced(.memory) }
             case .sleep:
                 // An idle worker has nothing to say: it has died.
                 if process.wait(alert: alert.raw, until: nil) == .message { return .replaced(.crash) }
                 takeNotice()
             }
         }
+    }
+
+    /// Whether a worker keeps so much address space that the next job might lack it: libraries do not give all back.
+    private func isSwollen(_ process: borrowing WorkerProcess) -> Bool {
+        let limit = configuration.memoryPerWorker.bytes
+        guard limit > 0 else { return false }
+        return process.addressSpace() - process.startSpace > (limit - process.startSpace) / 2
     }
 
     /// Runs one job to its end; returns how the worker's service ended, if it did.
@@ -201,11 +220,13 @@ final class WorkerSlot: Sendable {
         _ process: inout WorkerProcess
     ) -> Ending {
         process.end()
+        let isRetried = (reason == .crash || reason == .memory) && process.jobs > 1
         pool.update { state in
-            state.jobEnded(job)
+            if !isRetried { state.jobEnded(job) }
             state.workerEnded(index, reason)
             return ((), .init())
         }
+        guard !isRetried else { return .retry(job) }
         job.fail(error)
         return .gone
     }

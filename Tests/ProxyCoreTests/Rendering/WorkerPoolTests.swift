@@ -99,6 +99,20 @@ struct WorkerPoolTests {
         }
     }
 
+    @Test("A crash behind other pictures is not blamed on the last one: it is tried again in a new worker")
+    func crashBehindOthers() async throws {
+        try await withPool { pool in
+            #expect(try await render(pool).width == 64)
+            let (pid, job) = try await hold(pool)
+
+            kill(pid, SIGSEGV)
+            kill(pid, SIGCONT)
+
+            #expect(try await job.value.width == 64)
+            #expect(pool.statistics.restarts == [.crash: 1])
+        }
+    }
+
     @Test("An idle worker's death costs nothing")
     func idleDeath() async throws {
         try await withPool { pool in
