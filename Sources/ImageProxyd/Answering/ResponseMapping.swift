@@ -12,7 +12,7 @@ struct ResponseMapping: Sendable {
         _ alias: Alias, _ cached: ImagePipeline.CachedEntry, request: HTTPRequest, at now: Int64
     ) -> HTTPResponse {
         let entry = cached.entry
-        var response = Self.answer(request, .bytes(entry.body), alias.validators, at: now)
+        var response = Self.answer(request, HTTPBody(entry.body), alias.validators, at: now)
         switch response.status {
         case .ok, .partialContent: response.prepared = alias.head
         case .notModified: response.prepared = alias.notModifiedHead
@@ -24,8 +24,10 @@ struct ResponseMapping: Sendable {
         // Below zero for a stale one (RFC 9211 §2.5).
         response.scratch.append(
             .cacheStatus, "imageproxyd; hit; ttl=", integer: entry.record.freshnessLifetime - age,
-            cached.isStale ? "; detail=stale-while-revalidate" : "; detail=memory")
-        response.context = ExchangeContext(.img, cached.isStale ? .stale : .memory).packed
+            cached.isStale
+                ? "; detail=stale-while-revalidate" : entry.isOnDisk ? "; detail=disk" : "; detail=memory")
+        let tier: Metric.Cache = entry.isOnDisk ? .disk : .memory
+        response.context = ExchangeContext(.img, cached.isStale ? .stale : tier).packed
         return response
     }
 

@@ -93,6 +93,7 @@ extension CacheConfiguration {
             allowed: "an absolute path, or nothing for the default")
         check.require("cache.disk.maxBytes", disk.maxBytes, in: .mebibytes(1)...(.gibibytes(1 << 20)))
         check.require("cache.disk.maxAge", disk.maxAge, in: .seconds(1)...(.days(36_500)))
+        check.require("cache.disk.openFiles", disk.openFiles, in: 0...1_000_000)
         check.require("cache.disk.lowWater", disk.lowWater, in: 0.1...1)
         check.require("cache.disk.sweepInterval", disk.sweepInterval, in: .seconds(1)...(.days(1)))
     }

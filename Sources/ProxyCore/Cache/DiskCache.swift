@@ -73,6 +73,9 @@ public final class DiskCache: Sendable {
         try await writer.perform(.sweep)
     }
 
+    /// Hot path: counts a hit that an open file answered.
+    func countHit(_ kind: EntryKind) { parts.counters.lookedUp(kind, isHit: true) }
+
     /// Counts a look-up that was not worth trying.
     func countMiss(_ kind: EntryKind) { parts.counters.lookedUp(kind, isHit: false) }
 

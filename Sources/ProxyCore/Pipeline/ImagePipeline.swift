@@ -81,7 +81,7 @@ public final class ImagePipeline: Sendable {
     ///
     /// One shard lock, no suspension, no allocation.
     public func cachedEntry(for key: CacheKey, at now: Int64) -> CachedEntry? {
-        guard let entry = tiers.memory.entry(for: key) else { return nil }
+        guard let entry = tiers.entry(for: key) else { return nil }
         if entry.record.isFresh(at: now) { return CachedEntry(entry: entry, isStale: false) }
         guard freshness.mayServeWhileRevalidating(entry.record, at: now) else { return nil }
         return CachedEntry(entry: entry, isStale: true)
@@ -100,7 +100,7 @@ public final class ImagePipeline: Sendable {
     public func response(
         for request: ImageRequest, asking client: RequestDirectives = .none
     ) async throws(PipelineError) -> ImageResponse {
-        let entry = tiers.memory.entry(for: request.resultKey)
+        let entry = tiers.entry(for: request.resultKey)
         if let hit = hit(entry, for: request, asking: client) { return hit }
         let key = RenderingKey(result: request.resultKey, client: client)
         let seat = renderings.join(key, progress: ()) { (_) async throws(PipelineError) in
@@ -117,7 +117,7 @@ public final class ImagePipeline: Sendable {
     ) -> ImageResponse? {
         guard let entry else { return nil }
         switch freshness.reuse(of: entry.record, at: clock(), for: client) {
-        case .fresh: return ImageResponse(hit: entry, provenance: .memory)
+        case .fresh: return ImageResponse(hit: entry, provenance: entry.isOnDisk ? .disk : .memory)
         case .whileRevalidating:
             startRefresh(of: request)
             return ImageResponse(hit: entry, provenance: .stale(.whileRevalidating))
@@ -132,7 +132,7 @@ public final class ImagePipeline: Sendable {
     ) async throws(PipelineError) -> ImageResponse {
         // Look again: (1) A misses memory, (2) B, who flew before, stores and lands, (3) A finds no flight and starts
         // this one. Without this line A would make the result a second time.
-        if let hit = hit(tiers.memory.peek(request.resultKey), for: request, asking: client) { return hit }
+        if let hit = hit(tiers.peek(request.resultKey), for: request, asking: client) { return hit }
         let source = try await usableSource(for: request, asking: client)
         // A drawing may hold scripts and references: it goes out as pixels only.
         if request.plan == nil, source.record.format == .svg {
@@ -161,8 +161,8 @@ public final class ImagePipeline: Sendable {
         response.isStored = true
         response.timings.fetch = source.fetchTime
         // After a 304 the entry in memory has the new record already.
-        response.entry = found.entry.flatMap { _ in tiers.memory.peek(request.resultKey) }
-        await tiers.promote(&response)
+        response.entry = found.entry.flatMap { _ in tiers.peek(request.resultKey) }
+        await tiers.promoteFromDisk(&response)
         return response
     }
 }
@@ -171,7 +171,7 @@ extension ImageResponse {
     /// A hit of the memory tier, fresh or permitted though stale.
     init(hit entry: MemoryEntry, provenance: Provenance) {
         self.init(
-            description: entry.description, record: entry.record, body: .bytes(entry.body), entry: entry,
+            description: entry.description, record: entry.record, body: entry.body, entry: entry,
             provenance: provenance)
         isStored = true
     }

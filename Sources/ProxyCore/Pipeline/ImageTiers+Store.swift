@@ -92,7 +92,7 @@ extension ImageTiers {
             memory.insert(MemoryEntry(description: description, body: bytes, record: record))
         }
         if originals.usesDisk { await storeOnDisk(content, place.value, description) }
-        memory.update(record)
+        update(record)
         await save(record)
     }
 
@@ -110,7 +110,7 @@ extension ImageTiers {
 
     /// Keeps a source's record.
     func save(_ record: SourceRecord) async {
-        memory.update(record)
+        update(record)
         // Lost: a failure to write; the source is then asked for again.
         try? await disk.save(record)
     }

@@ -6,10 +6,13 @@
 /// Safe from any task.
 public final class ImageTiers: Sendable {
     let memory: MemoryCache
+    /// Entries whose bytes stay on disk, with their files open: what memory may not hold is then as near.
+    let files: MemoryCache
     let disk: DiskCache
     let originals: CacheConfiguration.StorePolicy
     let results: CacheConfiguration.StorePolicy
     let maxEntryBytes: Int
+    private let keepsFiles: Bool
     /// Where bytes are read back; blocking, so never on Swift's own threads.
     let reading = IOQueue(label: "tiers", maxRunning: 4, maxWaiting: 4_096)
 
@@ -17,9 +20,37 @@ public final class ImageTiers: Sendable {
     public init(memory: MemoryCache, disk: DiskCache, configuration: CacheConfiguration) {
         self.memory = memory
         self.disk = disk
+        var open = MemoryCacheConfiguration()
+        open.maxBytes = .gibibytes(1)
+        open.maxEntries = configuration.disk.openFiles
+        files = MemoryCache(configuration: open)
+        keepsFiles = configuration.disk.openFiles > 0
         originals = configuration.originals
         results = configuration.results
         maxEntryBytes = configuration.memory.maxEntryBytes.bytes
+    }
+
+    /// Hot path: an entry that can be answered from at once, in memory or by an open file; counted.
+    func entry(for key: CacheKey) -> MemoryEntry? {
+        if let entry = memory.entry(for: key) { return entry }
+        guard keepsFiles, let entry = files.entry(for: key) else { return nil }
+        guard entry.isIntact else {
+            files.remove(key)
+            return nil
+        }
+        disk.countHit(entry.description.kind)
+        return entry
+    }
+
+    /// The same without a trace.
+    func peek(_ key: CacheKey) -> MemoryEntry? {
+        memory.peek(key) ?? files.peek(key).flatMap { $0.isIntact ? $0 : nil }
+    }
+
+    /// Gives all entries of a source its new record.
+    func update(_ record: SourceRecord) {
+        memory.update(record)
+        files.update(record)
     }
 
     /// Bytes found in a tier, and what they are.
@@ -35,20 +66,20 @@ public final class ImageTiers: Sendable {
     func record(for request: ImageRequest) async -> SourceRecord? {
         if let record = await disk.sourceRecord(for: request.sourceKey) { return record }
         disk.countMiss(.original)
-        return memory.peek(request.resultKey)?.record
+        return peek(request.resultKey)?.record
     }
 
     /// Whether a 304 would leave something to serve `request` from, as far as memory alone can tell.
     func mayHold(_ request: ImageRequest) -> Bool {
-        memory.peek(request.resultKey) != nil || disk.mayContain(request.resultKey, kind: .result)
+        peek(request.resultKey) != nil || disk.mayContain(request.resultKey, kind: .result)
             || disk.mayContain(request.sourceKey, kind: .original)
-            || memory.peek(request.sourceKey) != nil
+            || peek(request.sourceKey) != nil
     }
 
     /// The stored result for `request`, if it was made from content `hash`; for an untransformed image the original.
     func result(for request: ImageRequest, hash: ContentHash) async -> Found? {
-        if let entry = memory.peek(request.resultKey), entry.description.sourceHash == hash {
-            return Found(description: entry.description, body: .bytes(entry.body), entry: entry)
+        if let entry = peek(request.resultKey), entry.description.sourceHash == hash {
+            return Found(description: entry.description, body: entry.body, entry: entry)
         }
         guard request.plan != nil else { return await original(for: request, hash: hash) }
         let found = await onDisk(request.resultKey, .result, request.resultKeyText)
@@ -57,8 +88,8 @@ public final class ImageTiers: Sendable {
 
     /// The stored original of `request`'s source, if its content is still `hash`.
     func original(for request: ImageRequest, hash: ContentHash) async -> Found? {
-        if let entry = memory.peek(request.sourceKey), entry.description.contentHash == hash {
-            return Found(description: entry.description, body: .bytes(entry.body), entry: nil)
+        if let entry = peek(request.sourceKey), entry.description.contentHash == hash {
+            return Found(description: entry.description, body: entry.body, entry: nil)
         }
         let found = await onDisk(request.sourceKey, .original, request.sourceKeyText)
         return found?.description.contentHash == hash ? found : nil
@@ -76,6 +107,16 @@ public final class ImageTiers: Sendable {
     }
 
     // MARK: - Into memory
+
+    /// Keeps what the disk tier has just given nearer: in memory where policy and size allow it, else as an open file.
+    func promoteFromDisk(_ response: inout ImageResponse) async {
+        await promote(&response)
+        guard keepsFiles, response.entry == nil, !response.record.directives.forbidStoring,
+            let entry = MemoryEntry(
+                description: response.description, file: response.body, record: response.record)
+        else { return }
+        if files.insert(entry) { response.entry = entry }
+    }
 
     /// Puts a response's bytes into memory, where policy and size allow it; it then answers from there.
     func promote(_ response: inout ImageResponse) async {
@@ -106,6 +147,7 @@ public final class ImageTiers: Sendable {
     /// Forgets everything of a source that is gone.
     func removeAll(ofSource source: CacheKey) async {
         memory.removeAll(ofSource: source)
+        files.removeAll(ofSource: source)
         // Lost: a failure to delete; the source's record is gone or stale, so nothing of it is served.
         _ = try? await disk.removeAll(ofSource: source)
     }

@@ -181,9 +181,21 @@ final class DiskFolder: Sendable {
 extension DiskFolder.Status {
     fileprivate init(_ status: stat) {
         size = Int64(status.st_size)
-        identity = VerifiedFiles.Identity(
-            inode: UInt64(status.st_ino),
-            changed: Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec),
-            size: Int64(status.st_size))
+        identity = VerifiedFiles.Identity(status)
+    }
+}
+
+extension VerifiedFiles.Identity {
+    init(_ status: stat) {
+        inode = UInt64(status.st_ino)
+        changed = Int64(status.st_ctim.tv_sec) * 1_000_000_000 + Int64(status.st_ctim.tv_nsec)
+        size = Int64(status.st_size)
+    }
+
+    /// Hot path: what the inode of an open file tells now; nil when the file has no name any more, or can't be asked.
+    init?(of file: OwnedDescriptor) {
+        var facts = stat()
+        guard unsafe fstat(file.raw, &facts) == 0, facts.st_nlink > 0 else { return nil }
+        self.init(facts)
     }
 }

@@ -9,8 +9,8 @@ import Synchronization
 public final class MemoryEntry: Sendable {
     /// What the entry says of its bytes.
     public let description: EntryDescription
-    /// The bytes.
-    public let body: [UInt8]
+    /// The bytes, or the open file of the disk tier that has them.
+    public let body: StoredBody
     /// The source's record when the entry was stored or last refreshed.
     public let record: SourceRecord
     /// What it counts against the tier's bound, in bytes.
@@ -18,6 +18,8 @@ public final class MemoryEntry: Sendable {
     /// Unique in this process: what was prepared for one entry (a response's head, say) belongs to no other.
     public let id: UInt64
 
+    /// What the file's inode told when the entry was made; nil for bytes.
+    private let identity: VerifiedFiles.Identity?
     private let isBeingRefreshed = Atomic(false)
     private let lastTouch: Atomic<Int64>
 
@@ -27,24 +29,53 @@ public final class MemoryEntry: Sendable {
 
     /// Wraps a body that is complete.
     public convenience init(description: EntryDescription, body: [UInt8], record: SourceRecord) {
-        self.init(description: description, body: body, record: record, lastTouch: description.storedAt)
+        self.init(
+            description: description, body: .bytes(body), identity: nil, record: record,
+            lastTouch: description.storedAt)
     }
 
-    private init(description: EntryDescription, body: [UInt8], record: SourceRecord, lastTouch: Int64) {
+    /// Wraps the open file of an entry that the disk tier has just checked; nil when its inode tells nothing.
+    convenience init?(description: EntryDescription, file body: StoredBody, record: SourceRecord) {
+        guard case .file(let file, _, _) = body, let identity = VerifiedFiles.Identity(of: file) else {
+            return nil
+        }
+        self.init(
+            description: description, body: body, identity: identity, record: record,
+            lastTouch: description.storedAt)
+    }
+
+    private init(
+        description: EntryDescription, body: StoredBody, identity: VerifiedFiles.Identity?,
+        record: SourceRecord,
+        lastTouch: Int64
+    ) {
         self.description = description
         self.body = body
+        self.identity = identity
         self.record = record
         self.lastTouch = Atomic(lastTouch)
-        cost = body.count + description.keyText.utf8.count + record.keyText.utf8.count + Self.overhead
+        let bytes = identity == nil ? body.count : 0
+        cost = bytes + description.keyText.utf8.count + record.keyText.utf8.count + Self.overhead
         id = Self.lastID.wrappingAdd(1, ordering: .relaxed).newValue
     }
 
     /// The same bytes with a newer record; they are shared, not copied.
     func refreshed(with record: SourceRecord) -> MemoryEntry {
         MemoryEntry(
-            description: description, body: body, record: record,
+            description: description, body: body, identity: identity, record: record,
             lastTouch: lastTouch.load(ordering: .relaxed))
     }
+
+    /// Hot path: whether the bytes are still those that were checked: a file must not have changed, nor be gone.
+    ///
+    /// One fstat(2) for a file, nothing for bytes.
+    public var isIntact: Bool {
+        guard let identity, case .file(let file, _, _) = body else { return true }
+        return VerifiedFiles.Identity(of: file) == identity
+    }
+
+    /// Whether the bytes lie in the disk tier.
+    public var isOnDisk: Bool { identity != nil }
 
     /// Elects one caller to refresh a stale entry: true for the first only, until `endRefresh`.
     public func beginRefresh() -> Bool {
