@@ -78,9 +78,10 @@ public struct DiskCacheConfiguration: Sendable, Hashable, Codable {
     public var expireBy: ExpireBy = .access
     /// A sweep that finds the tier over `maxBytes` removes the oldest entries down to this share of it. Default 0.9.
     public var lowWater: Double = 0.9
-    /// Files of entries that memory does not hold and that are kept open, so that a hit opens nothing. Default 4096,
-    /// range 0–1000000; of the descriptors that clients need as well.
-    public var openFiles: Int = 4_096
+    /// Files of entries that memory does not hold and that are kept open, so that a hit opens nothing.
+    ///
+    /// Default 16384, range 0–1000000, and never more than a quarter of the descriptors there are.
+    public var openFiles: Int = 16_384
     /// Time between sweeps. Default 60s.
     public var sweepInterval: TimeSpan = .seconds(60)
     /// Bounds that seldom need a change.
