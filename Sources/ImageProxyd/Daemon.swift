@@ -39,8 +39,8 @@ struct Daemon {
         let output = try LogOutput(configuration.log, environment: HostProcess.environment)
         logger = Logger(label: "imageproxyd") { output.handler(label: $0) }
         let loops = configuration.http.loops > 0 ? configuration.http.loops : Self.coreCount
-        let maxConnections = Self.connections(
-            configuration, logger, descriptors: HostProcess.prepareToServe())
+        let descriptors = HostProcess.prepareToServe()
+        let maxConnections = Self.connections(configuration, logger, descriptors: descriptors)
         let metrics = Metrics(loops: loops, version: Version.current)
         accessLog = try AccessLog(configuration: output.configuration, lanes: loops, sink: output.sink)
         let sources = try SourcePolicy(patterns: configuration.security.sources)
@@ -50,13 +50,15 @@ struct Daemon {
             addresses: AddressPolicy(configuration: configuration.security.addresses),
             redirectPolicy: { sources.allows($0) })
         workers = WorkerPool(configuration: configuration.transform, executable: "/proc/self/exe")
+        var cache = configuration.cache
+        cache.disk.openFiles = min(cache.disk.openFiles, descriptors / 4)
         let memory = MemoryCache(configuration: configuration.cache.memory)
         let failures = FailureMemory(configuration: configuration.failedURLs)
         let parser = ImageRequestParser(
             limits: configuration.limits, formats: configuration.formats, quality: configuration.quality,
             sources: sources)
         let pipeline = ImagePipeline(
-            tiers: ImageTiers(memory: memory, disk: disk, configuration: configuration.cache), loader: loader,
+            tiers: ImageTiers(memory: memory, disk: disk, configuration: cache), loader: loader,
             renderer: workers, failures: failures,
             freshness: FreshnessPolicy(configuration: configuration.freshness),
             configuration: ImagePipeline.Configuration(
