@@ -374,6 +374,22 @@ static inline int shim_save_jpeg(VipsImage *in, void **bytes, size_t *length, in
         "optimize_coding", TRUE, "strip", strip, NULL);
 }
 
+// Whether what was written can be read again as a picture of this size: libheif 1.15 reports success for one that it had
+// no memory for, and leaves a file without a picture.
+static inline int shim_is_readable(const void *bytes, size_t length, int width, int height) {
+    VipsImage *in = vips_image_new_from_buffer(bytes, length, "", "access", VIPS_ACCESS_SEQUENTIAL, NULL);
+    if (!in) return 0;
+    int matches = in->Xsize == width && in->Ysize == height;
+    g_object_unref(in);
+    return matches;
+}
+
+// Reads every pixel, and keeps none.
+static inline int shim_read_all(VipsImage *in) {
+    double average;
+    return vips_avg(in, &average, NULL);
+}
+
 // Paeth for every row costs less than trying all filters a row and makes photos as small.
 static inline int shim_save_png(
     VipsImage *in, void **bytes, size_t *length, int compression, int interlaced, int strip) {

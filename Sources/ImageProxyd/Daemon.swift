@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dispatch
 internal import Glibc
 internal import HTTPServer
 internal import Logging
@@ -92,10 +93,15 @@ struct Daemon {
     ) throws -> DiskCache {
         let directory = CacheDirectory.path(configured: configuration.directory)
         do throws(DiskCacheError) {
-            return try DiskCache(directory: directory, configuration: configuration)
-        } catch .locked {
-            logger.notice("another daemon uses \(directory); waiting up to \(lockPatience) for its end")
-            return try DiskCache(directory: directory, configuration: configuration, patience: lockPatience)
+            do throws(DiskCacheError) {
+                return try DiskCache(directory: directory, configuration: configuration)
+            } catch .locked {
+                logger.notice("another daemon uses \(directory); waiting up to \(lockPatience) for its end")
+                return try DiskCache(
+                    directory: directory, configuration: configuration, patience: lockPatience)
+            }
+        } catch {
+            throw StartError(description: "cache.disk.directory \(directory): \(error)")
         }
     }
 
@@ -116,6 +122,10 @@ struct Daemon {
     private static var coreCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
     private func serve() async throws {
+        let hangUps = TerminationSignal.ignoreHangUps { [logger] in
+            logger.warning("SIGHUP: settings are read at the start only; restart to change them")
+        }
+        defer { hangUps.cancel() }
         try await workers.start()
         let addresses = try configuration.listen.map { try HTTPServer.Address(parsing: $0) }
         try refuseOpenProxy(addresses)

@@ -165,7 +165,7 @@ extension TransformConfiguration {
     fileprivate func bounds(_ check: inout ConfigurationCheck) {
         let time = TimeSpan.milliseconds(1)...TimeSpan.hours(1)
         check.require("transform.workers", workers, in: 1...1_024, orZero: "one per core")
-        check.require("transform.queue", queue, in: 1...1_000_000, orZero: "4 × workers")
+        check.require("transform.queue", queue, in: 1...1_000_000, orZero: "32 × workers")
         check.require("transform.queueTimeout", queueTimeout, in: time)
         check.require("transform.timeout", timeout, in: time)
         check.require(

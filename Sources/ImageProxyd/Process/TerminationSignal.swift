@@ -7,6 +7,15 @@ import Glibc
 enum TerminationSignal {
     private static let signals = [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")]
 
+    /// Keeps SIGHUP from ending the daemon, and calls `notice` at each one until the returned source is cancelled.
+    static func ignoreHangUps(_ notice: @escaping @Sendable () -> Void) -> any DispatchSourceSignal {
+        signal(SIGHUP, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())
+        source.setEventHandler(handler: notice)
+        source.activate()
+        return source
+    }
+
     /// Waits for the first of them and returns its name; their default action, sudden death, is switched off.
     static func first() async -> String {
         let (stream, continuation) = AsyncStream.makeStream(

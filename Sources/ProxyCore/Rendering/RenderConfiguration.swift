@@ -52,7 +52,7 @@ public struct QualityConfiguration: Sendable, Hashable, Codable {
 public struct TransformConfiguration: Sendable, Hashable, Codable {
     /// Worker processes; 0 (the default) means one per core.
     public var workers: Int = 0
-    /// Jobs that may wait; 0 (the default) means 4 × workers. Beyond it 503 `queue_full`.
+    /// Jobs that may wait; 0 (the default) means 32 × workers. Beyond it 503 `queue_full`.
     public var queue: Int = 0
     /// Longest wait for a worker. Default 5s; beyond it 503 `queue_timeout`.
     public var queueTimeout: TimeSpan = .seconds(5)

@@ -51,7 +51,7 @@ struct RenderEngine {
         }
         let transform = watch.lap()
 
-        let encoded = try encode(image, format)
+        let encoded = try encode(image, format, from: source, header, frames)
         try Self.translating { () throws(RenderError) in
             try unsafe encoded.withBytes { bytes throws(RenderError) in
                 try unsafe DescriptorBytes.write(bytes, to: destination, at: offset)
@@ -95,8 +95,11 @@ struct RenderEngine {
         }
     }
 
+    /// Pixels are computed while they are encoded, so a damaged source and an encoder that gave up fail in the same
+    /// place: one that can be read through was not to blame.
     private func encode(
-        _ image: borrowing VipsImage, _ format: ImageFormat
+        _ image: borrowing VipsImage, _ format: ImageFormat, from source: borrowing VipsSource,
+        _ header: ImageHeader, _ frames: FrameSelection
     ) throws(Failure) -> EncodedImage {
         let metadata: EncodeSettings.Metadata =
             switch plan.metadata {
@@ -108,7 +111,11 @@ struct RenderEngine {
             format: format, quality: plan.quality ?? plan.qualities[format] ?? Self.defaultQuality,
             isLossless: plan.isLossless, isProgressive: plan.isProgressive, metadata: metadata)
         VipsLibrary.unblock(format)
-        do { return try VipsCoder.encode(image, settings) } catch { throw Failure(imaging: error) }
+        do { return try VipsCoder.encode(image, settings) } catch {
+            guard case .badImageData = error, VipsCoder.isSound(source, as: header.format, frames: frames)
+            else { throw Failure(imaging: error) }
+            throw Failure(imaging: .outOfMemory("the source is sound"))
+        }
     }
 
     /// For formats that have a quality and none configured.

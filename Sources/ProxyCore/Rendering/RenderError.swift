@@ -14,7 +14,7 @@ public enum RenderError: Error, Sendable, Equatable, Codable {
     case tooManyFrames
     /// The decoder refused the bytes. For the log only: the text may quote libvips.
     case badImageData(String)
-    /// What is wanted of the picture needs more memory than a worker may have.
+    /// What is wanted could not be made of a sound source, which takes more memory than a worker may have.
     case outOfMemory
     /// The decoder's process died on this picture.
     case decoderCrashed

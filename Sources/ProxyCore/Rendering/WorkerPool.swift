@@ -28,7 +28,7 @@ public final class WorkerPool: Rendering {
     }
 
     /// How many jobs may wait for each worker by default.
-    private static let waitingPerWorker = 4
+    private static let waitingPerWorker = 32
 
     // MARK: - Life
 

@@ -33,11 +33,19 @@ public struct SourcePolicy: Sendable, Hashable {
     /// Whether `url` may be fetched.
     public func allows(_ url: SourceURL) -> Bool {
         guard !patterns.isEmpty else { return true }
+        guard !Self.hidesDotSegment(url.path) else { return false }
         let candidate = Self.split(url.normalized)
         return patterns.contains { pattern in
             Self.matches(pattern.authority[...], candidate.authority[...])
                 && Self.matches(pattern.path[...], candidate.path[...])
         }
+    }
+
+    /// Whether a server that decodes `%2F` or takes a backslash for a slash would find a way up in this path.
+    private static func hidesDotSegment(_ path: String) -> Bool {
+        let plain = path.lowercased().replacing("%2f", with: "/").replacing("%5c", with: "/")
+            .replacing("\\", with: "/")
+        return plain.split(separator: "/").contains { $0 == ".." || $0 == "." }
     }
 
     /// Cuts after the authority: at the first `/`, `?` or `#` behind `://`; an absent path matches any.

@@ -41,7 +41,9 @@ public struct SourceURL: Sendable {
     public init(parsing text: String) throws(SourceURLError) {
         try SourceURLSyntax.check(text)
         do {
-            try self.init(CurlURL.parsing(SourceURLSyntax.percentEncodingNonASCII(text)))
+            try self.init(
+                CurlURL.parsing(
+                    SourceURLSyntax.decodingDots(SourceURLSyntax.percentEncodingNonASCII(text))))
         } catch {
             throw SourceURLError(error)
         }
@@ -55,7 +57,9 @@ public struct SourceURL: Sendable {
         if SourceURLSyntax.hasScheme(reference) { return try SourceURL(parsing: reference) }
         if reference.hasPrefix("//") { return try SourceURL(parsing: scheme + ":" + reference) }
         try SourceURLSyntax.checkCharacters(reference)
-        return try SourceURL(parsing: absolute(SourceURLSyntax.percentEncodingNonASCII(reference)))
+        return try SourceURL(
+            parsing: absolute(
+                SourceURLSyntax.decodingDots(SourceURLSyntax.percentEncodingNonASCII(reference))))
     }
 
     private func absolute(_ reference: String) throws(SourceURLError) -> String {

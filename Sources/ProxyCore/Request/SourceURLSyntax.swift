@@ -46,6 +46,14 @@ enum SourceURLSyntax {
         return String(decoding: encoded, as: UTF8.self)
     }
 
+    /// Writes an encoded full stop of the path as itself, as RFC 3986 §6.2.2.2 has it: a dot segment can't be hidden then.
+    static func decodingDots(_ text: String) -> String {
+        let end = text.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? text.endIndex
+        guard text[..<end].utf8.contains(UInt8(ascii: "%")) else { return text }
+        let path = text[..<end].replacing("%2e", with: ".").replacing("%2E", with: ".")
+        return String(path) + text[end...]
+    }
+
     private static func scheme(of text: String) throws(SourceURLError) -> String {
         guard hasScheme(text) else { throw .notAbsolute }
         return String(decoding: text.utf8.prefix { isSchemeByte($0) }, as: UTF8.self).lowercased()

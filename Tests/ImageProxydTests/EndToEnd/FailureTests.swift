@@ -101,6 +101,18 @@ struct FailureTests {
         #expect(try await proxy.metric("imageproxyd_failed_urls{class=\"not_found\"}") == 1)
     }
 
+    @Test("a terminal that closes does not end the daemon (SIGHUP)")
+    func hangUp() async throws {
+        let proxy = try await Proxy()
+
+        proxy.daemon.send(signal: 1)
+        let answer = try await proxy.get("/healthz")
+        proxy.daemon.send(signal: 15)
+
+        #expect(answer.status == 200)
+        #expect(try await proxy.daemon.exitCode() == 0)
+    }
+
     @Test("unknown paths are 404, other methods 405 with Allow")
     func routes() async throws {
         let proxy = try await Proxy()

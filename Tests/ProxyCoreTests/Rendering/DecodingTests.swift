@@ -77,14 +77,16 @@ struct DecodingTests {
         #expect(shim_has_field(decoded.raw, "icc-profile-data") == 0)
     }
 
-    @Test("strip keeps the copyright, keep keeps it too, none does not")
-    func copyright() async throws {
+    @Test(
+        "strip keeps the copyright, keep keeps it too, none does not",
+        arguments: [ImageFormat.jpeg, .webp, .avif])
+    func copyright(format: ImageFormat) async throws {
         let bytes = try TestPicture.ramps(16, 16).encoded(as: .jpeg, orientation: 6, copyright: "Ada")
 
         for (policy, expected) in [(RenderPlan.MetadataPolicy.strip, true), (.keep, true), (.none, false)] {
-            let result = try await rendered(bytes, as: .explicit(.jpeg)) { $0.metadata = policy }
+            let result = try await rendered(bytes, as: .explicit(format)) { $0.metadata = policy }
             let source = try openedSource(result.bytes)
-            let image = try VipsCoder.open(source, as: .jpeg, frames: .primary, shrink: .none)
+            let image = try VipsCoder.open(source, as: format, frames: .primary, shrink: .none)
             #expect((shim_has_field(image.raw, "exif-ifd0-Copyright") != 0) == expected, "\(policy)")
             #expect(image.orientation == 1)
         }

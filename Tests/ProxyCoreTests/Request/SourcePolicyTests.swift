@@ -38,6 +38,19 @@ struct SourcePolicyTests {
         #expect(!policy.allows(try SourceURL(parsing: "https://evil.test/?.example.org")))
     }
 
+    @Test(
+        "stays inside a path however dot segments are spelt",
+        arguments: [
+            "https://example.org/photos/../secret/1.jpg", "https://example.org/photos/%2e%2E/secret/1.jpg",
+            "https://example.org/photos/.%2e/secret/1.jpg", "https://example.org/photos/..%2fsecret/1.jpg",
+            "https://example.org/photos/%2e%2e%5csecret/1.jpg",
+        ])
+    func dotSegments(url: String) throws {
+        let policy = try SourcePolicy(patterns: ["https://example.org/photos/*"])
+
+        #expect(!policy.allows(try SourceURL(parsing: url)))
+    }
+
     @Test("takes linear time for a pattern made to be slow")
     func hostilePattern() throws {
         let policy = try SourcePolicy(patterns: ["https://a/" + String(repeating: "*a", count: 200) + "b"])

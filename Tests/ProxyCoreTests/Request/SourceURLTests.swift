@@ -9,7 +9,7 @@ struct SourceURLTests {
         "is normalised, so that equivalent spellings are equal (RFC 3986 §6.2)",
         arguments: [
             ("http://example.com", "http://example.com/"),
-            ("HTTP://ExAmple.COM:80/a/../b/./c%2e%2E/%7euser", "http://example.com/b/c%2e%2E/%7euser"),
+            ("HTTP://ExAmple.COM:80/a/../b/./c%2e%2E/%7euser", "http://example.com/b/c../%7euser"),
             ("https://example.com:443/a?b=c#fragment", "https://example.com/a?b=c"),
             ("https://example.com:80/", "https://example.com:80/"),
             ("http://example.com:/x", "http://example.com/x"),

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+
 /// Why the disk tier could not do what it was asked: the room's closed list.
 ///
 /// None of them makes a wrong answer; a failed store is a miss later on. Texts are for the log, never for a client.
@@ -32,7 +34,9 @@ extension DiskCacheError: CustomStringConvertible {
         case .unsupported(let what): "the cache folder's file system does not support \(what)"
         case .closed: "the disk tier is closed"
         case .invalid(let what): what
-        case .system(let call, let code): "\(call) failed with error \(code)"
+        case .system(let call, let code):
+            // Safe because strerror(3) returns a string for every number.
+            unsafe "\(call): \(String(cString: strerror(code)))"
         case .index(let text): "the index failed: \(text)"
         }
     }

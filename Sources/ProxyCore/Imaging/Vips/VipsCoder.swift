@@ -63,14 +63,32 @@ enum VipsCoder {
         var count = 0
         let code = unsafe save(output.raw, &bytes, &count, settings, strips ? 1 : 0)
         guard code == 0, let bytes = unsafe bytes else { throw VipsLibrary.failure() }
-        return unsafe EncodedImage(adopting: bytes, count: count)
+        let encoded = unsafe EncodedImage(adopting: bytes, count: count)
+        if settings.format == .avif {
+            let size = output.size
+            let isReadable = unsafe shim_is_readable(bytes, count, CInt(size.width), CInt(size.height))
+            guard isReadable == 1 else { throw .outOfMemory("the AVIF that was written holds no picture") }
+        }
+        return encoded
+    }
+
+    /// Whether all pixels of a source can be read: what failed on the way to a result was then not the source's fault.
+    static func isSound(
+        _ source: borrowing VipsSource, as format: ImageFormat, frames: FrameSelection
+    ) -> Bool {
+        do throws(ImagingError) {
+            let image = try open(source, as: format, frames: frames, shrink: .none)
+            return unsafe shim_read_all(image.raw) == 0
+        } catch {
+            return false
+        }
     }
 
     /// Removes what is not to be kept; returns whether the saver should write no metadata at all.
     private static func strip(_ image: borrowing VipsImage, _ metadata: EncodeSettings.Metadata) -> Bool {
         switch metadata {
         case .all: false
-        case .none: true
+        case .none: !image.keepNothing()
         case .copyright: !image.keepOnlyCopyright()
         }
     }

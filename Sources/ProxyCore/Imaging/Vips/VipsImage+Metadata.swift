@@ -26,10 +26,17 @@ extension VipsImage {
     /// Removes descriptive metadata and profiles except who owns the picture.
     ///
     /// - Returns: whether anything is left that needs writing.
-    borrowing func keepOnlyCopyright() -> Bool {
+    borrowing func keepOnlyCopyright() -> Bool { keep(only: Self.copyrightFields) }
+
+    /// Removes all descriptive metadata and profiles; not every saver does when it is told to.
+    ///
+    /// - Returns: false, since nothing is left.
+    borrowing func keepNothing() -> Bool { keep(only: []) }
+
+    private borrowing func keep(only kept: [String]) -> Bool {
         var keeps = false
         for name in fieldNames {
-            if Self.copyrightFields.contains(name) {
+            if kept.contains(name) {
                 keeps = true
             } else if Self.descriptivePrefixes.contains(where: name.hasPrefix) {
                 unsafe shim_remove_field(raw, name)
