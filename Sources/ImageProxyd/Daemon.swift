@@ -15,6 +15,8 @@ struct Daemon {
     private let loader: CurlLoader
     private let workers: WorkerPool
     private let server: HTTPServer
+    private let admin: HTTPServer
+    private let adminAddresses: [HTTPServer.Address]
     private let accessLog: AccessLog
 
     /// Longest wait for exchanges in flight after SIGTERM; then connections are cut.
@@ -30,20 +32,21 @@ struct Daemon {
 
     /// Serves until SIGTERM or SIGINT, then drains and returns.
     /// - Throws: what kept it from starting.
-    static func run(configuration: ProxyConfiguration) async throws {
-        let daemon = try Daemon(configuration: configuration)
+    static func run(configuration: ProxyConfiguration, files: NamedFiles) async throws {
+        let daemon = try Daemon(configuration: configuration, files: files)
         try await daemon.serve()
     }
 
-    private init(configuration: ProxyConfiguration) throws {
+    private init(configuration: ProxyConfiguration, files: NamedFiles) throws {
         self.configuration = configuration
         let output = try LogOutput(configuration.log, environment: HostProcess.environment)
         logger = Logger(label: "imageproxyd") { output.handler(label: $0) }
         let loops = configuration.http.loops > 0 ? configuration.http.loops : Self.coreCount
         let descriptors = HostProcess.prepareToServe()
         let maxConnections = Self.connections(configuration, logger, descriptors: descriptors)
-        let metrics = Metrics(loops: loops, version: Version.current)
-        accessLog = try AccessLog(configuration: output.configuration, lanes: loops, sink: output.sink)
+        // One more for the admin listener's loop.
+        let metrics = Metrics(loops: loops + 1, version: Version.current)
+        accessLog = try AccessLog(configuration: output.configuration, lanes: loops + 1, sink: output.sink)
         let sources = try SourcePolicy(patterns: configuration.security.sources)
         disk = try Self.openDisk(configuration.cache.disk, logger)
         loader = try CurlLoader(
@@ -57,7 +60,7 @@ struct Daemon {
         let failures = FailureMemory(configuration: configuration.failedURLs)
         let parser = ImageRequestParser(
             limits: configuration.limits, formats: configuration.formats, quality: configuration.quality,
-            sources: sources)
+            policy: Self.policy(configuration, files, sources))
         let pipeline = ImagePipeline(
             tiers: ImageTiers(memory: memory, disk: disk, configuration: cache), loader: loader,
             renderer: workers, failures: failures,
@@ -70,21 +73,60 @@ struct Daemon {
             cors: configuration.http.cors, timing: configuration.http.timingAllowOrigin)
         let images = ImageHandler(
             pipeline: pipeline, parser: parser, failures: failures,
-            automatic: AutomaticFormats(configuration.formats.auto), sharing: sharing, clock: Clock.now,
+            automatic: AutomaticFormats(configuration.formats.auto), sharing: sharing,
+            hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,
+            clock: Clock.now,
             complain: { [logger] in logger.error("\($0)") })
+        let status = StatusHandler(metrics: metrics, isReady: { [workers] in workers.isReady })
+        let accounting = Accounting(metrics: metrics, log: accessLog)
         let routes = Routes(
-            images: images, sharing: sharing,
-            status: StatusHandler(metrics: metrics, isReady: { [workers] in workers.isReady }),
-            accounting: Accounting(metrics: metrics, log: accessLog))
+            images: images, sharing: sharing, status: status, accounting: accounting,
+            showsMetrics: try Self.showsMetrics(configuration))
         var http = configuration.http.serverConfiguration(cores: loops)
         http.maxConnections = maxConnections
         server = try HTTPServer(configuration: http, handler: routes) { seconds in
+            Array(HTTPDate(seconds: seconds).description.utf8)
+        }
+        adminAddresses = try AdminAddress.addresses(
+            configuration.admin.listen,
+            cacheDirectory: CacheDirectory.path(configured: configuration.cache.disk.directory))
+        var adminHTTP = HTTPServer.Configuration()
+        adminHTTP.maxConnections = Self.adminConnections
+        adminHTTP.firstLoop = loops
+        let adminRoutes = AdminRoutes(
+            access: AdminAccess(token: files.adminToken),
+            cache: CacheHandler(pipeline: pipeline, clock: Clock.now),
+            failed: FailedHandler(pipeline: pipeline), status: status, accounting: accounting)
+        admin = try HTTPServer(configuration: adminHTTP, handler: adminRoutes) { seconds in
             Array(HTTPDate(seconds: seconds).description.utf8)
         }
         Readings(
             metrics: metrics, server: server, memory: memory, disk: disk, loader: loader, workers: workers,
             pipeline: pipeline, failures: failures, accessLog: accessLog
         ).register()
+    }
+
+    /// Connections at once of operators and their scrapers.
+    private static let adminConnections = 64
+
+    private static func policy(
+        _ configuration: ProxyConfiguration, _ files: NamedFiles, _ sources: SourcePolicy
+    ) -> RequestPolicy {
+        var policy = RequestPolicy(sources: sources)
+        policy.signatures = files.signatures
+        for name in configuration.security.allowedOptions {
+            if let option = ImageOptions(named: name) { policy.allowedOptions.insert(option) }
+        }
+        policy.onlyPresets = configuration.security.onlyPresets
+        policy.presets = configuration.presets
+        policy.placeholders = Set(configuration.placeholders.keys)
+        return policy
+    }
+
+    /// Metrics are public only where nobody but this machine listens, and operators have no listener of their own.
+    private static func showsMetrics(_ configuration: ProxyConfiguration) throws -> Bool {
+        guard configuration.admin.listen.allSatisfy({ $0 == "auto" }) else { return false }
+        return try configuration.listen.allSatisfy { try HTTPServer.Address(parsing: $0).isLocal }
     }
 
     /// Opens the disk tier; says so when another daemon has to let go of it first.
@@ -134,6 +176,7 @@ struct Daemon {
             logger.notice("listening on \(bound)")
         }
         try server.start()
+        try startAdmin()
         report { () throws(ServiceManager.Failure) in try service.ready(status: "serving") }
         let signal = await TerminationSignal.first()
         logger.notice("\(signal): finishing what is in flight")
@@ -142,9 +185,22 @@ struct Daemon {
         await takeDown()
     }
 
-    private func listen(on address: HTTPServer.Address) throws -> String {
+    private func startAdmin() throws {
+        if adminAddresses.isEmpty, !configuration.admin.listen.isEmpty {
+            logger.warning("no admin listener: the path of its socket would be too long; set admin.listen")
+        }
+        for address in adminAddresses {
+            let bound = try listen(on: address, admin)
+            logger.notice("admin on \(bound)")
+            // The folder is ours alone already; this holds where it is not.
+            if case .unix(let path) = address { unsafe chmod(path, S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP) }
+        }
+        try admin.start()
+    }
+
+    private func listen(on address: HTTPServer.Address, _ server: HTTPServer? = nil) throws -> String {
         do {
-            return try server.listen(on: [address]).map(\.description).joined()
+            return try (server ?? self.server).listen(on: [address]).map(\.description).joined()
         } catch {
             throw StartError(description: "can't listen on \(address): \(error)")
         }
@@ -153,12 +209,13 @@ struct Daemon {
     /// An unconfigured daemon never becomes anybody's open proxy by being made reachable.
     private func refuseOpenProxy(_ addresses: [HTTPServer.Address]) throws {
         guard configuration.security.sources.isEmpty, !configuration.security.openProxy,
+            !configuration.security.requiresSignatures,
             let address = addresses.first(where: { !$0.isLocal })
         else { return }
         throw StartError(
             description: """
                 listening on \(address) would serve any source to anybody: name the allowed sources in \
-                security.sources, or set security.openProxy to true
+                security.sources, demand signatures by security.keys, or set security.openProxy to true
                 """)
     }
 
@@ -173,6 +230,7 @@ struct Daemon {
 
     private func takeDown() async {
         await server.drain(within: Self.drainTime)
+        await admin.drain(within: Self.drainTime)
         await loader.stop()
         await workers.stop()
         await disk.close()

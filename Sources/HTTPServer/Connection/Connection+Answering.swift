@@ -3,11 +3,13 @@
 extension Connection {
     /// Hot path: asks the handler.
     func answer(_ request: HTTPRequest, _ framing: RequestFraming) {
+        var request = request
+        request.client = loop.client(of: request, peer)
         let head = AnsweredHead(
             method: request.method, isHTTP10: request.isHTTP10,
             keepsAlive: framing.keepsAlive && !isRestricted,
             receivedAt: request.receivedAt, id: loop.id(of: request),
-            client: loop.client(of: request, peer))
+            client: request.client)
         if isRestricted, !loop.handler.isVital(request) {
             loop.reject(.overload)
             return answer(head, with: ServerProblem.overload)
@@ -44,7 +46,7 @@ extension Connection {
         exchange.context = response.context
         exchange.note = response.note
         exchange.peer = head.client
-        exchange.loop = loop.index
+        exchange.loop = loop.configuration.firstLoop + loop.index
         loop.outbox.finish(exchange)
         phase = keepsAlive ? .readingHead : .closing
     }

@@ -178,7 +178,7 @@ final class Connection {
             exchange.receivedAt = awaited.head.receivedAt
             exchange.context = awaited.context
             exchange.peer = awaited.head.client
-            exchange.loop = loop.index
+            exchange.loop = loop.configuration.firstLoop + loop.index
             exchange.wasCut = true
             loop.report(exchange)
         }

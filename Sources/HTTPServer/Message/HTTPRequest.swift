@@ -8,6 +8,8 @@ public struct HTTPRequest: Sendable {
     public internal(set) var isHTTP10 = false
     /// The collected content; empty for most requests.
     public internal(set) var body: [UInt8] = []
+    /// The other end of the connection, or the client that a trusted proxy named.
+    public internal(set) var client = PeerAddress.unix
     /// When the head was complete, CLOCK_MONOTONIC in nanoseconds.
     public internal(set) var receivedAt: UInt64 = 0
 

@@ -5,6 +5,8 @@ extension HTTPServer {
     public struct Configuration: Sendable {
         /// Event loops; one a core is right.
         public var loops = 1
+        /// The first loop's number, as exchanges tell it: where several servers are counted together.
+        public var firstLoop = 0
         /// Connections at once; beyond it 503, but for vital requests.
         public var maxConnections = 16_384
         /// Connections above `maxConnections`, and descriptors kept back, for vital requests; beyond it 503 unread.

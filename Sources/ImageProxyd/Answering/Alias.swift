@@ -4,12 +4,12 @@ import Glibc
 internal import HTTPServer
 internal import ProxyCore
 
-/// What is known of one request target, for one class of `Accept`: the way to its bytes, and its answer's head.
+/// What is known of one request target, for one variant of the fields that count: the way to its bytes, and its answer's head.
 final class Alias: Sendable {
     /// The exact target, raw bytes.
     let target: [UInt8]
-    /// The class of `Accept` it was negotiated for; nil where `Accept` plays no part.
-    let acceptClass: AcceptClass?
+    /// The fields it was negotiated for.
+    let variant: AliasVariant
     /// Names the entry in the memory tier.
     let key: CacheKey
     /// The entry that the heads below were made from; another one under the same key needs new heads.
@@ -20,18 +20,21 @@ final class Alias: Sendable {
     let notModifiedHead: PreparedFields
     /// What the bytes are recognised by.
     let validators: Validators
+    /// When the target stops to be valid, in seconds since 1970.
+    let expires: Int64
 
     init(
-        target: [UInt8], acceptClass: AcceptClass?, key: CacheKey, entry: UInt64, head: PreparedFields,
-        notModifiedHead: PreparedFields, validators: Validators
+        target: [UInt8], variant: AliasVariant, key: CacheKey, entry: UInt64, head: PreparedFields,
+        notModifiedHead: PreparedFields, validators: Validators, expires: Int64?
     ) {
         self.target = target
-        self.acceptClass = acceptClass
+        self.variant = variant
         self.key = key
         self.entry = entry
         self.head = head
         self.notModifiedHead = notModifiedHead
         self.validators = validators
+        self.expires = expires ?? .max
     }
 
     /// Hot path: whether this is the alias of `target`.

@@ -8,7 +8,7 @@ internal import Synchronization
 /// An alias enters only behind a complete check of its request; the bytes stay in the memory tier under the result
 /// key, so an alias whose entry is gone is a miss. Bounded: a shard that is full is emptied by half.
 final class AliasTable: Sendable {
-    /// Aliases of one target: one, or one for each class of `Accept` seen.
+    /// Aliases of one target: one, or one for each variant of the fields that count.
     private typealias Shard = Mutex<[UInt64: [Alias]]>
 
     private final class Box: Sendable {
@@ -18,8 +18,8 @@ final class AliasTable: Sendable {
     private let boxes: [Box]
     private let shardCapacity: Int
 
-    /// Most classes of `Accept` kept for one target; more make the oldest go.
-    private static let classesPerTarget = 8
+    /// Most variants kept for one target; more make the oldest go.
+    private static let variantsPerTarget = 8
 
     /// An empty table for at most about `capacity` targets.
     init(capacity: Int, shardCount: Int = 16) {
@@ -27,15 +27,14 @@ final class AliasTable: Sendable {
         shardCapacity = max(16, capacity / shardCount)
     }
 
-    /// Hot path: the alias for a target; `accept` is called only when the target's answer was negotiated.
-    func alias(for target: UnsafeRawBufferPointer, accept: () -> AcceptClass) -> Alias? {
+    /// Hot path: the alias for a target; `fits` is asked only when more than the target decides.
+    func alias(for target: UnsafeRawBufferPointer, fits: (AliasVariant) -> Bool) -> Alias? {
         let hash = unsafe Self.hash(target)
         return box(of: hash).shard.withLock { aliases in
             guard let variants = aliases[hash] else { return nil }
             guard let first = variants.first, unsafe first.isFor(target) else { return nil }
-            guard first.acceptClass != nil else { return first }
-            let wanted = accept()
-            return variants.first { $0.acceptClass == wanted }
+            if first.variant.isAlone { return first }
+            return variants.first { fits($0.variant) }
         }
     }
 
@@ -45,9 +44,9 @@ final class AliasTable: Sendable {
         box(of: hash).shard.withLock { aliases in
             if aliases.count >= shardCapacity, aliases[hash] == nil { Self.halve(&aliases) }
             var variants = aliases[hash] ?? []
-            variants.removeAll { $0.acceptClass == alias.acceptClass || $0.target != alias.target }
-            if alias.acceptClass == nil || variants.first?.acceptClass == nil { variants = [] }
-            if variants.count >= Self.classesPerTarget { variants.removeFirst() }
+            variants.removeAll { $0.variant == alias.variant || $0.target != alias.target }
+            if alias.variant.isAlone || variants.first?.variant.isAlone ?? true { variants = [] }
+            if variants.count >= Self.variantsPerTarget { variants.removeFirst() }
             aliases[hash] = variants + [alias]
         }
     }

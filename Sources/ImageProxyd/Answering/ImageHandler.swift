@@ -11,6 +11,8 @@ final class ImageHandler: Sendable {
     private let automatic: AutomaticFormats
     private let aliases: AliasTable
     private let mapping: ResponseMapping
+    private let hints: ClientHints
+    private let placeholders: [String: Placeholder]
     private let clock: @Sendable () -> Int64
     private let complain: @Sendable (String) -> Void
 
@@ -24,7 +26,8 @@ final class ImageHandler: Sendable {
     /// - Parameter complain: takes what failed inside the daemon, for its log; clients are not told.
     init(
         pipeline: ImagePipeline, parser: ImageRequestParser, failures: FailureMemory,
-        automatic: AutomaticFormats, sharing: SharingPolicy,
+        automatic: AutomaticFormats, sharing: SharingPolicy, hints: ClientHints,
+        placeholders: [String: Placeholder],
         clock: @escaping @Sendable () -> Int64, complain: @escaping @Sendable (String) -> Void
     ) {
         self.pipeline = pipeline
@@ -33,6 +36,8 @@ final class ImageHandler: Sendable {
         self.automatic = automatic
         aliases = AliasTable(capacity: Self.maxAliases)
         mapping = ResponseMapping(sharing: sharing)
+        self.placeholders = placeholders
+        self.hints = hints
         self.clock = clock
         self.complain = complain
     }
@@ -47,10 +52,12 @@ final class ImageHandler: Sendable {
         guard !carriesDirectives(request) else { return nil }
         let now = clock()
         let alias = unsafe request.withTarget { target in
-            unsafe aliases.alias(for: target) { acceptClass(of: request) }
+            unsafe aliases.alias(for: target) { variant in
+                variant.fits(accept: { acceptClass(of: request) }, dpr: { hints.dpr(of: request) })
+            }
         }
         guard let alias, let cached = pipeline.cachedEntry(for: alias.key, at: now),
-            cached.entry.id == alias.entry
+            cached.entry.id == alias.entry, now < alias.expires
         else { return nil }
         let entry = cached.entry
         if cached.isStale { refresh(entry, request) }
@@ -85,27 +92,42 @@ final class ImageHandler: Sendable {
         do throws(PipelineError) {
             let imageRequest = try parse(request)
             parsed = imageRequest
-            let image = try await pipeline.response(for: imageRequest, asking: directives(of: request))
+            let image = try await image(imageRequest, for: request)
             let heads = ImageHeads(image, request: imageRequest, sharing: mapping.sharing)
-            remember(image, heads, for: request, isNegotiated: imageRequest.isNegotiated)
+            remember(image, heads, imageRequest, for: request)
             var response = mapping.response(image, heads, request: request, at: clock())
             response.note = ExchangeNote(image, host: imageRequest.source.host)
             return response
         } catch {
             if case .internalFailure(let text) = error { complain(text) }
+            let placeholder = parsed?.delivery.placeholder.flatMap { placeholders[$0] }
             var response = mapping.failure(
                 error, to: request, isNegotiated: parsed?.isNegotiated ?? false,
-                remembered: remaining(parsed, error))
+                isHinted: parsed?.isHinted ?? false, remembered: remaining(parsed, error),
+                placeholder: placeholder)
             response.note = ExchangeNote(error, host: parsed?.source.host ?? "")
             return response
         }
     }
 
-    private func parse(_ request: HTTPRequest) throws(PipelineError) -> ImageRequest {
-        let query = unsafe request.withTarget { target in
-            unsafe target.firstIndex(of: UInt8(ascii: "?")).map { unsafe Array(target[($0 + 1)...]) } ?? []
+    private func image(
+        _ imageRequest: ImageRequest, for request: HTTPRequest
+    ) async throws(PipelineError) -> ImageResponse {
+        if imageRequest.delivery.options.contains(.handleCookies) {
+            return try await pipeline.unsharedResponse(
+                for: imageRequest, cookies: request.values(of: Self.cookie))
         }
-        return try parser.parse(query: query) { acceptClass(of: request) }
+        var asking = directives(of: request)
+        asking.apply(imageRequest.delivery.options)
+        return try await pipeline.response(for: imageRequest, asking: asking)
+    }
+
+    private static let cookie = FieldName(literal: "Cookie")
+
+    private func parse(_ request: HTTPRequest) throws(PipelineError) -> ImageRequest {
+        let target = unsafe request.withTarget { unsafe Array($0) }
+        let hint = hints.areOn ? ImageRequestParser.ScreenHint(ratio: hints.dpr(of: request)) : nil
+        return try parser.parse(target: target, at: clock(), dpr: hint) { acceptClass(of: request) }
     }
 
     private func acceptClass(of request: HTTPRequest) -> AcceptClass {
@@ -116,17 +138,22 @@ final class ImageHandler: Sendable {
 
     /// The next request for the same target is then a hit, if the bytes are in memory.
     private func remember(
-        _ image: ImageResponse, _ heads: ImageHeads, for request: HTTPRequest, isNegotiated: Bool
+        _ image: ImageResponse, _ heads: ImageHeads, _ imageRequest: ImageRequest, for request: HTTPRequest
     ) {
-        guard let entry = image.entry else { return }
+        guard let entry = image.entry,
+            imageRequest.delivery.options.isDisjoint(with: .bypassing)
+        else { return }
+        var variant = AliasVariant()
+        if imageRequest.isNegotiated { variant.acceptClass = acceptClass(of: request) }
+        if imageRequest.isHinted { (variant.isHinted, variant.dpr) = (true, hints.dpr(of: request)) }
         let target = unsafe request.withTarget { unsafe Array($0) }
         aliases.insert(
             Alias(
-                target: target, acceptClass: isNegotiated ? acceptClass(of: request) : nil,
+                target: target, variant: variant,
                 key: entry.description.key,
                 entry: entry.id, head: PreparedFields(heads.full),
                 notModifiedHead: PreparedFields(heads.notModified),
-                validators: heads.validators))
+                validators: heads.validators, expires: imageRequest.delivery.expires))
     }
 
     /// How long the failure is remembered, for `max-age`.

@@ -18,18 +18,56 @@ struct ImageHeads {
         var shared = HTTPFields()
         if let tag = validators.entityTag { shared.append(.etag, tag.fieldValue) }
         shared.append(.cacheControl, text: Self.cacheControl(image.record))
-        if let vary = sharing.vary(onAccept: request.isNegotiated) { shared.append(.vary, text: vary) }
+        if let vary = sharing.vary(onAccept: request.isNegotiated, onDPR: request.isHinted) {
+            shared.append(.vary, text: vary)
+        }
+        if request.isHinted { shared.append(.acceptCH, text: "Sec-CH-DPR") }
         shared.append(sharing.fields)
+        if !request.delivery.tags.isEmpty {
+            shared.append(.cacheTag, text: request.delivery.tags.joined(separator: ","))
+        }
         notModified = shared
 
         if let modified = image.record.lastModified { shared.append(.lastModified, text: modified) }
         shared.append(.acceptRanges, text: "bytes")
         shared.append(.contentType, text: image.description.format.row.mediaType)
-        shared.append(.contentDisposition, text: "inline")
+        shared.append(.contentDisposition, text: Self.disposition(request.delivery))
         shared.append(.contentTypeOptions, text: "nosniff")
         shared.append(.contentSecurityPolicy, text: "default-src 'none'; sandbox")
         shared.append(.crossOriginResourcePolicy, text: "cross-origin")
         full = shared
+    }
+
+    /// How a browser is to show or save the image (RFC 6266); a name beyond ASCII is given in both spellings.
+    static func disposition(_ delivery: Delivery) -> String {
+        let type = delivery.isDownload ? "attachment" : "inline"
+        guard let name = delivery.filename else { return type }
+        let isPlain = name.utf8.allSatisfy { $0 < 0x80 }
+        let ascii = name.map { character in
+            switch character {
+            case "\"", "\\": "\\\(character)"
+            case _ where character.isASCII: String(character)
+            default: "_"
+            }
+        }
+        // A percent sign is decoded by some browsers even between quotes; they take the other spelling first.
+        guard !isPlain || name.contains("%") else { return "\(type); filename=\"\(ascii.joined())\"" }
+        let encoded = name.utf8.map { byte in
+            Self.isAttributeByte(byte)
+                ? String(UnicodeScalar(byte))
+                : "%" + String(Int(byte) + 0x100, radix: 16, uppercase: true).suffix(2)
+        }
+        return "\(type); filename=\"\(ascii.joined())\"; filename*=UTF-8''\(encoded.joined())"
+    }
+
+    /// Whether a byte stands for itself (RFC 8187 §3.2.1).
+    private static func isAttributeByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: "!#$&+-.^_`|~".utf8.contains(byte)
+        }
     }
 
     /// The whole freshness lifetime, constant for an entry, and what the origin wants to be passed on.

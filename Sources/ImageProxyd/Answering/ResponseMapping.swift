@@ -88,14 +88,18 @@ struct ResponseMapping: Sendable {
 
     /// The answer to a failure: not to be stored, unless the blacklist remembers it for a while.
     func failure(
-        _ error: PipelineError, to request: HTTPRequest, isNegotiated: Bool, remembered seconds: Int64?
+        _ error: PipelineError, to request: HTTPRequest, isNegotiated: Bool, isHinted: Bool = false,
+        remembered seconds: Int64?, placeholder: Placeholder? = nil
     ) -> HTTPResponse {
         var response = Self.problem(ProblemDocument(error), context: ExchangeContext(.img))
         if let seconds, seconds > 0 { response.fields.set(.cacheControl, text: "max-age=\(seconds)") }
         if let seconds = error.retryAfter { response.fields.append(.retryAfter, text: "\(seconds)") }
-        if let vary = sharing.vary(onAccept: isNegotiated) { response.fields.append(.vary, text: vary) }
+        if let vary = sharing.vary(onAccept: isNegotiated, onDPR: isHinted) {
+            response.fields.append(.vary, text: vary)
+        }
         response.fields.append(sharing.fields)
         sharing.apply(to: &response, for: request)
+        placeholder?.replaceDocument(of: &response)
         return response
     }
 

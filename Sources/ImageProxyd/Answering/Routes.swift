@@ -9,6 +9,8 @@ struct Routes: RequestHandling {
     let sharing: SharingPolicy
     let status: StatusHandler
     let accounting: Accounting
+    /// Whether `/metrics` is here, and not on the admin listener alone.
+    let showsMetrics: Bool
 
     /// The routes by their paths, the busiest first.
     private static let table: [(path: [UInt8], route: Metric.Route)] = [
@@ -21,7 +23,7 @@ struct Routes: RequestHandling {
         if request.method == .options, unsafe request.withTarget({ unsafe $0.elementsEqual("*".utf8) }) {
             return .now(SharingPolicy.none.options(for: request, allow: Self.allowed))
         }
-        guard route != .other else { return .now(Self.notFound(request)) }
+        guard route != .other, route != .metrics || showsMetrics else { return .now(Self.notFound(request)) }
         switch request.method {
         case .get, .head: break
         case .options: return .now(sharing.options(for: request, allow: Self.allowed))

@@ -45,9 +45,10 @@ struct SharingPolicy: Sendable {
         if let allowed { response.fields.append(.accessControlAllowOrigin, allowed) }
     }
 
-    /// `Vary` for an answer that does or does not depend on `Accept`; nil when it depends on nothing.
-    func vary(onAccept: Bool) -> String? {
-        let members = (onAccept ? ["Accept"] : []) + (variesOnOrigin ? ["Origin"] : [])
+    /// `Vary` for an answer that does or does not depend on `Accept` and `Sec-CH-DPR`; nil when it depends on nothing.
+    func vary(onAccept: Bool, onDPR: Bool = false) -> String? {
+        let members =
+            (onAccept ? ["Accept"] : []) + (onDPR ? ["Sec-CH-DPR"] : []) + (variesOnOrigin ? ["Origin"] : [])
         return members.isEmpty ? nil : members.joined(separator: ", ")
     }
 

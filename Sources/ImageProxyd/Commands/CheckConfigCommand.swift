@@ -11,7 +11,7 @@ struct CheckConfigCommand: ParsableCommand {
     @OptionGroup var settings: SettingsOptions
 
     func run() throws {
-        _ = try settings.load()
+        _ = try settings.loadAll()
         print("configuration is fine")
     }
 }

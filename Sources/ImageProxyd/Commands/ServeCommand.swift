@@ -15,6 +15,7 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var settings: SettingsOptions
 
     func run() async throws {
-        try await Daemon.run(configuration: settings.load())
+        let (configuration, files) = try settings.loadAll()
+        try await Daemon.run(configuration: configuration, files: files)
     }
 }

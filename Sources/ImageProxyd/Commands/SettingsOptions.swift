@@ -30,6 +30,17 @@ struct SettingsOptions: ParsableArguments {
         }
     }
 
+    /// Returns the settings with what lies in the files that they name; when any of it is wrong, ends likewise.
+    func loadAll() throws -> (ProxyConfiguration, NamedFiles) {
+        let configuration = try load()
+        do throws(ConfigurationError) {
+            return (configuration, try NamedFiles(configuration))
+        } catch {
+            HostProcess.complain(error.description)
+            throw ExitCode(Self.wrongConfiguration)
+        }
+    }
+
     /// EX_CONFIG of sysexits(3).
     private static let wrongConfiguration: Int32 = 78
 }

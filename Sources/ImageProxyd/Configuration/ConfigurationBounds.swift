@@ -20,6 +20,8 @@ extension ProxyConfiguration {
         formats.bounds(&check)
         quality.bounds(&check)
         security.bounds(&check)
+        requestBounds(&check)
+        adminBounds(&check)
         check.require("log.accessRecords", log.accessRecords, in: 16...65_536)
         return check.issues
     }
@@ -35,7 +37,7 @@ extension ProxyConfiguration {
                 check.refuse("listen", text, allowed: "127.0.0.1:8080, [::1]:8080 or unix:/path")
             }
         }
-        guard security.sources.isEmpty, !security.openProxy,
+        guard security.sources.isEmpty, !security.openProxy, !security.requiresSignatures,
             let open = addresses.first(where: { !$0.isLocal })
         else {
             return
@@ -43,7 +45,39 @@ extension ProxyConfiguration {
         check.refuse(
             "listen", open.description,
             allowed:
-                "loopback or a unix socket while security.sources is empty and security.openProxy is false")
+                """
+                loopback or a unix socket while security.sources is empty, no signature is required and \
+                security.openProxy is false
+                """)
+    }
+
+    private func adminBounds(_ check: inout ConfigurationCheck) {
+        for text in admin.listen where text != "auto" {
+            do throws(HTTPServer.Address.ParseError) {
+                let address = try HTTPServer.Address(parsing: text)
+                check.require(
+                    "admin.listen", text, address.isLocal || !admin.token.isEmpty,
+                    allowed: "loopback or a unix socket while there is no admin.token")
+            } catch {
+                check.refuse("admin.listen", text, allowed: "auto, 127.0.0.1:8081, [::1]:8081 or unix:/path")
+            }
+        }
+    }
+
+    /// Presets are read as requests are.
+    private func requestBounds(_ check: inout ConfigurationCheck) {
+        var policy = RequestPolicy(sources: .unrestricted)
+        policy.placeholders = Set(placeholders.keys)
+        let parser = ImageRequestParser(limits: limits, formats: formats, quality: quality, policy: policy)
+        for (name, preset) in presets.sorted(by: { $0.key < $1.key }) {
+            do throws(PipelineError) {
+                try parser.check(preset)
+            } catch {
+                let reason = error.detail ?? error.disposition.title
+                check.refuse(
+                    "presets.\(name)", JSONValue.string(reason).compact, allowed: "parameters of /img")
+            }
+        }
     }
 }
 
@@ -227,6 +261,16 @@ extension SecuritySection {
                 "security.deniedNetworks", network, allowed: "a network such as 10.0.0.0/8 or fd00::/8")
         }
         for port in ports { check.require("security.ports", port, in: 1...65_535) }
+        check.require(
+            "security.keys", keys.count, keys.count <= SignaturePolicy.maxKeys,
+            allowed: "at most \(SignaturePolicy.maxKeys) keys")
+        check.require(
+            "security.requireSignature", true, requireSignature != true || !keys.isEmpty,
+            allowed: "security.keys with it")
+        for name in allowedOptions where ImageOptions(named: name) == nil {
+            let names = ImageOptions.names.map(\.name).joined(separator: ", ")
+            check.refuse("security.allowedOptions", name, allowed: "one of \(names)")
+        }
     }
 }
 

@@ -9,6 +9,8 @@ import ProxyCore
 struct ProxyConfiguration: Sendable, Hashable, Codable {
     /// Addresses to serve on: `127.0.0.1:8080`, `[::1]:8080`, `unix:/path`.
     var listen = ["127.0.0.1:8080"]
+    /// The listener for operators.
+    var admin = AdminSection()
     /// Bounds of the HTTP server.
     var http = HTTPSection()
     /// The two tiers.
@@ -29,6 +31,10 @@ struct ProxyConfiguration: Sendable, Hashable, Codable {
     var quality = QualityConfiguration()
     /// What the daemon may be asked for, and whom it may connect to.
     var security = SecuritySection()
+    /// Named bundles of parameters: `{"thumb": {"transform": "resize:200x200:cover", "quality": 70}}`. Default none.
+    var presets: [String: Preset] = [:]
+    /// Images that stand in for failed sources: paths of files by name. Default none.
+    var placeholders: [String: String] = [:]
     /// What is logged.
     var log = LogConfiguration()
 }

@@ -4,6 +4,15 @@ import ProxyCore
 
 /// What the daemon may be asked for, and whom it may connect to. Configuration: `security`.
 struct SecuritySection: Sendable, Hashable, Codable {
+    /// Signing keys, of which any will do: files' paths, or `credential:NAME`. A file holds raw bytes, or text behind
+    /// `hex:` or `base64:`; at least 16 bytes. Default none.
+    var keys: [String] = []
+    /// Whether a URL must be signed; by default when there is a key.
+    var requireSignature: Bool?
+    /// Options that skip a cache or the blacklist and need no signature, such as `refresh-cached`. Default none.
+    var allowedOptions: [String] = []
+    /// Whether images are shaped by presets alone. Default false.
+    var onlyPresets = false
     /// URL patterns that a source must match; empty (the default) means any source, which is allowed on loopback and
     /// unix sockets only, unless `openProxy` is true.
     var sources: [String] = []
@@ -15,6 +24,9 @@ struct SecuritySection: Sendable, Hashable, Codable {
     var deniedNetworks: [String] = []
     /// Ports that may be connected to; empty (the default) means all but the Fetch standard's bad ports.
     var ports: [Int] = []
+
+    /// Whether strangers can get only what they were given a signed URL for.
+    var requiresSignatures: Bool { !keys.isEmpty && requireSignature ?? true }
 
     /// The part that the loader checks addresses with.
     var addresses: AddressConfiguration {

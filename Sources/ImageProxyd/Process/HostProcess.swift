@@ -47,18 +47,23 @@ enum HostProcess {
         }
     }
 
+    /// Descriptors for the default numbers of connections and open files, and as many again.
+    private static let descriptorsWanted: rlim_t = 131_072
+
     /// Prepares the process to serve: a client that is gone is an error, not a signal, and as many descriptors may be
     /// open as the system lets us have.
     /// - Returns: how many that are.
     static func prepareToServe() -> Int {
         // sendfile(2) has no flag for it.
         signal(SIGPIPE, SIG_IGN)
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()
-        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1_024 }
-        if limit.rlim_cur < limit.rlim_max {
-            var raised = limit
-            raised.rlim_cur = limit.rlim_max
-            if unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &raised) == 0 { limit = raised }
+        guard unsafe getrlimit(resource, &limit) == 0 else { return 1_024 }
+        // The hard limit is raised by root alone; the soft one by anybody, up to the hard one.
+        let hard = max(limit.rlim_max, descriptorsWanted)
+        for ceiling in [hard, limit.rlim_max] where limit.rlim_cur < ceiling {
+            var raised = rlimit(rlim_cur: ceiling, rlim_max: ceiling)
+            if unsafe setrlimit(resource, &raised) == 0 { limit = raised }
         }
         return Int(clamping: limit.rlim_cur)
     }

@@ -103,6 +103,8 @@ public struct DiskCacheConfiguration: Sendable, Hashable, Codable {
         public var accessPrecision: TimeSpan = .minutes(10)
         /// Most source records on disk; beyond it the ones saved longest ago go. Default 1000000.
         public var maxSourceRecords: Int = 1_000_000
+        /// Most ties of a tag to a result on disk; beyond it those seen longest ago go. Default 1000000.
+        public var maxTagLinks: Int = 1_000_000
         /// Most source records also kept in memory. Default 10000.
         public var maxRecordsInMemory: Int = 10_000
         /// Files remembered to have passed their checksum, 8 bytes each; others are checked again. Default 131072.

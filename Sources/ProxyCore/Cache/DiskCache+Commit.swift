@@ -28,11 +28,12 @@ extension DiskCache {
     ///   - byteCount: the length of the body; what the file holds beyond it is cut off.
     ///   - bodyChecksum: the CRC32C of the body, where it is known; else the body is read once.
     ///   - durable: returns only when a machine that loses its power finds the entry, too.
-    /// - Throws: `full` and the like; `invalid` when the description is not that of what was staged, or the body is short;
+    ///   - permit: when it is void, nothing is stored.
+    /// - Throws: `purged`; `full` and the like; `invalid` when the description is not that of what was staged, or the body is short;
     ///   `overloaded` when too many changes wait. The entry is then not there, and an earlier one may be gone.
     public func commit(
         _ staged: StagedEntry, _ description: EntryDescription, byteCount: Int, bodyChecksum: UInt32? = nil,
-        durable: Bool = false
+        durable: Bool = false, permit: PurgeLedger.Permit? = nil
     ) async throws(DiskCacheError) {
         guard description.kind == staged.kind, description.keyText == staged.keyText else {
             throw .invalid("the description is not of what was staged")
@@ -42,9 +43,9 @@ extension DiskCache {
                 try self.seal(
                     staged, description, byteCount: byteCount, checksum: bodyChecksum, durable: durable)
             }
-            _ = try await writer.perform(.commit(row, staged.file, durable: durable))
+            _ = try await writer.perform(.commit(row, staged.file, durable: durable, permit))
         } catch {
-            parts.counters.failedToWrite()
+            if error != .purged { parts.counters.failedToWrite() }
             throw error
         }
     }
@@ -52,7 +53,8 @@ extension DiskCache {
     /// Stores a body that is in memory: stages, writes and commits it.
     /// - Throws: as `stage` and `commit`.
     public func store(
-        _ description: EntryDescription, body: [UInt8], durable: Bool = false
+        _ description: EntryDescription, body: [UInt8], durable: Bool = false,
+        permit: PurgeLedger.Permit? = nil
     ) async throws(DiskCacheError) {
         do {
             let (row, file) = try await readers.run {
@@ -64,9 +66,9 @@ extension DiskCache {
                     durable: durable)
                 return (row, staged.file)
             }
-            _ = try await writer.perform(.commit(row, file, durable: durable))
+            _ = try await writer.perform(.commit(row, file, durable: durable, permit))
         } catch {
-            parts.counters.failedToWrite()
+            if error != .purged { parts.counters.failedToWrite() }
             throw error
         }
     }

@@ -23,10 +23,12 @@ extension DiskCache {
     }
 
     /// Remembers a source's record in place of an earlier one; it is found at once, and on disk when this returns.
-    /// - Throws: `full`, `overloaded` and the like; it is then found until it leaves memory.
-    public func save(_ record: SourceRecord) async throws(DiskCacheError) {
-        records.save(record)
-        _ = try await writer.perform(.save(record))
+    /// - Throws: `purged`; `full`, `overloaded` and the like: it is then found until it leaves memory.
+    public func save(
+        _ record: SourceRecord, permit: PurgeLedger.Permit? = nil
+    ) async throws(DiskCacheError) {
+        guard records.save(record, permit) else { throw .purged }
+        _ = try await writer.perform(.save(record, permit))
     }
 
     /// Forgets a source's record.

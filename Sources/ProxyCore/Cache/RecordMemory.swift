@@ -35,11 +35,13 @@ final class RecordMemory: Sendable {
         }
     }
 
-    /// Keeps a new record.
-    func save(_ record: SourceRecord) {
+    /// Keeps a new record; false, and nothing kept, when its permit is void.
+    func save(_ record: SourceRecord, _ permit: PurgeLedger.Permit?) -> Bool {
         state.withLock { state in
+            guard permit?.isValid ?? true else { return false }
             state.generation &+= 1
             insert(record, &state)
+            return true
         }
     }
 

@@ -64,11 +64,15 @@ public struct SourceRecord: Sendable, Hashable, Codable {
         public static let proxyRevalidate = Directives(rawValue: 1 << 6)
         /// The lifetime is the origin's word, neither a guess nor a default.
         public static let explicitLifetime = Directives(rawValue: 1 << 7)
+        /// An operator has purged a tag of it: stale until the origin has been asked, whatever else holds.
+        public static let purged = Directives(rawValue: 1 << 8)
 
         /// Whether the response may be kept at all.
         public var forbidStoring: Bool { !isDisjoint(with: [.noStore, .isPrivate, .variesOnEverything]) }
         /// Whether the response may never be served without validation once it is stale (RFC 9111 §4.2.4).
-        public var forbidStale: Bool { !isDisjoint(with: [.noCache, .mustRevalidate, .proxyRevalidate]) }
+        public var forbidStale: Bool {
+            !isDisjoint(with: [.noCache, .mustRevalidate, .proxyRevalidate, .purged])
+        }
     }
 
     /// Collects what is known of a source.
@@ -101,7 +105,7 @@ public struct SourceRecord: Sendable, Hashable, Codable {
 
     /// Whether the response may be reused without asking the origin (RFC 9111 §4.2).
     public func isFresh(at now: Int64) -> Bool {
-        !directives.contains(.noCache) && currentAge(at: now) < freshnessLifetime
+        directives.isDisjoint(with: [.noCache, .purged]) && currentAge(at: now) < freshnessLifetime
     }
 
     /// Seconds since the end of its lifetime; negative before it.

@@ -15,7 +15,11 @@ extension FreshnessPolicy {
 
     /// Decides on a stored response at `now`, in seconds since 1970 (RFC 9111 §4.2, §5.2.1).
     public func reuse(of record: SourceRecord, at now: Int64, for client: RequestDirectives) -> Reuse {
-        guard !client.noCache, !record.directives.contains(.noCache) else { return .forbidden }
+        guard !client.noCache, !client.refreshesCached,
+            record.directives.isDisjoint(with: [.noCache, .purged])
+        else {
+            return .forbidden
+        }
         let age = record.currentAge(at: now)
         // max-age=0 is how browsers reload: not even a copy of this very second will do.
         if let maxAge = client.maxAge, age > maxAge || maxAge == 0 { return .forbidden }
@@ -42,7 +46,7 @@ extension FreshnessPolicy {
     /// Whether a stored response may be served in place of an error (RFC 5861 §4).
     public func mayServeOnError(_ record: SourceRecord, at now: Int64, for client: RequestDirectives) -> Bool
     {
-        guard !client.noCache, !record.directives.contains(.noCache) else { return false }
+        guard !client.noCache, record.directives.isDisjoint(with: [.noCache, .purged]) else { return false }
         let staleness = record.staleness(at: now)
         guard staleness >= 0 else { return true }
         let window = record.staleIfError ?? Int64(configuration.staleIfError.seconds)

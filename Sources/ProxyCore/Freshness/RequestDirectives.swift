@@ -19,6 +19,13 @@ public struct RequestDirectives: Sendable, Hashable {
     /// Try although a failure is remembered (SDWebImage: retryFailed); no directive of HTTP, but an option of ours.
     public var retryFailed = false
 
+    /// Ask the origin for a confirmation, however fresh the copy is (SDWebImage: refreshCached).
+    public var refreshesCached = false
+    /// Write nothing to disk (SDWebImage: storeCacheType memory).
+    public var memoryOnly = false
+    /// Answer once what was stored would survive a loss of power.
+    public var waitsForStore = false
+
     /// Asks for nothing in particular.
     public static let none = RequestDirectives()
 
@@ -36,6 +43,16 @@ public struct RequestDirectives: Sendable, Hashable {
         for value in cacheControl {
             for directive in FieldList(value) { apply(directive.name, directive.argument) }
         }
+    }
+
+    /// Adds what the options of a request ask for.
+    public mutating func apply(_ options: ImageOptions) {
+        if options.contains(.fromLoaderOnly) { noCache = true }
+        if options.contains(.fromCacheOnly) { onlyIfCached = true }
+        if options.contains(.retryFailed) { retryFailed = true }
+        if options.contains(.refreshCached) { refreshesCached = true }
+        if options.contains(.memoryOnly) { memoryOnly = true }
+        if options.contains(.waitStore) { waitsForStore = true }
     }
 
     private mutating func apply(_ name: String, _ argument: String?) {

@@ -67,6 +67,10 @@ public final class FailureMemory: Sendable {
         return failed.forgetAll(ofSource: source)
     }
 
+    /// Forgets what is remembered under one key; returns how many failures that were.
+    @discardableResult
+    public func clear(key: CacheKey) -> Int { failed.forget(key) ? 1 : 0 }
+
     /// Forgets all failures; returns how many those were. Breakers go their own way.
     @discardableResult
     public func clear() -> Int {

@@ -38,6 +38,13 @@ final class FlightTable<Key: Hashable & Sendable, Progress: Sendable, Output: Se
         _ = joinable.withLock { $0.removeValue(forKey: key) }
     }
 
+    /// The same for every flight that `matches`; looks at each.
+    func closeBoarding(_ matches: (Key) -> Bool) {
+        joinable.withLock { table in
+            for key in table.keys.filter(matches) { table[key] = nil }
+        }
+    }
+
     private func fly(_ flight: Flight<Progress, Output>, _ key: Key, _ work: Work) async {
         let outcome: Result<Output, PipelineError>
         do throws(PipelineError) {

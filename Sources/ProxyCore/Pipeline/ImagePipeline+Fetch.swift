@@ -11,20 +11,23 @@ extension ImagePipeline {
     ) async throws(PipelineError) -> Source {
         if !client.retryFailed { try refuseIfRecentlyFailed(request.sourceKey) }
         let key = FetchKey(
-            source: request.sourceKey, isConditional: record != nil, mayStore: !client.noStore)
-        let seat = fetches.join(key, progress: newFetch(request)) { (fetch) async throws(PipelineError) in
+            source: request.sourceKey, isConditional: record != nil, keeping: client.keeping)
+        let seat = fetches.join(key, progress: newFetch(request, keeping: client.keeping)) {
+            (fetch) async throws(PipelineError) in
             try await self.load(request, into: fetch, validating: record, asking: client)
         }
         seat.progress.whenUnshareable { [fetches, renderings] in
             fetches.closeBoarding(key)
-            renderings.closeBoarding(RenderingKey(result: request.resultKey, client: client))
+            renderings.closeBoarding(
+                RenderingKey(result: request.resultKey, source: request.sourceKey, client: client))
         }
         if !seat.isLeader { metrics.coalescedRequests.increment(.fetch) }
         return try await seat.output()
     }
 
-    private func newFetch(_ request: ImageRequest) -> OriginalFetch {
-        let (body, place) = tiers.newBody(keyText: request.sourceKeyText)
+    /// A fetch that has yet to begin.
+    func newFetch(_ request: ImageRequest, keeping: Keeping) -> OriginalFetch {
+        let (body, place) = tiers.newBody(keyText: request.sourceKeyText, keeping: keeping)
         return OriginalFetch(
             body: body, place: place, decodable: configuration.decodableFormats,
             maxBytes: configuration.maxSourceBytes,
@@ -37,6 +40,7 @@ extension ImagePipeline {
         asking client: RequestDirectives
     ) async throws(PipelineError) -> Source {
         let pass = try failures.hosts.admit(request.source.origin, at: clock())
+        let permit = tiers.ledger.permit(for: request.sourceKey)
         let start = ContinuousClock.now
         let question = originRequest(for: request, validating: record)
         let received: Source?
@@ -45,7 +49,8 @@ extension ImagePipeline {
             failures.hosts.report(pass, nil, lastHop: fetch.lastHop, at: clock())
             metrics.count(summary, isNotModified: fetch.head?.status == 304, took: start.microsecondsUntilNow)
             received = try await receivedSource(
-                request, fetch, validating: record, isAuthorized: question.isAuthorized, asking: client)
+                request, fetch, validating: record, isAuthorized: question.isAuthorized, asking: client,
+                permit: permit)
         } catch {
             failures.hosts.report(pass, error, lastHop: fetch.lastHop, at: clock())
             let failure = PipelineError(error)
@@ -69,13 +74,14 @@ extension ImagePipeline {
     /// Turns what arrived into a source: confirmed, or new; nil where a 304 leaves nothing that may be served.
     private func receivedSource(
         _ request: ImageRequest, _ fetch: OriginalFetch, validating stale: SourceRecord?, isAuthorized: Bool,
-        asking client: RequestDirectives
+        asking client: RequestDirectives, permit: PurgeLedger.Permit
     ) async throws(LoadError) -> Source? {
         guard let head = fetch.head else { throw .incomplete("no head") }
         if head.status == 304 {
             guard let stale else { throw .incomplete("304 to a request without validators") }
             return await confirmedSource(
-                stale, by: head, after: fetch.redirects, isAuthorized: isAuthorized, asking: client)
+                stale, by: head, after: fetch.redirects, isAuthorized: isAuthorized, asking: client,
+                permit: permit)
         }
         let format = try fetch.sniff()
         fetch.body.finish()
@@ -89,7 +95,10 @@ extension ImagePipeline {
         } else if client.noStore {
             record.directives.insert(.noStore)
         } else {
-            await tiers.store(content, at: fetch.place, as: record, replacing: stale, now: clock())
+            await tiers.store(
+                content, at: fetch.place, as: record, replacing: stale, keeping: client.keeping,
+                permit: permit,
+                now: clock())
         }
         return Source(
             record: record, body: content.body, provenance: .fetched(stale == nil ? .missing : .stale))
@@ -98,7 +107,7 @@ extension ImagePipeline {
     /// A stored source as a 304 leaves it; nil where the 304 speaks of another one, or forbids to keep it.
     private func confirmedSource(
         _ stale: SourceRecord, by head: OriginHead, after redirects: [OriginHead], isAuthorized: Bool,
-        asking client: RequestDirectives
+        asking client: RequestDirectives, permit: PurgeLedger.Permit
     ) async -> Source? {
         guard FreshnessPolicy.confirms(head, stale) else { return nil }
         let record = freshness.updating(stale, with: head, after: redirects, isAuthorized: isAuthorized)
@@ -106,7 +115,7 @@ extension ImagePipeline {
             await tiers.removeAll(ofSource: stale.key)
             return nil
         }
-        if !client.noStore { await tiers.save(record) }
+        await tiers.save(record, keeping: client.keeping, permit: permit)
         return Source(record: record, provenance: .revalidated(.stale))
     }
 

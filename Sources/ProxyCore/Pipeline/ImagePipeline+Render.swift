@@ -3,26 +3,42 @@
 extension ImagePipeline {
     /// Has a rendition made and puts it into the tiers; what no tier may hold is only answered.
     func render(
-        _ source: Source, by plan: RenderPlan, for request: ImageRequest, asking client: RequestDirectives
+        _ source: Source, by plan: RenderPlan, for request: ImageRequest, asking client: RequestDirectives,
+        permit: PurgeLedger.Permit
     ) async throws(PipelineError) -> ImageResponse {
         if !client.retryFailed {
             try refuseIfRecentlyFailed(request.resultKey)
             // A source that its decoder could not bear is not decoded again for another size.
             try refuseIfRecentlyFailed(request.sourceKey)
         }
+        let response: ImageResponse
+        do throws(PipelineError) {
+            response = try await make(source, by: plan, for: request, keeping: client.keeping, permit: permit)
+        } catch {
+            await remember(error, of: request)
+            throw error
+        }
+        failures.forget(request.resultKey)
+        return response
+    }
+
+    /// Makes a rendition, and keeps it as far as it may be.
+    func make(
+        _ source: Source, by plan: RenderPlan, for request: ImageRequest, keeping: Keeping,
+        permit: PurgeLedger.Permit
+    ) async throws(PipelineError) -> ImageResponse {
         guard let body = source.body else { throw .internalFailure("a rendering without a source") }
-        var canvas = try tiers.newResult(for: request, of: source.record)
+        var canvas = try tiers.newResult(for: request, of: source.record, keeping: keeping)
         let rendition: Rendition
         do throws(RenderError) {
             rendition = try await rendered(plan, from: body, on: &canvas)
         } catch {
-            let failure = PipelineError(error)
             metrics.count(error)
-            await remember(failure, of: request)
-            throw failure
+            throw PipelineError(error)
         }
         metrics.count(rendition)
-        return try await finish(rendition, on: canvas, of: source, for: request)
+        return try await finish(
+            rendition, on: canvas, of: source, for: request, keeping: keeping, permit: permit)
     }
 
     /// Renders, into memory where the disk has no room.
@@ -38,7 +54,8 @@ extension ImagePipeline {
     }
 
     private func finish(
-        _ rendition: Rendition, on canvas: Canvas, of source: Source, for request: ImageRequest
+        _ rendition: Rendition, on canvas: Canvas, of source: Source, for request: ImageRequest,
+        keeping: Keeping, permit: PurgeLedger.Permit
     ) async throws(PipelineError) -> ImageResponse {
         let content = try await tiers.read(canvas, byteCount: rendition.byteCount)
         let description = EntryDescription(
@@ -52,13 +69,14 @@ extension ImagePipeline {
         response.timings = ImageResponse.Timings(
             queue: rendition.timings.queue, fetch: source.fetchTime, decode: rendition.timings.decode,
             transform: rendition.timings.transform, encode: rendition.timings.encode)
-        await tiers.store(&response, from: canvas)
-        failures.forget(request.resultKey)
+        await tiers.store(&response, from: canvas, keeping: keeping, permit: permit)
         return response
     }
 
     /// The answer for an untransformed image: a result with an empty pipeline that shares the original's bytes.
-    func passThrough(_ source: Source, for request: ImageRequest) async -> ImageResponse {
+    func passThrough(
+        _ source: Source, for request: ImageRequest, permit: PurgeLedger.Permit
+    ) async -> ImageResponse {
         let record = source.record
         let description = EntryDescription(
             kind: .original, key: request.resultKey, keyText: request.resultKeyText,
@@ -70,7 +88,7 @@ extension ImagePipeline {
             provenance: source.provenance)
         response.timings.fetch = source.fetchTime
         response.isStored = !record.directives.forbidStoring && tiers.originals != .none
-        await tiers.promote(&response)
+        await tiers.promote(&response, permit: permit)
         return response
     }
 }

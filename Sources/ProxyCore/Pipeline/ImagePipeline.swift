@@ -19,6 +19,8 @@ public final class ImagePipeline: Sendable {
     let fetches = FlightTable<FetchKey, OriginalFetch, Source>()
     /// Results being made, by result key and what their clients ask of the cache.
     let renderings = FlightTable<RenderingKey, Void, ImageResponse>()
+    /// Flights that go on without a client, if need be.
+    private let background = Atomic(0)
     /// Sources being refreshed in the background.
     let refreshes: Mutex<RefreshDesk>
 
@@ -102,15 +104,36 @@ public final class ImagePipeline: Sendable {
     ) async throws(PipelineError) -> ImageResponse {
         let entry = tiers.entry(for: request.resultKey)
         if let hit = hit(entry, for: request, asking: client) { return hit }
-        let key = RenderingKey(result: request.resultKey, client: client)
-        let seat = renderings.join(key, progress: ()) { (_) async throws(PipelineError) in
+        var client = client
+        // Before the flight begins, so that a purge by tag finds it; what no purge would find is not kept.
+        if !request.delivery.tags.isEmpty, await !tiers.link(request) { client.noStore = true }
+        let key = RenderingKey(
+            result: request.resultKey, source: request.sourceKey, client: client)
+        let seat = renderings.join(key, progress: ()) { [client] (_) async throws(PipelineError) in
             try await self.produce(request, asking: client)
         }
+        if request.delivery.options.contains(.continueInBackground) { keepFlying(seat) }
         var response = try await seat.output()
         response.isCollapsed = !seat.isLeader
         if response.isCollapsed { metrics.coalescedRequests.increment(.transform) }
         return response
     }
+
+    /// Takes one more seat, so that the flight goes on when everybody else has left.
+    private func keepFlying(_ seat: FlightTable<RenderingKey, Void, ImageResponse>.Seat) {
+        guard background.wrappingAdd(1, ordering: .relaxed).newValue <= Self.maxInBackground else {
+            background.wrappingSubtract(1, ordering: .relaxed)
+            return
+        }
+        Task {
+            // Lost: how it ended; those who wait hear it, and what failed is counted where it did.
+            _ = try? await seat.output()
+            background.wrappingSubtract(1, ordering: .relaxed)
+        }
+    }
+
+    /// Most flights that go on without a client.
+    private static let maxInBackground = 256
 
     private func hit(
         _ entry: MemoryEntry?, for request: ImageRequest, asking client: RequestDirectives
@@ -130,6 +153,8 @@ public final class ImagePipeline: Sendable {
     private func produce(
         _ request: ImageRequest, asking client: RequestDirectives
     ) async throws(PipelineError) -> ImageResponse {
+        // Taken before anything is looked up: what a purge removes while this goes on must not come back.
+        let permit = tiers.ledger.permit(for: request.resultKey, request.sourceKey)
         // Look again: (1) A misses memory, (2) B, who flew before, stores and lands, (3) A finds no flight and starts
         // this one. Without this line A would make the result a second time.
         if let hit = hit(tiers.peek(request.resultKey), for: request, asking: client) { return hit }
@@ -138,19 +163,25 @@ public final class ImagePipeline: Sendable {
         if request.plan == nil, source.record.format == .svg {
             return try await produce(request.made(by: configuration.rasterPlan), asking: client)
         }
-        if request.plan == nil, source.body != nil { return await passThrough(source, for: request) }
-        if let stored = await storedResult(for: request, of: source) {
+        if request.plan == nil, source.body != nil {
+            return await passThrough(source, for: request, permit: permit)
+        }
+        if let stored = await storedResult(for: request, of: source, permit: permit) {
             if stored.provenance == .stale(.whileRevalidating) { startRefresh(of: request) }
             return stored
         }
         let original = try await original(for: request, of: source, asking: client)
         if original.provenance == .stale(.whileRevalidating) { startRefresh(of: request) }
-        guard let plan = request.plan else { return await passThrough(original, for: request) }
-        return try await render(original, by: plan, for: request, asking: client)
+        guard let plan = request.plan else {
+            return await passThrough(original, for: request, permit: permit)
+        }
+        return try await render(original, by: plan, for: request, asking: client, permit: permit)
     }
 
     /// The result as it lies in the disk tier, if it was made from the source's present content.
-    private func storedResult(for request: ImageRequest, of source: Source) async -> ImageResponse? {
+    private func storedResult(
+        for request: ImageRequest, of source: Source, permit: PurgeLedger.Permit
+    ) async -> ImageResponse? {
         guard let found = await tiers.result(for: request, hash: source.record.contentHash) else {
             return nil
         }
@@ -162,7 +193,7 @@ public final class ImagePipeline: Sendable {
         response.timings.fetch = source.fetchTime
         // After a 304 the entry in memory has the new record already.
         response.entry = found.entry.flatMap { _ in tiers.peek(request.resultKey) }
-        await tiers.promoteFromDisk(&response)
+        await tiers.promoteFromDisk(&response, permit: permit)
         return response
     }
 }

@@ -25,10 +25,11 @@ extension ImageTiers {
     // MARK: - Places to write
 
     /// An empty body for a fetch: a buffer that spills into the disk tier, or into memory where that can't take it.
-    func newBody(keyText: String) -> (body: GrowingBody, place: SpillPlace) {
+    func newBody(keyText: String, keeping: Keeping) -> (body: GrowingBody, place: SpillPlace) {
+        let mayStore = originals.usesDisk && keeping.usesDisk
         let place = SpillPlace()
         let body = GrowingBody { () throws(LoadError) in
-            let canvas = try self.canvas(.original, keyText, mayStore: self.originals.usesDisk)
+            let canvas = try self.canvas(.original, keyText, mayStore: mayStore)
             place.set(canvas)
             return SpillFile(file: canvas.file, offset: canvas.offset)
         } makeRefuge: { () throws(LoadError) in
@@ -46,8 +47,10 @@ extension ImageTiers {
     }
 
     /// A place for a rendition.
-    func newResult(for request: ImageRequest, of record: SourceRecord) throws(PipelineError) -> Canvas {
-        let mayStore = results.usesDisk && !record.directives.forbidStoring
+    func newResult(
+        for request: ImageRequest, of record: SourceRecord, keeping: Keeping
+    ) throws(PipelineError) -> Canvas {
+        let mayStore = results.usesDisk && keeping.usesDisk && !record.directives.forbidStoring
         do throws(LoadError) {
             return try canvas(.result, request.resultKeyText, mayStore: mayStore)
         } catch {
@@ -76,11 +79,11 @@ extension ImageTiers {
     /// - Parameter stale: what was known of it; where the bytes turn out equal, the stored ones stay as they are.
     func store(
         _ content: GrowingBody.Content, at place: SpillPlace, as record: SourceRecord,
-        replacing stale: SourceRecord?, now: Int64
+        replacing stale: SourceRecord?, keeping: Keeping, permit: PurgeLedger.Permit, now: Int64
     ) async {
-        guard !record.directives.forbidStoring else { return }
+        guard !record.directives.forbidStoring, keeping != .nothing else { return }
         if record.contentHash == stale?.contentHash, disk.mayContain(record.key, kind: .original) {
-            return await save(record)
+            return await save(record, keeping: keeping, permit: permit)
         }
         let description = EntryDescription(
             kind: .original, key: record.key, keyText: record.keyText, sourceKey: record.key,
@@ -89,30 +92,38 @@ extension ImageTiers {
         if originals.usesMemory, content.body.count <= maxEntryBytes,
             let bytes = await bytes(of: content.body)
         {
-            memory.insert(MemoryEntry(description: description, body: bytes, record: record))
+            memory.insert(
+                MemoryEntry(description: description, body: bytes, record: record), permit: permit)
         }
-        if originals.usesDisk { await storeOnDisk(content, place.value, description) }
-        update(record)
-        await save(record)
+        // The record first: what makes the body durable then covers it, too.
+        await save(record, keeping: keeping, permit: permit)
+        if originals.usesDisk, keeping.usesDisk {
+            await storeOnDisk(
+                content, place.value, description, durable: keeping == .durable, permit: permit)
+        }
     }
 
     private func storeOnDisk(
-        _ content: GrowingBody.Content, _ place: Canvas?, _ description: EntryDescription
+        _ content: GrowingBody.Content, _ place: Canvas?, _ description: EntryDescription, durable: Bool,
+        permit: PurgeLedger.Permit
     ) async {
         // Lost in both: the tier has counted what failed, and the original is fetched again when it is needed.
         if let staged = place?.staged {
             try? await disk.commit(
-                staged, description, byteCount: content.body.count, bodyChecksum: content.checksum)
+                staged, description, byteCount: content.body.count, bodyChecksum: content.checksum,
+                durable: durable, permit: permit)
         } else if case .bytes(let bytes) = content.body {
-            try? await disk.store(description, body: bytes)
+            try? await disk.store(description, body: bytes, durable: durable, permit: permit)
         }
     }
 
     /// Keeps a source's record.
-    func save(_ record: SourceRecord) async {
+    func save(_ record: SourceRecord, keeping: Keeping, permit: PurgeLedger.Permit) async {
+        guard keeping != .nothing else { return }
         update(record)
+        guard keeping.usesDisk else { return }
         // Lost: a failure to write; the source is then asked for again.
-        try? await disk.save(record)
+        try? await disk.save(record, permit: permit)
     }
 
     // MARK: - Results
@@ -133,14 +144,17 @@ extension ImageTiers {
     }
 
     /// Keeps a rendition where policy, size and the source's directives allow it.
-    func store(_ response: inout ImageResponse, from canvas: Canvas) async {
-        guard !response.record.directives.forbidStoring else { return }
+    func store(
+        _ response: inout ImageResponse, from canvas: Canvas, keeping: Keeping, permit: PurgeLedger.Permit
+    ) async {
+        guard !response.record.directives.forbidStoring, keeping != .nothing else { return }
         let byteCount = response.body.count
-        await promote(&response)
+        await promote(&response, permit: permit)
         if let staged = canvas.staged {
             // Lost: why; the tier has counted it, and the result is made again when it is needed.
             let isCommitted: Void? = try? await disk.commit(
-                staged, response.description, byteCount: byteCount, bodyChecksum: nil)
+                staged, response.description, byteCount: byteCount, bodyChecksum: nil,
+                durable: keeping == .durable, permit: permit)
             response.isStored = isCommitted != nil
         }
         if response.entry != nil { response.isStored = true }

@@ -9,6 +9,9 @@ public final class ImageTiers: Sendable {
     /// Entries whose bytes stay on disk, with their files open: what memory may not hold is then as near.
     let files: MemoryCache
     let disk: DiskCache
+    /// What was purged while work was under way.
+    let ledger = PurgeLedger()
+    let tags = KnownTags()
     let originals: CacheConfiguration.StorePolicy
     let results: CacheConfiguration.StorePolicy
     let maxEntryBytes: Int
@@ -109,23 +112,23 @@ public final class ImageTiers: Sendable {
     // MARK: - Into memory
 
     /// Keeps what the disk tier has just given nearer: in memory where policy and size allow it, else as an open file.
-    func promoteFromDisk(_ response: inout ImageResponse) async {
-        await promote(&response)
+    func promoteFromDisk(_ response: inout ImageResponse, permit: PurgeLedger.Permit) async {
+        await promote(&response, permit: permit)
         guard keepsFiles, response.entry == nil, !response.record.directives.forbidStoring,
             let entry = MemoryEntry(
                 description: response.description, file: response.body, record: response.record)
         else { return }
-        if files.insert(entry) { response.entry = entry }
+        if files.insert(entry, permit: permit) { response.entry = entry }
     }
 
     /// Puts a response's bytes into memory, where policy and size allow it; it then answers from there.
-    func promote(_ response: inout ImageResponse) async {
+    func promote(_ response: inout ImageResponse, permit: PurgeLedger.Permit) async {
         guard results.usesMemory, response.entry == nil, response.body.count <= maxEntryBytes,
             !response.record.directives.forbidStoring, let bytes = await bytes(of: response.body)
         else { return }
         response.body = .bytes(bytes)
         let entry = MemoryEntry(description: response.description, body: bytes, record: response.record)
-        if memory.insert(entry) { response.entry = entry }
+        if memory.insert(entry, permit: permit) { response.entry = entry }
     }
 
     /// All bytes of a body; nil when they can't be read.
@@ -146,6 +149,7 @@ public final class ImageTiers: Sendable {
 
     /// Forgets everything of a source that is gone.
     func removeAll(ofSource source: CacheKey) async {
+        ledger.purge(source)
         memory.removeAll(ofSource: source)
         files.removeAll(ofSource: source)
         // Lost: a failure to delete; the source's record is gone or stale, so nothing of it is served.

@@ -17,6 +17,14 @@ public enum PipelineError: Error, Sendable, Hashable {
     case unsupportedScheme(String)
     /// The configuration does not allow this source.
     case sourceForbidden
+    /// The target has no signature, and needs one.
+    case signatureRequired
+    /// The target's signature was made with no key of ours, or over something else.
+    case signatureMismatch
+    /// The option, or parameter, is not for everybody.
+    case optionForbidden(String)
+    /// The URL's time is over.
+    case urlExpired
     /// The source's address is private, special or denied.
     case addressForbidden
     /// The origin has no such resource (404, 410).
@@ -123,6 +131,12 @@ extension PipelineError {
         case .unsupportedScheme:
             Disposition(400, "unsupported_scheme", "The source URL's scheme is not supported")
         case .sourceForbidden: Disposition(403, "source_forbidden", "This source is not allowed")
+        case .signatureRequired:
+            Disposition(403, "signature_required", "The URL must be signed")
+        case .signatureMismatch:
+            Disposition(403, "signature_mismatch", "The URL's signature does not fit")
+        case .optionForbidden: Disposition(403, "option_forbidden", "This needs a signed URL")
+        case .urlExpired: Disposition(410, "url_expired", "The URL is no longer valid")
         case .addressForbidden: Disposition(403, "address_forbidden", "The source's address is not allowed")
         case .upstreamNotFound:
             Disposition(404, "upstream_not_found", "The origin has no such image", .notFound)
@@ -190,6 +204,7 @@ extension PipelineError {
         case .invalidURL(let position, let reason): "parameter 'url', position \(position): \(reason)"
         case .unsupportedScheme(let scheme): "'\(scheme)' is not supported, only http and https are"
         case .unsupportedFormat(let name): "'\(name)' is not supported"
+        case .optionForbidden(let name): "'\(name)' is for signed URLs, or where the configuration allows it"
         case .upstreamNotFound(let status), .upstreamStatus(let status, _): "the origin answered \(status)"
         default: nil
         }

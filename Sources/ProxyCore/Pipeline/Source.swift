@@ -26,12 +26,37 @@ struct FetchKey: Hashable, Sendable {
     let source: CacheKey
     /// Whether validators are sent, so that the origin may answer without a body.
     let isConditional: Bool
-    /// Whether what arrives may be kept; a client can forbid that for its own request.
-    let mayStore: Bool
+    /// How far what arrives may be kept; a client can say so for its own request.
+    let keeping: Keeping
+}
+
+/// How far what is fetched or made may be kept, beside what the configuration and the origin say.
+enum Keeping: Hashable, Sendable {
+    /// Nowhere.
+    case nothing
+    /// In memory.
+    case memory
+    /// On disk, too.
+    case disk
+    /// On disk, and answered once it would survive a loss of power.
+    case durable
+
+    /// Whether it may be written to disk.
+    var usesDisk: Bool { self == .disk || self == .durable }
+}
+
+extension RequestDirectives {
+    /// How far what is fetched or made for this client may be kept.
+    var keeping: Keeping {
+        if noStore { return .nothing }
+        if memoryOnly { return .memory }
+        return waitsForStore ? .durable : .disk
+    }
 }
 
 /// Names a result being made. Clients that ask different things of the cache do not share the making.
 struct RenderingKey: Hashable, Sendable {
     let result: CacheKey
+    let source: CacheKey
     let client: RequestDirectives
 }

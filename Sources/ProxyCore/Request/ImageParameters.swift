@@ -3,6 +3,10 @@
 /// The parameters of `/img` as they were given; nil is "not given".
 struct ImageParameters {
     var url: SourceURL?
+    var preset: String?
+    var delivery = Delivery()
+    /// Options that came from a preset, which the operator wrote.
+    var presetOptions: ImageOptions = []
     var transform: String?
     var format: String?
     var quality: Int?
@@ -18,7 +22,25 @@ struct ImageParameters {
 
     /// Every parameter, declared once: its name and how its value is read.
     static let readers: [String: Reader] = [
-        "url": { (draft, value) throws(PipelineError) in draft.url = try sourceURL(value) },
+        "url": { (draft, value) throws(PipelineError) in
+            guard draft.url == nil else {
+                throw .invalidParameter(name: "url", position: 0, reason: "only without 'url64'")
+            }
+            draft.url = try sourceURL(value)
+        },
+        "url64": { (draft, value) throws(PipelineError) in
+            guard let bytes = Base64URL.decode(value.utf8),
+                let text = String(validating: bytes, as: UTF8.self)
+            else {
+                throw .invalidParameter(
+                    name: "url64", position: 0, reason: "must be base64url of UTF-8, without padding")
+            }
+            guard draft.url == nil else {
+                throw .invalidParameter(name: "url64", position: 0, reason: "only without 'url'")
+            }
+            draft.url = try sourceURL(text)
+        },
+        "preset": { (draft, value) throws(PipelineError) in draft.preset = value },
         "transform": { (draft, value) throws(PipelineError) in draft.transform = value },
         "format": { (draft, value) throws(PipelineError) in draft.format = value },
         "quality": { (draft, value) throws(PipelineError) in
@@ -40,6 +62,22 @@ struct ImageParameters {
         },
         "frame": { (draft, value) throws(PipelineError) in
             draft.frame = try integer("frame", value, in: 0...99_999)
+        },
+        "options": { (draft, value) throws(PipelineError) in
+            draft.delivery.options = try DeliveryReading.options(value)
+        },
+        "tag": { (draft, value) throws(PipelineError) in
+            draft.delivery.tags = try DeliveryReading.tags(value)
+        },
+        "filename": { (draft, value) throws(PipelineError) in
+            draft.delivery.filename = try DeliveryReading.filename(value)
+        },
+        "download": { (draft, value) throws(PipelineError) in
+            draft.delivery.isDownload = try flag("download", value)
+        },
+        "placeholder": { (draft, value) throws(PipelineError) in draft.delivery.placeholder = value },
+        "expires": { (draft, value) throws(PipelineError) in
+            draft.delivery.expires = Int64(try integer("expires", value, in: 0...99_999_999_999))
         },
     ]
 

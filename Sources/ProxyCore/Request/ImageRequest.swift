@@ -14,6 +14,10 @@ public struct ImageRequest: Sendable, Hashable {
     public let resultKey: CacheKey
     /// The text behind `resultKey`.
     public let resultKeyText: String
+    /// Whether the client's word on its screen counts here, given or not, so that the answer varies on it.
+    public var isHinted = false
+    /// How it is looked for, kept and answered.
+    public var delivery = Delivery()
 
     /// Raised by hand whenever the same plan gives other pixels or bytes than before, so that old results are not found.
     static let engineEpoch = 1
@@ -36,7 +40,9 @@ public struct ImageRequest: Sendable, Hashable {
 
     /// The same source, made into something else.
     func made(by plan: RenderPlan) -> ImageRequest {
-        ImageRequest(source: source, plan: plan)
+        var request = ImageRequest(source: source, plan: plan)
+        request.delivery = delivery
+        return request
     }
 
     /// One line a value that decides the bytes; limits only decide whether there are any.

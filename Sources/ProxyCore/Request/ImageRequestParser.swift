@@ -5,43 +5,144 @@ public struct ImageRequestParser: Sendable {
     private let limits: RenderLimits
     private let formats: FormatsConfiguration
     private let qualities: [ImageFormat: Int]
-    private let sources: SourcePolicy
+    private let policy: RequestPolicy
 
     /// Prepares a parser for one configuration.
     public init(
         limits: RenderLimits, formats: FormatsConfiguration, quality: QualityConfiguration,
-        sources: SourcePolicy
+        policy: RequestPolicy
     ) {
         self.limits = limits
         self.formats = formats
         qualities = quality.byFormat
-        self.sources = sources
+        self.policy = policy
     }
 
-    /// Reads a query, as raw bytes behind the `?`.
+    /// Reads a request target: path and query, raw bytes.
     ///
-    /// - Parameter accept: called once, only when the format is chosen by `Accept`.
-    /// - Throws: what is wrong with which parameter, and where; `.sourceForbidden` for a source that is not allowed.
+    /// The signature is checked before anything is read, the time before anything is looked at.
+    ///
+    /// - Parameters:
+    ///   - now: seconds since 1970.
+    ///   - dpr: the client's word on its screen, which stands in for a missing `dpr`; nil where none counts.
+    ///   - accept: called once, only when the format is chosen by `Accept`.
+    /// - Throws: what is wrong with which parameter, and where; what the policy does not allow.
     public func parse(
-        query: some Collection<UInt8>, accept: () -> AcceptClass
+        target: [UInt8], at now: Int64, dpr: ScreenHint? = nil, accept: () -> AcceptClass
     ) throws(PipelineError) -> ImageRequest {
-        let draft = try Self.draft(of: QueryString(parsing: query))
-        guard let url = draft.url else { throw .missingParameter("url") }
-        guard sources.allows(url) else { throw .sourceForbidden }
-        return ImageRequest(source: url, plan: try plan(from: draft, accept: accept))
+        let outcome = try policy.signatures.check(target)
+        let query = outcome.signed.firstIndex(of: UInt8(ascii: "?")).map { outcome.signed[($0 + 1)...] } ?? []
+        return try parse(query: query, isSigned: outcome.isSigned, at: now, dpr: dpr, accept: accept)
     }
 
-    private static func draft(of query: QueryString) throws(PipelineError) -> ImageParameters {
+    /// Reads a query, raw bytes behind the `?`, whose signature has been checked.
+    public func parse(
+        query: some Collection<UInt8>, isSigned: Bool = false, at now: Int64 = 0, dpr: ScreenHint? = nil,
+        accept: () -> AcceptClass
+    ) throws(PipelineError) -> ImageRequest {
+        var draft = try draft(of: QueryString(parsing: query))
+        let isHinted = dpr != nil && draft.transform != nil && draft.dpr == nil
+        if isHinted { draft.dpr = dpr?.ratio }
+        if let expires = draft.delivery.expires, expires <= now { throw .urlExpired }
+        guard let url = draft.url else { throw .missingParameter("url") }
+        if !isSigned { try checkOptions(of: draft) }
+        try checkPlaceholder(draft.delivery)
+        guard policy.sources.allows(url) else { throw .sourceForbidden }
+        var request = ImageRequest(source: url, plan: try plan(from: draft, accept: accept))
+        request.delivery = draft.delivery
+        request.isHinted = isHinted
+        return request
+    }
+
+    /// What a client says of its screen, where it is asked.
+    public struct ScreenHint: Sendable {
+        /// The device pixel ratio; nil where the client does not say.
+        public var ratio: Double?
+
+        /// Wraps what was said.
+        public init(ratio: Double?) {
+            self.ratio = ratio
+        }
+    }
+
+    /// Reads a source on its own; nil when neither parameter is given.
+    public static func source(url: String?, url64: String?) throws(PipelineError) -> SourceURL? {
         var draft = ImageParameters()
+        for (name, value) in [("url", url), ("url64", url64)] {
+            if let value { try ImageParameters.readers[name]?(&draft, value) }
+        }
+        return draft.url
+    }
+
+    /// The names of all parameters, `sig` included.
+    public static var parameterNames: Set<String> { Set(ImageParameters.readers.keys).union(["sig"]) }
+
+    /// Reads a bundle of parameters on its own.
+    /// - Throws: the first that is wrong.
+    public func check(_ preset: Preset) throws(PipelineError) {
+        for name in preset.parameters.keys.sorted() where Preset.foreign.contains(name) {
+            throw .unknownParameter(name: name, hint: "it belongs to a request, not to a preset")
+        }
+        var draft = ImageParameters()
+        try apply(preset, to: &draft)
+        _ = try plan(from: draft) { AcceptClass() }
+        try checkPlaceholder(draft.delivery)
+    }
+
+    private func draft(of query: QueryString) throws(PipelineError) -> ImageParameters {
+        var draft = ImageParameters()
+        if let name = query.items.first(where: { $0.name == "preset" })?.value {
+            guard let preset = policy.presets[name] else {
+                throw .invalidParameter(name: "preset", position: 0, reason: "there is no preset '\(name)'")
+            }
+            try apply(preset, to: &draft)
+            draft.presetOptions = draft.delivery.options
+        } else if policy.onlyPresets {
+            throw .missingParameter("preset")
+        }
         for item in query.items {
+            guard item.name != "sig" else {
+                throw .invalidParameter(
+                    name: "sig", position: 0, reason: "must be the last parameter, written as '&sig='")
+            }
             guard let read = ImageParameters.readers[item.name] else {
                 let hint =
                     draft.url == nil ? nil : "if it belongs to the source URL, encode '&' in that as %26"
                 throw .unknownParameter(name: item.name, hint: hint)
             }
+            guard !policy.onlyPresets || Self.shapeless.contains(item.name) else {
+                throw .optionForbidden(item.name)
+            }
             try read(&draft, item.value)
         }
         return draft
+    }
+
+    /// Parameters that go with a preset where nothing else may shape the image.
+    private static let shapeless: Set<String> = [
+        "url", "url64", "preset", "expires", "filename", "download", "tag", "placeholder", "options",
+        "priority",
+    ]
+
+    private func apply(_ preset: Preset, to draft: inout ImageParameters) throws(PipelineError) {
+        for (name, value) in preset.parameters.sorted(by: { $0.key < $1.key }) {
+            guard let read = ImageParameters.readers[name] else {
+                throw .unknownParameter(name: name, hint: "in a preset")
+            }
+            try read(&draft, value)
+        }
+    }
+
+    private func checkOptions(of draft: ImageParameters) throws(PipelineError) {
+        let allowed = policy.allowedOptions.union(draft.presetOptions)
+        let refused = draft.delivery.options.intersection(.privileged).subtracting(allowed)
+        if let name = refused.memberNames.first { throw .optionForbidden(name) }
+    }
+
+    private func checkPlaceholder(_ delivery: Delivery) throws(PipelineError) {
+        guard let name = delivery.placeholder, !policy.placeholders.contains(name) else { return }
+        throw .invalidParameter(
+            name: "placeholder", position: 0, reason: "there is no placeholder '\(name)'")
     }
 
     /// The plan for a re-encoded image; nil when nothing asks for one.

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A query cut into names and values, each percent-decoded once; `+` is literal, and nothing is ignored.
-struct QueryString {
+public struct QueryString: Sendable {
     /// One `name=value`.
-    struct Item: Equatable {
-        var name: String
-        var value: String
+    public struct Item: Sendable, Equatable {
+        /// The name, decoded.
+        public var name: String
+        /// The value, decoded.
+        public var value: String
     }
 
-    let items: [Item]
+    /// In the order written.
+    public let items: [Item]
 
     /// Reads the bytes between `?` and the target's end.
     ///
     /// - Throws: `.invalidParameter` for a bad escape, a value that is empty or no UTF-8, or a repeated name.
-    init(parsing bytes: some Collection<UInt8>) throws(PipelineError) {
+    public init(parsing bytes: some Collection<UInt8>) throws(PipelineError) {
         var items: [Item] = []
         for piece in bytes.split(
             separator: UInt8(ascii: "&"), omittingEmptySubsequences: !bytes.isEmpty ? false : true)

@@ -13,6 +13,13 @@ public struct SourcePolicy: Sendable, Hashable {
         let path: [UInt8]
     }
 
+    /// Any source.
+    public static let unrestricted = SourcePolicy()
+
+    private init() {
+        patterns = []
+    }
+
     /// Reads patterns; no pattern at all allows every source.
     /// - Throws: the first pattern that is none, with the reason.
     public init(patterns: [String]) throws(SourcePolicyError) {

@@ -61,7 +61,7 @@ final class PipelineFixture: Sendable {
     func request(absolute url: String, _ parameters: String = "") throws -> ImageRequest {
         let parser = ImageRequestParser(
             limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
-            sources: try SourcePolicy(patterns: []))
+            policy: RequestPolicy(sources: .unrestricted))
         let query = "url=" + url.replacing("?", with: "%3F") + (parameters.isEmpty ? "" : "&" + parameters)
         return try parser.parse(query: Array(query.utf8)) { AcceptClass() }
     }

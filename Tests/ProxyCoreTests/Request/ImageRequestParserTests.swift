@@ -13,7 +13,7 @@ struct ImageRequestParserTests {
     ) throws -> ImageRequest {
         let parser = ImageRequestParser(
             limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
-            sources: try SourcePolicy(patterns: sources))
+            policy: RequestPolicy(sources: try SourcePolicy(patterns: sources)))
         let field = Array(accept.map(\.row.mediaType).joined(separator: ",").utf8)
         return try parser.parse(query: Array(query.utf8)) {
             field.withUnsafeBytes {

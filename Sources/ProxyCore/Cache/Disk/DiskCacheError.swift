@@ -14,6 +14,8 @@ public enum DiskCacheError: Error, Sendable, Equatable {
     case locked(String)
     /// The folder's file system lacks something the tier is built on.
     case unsupported(String)
+    /// What was to be stored had been purged meanwhile.
+    case purged
     /// The tier has been closed.
     case closed
     /// What was handed in does not fit together.
@@ -32,6 +34,7 @@ extension DiskCacheError: CustomStringConvertible {
         case .overloaded: "too much waits for the disk"
         case .locked(let folder): "another daemon holds the cache folder \(folder)"
         case .unsupported(let what): "the cache folder's file system does not support \(what)"
+        case .purged: "purged meanwhile"
         case .closed: "the disk tier is closed"
         case .invalid(let what): what
         case .system(let call, let code):

@@ -58,6 +58,7 @@ final class DiskIndex: Sendable {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { try $0.execute(sql: schema) }
         migrator.registerMigration("2") { try $0.execute(sql: staleServing) }
+        migrator.registerMigration("3") { try $0.execute(sql: tags) }
         guard try !pool.read(migrator.hasBeenSuperseded) else {
             throw DiskCacheError.index("made by a later version")
         }
@@ -93,6 +94,15 @@ final class DiskIndex: Sendable {
         ALTER TABLE source ADD COLUMN staleIfError INTEGER;
         ALTER TABLE source ADD COLUMN reuseFields TEXT NOT NULL DEFAULT '';
         UPDATE source SET directives = directives | 128, entityTag = NULL, lastModified = NULL;
+        """
+
+    /// Tags outlive the entries that they hang on, which may be in memory only, and are bounded by number.
+    private static let tags = """
+        CREATE TABLE tag (
+            name TEXT NOT NULL, high INTEGER NOT NULL, low INTEGER NOT NULL,
+            sourceHigh INTEGER NOT NULL, sourceLow INTEGER NOT NULL, seenAt INTEGER NOT NULL,
+            PRIMARY KEY (name, low, high)) WITHOUT ROWID;
+        CREATE INDEX tagByAge ON tag (seenAt);
         """
 
     /// Only the column that age is counted from is worth an index; the other's goes when the setting changes.
@@ -193,8 +203,12 @@ final class DiskIndex: Sendable {
         case .touch(let id, let time): try touch(id, at: time, db)
         case .save(let record, let time): try save(record, at: time, db, &tally)
         case .deleteRecord(let key): try deleteRecord(key, db, &tally)
+        case .link(let link, let time): try self.link(link, at: time, db)
+        case .unlink(let link):
+            try db.cachedStatement(sql: "DELETE FROM tag WHERE name = ? AND low = ? AND high = ?")
+                .execute(arguments: [link.tag, link.result.lowBits, link.result.highBits])
         case .deleteEverything:
-            try db.execute(sql: "DELETE FROM entry; DELETE FROM source")
+            try db.execute(sql: "DELETE FROM entry; DELETE FROM source; DELETE FROM tag")
         }
     }
 
@@ -260,6 +274,49 @@ final class DiskIndex: Sendable {
         try db.cachedStatement(sql: "DELETE FROM source WHERE low = ? AND high = ?")
             .execute(arguments: [key.lowBits, key.highBits])
         tally.records -= db.changesCount
+    }
+
+    private func link(_ link: TagLink, at time: Int64, _ db: Database) throws {
+        try db.cachedStatement(
+            sql:
+                "INSERT OR REPLACE INTO tag (name, high, low, sourceHigh, sourceLow, seenAt) VALUES (?, ?, ?, ?, ?, ?)"
+        ).execute(arguments: [
+            link.tag, link.result.highBits, link.result.lowBits, link.source.highBits, link.source.lowBits,
+            time,
+        ])
+    }
+
+    /// Results that a tag hangs on.
+    func links(ofTag tag: String, limit: Int) throws(DiskCacheError) -> [TagLink] {
+        try translating {
+            try pool.read { db in
+                let rows = try Row.fetchAll(
+                    db, sql: "SELECT high, low, sourceHigh, sourceLow FROM tag WHERE name = ? LIMIT ?",
+                    arguments: [tag, limit])
+                return rows.map { row in
+                    TagLink(
+                        tag: tag, result: CacheKey(highBits: row[0], lowBits: row[1]),
+                        source: CacheKey(highBits: row[2], lowBits: row[3]))
+                }
+            }
+        }
+    }
+
+    /// Forgets the links that were seen longest ago, beyond `most`, at most `limit`; how many those were.
+    func trimLinks(to most: Int, limit: Int) throws(DiskCacheError) -> Int {
+        try translating {
+            try pool.write { db in
+                let excess = try (Int.fetchOne(db, sql: "SELECT COUNT(*) FROM tag") ?? 0) - most
+                guard excess > 0 else { return 0 }
+                try db.execute(
+                    sql: """
+                        DELETE FROM tag WHERE (name, low, high) IN
+                            (SELECT name, low, high FROM tag ORDER BY seenAt LIMIT ?)
+                        """,
+                    arguments: [min(excess, limit)])
+                return db.changesCount
+            }
+        }
     }
 
     /// Forgets the records that were saved longest ago, at most `limit`; how many those were.

@@ -26,7 +26,7 @@ extension DiskWriter {
             do throws(DiskCacheError) {
                 try run(job, &pending)
             } catch {
-                parts.counters.failedToWrite()
+                if error != .purged { parts.counters.failedToWrite() }
                 job.completion?(.failure(error))
             }
         }
@@ -38,7 +38,7 @@ extension DiskWriter {
     private func announce(_ batch: [WriteJob]) throws(DiskCacheError) {
         var block = CommitJournal.Block()
         for job in batch {
-            if case .commit(let entry, _, _) = job.task { block.entries.append(entry.id) }
+            if case .commit(let entry, _, _, _) = job.task { block.entries.append(entry.id) }
         }
         if !block.entries.isEmpty { try parts.journal.write(block) }
     }
@@ -46,12 +46,19 @@ extension DiskWriter {
     private func run(_ job: WriteJob, _ pending: inout Pending) throws(DiskCacheError) {
         var count = 1
         switch job.task {
-        case .commit(let entry, let file, let isDurable): try commit(entry, file, isDurable, &pending)
+        case .commit(let entry, let file, let isDurable, let permit):
+            guard permit?.isValid ?? true else { throw .purged }
+            try commit(entry, file, isDurable, &pending)
         case .remove(let id, let reason): count = try remove(id, because: reason, &pending) ? 1 : 0
         case .discard(let id, let identity): count = try discard(id, identity, &pending) ? 1 : 0
-        case .save(let record): pending.changes.append(.save(record, at: parts.clock()))
+        case .save(let record, let permit):
+            guard permit?.isValid ?? true else { throw .purged }
+            pending.changes.append(.save(record, at: parts.clock()))
         case .removeRecord(let key): pending.changes.append(.deleteRecord(key))
         case .removeSource(let key): count = try removeSource(key, &pending)
+        case .link(let links):
+            pending.changes += links.map { .link($0, at: parts.clock()) }
+        case .removeTag(let tag, let found): count = try removeTag(tag, found, &pending)
         case .removeAll: count = try removeAll(&pending)
         case .sweep:
             settle(&pending)
@@ -94,6 +101,8 @@ extension DiskWriter {
 
     private func removeSource(_ key: CacheKey, _ pending: inout Pending) throws(DiskCacheError) -> Int {
         settle(&pending)
+        // While files are looked through, the index does not know them all.
+        while try stepScan() {}
         var count = 0
         while true {
             let entries = try parts.index.entries(ofSource: key, limit: parts.configuration.limits.batchSize)
@@ -101,6 +110,24 @@ extension DiskWriter {
             pending.changes.append(.deleteRecord(key))
             try tellIndex(&pending)
             if entries.isEmpty { return count }
+        }
+    }
+
+    private func removeTag(
+        _ tag: String, _ found: ([TagLink]) -> Void, _ pending: inout Pending
+    ) throws(DiskCacheError) -> Int {
+        settle(&pending)
+        var count = 0
+        while true {
+            let links = try parts.index.links(ofTag: tag, limit: parts.configuration.limits.batchSize)
+            guard !links.isEmpty else { return count }
+            found(links)
+            for link in links {
+                let id = EntryID(kind: .result, key: link.result)
+                if try remove(id, because: .purged, &pending) { count += 1 }
+                pending.changes.append(.unlink(link))
+            }
+            try tellIndex(&pending)
         }
     }
 

@@ -51,7 +51,12 @@ extension DiskWriter {
         case .touches: if try !stepTouches() { advance(to: .age) }
         case .age: if try !stepAge() { advance(to: .size) }
         case .size: if try !stepSize() { advance(to: .records) }
-        case .records: if try !stepRecords() { advance(to: .vacuum) }
+        case .records: if try !stepRecords() { advance(to: .tags) }
+        case .tags:
+            let limits = parts.configuration.limits
+            if try parts.index.trimLinks(to: limits.maxTagLinks, limit: batchSize) == 0 {
+                advance(to: .vacuum)
+            }
         case .vacuum:
             if try !parts.index.giveBackPages(limit: batchSize) { endSweep(with: nil) }
         }

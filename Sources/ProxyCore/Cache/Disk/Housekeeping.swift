@@ -12,6 +12,8 @@ struct Housekeeping: Sendable {
         case size
         /// Forgetting the source records saved longest ago, when there are too many.
         case records
+        /// Forgetting the tags seen longest ago, when there are too many.
+        case tags
         /// Giving unused pages of the index back.
         case vacuum
     }

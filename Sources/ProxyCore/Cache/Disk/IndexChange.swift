@@ -26,6 +26,10 @@ enum IndexChange: Sendable {
     case save(SourceRecord, at: Int64)
     /// A source's record is forgotten.
     case deleteRecord(CacheKey)
+    /// A tag hangs on a result, seen at this time.
+    case link(TagLink, at: Int64)
+    /// A tag no longer hangs on a result.
+    case unlink(TagLink)
     /// Everything is gone.
     case deleteEverything
 }

@@ -5,17 +5,21 @@ struct WriteJob: Sendable {
     /// What there is to do.
     enum Task: Sendable {
         /// Name a staged file, whose header is written, as the entry's.
-        case commit(IndexEntry, OwnedDescriptor, durable: Bool)
+        case commit(IndexEntry, OwnedDescriptor, durable: Bool, PurgeLedger.Permit?)
         /// Remove an entry.
         case remove(EntryID, because: EvictionReason)
         /// Remove an entry whose file is damaged, if that is still the file there; nil when there was none at all.
         case discard(EntryID, VerifiedFiles.Identity?)
         /// Remember a source's record.
-        case save(SourceRecord)
+        case save(SourceRecord, PurgeLedger.Permit?)
         /// Forget a source's record.
         case removeRecord(CacheKey)
         /// Remove every entry made from a source, and its record.
         case removeSource(CacheKey)
+        /// Remember tags.
+        case link([TagLink])
+        /// Remove every result under a tag; `found` hears of them first.
+        case removeTag(String, found: @Sendable ([TagLink]) -> Void)
         /// Remove everything.
         case removeAll
         /// Do a whole sweep, accesses written first.

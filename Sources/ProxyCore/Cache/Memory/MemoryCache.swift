@@ -61,10 +61,12 @@ public final class MemoryCache: Sendable {
         shard(of: key).state.withLock { $0.peek(key) }
     }
 
-    /// Puts an entry in, in place of one with the same key; false when it is too large to be let in.
+    /// Puts an entry in, in place of one with the same key; false when it is too large to be let in, or its permit void.
     @discardableResult
-    public func insert(_ entry: MemoryEntry) -> Bool {
-        let leaving = shard(of: entry.description.key).state.withLock { $0.insert(entry) }
+    public func insert(_ entry: MemoryEntry, permit: PurgeLedger.Permit? = nil) -> Bool {
+        let leaving = shard(of: entry.description.key).state.withLock { shard in
+            permit?.isValid ?? true ? shard.insert(entry) : [entry]
+        }
         return leaving.last !== entry
     }
 
@@ -80,6 +82,15 @@ public final class MemoryCache: Sendable {
         shards.reduce(0) { sum, shard in
             sum + shard.state.withLock { $0.removeAll(ofSource: source) }.count
         }
+    }
+
+    /// Entries made from a source, at most `limit`.
+    public func list(ofSource source: CacheKey, limit: Int) -> [MemoryEntry] {
+        var entries: [MemoryEntry] = []
+        for shard in shards where entries.count < limit {
+            entries += shard.state.withLock { $0.list(ofSource: source, limit: limit - entries.count) }
+        }
+        return entries
     }
 
     /// Takes everything out and returns how many entries that were.

@@ -91,6 +91,11 @@ struct MemoryShard: Sendable {
         return removed
     }
 
+    /// Entries of a source, at most `limit`.
+    func list(ofSource source: CacheKey, limit: Int) -> [MemoryEntry] {
+        (keysBySource[source] ?? []).prefix(limit).compactMap { ring.peek($0) }
+    }
+
     /// Takes everything out.
     mutating func removeAll() -> [MemoryEntry] {
         keysBySource = [:]

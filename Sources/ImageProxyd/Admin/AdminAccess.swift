@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Crypto
+internal import HTTPServer
+internal import ProxyCore
+
+/// Who may use the admin listener.
+struct AdminAccess: Sendable {
+    /// What must be shown (RFC 6750); nil lets in whoever gets here, over loopback or a unix socket.
+    private let digest: SHA256Digest?
+
+    init(token: [UInt8]?) {
+        digest = token.map { SHA256.hash(data: $0) }
+    }
+
+    /// Nil when the request may go on, else the answer.
+    func refusal(of request: HTTPRequest) -> HTTPResponse? {
+        guard let digest else { return isAddressedByName(request) ? Self.wrongHost : nil }
+        let shown = unsafe request.withFirstValue(of: .authorization) { unsafe Self.token(in: $0) } ?? nil
+        // Digests are compared in constant time, and are all of one length.
+        if let shown, SHA256.hash(data: shown) == digest { return nil }
+        return Self.unauthorized
+    }
+
+    private static func token(in value: UnsafeRawBufferPointer) -> [UInt8]? {
+        let scheme = Array("bearer ".utf8)
+        guard value.count > scheme.count,
+            unsafe value.prefix(scheme.count).elementsEqual(scheme, by: { $0 | 0x20 == $1 | 0x20 })
+        else { return nil }
+        return unsafe Array(value.dropFirst(scheme.count).drop { $0 == UInt8(ascii: " ") })
+    }
+
+    /// Whether a browser was lured here: a name that resolves to loopback is a stranger's (DNS rebinding).
+    private func isAddressedByName(_ request: HTTPRequest) -> Bool {
+        guard request.client != .unix else { return false }
+        let host =
+            unsafe request.withFirstValue(of: .host) { unsafe String(decoding: $0, as: UTF8.self) } ?? ""
+        let name = host.hasPrefix("[") ? Substring(host) : host.prefix { $0 != ":" }
+        return !name.hasPrefix("[") && name.lowercased() != "localhost"
+            && !name.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+    }
+
+    private static let unauthorized: HTTPResponse = {
+        var response = ResponseMapping.problem(
+            ProblemDocument(status: 401, code: "unauthorized", title: "The admin token is missing or wrong"),
+            context: ExchangeContext(.admin))
+        response.fields.append(.wwwAuthenticate, text: #"Bearer realm="imageproxyd""#)
+        return response
+    }()
+
+    private static let wrongHost = ResponseMapping.problem(
+        ProblemDocument(
+            status: 403, code: "host_forbidden", title: "The admin listener is asked for by its address"),
+        context: ExchangeContext(.admin))
+}
+
+extension FieldName {
+    /// `WWW-Authenticate` (RFC 9110 §11.6.1).
+    static let wwwAuthenticate = FieldName(literal: "WWW-Authenticate")
+    /// `Authorization` (RFC 9110 §11.6.2).
+    static let authorization = FieldName(literal: "Authorization")
+}

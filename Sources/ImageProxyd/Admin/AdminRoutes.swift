@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPServer
+internal import ProxyCore
+
+/// The admin listener's table of routes: what operators ask for, beside health and metrics.
+struct AdminRoutes: RequestHandling {
+    let access: AdminAccess
+    let cache: CacheHandler
+    let failed: FailedHandler
+    let status: StatusHandler
+    let accounting: Accounting
+
+    private enum Path: String, CaseIterable {
+        case cache = "/cache"
+        case failed = "/failed"
+        case image = "/img"
+        case health = "/healthz"
+        case readiness = "/readyz"
+        case metrics = "/metrics"
+
+        var methods: [HTTPMethod] {
+            switch self {
+            case .cache, .failed: [.get, .head, .delete]
+            case .image: [.purge]
+            case .health, .readiness, .metrics: [.get, .head]
+            }
+        }
+    }
+
+    func answer(_ request: HTTPRequest) -> HTTPAnswer {
+        let target = request.target
+        let name = target.prefix { $0 != "?" }
+        guard let path = Path(rawValue: String(name)) else { return .now(Self.notFound) }
+        guard path.methods.contains(request.method) else { return .now(Self.methodNotAllowed(path.methods)) }
+        switch path {
+        case .health: return .now(status.health)
+        case .readiness: return .now(status.readiness())
+        case .cache, .failed, .image, .metrics: break
+        }
+        if let refusal = access.refusal(of: request) { return .now(refusal) }
+        let query = target.utf8.dropFirst(name.utf8.count + 1)
+        return .later(context: ExchangeContext(.admin).packed) {
+            await answer(path, request, Array(query))
+        }
+    }
+
+    private func answer(_ path: Path, _ request: HTTPRequest, _ query: [UInt8]) async -> HTTPResponse {
+        do throws(AdminFailure) {
+            switch path {
+            case .cache where request.method == .delete: return try await cache.purge(query)
+            case .cache: return try await cache.list(query)
+            case .image: return try await cache.purgeImage(query)
+            case .failed where request.method == .delete: return try failed.clear(query)
+            case .failed: return try failed.list(query)
+            case .metrics: return status.metrics(for: request)
+            case .health, .readiness: return status.health
+            }
+        } catch {
+            return error.response
+        }
+    }
+
+    func isVital(_ request: HTTPRequest) -> Bool { true }
+
+    func didFinish(_ exchange: HTTPExchange) { accounting.didFinish(exchange) }
+
+    private static let notFound = ResponseMapping.problem(
+        ProblemDocument(status: 404, code: "not_found", title: "There is nothing at this path"),
+        context: ExchangeContext(.admin))
+
+    private static func methodNotAllowed(_ methods: [HTTPMethod]) -> HTTPResponse {
+        let allowed = methods.map(\.rawValue).joined(separator: ", ")
+        var response = ResponseMapping.problem(
+            ProblemDocument(
+                status: 405, code: "method_not_allowed", title: "The method is not allowed here",
+                detail: "allowed are \(allowed)"),
+            context: ExchangeContext(.admin))
+        response.fields.append(.allow, text: allowed)
+        return response
+    }
+}
+
+/// Why an operator's request was not carried out.
+enum AdminFailure: Error {
+    /// A parameter is missing or wrong.
+    case request(PipelineError)
+    /// The disk tier failed.
+    case disk(DiskCacheError)
+
+    /// As a problem document.
+    var response: HTTPResponse {
+        let context = ExchangeContext(.admin)
+        switch self {
+        case .request(let error): return ResponseMapping.problem(ProblemDocument(error), context: context)
+        case .disk(let error):
+            return ResponseMapping.problem(
+                ProblemDocument(
+                    status: 503, code: "cache_failed", title: "The disk tier could not do it",
+                    detail: "\(error)"),
+                context: context)
+        }
+    }
+}

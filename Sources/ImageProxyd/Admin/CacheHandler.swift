@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPServer
+internal import ProxyCore
+
+/// Answers `/cache` and `PURGE /img`: what is cached, and away with it.
+struct CacheHandler: Sendable {
+    let pipeline: ImagePipeline
+    let clock: @Sendable () -> Int64
+
+    private static let selectors = ["url", "url64", "key", "tag", "all"]
+
+    /// `DELETE /cache`: one of `url`, `url64`, `key`, `tag` and `all=1`, and `tier`.
+    func purge(_ query: [UInt8]) async throws(AdminFailure) -> HTTPResponse {
+        let query = try AdminQuery(query, names: Set(Self.selectors + ["tier"]))
+        let given = Self.selectors.filter { query[$0] != nil }
+        guard let selector = given.first else { throw .request(.missingParameter("url")) }
+        guard given.count == 1 else {
+            throw AdminQuery.invalid(given[1], "only one of \(Self.selectors.joined(separator: ", "))")
+        }
+        guard let tiers = PurgedTiers(rawValue: query["tier"] ?? "all") else {
+            throw AdminQuery.invalid("tier", "must be one of all, disk, memory")
+        }
+        return try await purge(target(selector, query, tiers), in: tiers)
+    }
+
+    /// `PURGE /img`: the source of an image's URL, with all variants; what else the URL says does not matter.
+    func purgeImage(_ query: [UInt8]) async throws(AdminFailure) -> HTTPResponse {
+        let query = try AdminQuery(query, names: ImageRequestParser.parameterNames)
+        guard let source = try query.source() else { throw .request(.missingParameter("url")) }
+        return try await purge(.source(source), in: .all)
+    }
+
+    private func target(
+        _ selector: String, _ query: AdminQuery, _ tiers: PurgedTiers
+    ) throws(AdminFailure) -> PurgeTarget {
+        let value = query[selector] ?? ""
+        switch selector {
+        case "key":
+            guard let key = CacheKey(value) else {
+                throw AdminQuery.invalid("key", "must be 32 hexadecimal digits")
+            }
+            return .key(key)
+        case "tag":
+            guard Delivery.isTag(value) else {
+                throw AdminQuery.invalid("tag", "a tag is 1 to 64 letters, digits and any of _ . : -")
+            }
+            guard tiers == .all else { throw AdminQuery.invalid("tier", "a tag goes from all tiers") }
+            return .tag(value)
+        case "all":
+            guard value == "1" else { throw AdminQuery.invalid("all", "must be 1") }
+            return .everything
+        default:
+            guard let source = try query.source() else { throw .request(.missingParameter("url")) }
+            return .source(source)
+        }
+    }
+
+    private func purge(
+        _ target: PurgeTarget, in tiers: PurgedTiers
+    ) async throws(AdminFailure) -> HTTPResponse {
+        do throws(DiskCacheError) {
+            let counts = try await pipeline.purge(target, in: tiers)
+            return AdminAnswer.json([
+                ("memory", .integer(counts.memory)), ("disk", .integer(counts.disk)),
+                ("failures", .integer(counts.failures)),
+            ])
+        } catch {
+            throw .disk(error)
+        }
+    }
+
+    /// `GET /cache?url=…`: keys, tiers, sizes, freshness.
+    func list(_ query: [UInt8]) async throws(AdminFailure) -> HTTPResponse {
+        let query = try AdminQuery(query, names: ["url", "url64"])
+        guard let source = try query.source() else { throw .request(.missingParameter("url")) }
+        do throws(DiskCacheError) {
+            return answer(try await pipeline.listing(of: source), of: source)
+        } catch {
+            throw .disk(error)
+        }
+    }
+
+    private func answer(_ listing: SourceListing, of source: SourceURL) -> HTTPResponse {
+        let memory = listing.memory.map { entry in
+            JSONValue.object([
+                .init(name: "tier", value: .string("memory")),
+                .init(name: "kind", value: .string("\(entry.kind)")),
+                .init(name: "key", value: .string("\(entry.key)")),
+                .init(name: "format", value: .string(entry.format.rawValue)),
+                .init(name: "stored", value: .string(HTTPDate(seconds: entry.storedAt).description)),
+            ])
+        }
+        let disk = listing.disk.map { entry in
+            JSONValue.object([
+                .init(name: "tier", value: .string("disk")),
+                .init(name: "kind", value: .string("\(entry.kind)")),
+                .init(name: "key", value: .string("\(entry.key)")),
+                .init(name: "bytes", value: .integer(Int(entry.bytes))),
+                .init(name: "stored", value: .string(HTTPDate(seconds: entry.storedAt).description)),
+                .init(name: "accessed", value: .string(HTTPDate(seconds: entry.accessedAt).description)),
+            ])
+        }
+        return AdminAnswer.json([
+            ("url", .string(source.normalized)), ("source", listing.record.map(freshness) ?? .null),
+            ("entries", .array(memory + disk)), ("cut", .bool(listing.isCut)),
+        ])
+    }
+
+    private func freshness(_ record: SourceRecord) -> JSONValue {
+        let now = clock()
+        return .object([
+            .init(name: "key", value: .string("\(record.key)")),
+            .init(name: "format", value: .string(record.format.rawValue)),
+            .init(name: "bytes", value: .integer(record.byteCount)),
+            .init(name: "fresh", value: .bool(record.isFresh(at: now))),
+            .init(name: "age", value: .integer(Int(record.currentAge(at: now)))),
+            .init(name: "lifetime", value: .integer(Int(record.freshnessLifetime))),
+            .init(name: "etag", value: record.entityTag.map { .string($0) } ?? .null),
+            .init(name: "lastModified", value: record.lastModified.map { .string($0) } ?? .null),
+        ])
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPServer
+internal import ProxyCore
+
+/// Answers `/failed`: what is on the blacklist, and off with it (SDWebImage: removeFailedURL).
+struct FailedHandler: Sendable {
+    let pipeline: ImagePipeline
+
+    /// Most failures in one answer.
+    private static let maxListed = 10_000
+
+    /// `GET /failed[?url=…]`.
+    func list(_ query: [UInt8]) throws(AdminFailure) -> HTTPResponse {
+        let source = try AdminQuery(query, names: ["url", "url64"]).source()
+        let failures = pipeline.failed(of: source, limit: Self.maxListed + 1)
+        let items = failures.prefix(Self.maxListed).map { failure in
+            JSONValue.object([
+                .init(name: "url", value: .string(failure.text)),
+                .init(name: "key", value: .string("\(failure.key)")),
+                .init(name: "code", value: .string(failure.remembered.failure.disposition.code)),
+                .init(name: "class", value: .string(failure.remembered.failureClass.rawValue)),
+                .init(name: "remaining", value: .integer(Int(failure.remembered.remainingSeconds))),
+            ])
+        }
+        return AdminAnswer.json([
+            ("failed", .array(Array(items))), ("cut", .bool(failures.count > Self.maxListed)),
+        ])
+    }
+
+    /// `DELETE /failed[?url=…]`.
+    func clear(_ query: [UInt8]) throws(AdminFailure) -> HTTPResponse {
+        let source = try AdminQuery(query, names: ["url", "url64"]).source()
+        return AdminAnswer.json([("failures", .integer(pipeline.forgetFailures(of: source)))])
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPServer
+internal import ProxyCore
+
+/// An image that stands in for a source that fails (SDWebImage: placeholder). Configuration: `placeholders`.
+struct Placeholder: Sendable {
+    /// The file's bytes.
+    let bytes: [UInt8]
+    /// What they are, by their magic bytes.
+    let format: ImageFormat
+
+    /// Largest file; it stays in memory.
+    static let maxBytes = 4 << 20
+
+    /// Why a file can't stand in.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Takes a file's bytes: a raster image that browsers show.
+    init(_ bytes: [UInt8]) throws(Failure) {
+        guard bytes.count <= Self.maxBytes else {
+            throw Failure(description: "larger than \(ByteCount(Self.maxBytes))")
+        }
+        guard let format = ImageFormat(sniffing: bytes), format != .svg else {
+            throw Failure(description: "not a JPEG, PNG, WebP, GIF or AVIF image")
+        }
+        self.bytes = bytes
+        self.format = format
+    }
+
+    /// Puts the image in the place of a problem document; the status stays the error's own.
+    func replaceDocument(of response: inout HTTPResponse) {
+        response.fields.set(.contentType, text: format.row.mediaType)
+        response.fields.append(.contentDisposition, text: "inline")
+        response.fields.append(.contentSecurityPolicy, text: "default-src 'none'; sandbox")
+        response.fields.append(.crossOriginResourcePolicy, text: "cross-origin")
+        response.body = .bytes(bytes)
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ProxyCore
+
+/// How a signing key is written into a file.
+enum KeyText {
+    /// The key that a file's bytes spell: themselves, or what stands behind `hex:` or `base64:`; nil when that is none.
+    static func decode(_ bytes: [UInt8]) -> [UInt8]? {
+        if bytes.starts(with: "hex:".utf8) { return hexadecimal(bytes.dropFirst(4)) }
+        if bytes.starts(with: "base64:".utf8) { return base64(bytes.dropFirst(7)) }
+        return bytes
+    }
+
+    private static func hexadecimal(_ digits: ArraySlice<UInt8>) -> [UInt8]? {
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        var rest = digits
+        while let high = rest.popFirst(), let low = rest.popFirst() {
+            guard let byte = UInt8(String(decoding: [high, low], as: UTF8.self), radix: 16), high != 0x2B
+            else {
+                return nil
+            }
+            bytes.append(byte)
+        }
+        return bytes
+    }
+
+    /// Both alphabets, with or without padding.
+    private static func base64(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        var text = text
+        while text.last == UInt8(ascii: "=") { text.removeLast() }
+        return Base64URL.decode(
+            text.map { byte in
+                switch byte {
+                case UInt8(ascii: "+"): UInt8(ascii: "-")
+                case UInt8(ascii: "/"): UInt8(ascii: "_")
+                default: byte
+                }
+            })
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ProxyCore
+
+/// What lies in the files that the settings name: secrets and pictures. Read once, at the start.
+struct NamedFiles: Sendable {
+    /// Who must sign, and with which keys.
+    let signatures: SignaturePolicy
+    /// What an operator must show at the admin listener; nil when nothing.
+    let adminToken: [UInt8]?
+    /// Images that stand in for failed sources, by name.
+    let placeholders: [String: Placeholder]
+
+    /// Fewest bytes of a token that is to be guessed by nobody.
+    private static let minTokenBytes = 16
+
+    /// Reads them all.
+    /// - Throws: every file that is missing or holds the wrong thing.
+    init(
+        _ configuration: ProxyConfiguration, environment: [String: String] = HostProcess.environment
+    ) throws(ConfigurationError) {
+        var reader = Reader(environment: environment)
+        let security = configuration.security
+        var keys: [[UInt8]] = []
+        for (index, place) in security.keys.enumerated() {
+            if let key = reader.key("security.keys.\(index)", place) { keys.append(key) }
+        }
+        signatures = SignaturePolicy(keys: keys, isRequired: security.requireSignature ?? true)
+        let token = configuration.admin.token
+        adminToken = token.isEmpty ? nil : reader.secret("admin.token", token, least: Self.minTokenBytes)
+        var placeholders: [String: Placeholder] = [:]
+        for (name, path) in configuration.placeholders.sorted(by: { $0.key < $1.key }) {
+            placeholders[name] = reader.placeholder("placeholders.\(name)", path)
+        }
+        self.placeholders = placeholders
+        guard reader.issues.isEmpty else { throw ConfigurationError(issues: reader.issues) }
+    }
+}
+
+/// Reads files, and collects what is wrong with them.
+private struct Reader {
+    let environment: [String: String]
+    var issues: [ConfigurationIssue] = []
+
+    init(environment: [String: String]) {
+        self.environment = environment
+    }
+
+    /// A file's bytes less one final newline.
+    mutating func secret(_ key: String, _ place: String, least: Int) -> [UInt8]? {
+        guard var bytes = contents(key, place) else { return nil }
+        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+        guard bytes.count >= least else {
+            return refuse(key, "\(place) holds \(bytes.count) bytes, expected at least \(least)")
+        }
+        return bytes
+    }
+
+    /// A signing key: raw bytes, or text behind `hex:` or `base64:`.
+    mutating func key(_ key: String, _ place: String) -> [UInt8]? {
+        guard let bytes = secret(key, place, least: 1) else { return nil }
+        guard let decoded = KeyText.decode(bytes) else {
+            return refuse(key, "\(place) is neither raw bytes nor hex: or base64: text")
+        }
+        guard decoded.count >= SignaturePolicy.minKeyBytes else {
+            return refuse(
+                key,
+                "\(place) holds a key of \(decoded.count) bytes, expected at least \(SignaturePolicy.minKeyBytes)"
+            )
+        }
+        return decoded
+    }
+
+    mutating func placeholder(_ key: String, _ path: String) -> Placeholder? {
+        guard let bytes = contents(key, path) else { return nil }
+        do throws(Placeholder.Failure) {
+            return try Placeholder(bytes)
+        } catch {
+            return refuse(key, "\(path): \(error)")
+        }
+    }
+
+    private mutating func contents(_ key: String, _ place: String) -> [UInt8]? {
+        do throws(HostProcess.Failure) {
+            return try HostProcess.contents(of: path(of: place))
+        } catch {
+            return refuse(key, "\(place): \(error)")
+        }
+    }
+
+    /// `credential:NAME` is a file that the service manager handed over (systemd.exec(5), LoadCredential=).
+    private func path(of place: String) throws(HostProcess.Failure) -> String {
+        guard place.hasPrefix("credential:") else { return place }
+        let name = place.dropFirst("credential:".count)
+        guard !name.isEmpty, !name.contains("/"), name != "." && name != ".." else {
+            throw HostProcess.Failure(description: "a credential's name has no slashes")
+        }
+        guard let folder = environment["CREDENTIALS_DIRECTORY"] else {
+            throw HostProcess.Failure(description: "there is no CREDENTIALS_DIRECTORY in the environment")
+        }
+        return "\(folder)/\(name)"
+    }
+
+    private mutating func refuse<Value>(_ key: String, _ problem: String) -> Value? {
+        issues.append(ConfigurationIssue(path: key, problem: problem))
+        return nil
+    }
+}

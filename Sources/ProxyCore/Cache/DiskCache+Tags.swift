@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension DiskCache {
+    /// Remembers tags; when it returns, a purge finds them, also after a restart.
+    ///
+    /// The links seen longest ago go beyond `limits.maxTagLinks`; a purge by such a tag no longer finds the entry.
+    public func link(_ links: [TagLink]) async throws(DiskCacheError) {
+        guard !links.isEmpty else { return }
+        _ = try await writer.perform(.link(links))
+    }
+
+    /// Removes all results under a tag, and the links themselves.
+    ///
+    /// - Parameter found: called on the writing thread with the links, some at a time, before their entries are removed:
+    ///   whoever voids permits there can be sure that no commit slips in behind.
+    /// - Returns: how many entries were removed.
+    public func removeAll(
+        taggedWith tag: String, found: @escaping @Sendable ([TagLink]) -> Void
+    ) async throws(DiskCacheError) -> Int {
+        try await writer.perform(.removeTag(tag, found: found))
+    }
+
+    /// An entry of the tier, as an operator sees it.
+    public struct Listed: Sendable {
+        /// The kind.
+        public let kind: EntryKind
+        /// The key.
+        public let key: CacheKey
+        /// The length of its file in bytes.
+        public let bytes: Int64
+        /// When it was stored, in seconds since 1970.
+        public let storedAt: Int64
+        /// When it was last served, in seconds since 1970; some minutes behind.
+        public let accessedAt: Int64
+    }
+
+    /// Entries made from a source, at most `limit`.
+    public func list(ofSource source: CacheKey, limit: Int) async throws(DiskCacheError) -> [Listed] {
+        let entries = try await readers.run { () throws(DiskCacheError) in
+            try self.parts.index.entries(ofSource: source, limit: limit)
+        }
+        return entries.map { entry in
+            Listed(
+                kind: entry.id.kind, key: entry.id.key, bytes: entry.bytes, storedAt: entry.storedAt,
+                accessedAt: entry.accessedAt)
+        }
+    }
+}

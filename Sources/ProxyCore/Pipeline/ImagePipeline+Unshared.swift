@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension ImagePipeline {
+    /// An image as one client alone may see it: asked for with its cookies, shared with nobody and kept nowhere.
+    ///
+    /// No flight, no tier, no entry of the blacklist (SDWebImage: handleCookies); only the breakers hear of it.
+    public func unsharedResponse(
+        for request: ImageRequest, cookies: [String]
+    ) async throws(PipelineError) -> ImageResponse {
+        let permit = tiers.ledger.permit(for: request.resultKey)
+        let source = try await unsharedSource(for: request, cookies: cookies)
+        let plan = request.plan ?? (source.record.format == .svg ? configuration.rasterPlan : nil)
+        guard let plan else { return await passThrough(source, for: request, permit: permit) }
+        return try await make(source, by: plan, for: request, keeping: .nothing, permit: permit)
+    }
+
+    private func unsharedSource(
+        for request: ImageRequest, cookies: [String]
+    ) async throws(PipelineError) -> Source {
+        let pass = try failures.hosts.admit(request.source.origin, at: clock())
+        let start = ContinuousClock.now
+        let fetch = newFetch(request, keeping: .nothing)
+        var question = OriginRequest(url: request.source)
+        // Several lines of `Cookie` are one list, joined by semicolons (RFC 9113 §8.2.3, RFC 6265 §4.2).
+        if !cookies.isEmpty {
+            question.fields = [OriginRequest.Field(name: "Cookie", value: cookies.joined(separator: "; "))]
+        }
+        do throws(LoadError) {
+            let summary = try await loader.load(question, into: fetch)
+            failures.hosts.report(pass, nil, lastHop: fetch.lastHop, at: clock())
+            metrics.count(summary, isNotModified: false, took: start.microsecondsUntilNow)
+            return try unsharedSource(request, from: fetch, fetchTime: start.microsecondsUntilNow)
+        } catch {
+            failures.hosts.report(pass, error, lastHop: fetch.lastHop, at: clock())
+            metrics.count(error, took: start.microsecondsUntilNow)
+            throw PipelineError(error)
+        }
+    }
+
+    private func unsharedSource(
+        _ request: ImageRequest, from fetch: OriginalFetch, fetchTime: Int
+    ) throws(LoadError) -> Source {
+        guard let head = fetch.head, head.status != 304 else { throw .incomplete("no body") }
+        let format = try fetch.sniff()
+        fetch.body.finish()
+        guard let content = fetch.body.content else { throw .storage("the body can't be read back") }
+        var record = freshness.record(
+            key: request.sourceKey, keyText: request.sourceKeyText, contentHash: content.hash,
+            byteCount: content.body.count, format: format, head: head, after: fetch.redirects,
+            isAuthorized: false)
+        record.directives.insert(.isPrivate)
+        var source = Source(record: record, body: content.body, provenance: .fetched(.request))
+        source.fetchTime = fetchTime
+        return source
+    }
+}

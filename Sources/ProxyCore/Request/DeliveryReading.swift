@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads the parameters that no key depends on.
+enum DeliveryReading {
+    /// Most bytes of a tag.
+    private static let maxTagBytes = 64
+    /// Most bytes of a file's name: what most file systems take.
+    private static let maxFilenameBytes = 255
+
+    /// `options`: names, separated by commas.
+    static func options(_ value: String) throws(PipelineError) -> ImageOptions {
+        var options: ImageOptions = []
+        for (position, name) in members(of: value) {
+            guard let option = ImageOptions(named: name) else {
+                let known = ImageOptions.names.map(\.name).joined(separator: ", ")
+                throw .invalidParameter(
+                    name: "options", position: position, reason: "'\(name)' is none of \(known)")
+            }
+            guard options.insert(option).inserted else {
+                throw .invalidParameter(
+                    name: "options", position: position, reason: "'\(name)' is given more than once")
+            }
+        }
+        guard !options.isSuperset(of: [.fromCacheOnly, .fromLoaderOnly]) else {
+            throw .invalidParameter(
+                name: "options", position: 0,
+                reason: "from-cache-only and from-loader-only exclude each other")
+        }
+        return options
+    }
+
+    /// `tag`: names, separated by commas; repeated ones count once.
+    static func tags(_ value: String) throws(PipelineError) -> [String] {
+        var tags: [String] = []
+        for (position, tag) in members(of: value) where !tags.contains(String(tag)) {
+            guard (1...maxTagBytes).contains(tag.utf8.count), tag.utf8.allSatisfy(isTagByte) else {
+                throw .invalidParameter(
+                    name: "tag", position: position,
+                    reason: "a tag is 1 to \(maxTagBytes) letters, digits and any of _ . : -")
+            }
+            guard tags.count < Delivery.maxTags else {
+                throw .invalidParameter(
+                    name: "tag", position: position, reason: "at most \(Delivery.maxTags) tags")
+            }
+            tags.append(String(tag))
+        }
+        return tags
+    }
+
+    /// Whether `text` can be a tag.
+    static func isTag(_ text: String) -> Bool {
+        (1...maxTagBytes).contains(text.utf8.count) && text.utf8.allSatisfy(isTagByte)
+    }
+
+    /// `filename`: one name, no path.
+    static func filename(_ value: String) throws(PipelineError) -> String {
+        guard value.utf8.count <= maxFilenameBytes else {
+            throw .invalidParameter(
+                name: "filename", position: maxFilenameBytes, reason: "at most \(maxFilenameBytes) bytes")
+        }
+        let wrong = value.unicodeScalars.firstIndex { scalar in
+            scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+                || "/\\".unicodeScalars.contains(scalar)
+                || scalar.properties.generalCategory == .format || scalar.properties.isBidiControl
+        }
+        if let wrong {
+            throw .invalidParameter(
+                name: "filename", position: value.utf8.distance(from: value.utf8.startIndex, to: wrong),
+                reason: "a name without slashes or control characters")
+        }
+        guard value != ".", value != ".." else {
+            throw .invalidParameter(name: "filename", position: 0, reason: "a name, not a folder")
+        }
+        return value
+    }
+
+    /// The members of a comma list, each with its offset in bytes.
+    private static func members(of value: String) -> [(Int, Substring)] {
+        var position = 0
+        return value.split(separator: ",", omittingEmptySubsequences: false).map { member in
+            defer { position += member.utf8.count + 1 }
+            return (position, member)
+        }
+    }
+
+    private static func isTagByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: "_.:-".utf8.contains(byte)
+        }
+    }
+}
