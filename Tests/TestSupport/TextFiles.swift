@@ -4,6 +4,9 @@ import Glibc
 
 /// Texts of the repository that tests hold to their word; paths are relative to its root.
 public enum TextFiles {
+    /// The absolute path of a file.
+    public static func path(_ path: String) -> String { root + path }
+
     /// The text of a file.
     public static func read(_ path: String) -> String {
         guard let file = fopen(root + path, "r") else { fatalError("no file \(path)") }

@@ -6,6 +6,8 @@ import ProxyCore
 struct NamedFiles: Sendable {
     /// Who must sign, and with which keys.
     let signatures: SignaturePolicy
+    /// The key that new URLs are signed with.
+    let firstKey: [UInt8]?
     /// What an operator must show at the admin listener; nil when nothing.
     let adminToken: [UInt8]?
     /// Images that stand in for failed sources, by name.
@@ -25,6 +27,7 @@ struct NamedFiles: Sendable {
         for (index, place) in security.keys.enumerated() {
             if let key = reader.key("security.keys.\(index)", place) { keys.append(key) }
         }
+        firstKey = keys.first
         signatures = SignaturePolicy(keys: keys, isRequired: security.requireSignature ?? true)
         let token = configuration.admin.token
         adminToken = token.isEmpty ? nil : reader.secret("admin.token", token, least: Self.minTokenBytes)
@@ -34,6 +37,13 @@ struct NamedFiles: Sendable {
         }
         self.placeholders = placeholders
         guard reader.issues.isEmpty else { throw ConfigurationError(issues: reader.issues) }
+    }
+
+    /// Reads a signing key.
+    static func key(at path: String) throws(ConfigurationError) -> [UInt8] {
+        var reader = Reader(environment: HostProcess.environment)
+        guard let key = reader.key("", path) else { throw ConfigurationError(issues: reader.issues) }
+        return key
     }
 }
 

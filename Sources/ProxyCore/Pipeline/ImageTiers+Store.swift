@@ -120,7 +120,7 @@ extension ImageTiers {
     /// Keeps a source's record.
     func save(_ record: SourceRecord, keeping: Keeping, permit: PurgeLedger.Permit) async {
         guard keeping != .nothing else { return }
-        update(record)
+        update(record, permit: permit)
         guard keeping.usesDisk else { return }
         // Lost: a failure to write; the source is then asked for again.
         try? await disk.save(record, permit: permit)

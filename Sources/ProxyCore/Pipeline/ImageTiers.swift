@@ -51,9 +51,9 @@ public final class ImageTiers: Sendable {
     }
 
     /// Gives all entries of a source its new record.
-    func update(_ record: SourceRecord) {
-        memory.update(record)
-        files.update(record)
+    func update(_ record: SourceRecord, permit: PurgeLedger.Permit? = nil) {
+        memory.update(record, permit: permit)
+        files.update(record, permit: permit)
     }
 
     /// Bytes found in a tier, and what they are.

@@ -10,9 +10,11 @@ final class Proxy: Sendable {
 
     /// - Parameters:
     ///   - settings: further members of the configuration's object.
+    ///   - security: further members of `security`.
     ///   - results: `cache.results`.
     init(
-        settings: String = "", results: String = "all", in folder: TemporaryDirectory? = nil,
+        settings: String = "", security: String = "", results: String = "all",
+        in folder: TemporaryDirectory? = nil,
         origin: FakeOrigin? = nil
     ) async throws {
         let folder = try folder ?? TemporaryDirectory()
@@ -22,7 +24,7 @@ final class Proxy: Sendable {
         daemon = try await DaemonProcess.start(
             in: folder.path,
             configuration: """
-                {"security": {"allowedNetworks": ["127.0.0.0/8"]}, "cache": {"results": "\(results)", "disk": {"directory": "\(folder.path)/cache"}}, \
+                {"security": {"allowedNetworks": ["127.0.0.0/8"]\(security.isEmpty ? "" : ", ")\(security)}, "cache": {"results": "\(results)", "disk": {"directory": "\(folder.path)/cache"}}, \
                 "transform": {"workers": 2, "queue": 512, "queueTimeout": "60s"}\(separator)\(settings)}
                 """)
     }
@@ -50,10 +52,24 @@ final class Proxy: Sendable {
         try await ask(method, target, lines: lines)
     }
 
-    private func ask(
-        _ method: String, _ target: String, lines: [String]
+    /// Asks the admin listener, which lies beside the disk tier.
+    func administer(
+        _ method: String, _ target: String, _ lines: String...
     ) async throws -> RawHTTPClient.Answer {
-        let path = daemon.socketPath
+        try await ask(method, target, lines: lines, at: folder.path + "/cache/admin.sock")
+    }
+
+    /// Asks for a path with a query for the admin listener about a picture of the origin.
+    func administer(
+        _ method: String, _ path: String, about source: String, _ parameters: String = ""
+    ) async throws -> RawHTTPClient.Answer {
+        try await administer(method, target(source, parameters).replacing("/img", with: path))
+    }
+
+    private func ask(
+        _ method: String, _ target: String, lines: [String], at socket: String? = nil
+    ) async throws -> RawHTTPClient.Answer {
+        let path = socket ?? daemon.socketPath
         return try await onThread {
             let client = try RawHTTPClient(unixSocket: path)
             defer { client.hangUp() }

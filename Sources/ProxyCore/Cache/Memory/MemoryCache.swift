@@ -100,9 +100,11 @@ public final class MemoryCache: Sendable {
     }
 
     /// Gives all entries of a source its new record, as after a 304; entries made of other bytes leave.
-    public func update(_ record: SourceRecord) {
+    ///
+    /// - Parameter permit: where it is void nothing changes: what is there is newer.
+    public func update(_ record: SourceRecord, permit: PurgeLedger.Permit? = nil) {
         for shard in shards {
-            _ = shard.state.withLock { $0.update(record) }
+            _ = shard.state.withLock { permit?.isValid ?? true ? $0.update(record) : [] }
         }
     }
 

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import ProxyCore
+
+/// `imageproxyd sign`: puts a signature behind a URL.
+struct SignCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sign",
+        abstract: "Signs a URL with the first of security.keys, or with the key in a file.",
+        discussion: """
+            The signature covers path and query as they stand, so encode the source first: \
+            imageproxyd sign --key FILE '/img?url=https%3A%2F%2Fexample.org%2Fcat.jpg'
+            """)
+
+    @Option(help: "A file with the key: raw bytes, or text behind hex: or base64:.", completion: .file())
+    var key: String?
+
+    @OptionGroup var settings: SettingsOptions
+
+    @Argument(help: "Path and query, such as /img?url=…; or a whole URL of the proxy.")
+    var url: String
+
+    func run() throws {
+        let key = try key.map(Self.key(in:)) ?? configuredKey()
+        guard let start = Self.pathStart(of: url) else {
+            throw ValidationError("'\(url)' is neither a path nor an http or https URL with one")
+        }
+        guard url[start...].contains("?"), !url.contains("#"), !url.contains("&sig=") else {
+            throw ValidationError("'\(url)' has no query, or a fragment, or a signature already")
+        }
+        print(url[..<start] + SignaturePolicy.sign(String(url[start...]), with: key))
+    }
+
+    private func configuredKey() throws -> [UInt8] {
+        let (_, files) = try settings.loadAll()
+        guard let key = files.firstKey else {
+            throw ValidationError("there is no key: name one by --key or in security.keys")
+        }
+        return key
+    }
+
+    private static func key(in path: String) throws -> [UInt8] {
+        do throws(ConfigurationError) {
+            return try NamedFiles.key(at: path)
+        } catch {
+            HostProcess.complain(error.description)
+            throw ExitCode.failure
+        }
+    }
+
+    /// Where path and query begin.
+    private static func pathStart(of url: String) -> String.Index? {
+        if url.hasPrefix("/") { return url.startIndex }
+        guard url.hasPrefix("http://") || url.hasPrefix("https://"), let mark = url.firstRange(of: "://")
+        else {
+            return nil
+        }
+        return url[mark.upperBound...].firstIndex(of: "/")
+    }
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@Suite("Options, presets and dress")
+struct OptionTests {
+    private static let all = """
+        "allowedOptions": ["retry-failed", "refresh-cached", "from-loader-only", "memory-only", "handle-cookies"]
+        """
+    private static let fields = [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")]
+    private static let small = "transform=resize:30x20&format=png"
+
+    @Test("from-cache-only never asks the origin; from-loader-only always does, and stores")
+    func whereFrom() async throws {
+        let proxy = try await Proxy(security: Self.all)
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
+
+        let absent = try await proxy.get(proxy.target("/a.jpg", Self.small + "&options=from-cache-only"))
+        let loaded = try await proxy.get(proxy.target("/a.jpg", Self.small + "&options=from-loader-only"))
+        let cached = try await proxy.get(proxy.target("/a.jpg", Self.small + "&options=from-cache-only"))
+        _ = try await proxy.get(proxy.target("/a.jpg", Self.small + "&options=from-loader-only"))
+
+        #expect(absent.status == 504 && absent.code == "not_cached")
+        #expect(loaded["Cache-Status"]?.hasSuffix("; stored") == true)
+        #expect(cached.status == 200)
+        #expect(proxy.origin.count("/a.jpg") == 2)
+    }
+
+    @Test("retry-failed tries in spite of the blacklist, and success clears it")
+    func retryFailed() async throws {
+        let proxy = try await Proxy(security: Self.all)
+        proxy.origin.route("/a.jpg", inTurn: [.status(404), .body(Fixtures.photo, fields: Self.fields)])
+
+        let first = try await proxy.get(proxy.target("/a.jpg", Self.small))
+        let second = try await proxy.get(proxy.target("/a.jpg", Self.small))
+        let retried = try await proxy.get(proxy.target("/a.jpg", Self.small + "&options=retry-failed"))
+        let after = try await proxy.get(proxy.target("/a.jpg"))
+
+        #expect([first.status, second.status, retried.status, after.status] == [404, 404, 200, 200])
+        #expect(proxy.origin.count("/a.jpg") == 2)
+    }
+
+    @Test("memory-only leaves nothing on disk")
+    func memoryOnly() async throws {
+        let proxy = try await Proxy(security: Self.all)
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
+        let target = proxy.target("/a.jpg", Self.small + "&options=memory-only")
+
+        _ = try await proxy.get(target)
+        let second = try await proxy.get(target)
+        let listing = try await proxy.administer("GET", "/cache", about: "/a.jpg").text
+
+        #expect(second["Cache-Status"]?.hasSuffix("detail=memory") == true)
+        #expect(listing.contains("\"tier\": \"memory\"") && !listing.contains("\"tier\": \"disk\""))
+    }
+
+    @Test("handle-cookies sends the client's own, and shares the answer with nobody")
+    func cookies() async throws {
+        let proxy = try await Proxy(security: Self.all)
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
+        let target = proxy.target("/a.jpg", Self.small + "&options=handle-cookies")
+
+        let first = try await proxy.get(target, "Cookie: who=ada")
+        let second = try await proxy.get(target, "Cookie: who=bob; a=b")
+        let plain = try await proxy.get(proxy.target("/a.jpg", Self.small), "Cookie: who=eve")
+
+        #expect(first["Cache-Control"] == "private, max-age=600")
+        #expect(first["Cache-Status"] == "imageproxyd; fwd=request; fwd-status=200")
+        #expect(second.status == 200)
+        #expect(plain["Cache-Status"] == "imageproxyd; fwd=uri-miss; fwd-status=200; stored")
+        let sent = await proxy.origin.waitForRequests("/a.jpg", count: 3).requests.map { $0["cookie"] }
+        #expect(sent == ["who=ada", "who=bob; a=b", nil])
+    }
+
+    @Test("continue-in-background finishes and stores although its client has left")
+    func background() async throws {
+        let proxy = try await Proxy()
+        let gate = OriginGate()
+        proxy.origin.route("/a.jpg", OriginAnswer.body(Fixtures.photo, fields: Self.fields).held(by: gate))
+        let target = proxy.target("/a.jpg", Self.small + "&options=continue-in-background")
+        let path = proxy.daemon.socketPath
+        let client = try await onThread {
+            let client = try RawHTTPClient(unixSocket: path)
+            try client.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
+            return client
+        }
+        _ = await proxy.origin.waitForRequests("/a.jpg")
+
+        client.hangUp()
+        while try await proxy.metric("imageproxyd_http_connections") > 1 {}
+        gate.open()
+        let answer = try await proxy.get(proxy.target("/a.jpg", Self.small))
+
+        #expect(answer.status == 200)
+        #expect(proxy.origin.count("/a.jpg") == 1)
+    }
+
+    @Test("a preset stands for its parameters, explicit ones win, and one cache entry serves all spellings")
+    func presets() async throws {
+        let proxy = try await Proxy(
+            settings: """
+                "presets": {"thumb": {"transform": "resize:30x20:cover", "format": "png", "quality": 70}}
+                """)
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
+
+        let preset = try await proxy.get(proxy.target("/a.jpg", "preset=thumb"))
+        let spelt = try await proxy.get(
+            proxy.target("/a.jpg", "transform=resize:30x20:cover&format=png&quality=70"))
+        let larger = try await proxy.get(proxy.target("/a.jpg", "preset=thumb&transform=resize:60x40"))
+        let unknown = try await proxy.get(proxy.target("/a.jpg", "preset=none"))
+
+        #expect(preset.pngSize == [30, 20])
+        #expect(spelt["Cache-Status"]?.hasSuffix("detail=memory") == true)
+        #expect(larger.pngSize == [60, 40])
+        #expect(unknown.status == 400 && unknown.code == "invalid_parameter")
+    }
+
+    @Test("where only presets shape images, everything else is forbidden")
+    func onlyPresets() async throws {
+        let proxy = try await Proxy(
+            settings: "\"presets\": {\"thumb\": {\"transform\": \"resize:30x\", \"format\": \"png\"}}",
+            security: "\"onlyPresets\": true")
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
+
+        let preset = try await proxy.get(proxy.target("/a.jpg", "preset=thumb&filename=a.png"))
+        let shaped = try await proxy.get(proxy.target("/a.jpg", "preset=thumb&quality=10"))
+        let bare = try await proxy.get(proxy.target("/a.jpg"))
+
+        #expect(preset.pngSize == [30, 20])
+        #expect(shaped.status == 403 && shaped.code == "option_forbidden")
+        #expect(bare.status == 400 && bare.code == "missing_parameter")
+    }
+
+    @Test("a placeholder stands in for a source that fails, with the error's own status")
+    func placeholder() async throws {
+        let folder = try TemporaryDirectory()
+        try folder.write(Fixtures.photo, to: "grey.jpg")
+        let proxy = try await Proxy(
+            settings: "\"placeholders\": {\"grey\": \"\(folder.path)/grey.jpg\"}", in: folder)
+
+        let answer = try await proxy.get(proxy.target("/nothing", "placeholder=grey"))
+        let again = try await proxy.get(proxy.target("/nothing", "placeholder=grey"))
+        let unknown = try await proxy.get(proxy.target("/nothing", "placeholder=white"))
+
+        #expect(answer.status == 404)
+        #expect(answer["Content-Type"] == "image/jpeg")
+        #expect(answer.body == Fixtures.photo)
+        #expect(again["Cache-Control"]?.hasPrefix("max-age=") == true)
+        #expect(unknown.status == 400)
+    }
+
+    @Test("a browser is told the file's name, in ASCII and in full (RFC 6266)")
+    func filename() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
+        let cases = [
+            ("filename=cat.png", "inline; filename=\"cat.png\""),
+            ("filename=cat.png&download=1", "attachment; filename=\"cat.png\""),
+            ("download=1", "attachment"),
+            ("filename=a%22b.png", "inline; filename=\"a\\\"b.png\""),
+            (
+                "filename=K%C3%A4se%20100%25.png",
+                "inline; filename=\"K_se 100%.png\"; filename*=UTF-8''K%C3%A4se%20100%25.png"
+            ),
+        ]
+
+        for (parameters, disposition) in cases {
+            let answer = try await proxy.get(proxy.target("/a.jpg", parameters))
+            #expect(answer["Content-Disposition"] == disposition)
+        }
+    }
+
+    @Test("what is wrong with these parameters is said, with its position")
+    func wrong() async throws {
+        let proxy = try await Proxy()
+        let cases = [
+            ("options=refresh", "options", 0), ("options=wait-store,x", "options", 11),
+            ("options=from-cache-only,from-cache-only", "options", 16), ("tag=a,b%20c", "tag", 2),
+            ("tag=a,,b", "tag", 2), ("filename=a%2Fb", "filename", 1), ("filename=a%0D%0Ab", "filename", 1),
+            ("filename=..", "filename", 0), ("expires=soon", "expires", 0), ("download=yes", "download", 0),
+            ("url64=aHR0cA", "url", 0),
+        ]
+
+        for (parameters, name, position) in cases {
+            let answer = try await proxy.get("/img?" + parameters)
+            #expect(answer.status == 400)
+            let place = "\"parameter\":\"\(name)\",\"position\":\(position)"
+            #expect(answer.text.contains(place), "\(answer.text)")
+        }
+    }
+
+    @Test("url64 names a source as url does")
+    func url64() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
+        let encoded = Base64Text.url(proxy.origin.url("/a.jpg"))
+
+        _ = try await proxy.get(proxy.target("/a.jpg", Self.small))
+        let answer = try await proxy.get("/img?url64=\(encoded)&\(Self.small)")
+
+        #expect(answer.pngSize == [30, 20])
+        #expect(answer["Cache-Status"]?.hasSuffix("detail=memory") == true)
+        #expect(try await proxy.get("/img?url64=\(encoded)&url=http%3A%2F%2Fa%2F").status == 400)
+    }
+
+    @Test("a screen's ratio stands in for dpr where hints are on, and the answer varies on it (RFC 8942)")
+    func clientHints() async throws {
+        let proxy = try await Proxy(settings: "\"http\": {\"clientHints\": true}")
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
+        let target = proxy.target("/a.jpg", Self.small)
+
+        let plain = try await proxy.get(target)
+        let double = try await proxy.get(target, "Sec-CH-DPR: 2.0")
+        let doubleHit = try await proxy.get(target, "Sec-CH-DPR: 2.0")
+        let plainHit = try await proxy.get(target)
+        let explicit = try await proxy.get(target + "&dpr=1", "Sec-CH-DPR: 3")
+        let nonsense = try await proxy.get(target, "Sec-CH-DPR: two")
+
+        #expect([plain.pngSize, plainHit.pngSize, nonsense.pngSize] == [[30, 20], [30, 20], [30, 20]])
+        #expect([double.pngSize, doubleHit.pngSize] == [[60, 40], [60, 40]])
+        #expect(doubleHit["Cache-Status"]?.hasSuffix("detail=memory") == true)
+        #expect(plain["Vary"] == "Sec-CH-DPR" && plain["Accept-CH"] == "Sec-CH-DPR")
+        #expect(explicit.pngSize == [30, 20] && explicit["Vary"] == nil)
+    }
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@Suite("Purging")
+struct PurgeTests {
+    private static let jpeg = [
+        ("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600"), ("ETag", "\"v1\""),
+    ]
+    private static let small = "transform=resize:30x20&format=png"
+    private static let large = "transform=resize:60x40&format=png"
+
+    @Test(
+        "a purge of a source takes all variants from memory and disk, and says how many",
+        arguments: ["DELETE", "PURGE"])
+    func source(method: String) async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.jpeg))
+        proxy.origin.route("/b.jpg", .body(Fixtures.photo, fields: Self.jpeg))
+        for path in ["/a.jpg", "/b.jpg"] {
+            for variant in [Self.small, Self.large] { _ = try await proxy.get(proxy.target(path, variant)) }
+        }
+
+        let purge = try await proxy.administer(method, method == "PURGE" ? "/img" : "/cache", about: "/a.jpg")
+        let again = try await proxy.get(proxy.target("/a.jpg", Self.small))
+        let other = try await proxy.get(proxy.target("/b.jpg", Self.small))
+
+        #expect(purge.status == 200)
+        #expect(purge.text == "{\"memory\": 2, \"disk\": 3, \"failures\": 0}\n")
+        #expect(again["Cache-Status"] == "imageproxyd; fwd=uri-miss; fwd-status=200; stored")
+        #expect(other["Cache-Status"]?.hasSuffix("detail=memory") == true)
+        #expect(proxy.origin.count("/a.jpg") == 2)
+    }
+
+    @Test("a purge is still true after kill -9 right behind its answer")
+    func killed() async throws {
+        let folder = try TemporaryDirectory()
+        let origin = try FakeOrigin()
+        origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.jpeg))
+        let before = try await Proxy(in: folder, origin: origin)
+        _ = try await before.get(before.target("/a.jpg", Self.small))
+        #expect(try await before.administer("DELETE", "/cache", about: "/a.jpg").status == 200)
+        before.daemon.send(signal: 9)
+        _ = try await before.daemon.exitCode()
+
+        let after = try await Proxy(in: folder, origin: origin)
+        _ = try await after.get(after.target("/a.jpg", Self.small))
+
+        #expect(origin.count("/a.jpg") == 2)
+    }
+
+    @Test(
+        "what was on its way while its source was purged answers who waits, is stored nowhere, and is joined by nobody"
+    )
+    func flight() async throws {
+        let proxy = try await Proxy()
+        let gate = OriginGate()
+        let old = OriginAnswer.body(Fixtures.photo, fields: Self.jpeg).held(by: gate)
+        proxy.origin.route("/a.jpg", inTurn: [old, .body(Fixtures.photo + [0], fields: Self.jpeg)])
+        let target = proxy.target("/a.jpg", Self.small)
+
+        async let waiting = proxy.get(target)
+        _ = await proxy.origin.waitForRequests("/a.jpg")
+        let purge = try await proxy.administer("DELETE", "/cache", about: "/a.jpg")
+        let newer = try await proxy.get(target)
+        gate.open()
+        let older = try await waiting
+        let third = try await proxy.get(target)
+
+        #expect(purge.status == 200)
+        #expect(older.status == 200)
+        #expect(older["Cache-Status"] == "imageproxyd; fwd=uri-miss; fwd-status=200")
+        #expect(newer["Cache-Status"] == "imageproxyd; fwd=uri-miss; fwd-status=200; stored")
+        #expect(third["Cache-Status"]?.hasSuffix("detail=memory") == true)
+        #expect(third["ETag"] == newer["ETag"])
+        #expect(proxy.origin.count("/a.jpg") == 2)
+    }
+
+    @Test(
+        "a purge of a tag takes its results and has their source asked again; other results stay if the source is the same"
+    )
+    func tag() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route(
+            "/a.jpg",
+            OriginAnswer.validated(
+                Fixtures.photo, entityTag: "\"v1\"", fields: [("Cache-Control", "max-age=600")]))
+        let tagged = proxy.target("/a.jpg", Self.small + "&tag=spring,shoes-42")
+        let untagged = proxy.target("/a.jpg", Self.large)
+        let first = try await proxy.get(tagged)
+        _ = try await proxy.get(untagged)
+
+        let none = try await proxy.administer("DELETE", "/cache?tag=autumn")
+        let purge = try await proxy.administer("DELETE", "/cache?tag=spring")
+        let other = try await proxy.get(untagged)
+        let again = try await proxy.get(tagged)
+
+        #expect(first["Cache-Tag"] == "spring,shoes-42")
+        #expect(none.text == "{\"memory\": 0, \"disk\": 0, \"failures\": 0}\n")
+        #expect(purge.text == "{\"memory\": 1, \"disk\": 1, \"failures\": 0}\n")
+        #expect(other["Cache-Status"]?.hasPrefix("imageproxyd; fwd=stale; fwd-status=304") == true)
+        #expect(again["Cache-Status"]?.hasSuffix("detail=original") == true)
+        #expect(proxy.origin.count("/a.jpg") == 2)
+    }
+
+    @Test("tags survive a restart")
+    func tagAfterRestart() async throws {
+        let folder = try TemporaryDirectory()
+        let origin = try FakeOrigin()
+        origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.jpeg))
+        let before = try await Proxy(in: folder, origin: origin)
+        _ = try await before.get(before.target("/a.jpg", Self.small + "&tag=spring"))
+        before.daemon.send(signal: 15)
+        _ = try await before.daemon.exitCode()
+
+        let after = try await Proxy(in: folder, origin: origin)
+        let purge = try await after.administer("DELETE", "/cache?tag=spring")
+
+        #expect(purge.text == "{\"memory\": 0, \"disk\": 1, \"failures\": 0}\n")
+    }
+
+    @Test("one key, one tier, and everything can be purged, and a listing tells what there is")
+    func selectors() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.jpeg))
+        let target = proxy.target("/a.jpg", Self.small)
+        _ = try await proxy.get(target)
+
+        let listing = try await proxy.administer("GET", "/cache", about: "/a.jpg").text
+        let key = try #require(listing.firstMatch(of: /"kind": "result", "key": "([0-9a-f]{32})"/)?.1)
+        let memory = try await proxy.administer("DELETE", "/cache", about: "/a.jpg", "tier=memory")
+        let fromDisk = try await proxy.get(target)
+        let one = try await proxy.administer("DELETE", "/cache?key=\(key)")
+        let made = try await proxy.get(target)
+        let all = try await proxy.administer("DELETE", "/cache?all=1")
+        let nothing = try await proxy.administer("GET", "/cache", about: "/a.jpg").text
+
+        #expect(listing.contains("\"tier\": \"memory\"") && listing.contains("\"kind\": \"original\""))
+        #expect(listing.contains("\"fresh\": true"))
+        #expect(memory.text == "{\"memory\": 1, \"disk\": 0, \"failures\": 0}\n")
+        #expect(fromDisk["Cache-Status"]?.hasSuffix("detail=disk") == true)
+        #expect(one.text == "{\"memory\": 1, \"disk\": 1, \"failures\": 0}\n")
+        #expect(made["Cache-Status"]?.hasSuffix("detail=original") == true)
+        #expect(all.text == "{\"memory\": 1, \"disk\": 2, \"failures\": 0}\n")
+        #expect(nothing.contains("\"entries\": []") && nothing.contains("\"source\": null"))
+    }
+
+    @Test("the blacklist is listed and cleared")
+    func failed() async throws {
+        let proxy = try await Proxy()
+        _ = try await proxy.get(proxy.target("/nothing"))
+
+        let listed = try await proxy.administer("GET", "/failed").text
+        let cleared = try await proxy.administer("DELETE", "/failed", about: "/nothing")
+        let empty = try await proxy.administer("GET", "/failed").text
+        _ = try await proxy.get(proxy.target("/nothing"))
+
+        #expect(listed.contains("/nothing\"") && listed.contains("\"code\": \"upstream_not_found\""))
+        #expect(cleared.text == "{\"failures\": 1}\n")
+        #expect(empty == "{\"failed\": [], \"cut\": false}\n")
+        #expect(proxy.origin.count("/nothing") == 2)
+    }
+
+    @Test("what an operator asks wrongly is answered by what is wrong; none of it is on the public listener")
+    func wrong() async throws {
+        let proxy = try await Proxy()
+        let cases = [
+            ("DELETE", "/cache", 400, "missing_parameter"),
+            ("DELETE", "/cache?all=yes", 400, "invalid_parameter"),
+            ("DELETE", "/cache?all=1&tag=a", 400, "invalid_parameter"),
+            ("DELETE", "/cache?key=12", 400, "invalid_parameter"),
+            ("DELETE", "/cache?tag=a%20b", 400, "invalid_parameter"),
+            ("GET", "/cache", 400, "missing_parameter"),
+            ("DELETE", "/cache?what=1", 400, "unknown_parameter"),
+            ("DELETE", "/cache?all=1&tier=tape", 400, "invalid_parameter"),
+            ("GET", "/img?url=a", 405, "method_not_allowed"),
+            ("POST", "/cache", 405, "method_not_allowed"),
+            ("GET", "/nowhere", 404, "not_found"),
+        ]
+
+        for (method, target, status, code) in cases {
+            let answer = try await proxy.administer(method, target)
+            #expect(answer.status == status && answer.code == code, "\(method) \(target)")
+        }
+        #expect(try await proxy.get("/cache?url=http%3A%2F%2Fa%2F").status == 404)
+        #expect(try await proxy.get("/failed").status == 404)
+        #expect(try await proxy.ask("PURGE", "/img?url=http%3A%2F%2Fa%2F").status == 405)
+    }
+
+    @Test("with a token, only who shows it gets in; health needs none")
+    func token() async throws {
+        let folder = try TemporaryDirectory()
+        try folder.write(Array("0123456789abcdef\n".utf8), to: "token")
+        let proxy = try await Proxy(settings: "\"admin\": {\"token\": \"\(folder.path)/token\"}", in: folder)
+
+        let without = try await proxy.administer("DELETE", "/cache?all=1")
+        let wrong = try await proxy.administer(
+            "DELETE", "/cache?all=1", "Authorization: Bearer 0123456789abcdeF")
+        let right = try await proxy.administer(
+            "DELETE", "/cache?all=1", "Authorization: bearer 0123456789abcdef")
+
+        #expect(without.status == 401 && without["WWW-Authenticate"] == "Bearer realm=\"imageproxyd\"")
+        #expect(wrong.status == 401)
+        #expect(right.status == 200)
+        #expect(try await proxy.administer("GET", "/healthz").status == 200)
+    }
+}

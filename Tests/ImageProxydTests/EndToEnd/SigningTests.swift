@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import ProxyCore
+import TestSupport
+import Testing
+
+@testable import ImageProxyd
+
+@Suite("Signed URLs")
+struct SigningTests {
+    private static let key = Array("imageproxyd-test-key-1".utf8)
+
+    private func proxy(_ security: String = "") async throws -> Proxy {
+        let folder = try TemporaryDirectory()
+        try folder.write(Self.key + [10], to: "key")
+        try folder.write(Array("hex:000102030405060708090a0b0c0d0e0ff0f1ff\n".utf8), to: "key2")
+        let keys = "\"keys\": [\"\(folder.path)/key2\", \"\(folder.path)/key\"]"
+        return try await Proxy(security: keys + security, in: folder)
+    }
+
+    @Test("once there is a key, only what was signed with one of the keys is answered")
+    func required() async throws {
+        let proxy = try await proxy()
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo))
+        let target = proxy.target("/a.jpg", "transform=resize:30x20&format=png")
+        let signed = SignaturePolicy.sign(target, with: Self.key)
+
+        let without = try await proxy.get(target)
+        let wrong = try await proxy.get(SignaturePolicy.sign(target, with: Array("another key of mine".utf8)))
+        let moved = try await proxy.get(signed.replacing("30x20", with: "30x21"))
+        let behind = try await proxy.get(signed + "&quality=1")
+        let first = try await proxy.get(signed)
+        let second = try await proxy.get(signed)
+
+        #expect(without.status == 403 && without.code == "signature_required")
+        #expect(wrong.status == 403 && wrong.code == "signature_mismatch")
+        #expect(moved.status == 403 && moved.code == "signature_mismatch")
+        #expect(behind.status == 403 && behind.code == "signature_required")
+        #expect(first.pngSize == [30, 20])
+        #expect(second["Cache-Status"]?.hasSuffix("detail=memory") == true)
+        #expect(try await proxy.get("/healthz").status == 200)
+    }
+
+    @Test("an absolute-form target is signed as path and query (RFC 9112 §3.2.2)")
+    func absoluteForm() async throws {
+        let proxy = try await proxy()
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo))
+        let signed = SignaturePolicy.sign(proxy.target("/a.jpg"), with: Self.key)
+
+        #expect(try await proxy.get("http://proxy.example" + signed).status == 200)
+    }
+
+    @Test("where signatures are not required, they open the options that skip a cache")
+    func privileged() async throws {
+        let proxy = try await proxy(", \"requireSignature\": false")
+        proxy.origin.route(
+            "/a.jpg",
+            OriginAnswer.validated(
+                Fixtures.photo, entityTag: "\"v1\"", fields: [("Cache-Control", "max-age=600")]))
+        let target = proxy.target("/a.jpg", "options=refresh-cached")
+        _ = try await proxy.get(proxy.target("/a.jpg"))
+
+        let unsigned = try await proxy.get(target)
+        let signed = try await proxy.get(SignaturePolicy.sign(target, with: Self.key))
+        let harmless = try await proxy.get(proxy.target("/a.jpg", "options=from-cache-only,wait-store"))
+        let misplaced = try await proxy.get(proxy.target("/a.jpg", "sig=abc&quality=1"))
+
+        #expect(unsigned.status == 403 && unsigned.code == "option_forbidden")
+        #expect(signed["Cache-Status"]?.hasPrefix("imageproxyd; fwd=request; fwd-status=304") == true)
+        #expect(harmless.status == 200)
+        #expect(misplaced.status == 400 && misplaced.code == "invalid_parameter")
+    }
+
+    @Test("without keys, a signature is refused")
+    func noKeys() async throws {
+        let proxy = try await Proxy()
+
+        let answer = try await proxy.get(SignaturePolicy.sign(proxy.target("/a.jpg"), with: Self.key))
+
+        #expect(answer.status == 403 && answer.code == "signature_mismatch")
+    }
+
+    @Test("a URL that is too old is 410, also when its picture is in memory", arguments: [true, false])
+    func expiry(isWarm: Bool) async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo))
+        let soon = Int(Date().timeIntervalSince1970) + (isWarm ? 2 : -1)
+        let target = proxy.target("/a.jpg", "transform=resize:30x20&format=png&expires=\(soon)")
+
+        if isWarm { #expect(try await proxy.get(target).status == 200) }
+        let answer = try await proxy.firstAnswer(to: target, with: 410)
+
+        #expect(answer.code == "url_expired")
+        #expect(answer["Cache-Control"] == "no-store")
+    }
+
+    @Test("sign prints what the daemon accepts, and the published vectors")
+    func command() async throws {
+        let folder = try TemporaryDirectory()
+        try folder.write(Self.key + [10], to: "key")
+        let path = "/img?url=https%3A%2F%2Fexample.org%2Fcat.jpg"
+
+        let signed = try await Program.run(
+            DaemonProcess.executable, "sign", "--key", folder.path + "/key", "https://proxy.example" + path)
+
+        #expect(
+            signed == "https://proxy.example\(path)&sig=MkuK68NB9cNIV1k601EycY_iKeU7YgvSb0hoY1uzM9w\n")
+    }
+
+    @Test(
+        "every language of the documentation makes the published signatures",
+        arguments: [
+            ("sh", "sh"), ("python3", "py"), ("node", "js"), ("php", "php"), ("ruby", "rb"), ("perl", "pl"),
+        ])
+    func languages(interpreter: String, suffix: String) async throws {
+        guard let program = Program.path(of: interpreter) else { return }
+        let folder = try TemporaryDirectory()
+        try folder.write(Self.key + [10], to: "key")
+        let vectors = TextFiles.read("docs/signing.md").matches(
+            of: /\| `imageproxyd-test-key-1` \| `([^`]+)` \| `([^`]+)` \|/)
+        #expect(vectors.count == 2)
+
+        for vector in vectors {
+            let signed = try await Program.run(
+                program, TextFiles.path("docs/signing/sign.\(suffix)"), folder.path + "/key", String(vector.1)
+            )
+            #expect(signed == "\(vector.1)&sig=\(vector.2)\n")
+        }
+    }
+
+    @Test("a key that is too short, missing or misspelt stops the start, by its place in the settings")
+    func badKeys() throws {
+        let folder = try TemporaryDirectory()
+        try folder.write(Array("short\n".utf8), to: "short")
+        try folder.write(Array("hex:00112233445566778899aabbccddeefg".utf8), to: "wrong")
+        var configuration = ProxyConfiguration()
+        configuration.security.keys =
+            ["short", "wrong", "absent"].map { folder.path + "/" + $0 } + ["credential:a"]
+
+        let error = #expect(throws: ConfigurationError.self) {
+            try NamedFiles(configuration, environment: [:])
+        }
+
+        let paths = error?.issues.map(\.path)
+        #expect(paths == (0..<4).map { "security.keys.\($0)" })
+        #expect(error?.issues[2].problem.hasSuffix("No such file or directory") == true)
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ProxyCore
+
+@Suite("The ledger of purges")
+struct PurgeLedgerTests {
+    private func key(_ number: UInt64) -> CacheKey { CacheKey(high: number, low: number) }
+
+    @Test("voids permits given before, for any of their keys, and no others")
+    func purging() {
+        let ledger = PurgeLedger()
+        let before = ledger.permit(for: key(1), key(2))
+        let other = ledger.permit(for: key(3))
+
+        ledger.purge(key(2))
+
+        #expect(!before.isValid)
+        #expect(other.isValid)
+        #expect(ledger.permit(for: key(2)).isValid)
+    }
+
+    @Test("voids everything at once")
+    func everything() {
+        let ledger = PurgeLedger()
+        let before = ledger.permit(for: key(1))
+
+        ledger.purgeAll()
+
+        #expect(!before.isValid)
+        #expect(ledger.permit(for: key(1)).isValid)
+    }
+
+    @Test("is bounded: of keys it has forgotten, what is old counts as purged and what is new does not")
+    func bounded() {
+        let ledger = PurgeLedger(capacity: 8)
+        let old = ledger.permit(for: key(1_000))
+
+        for number in 0..<100 { ledger.purge(key(UInt64(number))) }
+
+        #expect(!old.isValid)
+        #expect(ledger.permit(for: key(0)).isValid)
+        #expect(ledger.permit(for: key(1_000)).isValid)
+    }
+}
