@@ -27,6 +27,7 @@ extension Connection {
 
     /// Hot path: puts an answer into the loop's outbox.
     func answer(_ head: AnsweredHead, with response: HTTPResponse) {
+        reclaimPending()
         answered += 1
         hasServed = true
         let keepsAlive = head.keepsAlive && !response.closesConnection && !loop.isDraining

@@ -38,6 +38,8 @@ final class EventLoop: @unchecked Sendable {
     private var dateSecond: Int64 = -1
     private var ids = RequestIDSource()
     private var drained: [CheckedContinuation<Void, Never>] = []
+    /// Connections that have more to read than one turn's share.
+    private var postponed: [UInt64] = []
 
     /// Most bytes read from a socket at once.
     static let receiveBytes = 65_536
@@ -91,11 +93,20 @@ final class EventLoop: @unchecked Sendable {
                 unsafe epoll_wait(epoll, $0.baseAddress, CInt(Self.batch), timeout)
             }
             if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return }
+            guard count > 0 || !postponed.isEmpty else { return }
             readClocks()
-            for index in 0..<Int(count) { unsafe serve(events[index]) }
-            linger = CInt(configuration.lingerMilliseconds)
+            for index in 0..<max(0, Int(count)) { unsafe serve(events[index]) }
+            servePostponed()
+            linger = postponed.isEmpty ? CInt(configuration.lingerMilliseconds) : 0
         }
+    }
+
+    /// Goes on with connections that gave way to others.
+    private func servePostponed() {
+        guard !postponed.isEmpty else { return }
+        let numbers = postponed
+        postponed = []
+        for number in numbers { connections[number]?.proceed() }
     }
 
     private func readClocks() {
@@ -164,6 +175,9 @@ final class EventLoop: @unchecked Sendable {
             }
         }
     }
+
+    /// Lets a connection go on after the others have had their turn.
+    func postpone(_ connection: Connection) { postponed.append(connection.number) }
 
     /// Hot path: the client's id for a request when it is well-formed, else a new one.
     func id(of request: HTTPRequest) -> RequestID {

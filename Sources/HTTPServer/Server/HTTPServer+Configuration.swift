@@ -13,7 +13,7 @@ extension HTTPServer {
         public var headerTimeout = Duration.seconds(10)
         /// A connection without a request; beyond it closed.
         public var idleTimeout = Duration.seconds(75)
-        /// Content that makes no progress; beyond it 408.
+        /// From a head's end to its content's; beyond it 408.
         public var bodyTimeout = Duration.seconds(30)
         /// An answer that makes no progress; beyond it the connection is cut.
         public var writeTimeout = Duration.seconds(60)
@@ -31,6 +31,10 @@ extension HTTPServer {
         public var maxTrailerBytes = 8_192
         /// Bytes of a request's content; beyond it 413.
         public var maxBodyBytes = 1 << 20
+        /// Pipelined answers made ahead for a client before the first has left; beyond it the next request waits.
+        public var maxPipelined = 64
+        /// Bytes of answers made ahead for a client, but for the last; beyond it the next request waits.
+        public var maxPipelinedBytes = 256 << 10
         /// How long a loop waits for the next event before it gives its thread back, in milliseconds.
         public var lingerMilliseconds = 5
 
