@@ -67,7 +67,11 @@ public struct RawHTTPClient: Sendable {
 
     /// Sends bytes as they are.
     public func send(_ text: String) throws {
-        let bytes = Array(text.utf8)
+        try send(bytes: Array(text.utf8))
+    }
+
+    /// Sends bytes that need not be text.
+    public func send(bytes: [UInt8]) throws {
         guard Glibc.send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL)) == bytes.count else {
             throw Failure(description: "send: \(errno)")
         }

@@ -17,8 +17,8 @@ extension Connection {
         if endOfInput || peerHasFinished { finishInput() }
     }
 
-    /// Most buffers read from one connection before others get their turn.
-    private static let receivesPerTurn = 2
+    /// Most buffers of requests read from one connection before others get their turn.
+    private static let receivesPerTurn = 1
 
     /// Whether more than the empty line that some clients send behind content has come in (RFC 9112 §2.2).
     var hasBegunHead: Bool {
@@ -101,7 +101,7 @@ extension Connection {
         switch unsafe parser.parse(bytes, into: &loop.request) {
         case .needsMore: return 0
         case .failed(let error):
-            refuse(error.rawValue, HTTPServer.RejectionReason(error))
+            refuse(error.rawValue, HTTPServer.RejectionReason(error), to: unsafe Self.method(of: bytes))
             return bytes.count
         case .head(let length, let framing):
             begin(framing)
@@ -120,8 +120,21 @@ extension Connection {
             phase = .readingContent(IncomingContent(loop.request, reader, framing))
             deadline = (.body, loop.now + loop.times.body)
         } catch {
-            refuse(error.rawValue, HTTPServer.RejectionReason(error))
+            refuse(error.rawValue, HTTPServer.RejectionReason(error), to: loop.request.method)
         }
+    }
+
+    /// What a head that is refused, or not whole, asks for: HEAD, or something that may be answered with content.
+    private static func method(of bytes: some Sequence<UInt8>) -> HTTPMethod {
+        bytes.starts(with: "HEAD ".utf8) ? .head : .get
+    }
+
+    /// The client has not sent all of what it began within its time.
+    func refuseLate(_ reason: HTTPServer.RejectionReason) {
+        guard case .readingContent(let content) = phase else {
+            return refuse(408, reason, to: Self.method(of: rest))
+        }
+        refuse(408, reason, to: content.request.method)
     }
 
     private func readContent(_ bytes: UnsafeRawBufferPointer, _ content: IncomingContent) -> Int {
@@ -129,7 +142,7 @@ extension Connection {
         do throws(RequestError) {
             count = unsafe try content.reader.read(bytes)
         } catch {
-            refuse(error.rawValue, HTTPServer.RejectionReason(error))
+            refuse(error.rawValue, HTTPServer.RejectionReason(error), to: content.request.method)
             return bytes.count
         }
         if content.reader.isDone {

@@ -122,14 +122,18 @@ final class Connection {
         // The client is not behind with anything before it has what it asked for.
         case _ where !pending.isEmpty: return
         case (.idle, _), (.linger, _): close()
-        case (.header, _): hasBegunHead ? refuse(408, .headerTimeout) : close()
-        case (.body, _): refuse(408, .bodyTimeout)
+        case (.header, _): hasBegunHead ? refuseLate(.headerTimeout) : close()
+        case (.body, _): refuseLate(.bodyTimeout)
         }
     }
 
-    /// Ends the connection after what is on its way; at once when it is idle.
+    /// Ends the connection after what is on its way; at once when it is idle, or only waits for the client's own end.
     func drain() {
-        if case .readingHead = phase, rest.isEmpty, pending.isEmpty { close() }
+        switch phase {
+        case .readingHead where rest.isEmpty && pending.isEmpty: close()
+        case .closing where deadline.kind == .linger: close()
+        default: return
+        }
     }
 
     // MARK: - Ending

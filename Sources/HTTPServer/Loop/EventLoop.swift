@@ -23,6 +23,7 @@ final class EventLoop: @unchecked Sendable {
     var outbox = Outbox()
     private(set) var now: UInt64 = 0
     private(set) var isDraining = false
+    private var hasEnded = false
 
     let tally: ServerTally
     let balance: LoopBalance
@@ -75,7 +76,9 @@ final class EventLoop: @unchecked Sendable {
         for listener in listeners { try watch(listener) }
         acceptor.listeners = listeners
         let source = DispatchSource.makeReadSource(fileDescriptor: epoll, queue: queue)
-        source.setEventHandler { @Sendable [unowned self] in turn() }
+        // Both hold the loop: it lives until its end, when Dispatch lets go of the handlers and with them of the loop.
+        source.setEventHandler { @Sendable [self] in turn() }
+        source.setCancelHandler { @Sendable [self] in connections = ConnectionTable() }
         self.source = source
         source.activate()
     }
@@ -85,7 +88,7 @@ final class EventLoop: @unchecked Sendable {
     /// Serves events until none has come for the linger time.
     private func turn() {
         var linger = CInt(0)
-        while true {
+        while !hasEnded {
             var events = unsafe InlineArray<64, epoll_event>(repeating: epoll_event())
             var span = unsafe events.mutableSpan
             let (epoll, timeout) = (epoll, linger)
@@ -115,7 +118,9 @@ final class EventLoop: @unchecked Sendable {
         unsafe clock_gettime(CLOCK_REALTIME_COARSE, &time)
         guard Int64(time.tv_sec) != dateSecond else { return }
         dateSecond = Int64(time.tv_sec)
-        encoder.dateLine = Array("Date: ".utf8) + date(dateSecond) + Array("\r\n".utf8)
+        // What is no field value is not sent, wherever it came from.
+        guard let value = FieldValue(date(dateSecond)) else { return encoder.dateLine = [] }
+        encoder.dateLine = Array("Date: ".utf8) + value.bytes + Array("\r\n".utf8)
     }
 
     private static func monotonicTime() -> UInt64 {
@@ -144,6 +149,7 @@ final class EventLoop: @unchecked Sendable {
 
     private func run(_ message: LoopInbox.Message) {
         switch message {
+        case .connection(let socket, _, _) where hasEnded: close(socket)
         case .connection(let socket, let peer, let isRestricted):
             adopt(socket, peer, isRestricted: isRestricted)
         case .answer(let number, let sequence, let response):
@@ -159,7 +165,18 @@ final class EventLoop: @unchecked Sendable {
             finishDrainIfEmpty()
         case .cut: for connection in connections.all { connection.cut() }
         case .ping(let continuation): continuation.resume()
+        case .end: end()
         }
+    }
+
+    /// Nobody has the server any more: cuts what is left, and lets go of itself.
+    private func end() {
+        for connection in connections.all { connection.cut() }
+        for listener in acceptor.listeners { unwatch(listener) }
+        acceptor = Acceptor()
+        hasEnded = true
+        source?.cancel()
+        source = nil
     }
 
     // MARK: - For connections

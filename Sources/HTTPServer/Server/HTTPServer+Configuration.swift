@@ -17,6 +17,9 @@ extension HTTPServer {
         public var bodyTimeout = Duration.seconds(30)
         /// An answer that makes no progress; beyond it the connection is cut.
         public var writeTimeout = Duration.seconds(60)
+        /// The client's end behind the last answer, and the first head of a connection beyond `maxConnections`; beyond it
+        /// closed.
+        public var closeTimeout = Duration.seconds(2)
         /// A handler's task; beyond it 503, and the task is cancelled.
         public var requestTimeout = Duration.seconds(60)
         /// Bytes of a head; beyond it 431.

@@ -92,7 +92,7 @@ struct QueueTests {
         async let flooding: Void = Self.flood(floods, until: isOver)
         try await onThread {
             let other = try server.client()
-            for number in 0..<50 {
+            for number in 0..<10 {
                 try other.send(get("/\(number)"))
                 #expect(try other.answer().text == "/\(number)")
             }
@@ -140,6 +140,27 @@ struct QueueTests {
             client.hangUp()
         }
         #expect(server.server.counts.rejected.isEmpty)
+    }
+
+    @Test("Draining does not wait for clients that have their last answer and do not end their side")
+    func drainWithoutTheirEnd() async throws {
+        var configuration = HTTPServer.Configuration()
+        configuration.closeTimeout = .seconds(600)
+        let server = try TestServer(configuration) { .now(text($0.target)) }
+        let clients = try await onThread {
+            try ["Connection: close\r\n", "Host: a second one\r\n", ""].map { line in
+                let client = try server.client()
+                try client.send(get("/", line))
+                _ = try client.answer()
+                return client
+            }
+        }
+        #expect(server.server.counts.connections == 3)
+
+        await server.server.drain(within: .seconds(600))
+
+        #expect(server.server.counts.connections == 0)
+        clients.forEach { $0.hangUp() }
     }
 
     @Test("Draining ends a connection as soon as its client has taken what was already on its way")

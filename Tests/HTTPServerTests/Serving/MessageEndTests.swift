@@ -81,4 +81,28 @@ struct MessageEndTests {
         #expect(parts.dropFirst().first?.hasPrefix("HTTP/1.1 200 OK\r\n") == true)
         #expect(parts.last == "next")
     }
+
+    @Test(
+        "No content follows the refusal of HEAD either, as far as its method can be read (RFC 9110 §9.3.2)",
+        arguments: [
+            ("HEAD / HTTP/1.1\r\nHost : a\r\n\r\n", 400), ("HEAD / HTTP/1.1\r\nHost: a\r\nX: ", 408),
+            ("HEAD / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n1", 408),
+            ("HEAD / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n", 413),
+            ("HEAD / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", 400),
+        ])
+    func refusedHead(request: String, status: Int) async throws {
+        var configuration = HTTPServer.Configuration()
+        configuration.headerTimeout = .milliseconds(50)
+        configuration.bodyTimeout = .milliseconds(50)
+        let server = try TestServer(configuration) { .now(text($0.target)) }
+        let received = try await onThread {
+            let client = try server.client()
+            defer { client.hangUp() }
+            try client.send(request)
+            return String(decoding: try client.receiveAll(), as: UTF8.self)
+        }
+        #expect(received.hasPrefix("HTTP/1.1 \(status) "))
+        #expect(received.hasSuffix("\r\n\r\n"))
+        #expect(received.contains("\r\nContent-Length: "))
+    }
 }

@@ -318,6 +318,37 @@ struct ServerTests {
         #expect(server.server.counts.connections == 0)
     }
 
+    @Test("ends its connections when nobody has it any more, in whatever state they are")
+    func letGo() async throws {
+        let gate = Gate()
+        func serve() async throws -> [RawHTTPClient] {
+            var configuration = HTTPServer.Configuration()
+            configuration.loops = 2
+            let server = try TestServer(configuration) { request in
+                guard request.target == "/late" else { return .now(text(request.target)) }
+                return .later(context: 0) {
+                    await gate.passage()
+                    return text("nobody gets this")
+                }
+            }
+            return try await onThread {
+                try ["", "GET / HT", get("/a"), get("/b", "Connection: close\r\n"), get("/late")].map {
+                    bytes in
+                    let client = try server.client()
+                    try client.send(bytes)
+                    if bytes.contains("/a") || bytes.contains("/b") { _ = try client.answer() }
+                    return client
+                }
+            }
+        }
+        for client in try await serve() {
+            let rest = try await onThread { try client.receiveAll() }
+            #expect(rest.isEmpty)
+            client.hangUp()
+        }
+        gate.open()
+    }
+
     @Test("spreads connections over its loops")
     func balance() async throws {
         var configuration = HTTPServer.Configuration()
