@@ -47,7 +47,7 @@ public final class DaemonProcess: Sendable {
         let separator = body.contains(":") ? ", " : ""
         try Self.write("{\"listen\": [\"unix:\(socketPath)\"]" + separator + body, to: configPath)
         notifySocket = try Self.datagramSocket(at: folder + "/notify.sock")
-        pid = try Self.spawn(
+        pid = try MortalProcess.spawn(
             [Self.executable, "serve", "--config", configPath],
             environment: ["NOTIFY_SOCKET=\(folder)/notify.sock", "PATH=/usr/bin:/bin", "HOME=\(folder)"]
                 + environment,
@@ -135,24 +135,6 @@ public final class DaemonProcess: Sendable {
         var timeout = timeval(tv_sec: 30, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         return descriptor
-    }
-
-    private static func spawn(_ arguments: [String], environment: [String], log: String) throws -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-        posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        var argv = arguments.map { strdup($0) } + [nil]
-        var envp = environment.map { strdup($0) } + [nil]
-        defer {
-            for pointer in argv + envp { free(pointer) }
-        }
-        var pid: pid_t = 0
-        let code = posix_spawn(&pid, arguments[0], &actions, nil, &argv, &envp)
-        guard code == 0 else { throw Failure(description: "posix_spawn \(arguments[0]): \(code)") }
-        return pid
     }
 
     private static func write(_ text: String, to path: String) throws {

@@ -38,14 +38,40 @@ public struct RawHTTPClient: Sendable {
             }
         }
         guard connected == 0 else { throw Failure(description: "connect \(path): \(errno)") }
-        // A server that never answers fails the test instead of holding it up.
+        limitPatience()
+    }
+
+    /// Connects to a port of 127.0.0.1.
+    public init(port: UInt16) throws {
+        descriptor = socket(AF_INET, LINUX_SOCK_STREAM | LINUX_SOCK_CLOEXEC, 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let connected = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard connected == 0 else { throw Failure(description: "connect \(port): \(errno)") }
+        limitPatience()
+    }
+
+    /// A server that never answers, or never reads, fails the test instead of holding it up.
+    private func limitPatience() {
         var patience = timeval(tv_sec: 60, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            setsockopt(descriptor, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
+        }
     }
 
     /// Sends bytes as they are.
     public func send(_ text: String) throws {
-        let bytes = Array(text.utf8)
+        try send(bytes: Array(text.utf8))
+    }
+
+    /// Sends bytes that need not be text.
+    public func send(bytes: [UInt8]) throws {
         guard Glibc.send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL)) == bytes.count else {
             throw Failure(description: "send: \(errno)")
         }
@@ -59,6 +85,51 @@ public struct RawHTTPClient: Sendable {
     /// Ends the connection.
     public func hangUp() {
         close(descriptor)
+    }
+
+    /// Breaks the connection off: closing with lingering switched on and no time for it sends RST.
+    public func reset() {
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
+        close(descriptor)
+    }
+
+    /// Sends the same text again and again until the server has something to say, hangs up, or `limit` is reached; with a
+    /// pause before each that ends as soon as the server does something. Returns how often it was sent.
+    public func repeatedly(send text: String, pausing milliseconds: Int = 0, atMost limit: Int) -> Int {
+        let bytes = Array(text.utf8)
+        for count in 0..<limit {
+            var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            if poll(&entry, 1, CInt(milliseconds)) > 0 { return count }
+            guard Glibc.send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL)) >= 0 else { return count }
+        }
+        return limit
+    }
+
+    /// Sends as much of the text as the server and the buffers between take, without waiting; returns how many bytes.
+    public func offer(_ text: String) -> Int {
+        let bytes = Array(text.utf8)
+        return max(0, Glibc.send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)))
+    }
+
+    /// Whether the server neither says anything nor ends the connection for a time.
+    public func isQuiet(forMilliseconds time: Int) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, CInt(time)) == 0
+    }
+
+    /// Reads until the server ends the connection.
+    public func receiveAll() throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let received = recv(descriptor, &buffer, buffer.count, 0)
+            guard received >= 0 || errno != EAGAIN else {
+                throw Failure(description: "the connection did not end")
+            }
+            guard received > 0 else { return bytes }
+            bytes += buffer.prefix(received)
+        }
     }
 
     /// Reads one answer; `isHead` says that no body follows whatever the fields say.
@@ -77,7 +148,7 @@ public struct RawHTTPClient: Sendable {
         }
         var answer = Answer(status: status, fields: fields, body: [])
         let length = answer["Content-Length"].flatMap { Int($0) } ?? 0
-        while !isHead, status != 304, answer.body.count < length {
+        while !isHead, status != 304, status >= 200, answer.body.count < length {
             answer.body += try receive(length - answer.body.count)
         }
         return answer

@@ -29,6 +29,7 @@ extension Connection {
 
     /// Hot path: puts an answer into the loop's outbox.
     func answer(_ head: AnsweredHead, with response: HTTPResponse) {
+        reclaimPending()
         answered += 1
         hasServed = true
         let keepsAlive = head.keepsAlive && !response.closesConnection && !loop.isDraining
@@ -52,11 +53,13 @@ extension Connection {
     }
 
     /// Answers what can't be read, and ends: where the next request begins can't be known.
-    func refuse(_ status: UInt16, _ reason: HTTPServer.RejectionReason) {
+    ///
+    /// - Parameter method: as far as it could be read; nothing follows the head of an answer to HEAD (RFC 9110 §9.3.2).
+    func refuse(_ status: UInt16, _ reason: HTTPServer.RejectionReason, to method: HTTPMethod) {
         loop.reject(reason)
         rest = []
         answer(
-            AnsweredHead(receivedAt: loop.now, id: loop.newID(), client: peer),
+            AnsweredHead(method: method, receivedAt: loop.now, id: loop.newID(), client: peer),
             with: ServerProblem.response(status))
         flush()
     }

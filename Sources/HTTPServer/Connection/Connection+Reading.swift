@@ -7,12 +7,18 @@ extension Connection {
     /// Goes as far as the bytes at hand and the client's own pace allow.
     func proceed() {
         consumeRest()
+        var received = 0
         while isReadable, takesInput {
+            guard received < Self.receivesPerTurn else { return loop.postpone(self) }
+            received += 1
             receive()
             consumeRest()
         }
-        if endOfInput { finishInput() }
+        if endOfInput || peerHasFinished { finishInput() }
     }
+
+    /// Most buffers of requests read from one connection before others get their turn.
+    private static let receivesPerTurn = 1
 
     /// Whether more than the empty line that some clients send behind content has come in (RFC 9112 §2.2).
     var hasBegunHead: Bool {
@@ -33,7 +39,8 @@ extension Connection {
         if count <= 0 {
             isReadable = false
             endOfInput = endOfInput || count == 0 || errno != EAGAIN
-        } else if count < EventLoop.receiveBytes {
+        } else if count < EventLoop.receiveBytes, !peerHasFinished {
+            // Otherwise the end was announced together with these bytes, and is not announced again.
             isReadable = false
         }
     }
@@ -61,17 +68,21 @@ extension Connection {
         flush()
         guard case .readingHead = phase, pending.isEmpty else { return }
         if rest.isEmpty {
+            if loop.isDraining { return close() }
             deadline =
                 hasServed ? (.idle, loop.now + loop.times.idle) : (.header, loop.now + loop.times.header)
-        } else if deadline.kind != .header {
+        } else if deadline.kind != .header || headBegan != answered {
             deadline = (.header, loop.now + loop.times.header)
+            headBegan = answered
         }
     }
 
     /// Hot path: reads and answers requests until bytes or permission run out; returns how many bytes that took.
     private func consume(_ bytes: UnsafeRawBufferPointer) -> Int {
         var consumed = 0
-        while consumed < bytes.count, loop.outbox.answers < Self.maxPipelined {
+        while consumed < bytes.count, loop.outbox.answers < loop.configuration.maxPipelined,
+            loop.outbox.bytesWaiting < loop.configuration.maxPipelinedBytes
+        {
             let left = unsafe UnsafeRawBufferPointer(rebasing: bytes[consumed...])
             let count: Int
             switch phase {
@@ -86,14 +97,11 @@ extension Connection {
         return consumed
     }
 
-    /// Most answers made ahead for one connection before the first has left.
-    private static let maxPipelined = 64
-
     private func readHead(_ bytes: UnsafeRawBufferPointer) -> Int {
         switch unsafe parser.parse(bytes, into: &loop.request) {
         case .needsMore: return 0
         case .failed(let error):
-            refuse(error.rawValue, HTTPServer.RejectionReason(error))
+            refuse(error.rawValue, HTTPServer.RejectionReason(error), to: unsafe Self.method(of: bytes))
             return bytes.count
         case .head(let length, let framing):
             begin(framing)
@@ -112,8 +120,21 @@ extension Connection {
             phase = .readingContent(IncomingContent(loop.request, reader, framing))
             deadline = (.body, loop.now + loop.times.body)
         } catch {
-            refuse(error.rawValue, HTTPServer.RejectionReason(error))
+            refuse(error.rawValue, HTTPServer.RejectionReason(error), to: loop.request.method)
         }
+    }
+
+    /// What a head that is refused, or not whole, asks for: HEAD, or something that may be answered with content.
+    private static func method(of bytes: some Sequence<UInt8>) -> HTTPMethod {
+        bytes.starts(with: "HEAD ".utf8) ? .head : .get
+    }
+
+    /// The client has not sent all of what it began within its time.
+    func refuseLate(_ reason: HTTPServer.RejectionReason) {
+        guard case .readingContent(let content) = phase else {
+            return refuse(408, reason, to: Self.method(of: rest))
+        }
+        refuse(408, reason, to: content.request.method)
     }
 
     private func readContent(_ bytes: UnsafeRawBufferPointer, _ content: IncomingContent) -> Int {
@@ -121,10 +142,9 @@ extension Connection {
         do throws(RequestError) {
             count = unsafe try content.reader.read(bytes)
         } catch {
-            refuse(error.rawValue, HTTPServer.RejectionReason(error))
+            refuse(error.rawValue, HTTPServer.RejectionReason(error), to: content.request.method)
             return bytes.count
         }
-        if count > 0 { deadline = (.body, loop.now + loop.times.body) }
         if content.reader.isDone {
             content.request.body = content.reader.content
             answer(content.request, content.framing)
@@ -134,11 +154,11 @@ extension Connection {
 
     /// The client will send no more: what is on its way still leaves, what waits for a task is given up.
     private func finishInput() {
+        if case .awaitingAnswer = phase { return cut() }
         // What came in before the end is still answered, once the client has taken what it asked for earlier.
-        guard rest.isEmpty || pending.isEmpty else { return }
+        guard endOfInput, rest.isEmpty || pending.isEmpty else { return }
         switch phase {
-        case .awaitingAnswer: cut()
-        case .closed: return
+        case .awaitingAnswer, .closed: return
         case .readingHead, .readingContent, .closing:
             phase = .closing
             if pending.isEmpty { close() }

@@ -36,7 +36,7 @@ final class Connection {
 
     /// What a deadline is for.
     enum Deadline {
-        case idle, header, body, answer, write, linger
+        case idle, header, body, answer, linger
     }
 
     let number: UInt64
@@ -46,9 +46,12 @@ final class Connection {
     let isRestricted: Bool
     unowned let loop: EventLoop
     var phase = Phase.readingHead
+    /// When what the phase waits for is overdue; while answers are pending, only the handler's task is.
     var deadline: (kind: Deadline, at: UInt64)
     /// What the socket has not taken yet; empty unless the client is slow.
     var pending = Outbox()
+    /// When the client must have taken something of what is pending.
+    private var writeDeadline: UInt64 = 0
 
     var parser: RequestParser
     /// Bytes received and not consumed.
@@ -56,9 +59,13 @@ final class Connection {
     /// Whether the socket may have more to read; it says so only once.
     var isReadable = false
     var endOfInput = false
+    /// Whether the client has said that it sends no more; what it sent before may still be unread.
+    var peerHasFinished = false
     var hasServed = false
     /// Answers so far; tells an answer that comes too late from the one that is waited for.
     var answered: UInt64 = 0
+    /// `answered` when the head that the deadline is for began.
+    var headBegan: UInt64 = 0
 
     init(number: UInt64, socket: CInt, peer: PeerAddress, isRestricted: Bool, loop: EventLoop) {
         self.number = number
@@ -83,7 +90,7 @@ final class Connection {
         if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { return cut() }
         if events & EPOLLOUT.rawValue != 0, !pending.isEmpty { settle() }
         if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 { isReadable = true }
-        if events & EPOLLRDHUP.rawValue != 0, case .awaitingAnswer = phase { return cut() }
+        if events & EPOLLRDHUP.rawValue != 0 { peerHasFinished = true }
         proceed()
     }
 
@@ -97,15 +104,13 @@ final class Connection {
 
     /// Ends the connection if its deadline has passed.
     func checkDeadline(at now: UInt64) {
+        if !pending.isEmpty, now >= writeDeadline {
+            loop.reject(.writeTimeout)
+            return cut()
+        }
         guard now >= deadline.at else { return }
         switch (deadline.kind, phase) {
-        case (_, .closed): return
-        case (.idle, _), (.linger, _): close()
-        case (.header, _): hasBegunHead ? refuse(408, .headerTimeout) : close()
-        case (.body, _): refuse(408, .bodyTimeout)
-        case (.write, _):
-            loop.reject(.writeTimeout)
-            cut()
+        case (_, .closed), (.answer, .readingHead), (.answer, .readingContent), (.answer, .closing): return
         case (.answer, .awaitingAnswer(let awaited)):
             loop.reject(.requestTimeout)
             awaited.task.cancel()
@@ -114,13 +119,21 @@ final class Connection {
             answer(awaited.head, with: response)
             settle()
             proceed()
-        case (.answer, _): return
+        // The client is not behind with anything before it has what it asked for.
+        case _ where !pending.isEmpty: return
+        case (.idle, _), (.linger, _): close()
+        case (.header, _): hasBegunHead ? refuseLate(.headerTimeout) : close()
+        case (.body, _): refuseLate(.bodyTimeout)
         }
     }
 
-    /// Ends the connection after what is on its way; at once when it is idle.
+    /// Ends the connection after what is on its way; at once when it is idle, or only waits for the client's own end.
     func drain() {
-        if case .readingHead = phase, rest.isEmpty, pending.isEmpty { close() }
+        switch phase {
+        case .readingHead where rest.isEmpty && pending.isEmpty: close()
+        case .closing where deadline.kind == .linger: close()
+        default: return
+        }
     }
 
     // MARK: - Ending
@@ -128,16 +141,30 @@ final class Connection {
     /// Sends what can be sent, and goes on to what follows.
     func flush() {
         guard !isClosed else { return }
-        let before = pending.bytesSent
+        let (wasBlocked, before) = (!pending.isEmpty, pending.bytesSent)
         switch send() {
         case .failed: cut()
         case .blocked:
-            if deadline.kind != .write || pending.bytesSent > before {
-                deadline = (.write, loop.now + loop.times.write)
-            }
+            if !wasBlocked || pending.bytesSent > before { writeDeadline = loop.now + loop.times.write }
         case .done:
+            if wasBlocked { restartClock() }
             if case .closing = phase { finishClosing() }
         }
+    }
+
+    /// The client has taken all that it was behind with: the time for what it sends next begins now.
+    private func restartClock() {
+        switch phase {
+        case .readingHead: deadline = (.idle, loop.now + loop.times.idle)
+        case .readingContent: deadline = (.body, loop.now + loop.times.body)
+        case .awaitingAnswer, .closing, .closed: return
+        }
+    }
+
+    /// Takes back what is pending, so that what is now put into the loop's outbox goes behind it.
+    func reclaimPending() {
+        // Safe for others: between two connections' turns the loop's outbox is empty.
+        if !pending.isEmpty { swap(&pending, &loop.outbox) }
     }
 
     /// Hot path: empties the loop's outbox, and this connection's own before it if there is one.

@@ -48,6 +48,9 @@ struct Outbox {
     /// Answers that have not left.
     var answers: Int { departures.count - firstDeparture }
 
+    /// Bytes that have not left.
+    var bytesWaiting: Int { queued - sent }
+
     // MARK: - Filling
 
     /// Hot path: adds what `write` appends to the buffer of heads.

@@ -23,6 +23,7 @@ final class EventLoop: @unchecked Sendable {
     var outbox = Outbox()
     private(set) var now: UInt64 = 0
     private(set) var isDraining = false
+    private var hasEnded = false
 
     let tally: ServerTally
     let balance: LoopBalance
@@ -38,6 +39,8 @@ final class EventLoop: @unchecked Sendable {
     private var dateSecond: Int64 = -1
     private var ids = RequestIDSource()
     private var drained: [CheckedContinuation<Void, Never>] = []
+    /// Connections that have more to read than one turn's share.
+    private var postponed: [UInt64] = []
 
     /// Most bytes read from a socket at once.
     static let receiveBytes = 65_536
@@ -73,7 +76,9 @@ final class EventLoop: @unchecked Sendable {
         for listener in listeners { try watch(listener) }
         acceptor.listeners = listeners
         let source = DispatchSource.makeReadSource(fileDescriptor: epoll, queue: queue)
-        source.setEventHandler { @Sendable [unowned self] in turn() }
+        // Both hold the loop: it lives until its end, when Dispatch lets go of the handlers and with them of the loop.
+        source.setEventHandler { @Sendable [self] in turn() }
+        source.setCancelHandler { @Sendable [self] in connections = ConnectionTable() }
         self.source = source
         source.activate()
     }
@@ -83,7 +88,7 @@ final class EventLoop: @unchecked Sendable {
     /// Serves events until none has come for the linger time.
     private func turn() {
         var linger = CInt(0)
-        while true {
+        while !hasEnded {
             var events = unsafe InlineArray<64, epoll_event>(repeating: epoll_event())
             var span = unsafe events.mutableSpan
             let (epoll, timeout) = (epoll, linger)
@@ -91,11 +96,20 @@ final class EventLoop: @unchecked Sendable {
                 unsafe epoll_wait(epoll, $0.baseAddress, CInt(Self.batch), timeout)
             }
             if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return }
+            guard count > 0 || !postponed.isEmpty else { return }
             readClocks()
-            for index in 0..<Int(count) { unsafe serve(events[index]) }
-            linger = CInt(configuration.lingerMilliseconds)
+            for index in 0..<max(0, Int(count)) { unsafe serve(events[index]) }
+            servePostponed()
+            linger = postponed.isEmpty ? CInt(configuration.lingerMilliseconds) : 0
         }
+    }
+
+    /// Goes on with connections that gave way to others.
+    private func servePostponed() {
+        guard !postponed.isEmpty else { return }
+        let numbers = postponed
+        postponed = []
+        for number in numbers { connections[number]?.proceed() }
     }
 
     private func readClocks() {
@@ -104,7 +118,9 @@ final class EventLoop: @unchecked Sendable {
         unsafe clock_gettime(CLOCK_REALTIME_COARSE, &time)
         guard Int64(time.tv_sec) != dateSecond else { return }
         dateSecond = Int64(time.tv_sec)
-        encoder.dateLine = Array("Date: ".utf8) + date(dateSecond) + Array("\r\n".utf8)
+        // What is no field value is not sent, wherever it came from.
+        guard let value = FieldValue(date(dateSecond)) else { return encoder.dateLine = [] }
+        encoder.dateLine = Array("Date: ".utf8) + value.bytes + Array("\r\n".utf8)
     }
 
     private static func monotonicTime() -> UInt64 {
@@ -133,6 +149,7 @@ final class EventLoop: @unchecked Sendable {
 
     private func run(_ message: LoopInbox.Message) {
         switch message {
+        case .connection(let socket, _, _) where hasEnded: close(socket)
         case .connection(let socket, let peer, let isRestricted):
             adopt(socket, peer, isRestricted: isRestricted)
         case .answer(let number, let sequence, let response):
@@ -148,7 +165,18 @@ final class EventLoop: @unchecked Sendable {
             finishDrainIfEmpty()
         case .cut: for connection in connections.all { connection.cut() }
         case .ping(let continuation): continuation.resume()
+        case .end: end()
         }
+    }
+
+    /// Nobody has the server any more: cuts what is left, and lets go of itself.
+    private func end() {
+        for connection in connections.all { connection.cut() }
+        for listener in acceptor.listeners { unwatch(listener) }
+        acceptor = Acceptor()
+        hasEnded = true
+        source?.cancel()
+        source = nil
     }
 
     // MARK: - For connections
@@ -164,6 +192,9 @@ final class EventLoop: @unchecked Sendable {
             }
         }
     }
+
+    /// Lets a connection go on after the others have had their turn.
+    func postpone(_ connection: Connection) { postponed.append(connection.number) }
 
     /// Hot path: the client's id for a request when it is well-formed, else a new one.
     func id(of request: HTTPRequest) -> RequestID {

@@ -13,6 +13,7 @@ final class LoopInbox: Sendable {
         case drain(CheckedContinuation<Void, Never>)
         case cut
         case ping(CheckedContinuation<Void, Never>)
+        case end
     }
 
     /// Readable while there are messages.
@@ -25,6 +26,8 @@ final class LoopInbox: Sendable {
 
     deinit {
         close(descriptor)
+        // What another loop accepted for one that had ended meanwhile.
+        for case .connection(let socket, _, _) in messages.withLock({ $0 }) { close(socket) }
     }
 
     /// Adds a message; from any thread.

@@ -8,13 +8,14 @@ struct LoopTimes {
     let write: UInt64
     let request: UInt64
     /// How long a connection is kept after its last answer, so that the client gets all of it.
-    let linger: UInt64 = 2_000_000_000
+    let linger: UInt64
 
     init(_ configuration: HTTPServer.Configuration) {
         header = Self.nanoseconds(configuration.headerTimeout)
         idle = Self.nanoseconds(configuration.idleTimeout)
         body = Self.nanoseconds(configuration.bodyTimeout)
         write = Self.nanoseconds(configuration.writeTimeout)
+        linger = Self.nanoseconds(configuration.closeTimeout)
         request = Self.nanoseconds(configuration.requestTimeout)
     }
 

@@ -24,6 +24,14 @@ public struct FieldName: Sendable, Hashable {
         known = KnownField(bytes.span, 0..<bytes.count)
     }
 
+    /// Whether it says where a message or its connection ends: the server alone writes such fields (RFC 9112 §6).
+    var isFraming: Bool {
+        switch known {
+        case .connection, .contentLength, .transferEncoding: true
+        default: false
+        }
+    }
+
     /// Compares without case.
     public static func == (left: FieldName, right: FieldName) -> Bool {
         left.bytes.count == right.bytes.count

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Field lines in order.
+///
+/// `Content-Length`, `Transfer-Encoding` and `Connection` are the server's own, and are not taken: what an origin or a
+/// client said of its own message never ends up as what is said of this one.
 public struct HTTPFields: Sendable, Hashable {
     private(set) var lines: [Line] = []
 
@@ -14,6 +17,7 @@ public struct HTTPFields: Sendable, Hashable {
 
     /// Adds a line, whatever others of its name there are.
     public mutating func append(_ name: FieldName, _ value: FieldValue) {
+        guard !name.isFraming else { return }
         lines.append(Line(name: name, value: value))
     }
 

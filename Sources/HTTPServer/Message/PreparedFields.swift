@@ -18,7 +18,8 @@ public final class PreparedFields: Sendable {
     }
 }
 
-/// A few field lines built on the stack for one answer, without allocation. What does not fit is left out whole.
+/// A few field lines built on the stack for one answer, without allocation. What does not fit is left out whole, and so
+/// is what `HTTPFields` does not take.
 public struct FieldScratch: Sendable {
     private var storage = InlineArray<256, UInt8>(repeating: 0)
     private var count = 0
@@ -33,17 +34,22 @@ public struct FieldScratch: Sendable {
 
     /// Adds a checked value.
     public mutating func append(_ name: FieldName, _ value: FieldValue) {
-        guard fits(name.bytes.count + value.bytes.count) else { return }
+        guard !name.isFraming, fits(name.bytes.count + value.bytes.count) else { return }
         begin(name)
         for byte in value.bytes { put(byte) }
         end()
     }
 
-    /// Adds fixed text, a number, fixed text. The texts must be field-value characters.
+    /// Adds fixed text, a number, fixed text.
+    ///
+    /// The texts are written in the source, where no request reaches; a debug build stops at one that is no field value.
     public mutating func append(
         _ name: FieldName, _ before: StaticString, integer: Int64, _ after: StaticString
     ) {
-        guard fits(name.bytes.count + before.utf8CodeUnitCount + 20 + after.utf8CodeUnitCount) else { return }
+        assert(Self.isFieldText(before) && Self.isFieldText(after), "no field value: \(before)…\(after)")
+        guard !name.isFraming,
+            fits(name.bytes.count + before.utf8CodeUnitCount + 20 + after.utf8CodeUnitCount)
+        else { return }
         begin(name)
         put(before)
         put(integer)
@@ -54,6 +60,11 @@ public struct FieldScratch: Sendable {
     /// Hot path: lends the lines.
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         unsafe storage.span.withUnsafeBytes { unsafe body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+    }
+
+    private static func isFieldText(_ text: StaticString) -> Bool {
+        unsafe UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+            .allSatisfy(Octet.isFieldText)
     }
 
     private func fits(_ length: Int) -> Bool { count + length + 4 <= storage.count }

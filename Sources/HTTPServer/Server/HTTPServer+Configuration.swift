@@ -15,10 +15,13 @@ extension HTTPServer {
         public var headerTimeout = Duration.seconds(10)
         /// A connection without a request; beyond it closed.
         public var idleTimeout = Duration.seconds(75)
-        /// Content that makes no progress; beyond it 408.
+        /// From a head's end to its content's; beyond it 408.
         public var bodyTimeout = Duration.seconds(30)
         /// An answer that makes no progress; beyond it the connection is cut.
         public var writeTimeout = Duration.seconds(60)
+        /// The client's end behind the last answer, and the first head of a connection beyond `maxConnections`; beyond it
+        /// closed.
+        public var closeTimeout = Duration.seconds(2)
         /// A handler's task; beyond it 503, and the task is cancelled.
         public var requestTimeout = Duration.seconds(60)
         /// Bytes of a head; beyond it 431.
@@ -33,6 +36,10 @@ extension HTTPServer {
         public var maxTrailerBytes = 8_192
         /// Bytes of a request's content; beyond it 413.
         public var maxBodyBytes = 1 << 20
+        /// Pipelined answers made ahead for a client before the first has left; beyond it the next request waits.
+        public var maxPipelined = 64
+        /// Bytes of answers made ahead for a client, but for the last; beyond it the next request waits.
+        public var maxPipelinedBytes = 256 << 10
         /// How long a loop waits for the next event before it gives its thread back, in milliseconds.
         public var lingerMilliseconds = 5
 

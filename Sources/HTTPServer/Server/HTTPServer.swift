@@ -43,6 +43,11 @@ public final class HTTPServer: Sendable {
         self.loops = loops
     }
 
+    /// Cuts what is left of its connections.
+    deinit {
+        for loop in loops { loop.inbox.post(.end) }
+    }
+
     /// Binds; returns the addresses as bound. Connections wait in the backlog until `start`.
     public func listen(on addresses: [Address]) throws(SocketError) -> [Address] {
         var bound: [Address] = []

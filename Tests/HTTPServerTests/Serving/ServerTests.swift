@@ -8,51 +8,6 @@ import Testing
 
 @testable import HTTPServer
 
-/// A server on a unix socket with a handler made of closures.
-private final class TestServer: Sendable {
-    struct Handler: RequestHandling {
-        let respond: @Sendable (HTTPRequest) -> HTTPAnswer
-        let finished: @Sendable (HTTPExchange) -> Void
-
-        func answer(_ request: HTTPRequest) -> HTTPAnswer { respond(request) }
-        func isVital(_ request: HTTPRequest) -> Bool { request.target == "/health" }
-        func didFinish(_ exchange: HTTPExchange) { finished(exchange) }
-    }
-
-    let server: HTTPServer
-    let path: String
-    private static let number = Atomic<Int>(0)
-
-    init(
-        _ configuration: HTTPServer.Configuration = .init(),
-        finished: @escaping @Sendable (HTTPExchange) -> Void = { _ in },
-        respond: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
-    ) throws {
-        path = "/tmp/http-\(getpid())-\(Self.number.add(1, ordering: .relaxed).newValue).sock"
-        server = try HTTPServer(
-            configuration: configuration, handler: Handler(respond: respond, finished: finished)
-        ) { _ in
-            Array("Sun, 06 Nov 1994 08:49:37 GMT".utf8)
-        }
-        _ = try server.listen(on: [.unix(path: path)])
-        try server.start()
-    }
-
-    deinit { unlink(path) }
-
-    func client() throws -> RawHTTPClient { try RawHTTPClient(unixSocket: path) }
-}
-
-private func text(_ text: String) -> HTTPResponse {
-    var response = HTTPResponse(status: .ok)
-    response.body = .bytes(Array(text.utf8))
-    return response
-}
-
-private func get(_ target: String, _ lines: String = "") -> String {
-    "GET \(target) HTTP/1.1\r\nHost: a\r\n\(lines)\r\n"
-}
-
 @Suite("The server", .serialized)
 struct ServerTests {
     @Test("answers one request after another on a connection, with Date and Content-Length")
@@ -113,16 +68,10 @@ struct ServerTests {
     @Test("sends large bodies whole, from memory and from a file")
     func largeBodies() async throws {
         let bytes = (0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-        let path = "/tmp/http-file-\(getpid())"
-        let file = linux_open(path, O_RDWR | O_CREAT | O_TRUNC, 0o600)
-        unlink(path)
-        #expect(write(file, bytes, bytes.count) == bytes.count)
-        let owner = DescriptorOwner(file)
+        let file = try AnonymousFile(bytes)
         let server = try TestServer { request in
             var response = HTTPResponse(status: .ok)
-            response.body =
-                request.target == "/file"
-                ? .file(descriptor: file, offset: 1_000, length: 4_000_000, owner: owner) : .bytes(bytes)
+            response.body = request.target == "/file" ? file.body(1_000..<4_001_000) : .bytes(bytes)
             return .now(response)
         }
         try await onThread {
@@ -369,6 +318,37 @@ struct ServerTests {
         #expect(server.server.counts.connections == 0)
     }
 
+    @Test("ends its connections when nobody has it any more, in whatever state they are")
+    func letGo() async throws {
+        let gate = Gate()
+        func serve() async throws -> [RawHTTPClient] {
+            var configuration = HTTPServer.Configuration()
+            configuration.loops = 2
+            let server = try TestServer(configuration) { request in
+                guard request.target == "/late" else { return .now(text(request.target)) }
+                return .later(context: 0) {
+                    await gate.passage()
+                    return text("nobody gets this")
+                }
+            }
+            return try await onThread {
+                try ["", "GET / HT", get("/a"), get("/b", "Connection: close\r\n"), get("/late")].map {
+                    bytes in
+                    let client = try server.client()
+                    try client.send(bytes)
+                    if bytes.contains("/a") || bytes.contains("/b") { _ = try client.answer() }
+                    return client
+                }
+            }
+        }
+        for client in try await serve() {
+            let rest = try await onThread { try client.receiveAll() }
+            #expect(rest.isEmpty)
+            client.hangUp()
+        }
+        gate.open()
+    }
+
     @Test("spreads connections over its loops")
     func balance() async throws {
         var configuration = HTTPServer.Configuration()
@@ -383,10 +363,4 @@ struct ServerTests {
         }
         #expect(server.server.connectionsByLoop == [10, 10])
     }
-}
-
-private final class DescriptorOwner: Sendable {
-    let descriptor: CInt
-    init(_ descriptor: CInt) { self.descriptor = descriptor }
-    deinit { close(descriptor) }
 }

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import HTTPServer
+
+@Suite("Messages without end")
+struct EndlessMessageTests {
+    /// A message that begins with `start` and goes on with `piece` for ever, and what comes of it.
+    struct Endless: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let start: String
+        let piece: String
+        let status: Int
+        let reason: HTTPServer.RejectionReason
+
+        init(
+            _ name: String, _ start: String, _ piece: String, _ status: Int,
+            _ reason: HTTPServer.RejectionReason
+        ) {
+            (testDescription, self.start, self.piece) = (name, start, piece)
+            (self.status, self.reason) = (status, reason)
+        }
+    }
+
+    private static let head = "GET / HTTP/1.1\r\nHost: a\r\n"
+    private static let chunked = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+    static let messages = [
+        Endless("field lines", head, "X: y\r\n", 431, .headTooLarge),
+        Endless(
+            "field lines of some size", head, "X: \(String(repeating: "y", count: 1_000))\r\n", 431,
+            .headTooLarge),
+        Endless("a field's value", head + "X: ", "yyyyyyyy", 431, .headTooLarge),
+        Endless("a field's name", head, "xxxxxxxx", 431, .headTooLarge),
+        Endless("a target", "GET /", "aaaaaaaa", 414, .targetTooLong),
+        Endless("a method", "", "AAAAAAAA", 501, .notImplemented),
+        Endless("empty lines", "", "\r\n", 400, .malformed),
+        Endless("chunks", chunked, "1000\r\n\(String(repeating: "a", count: 4_096))\r\n", 413, .bodyTooLarge),
+        Endless("a chunk's size", chunked, "0000", 413, .bodyTooLarge),
+        Endless("a chunk's extension", chunked + "1;a=", "bbbbbbbb", 413, .bodyTooLarge),
+        Endless("chunk extensions", chunked, "1;a=bbbbbbbb\r\nc\r\n", 413, .bodyTooLarge),
+        Endless("a trailer", chunked + "0\r\nX: ", "yyyyyyyy", 431, .headTooLarge),
+        Endless("trailers", chunked + "0\r\n", "X: y\r\n", 431, .headTooLarge),
+    ]
+
+    @Test("What has no end is refused at its bound, counted, and its connection ended", arguments: messages)
+    func endless(_ message: Endless) async throws {
+        let server = try TestServer { _ in
+            Issue.record("the handler was asked")
+            return .now(HTTPResponse(status: .ok))
+        }
+        let limit = 1 << 20
+        let (answer, rest) = try await onThread {
+            let client = try server.client()
+            defer { client.hangUp() }
+            try client.send(message.start)
+            #expect(client.repeatedly(send: message.piece, atMost: limit) < limit)
+            return (try client.answer(), try client.receiveAll())
+        }
+        await server.emptiness()
+
+        #expect(answer.status == message.status)
+        #expect(answer["Connection"] == "close")
+        #expect(answer["Content-Type"] == "application/problem+json")
+        #expect(rest.isEmpty)
+        #expect(server.server.counts.rejected == [message.reason: 1])
+    }
+
+    @Test(
+        "What a client sends behind the request that ends its connection is dropped, and not for ever; others are answered"
+    )
+    func behindTheEnd() async throws {
+        let server = try TestServer { .now(text($0.target)) }
+        let client = try server.client()
+        try client.send(get("/last", "Connection: close\r\n") + get("/never"))
+        let flood = String(repeating: get("/never"), count: 10_000)
+
+        async let sent = onThread {
+            // Until the server has had enough: longer than any test may take if it never has.
+            while (try? client.send(flood)) != nil {}
+        }
+        try await onThread {
+            let other = try server.client()
+            repeat {
+                try other.send(get("/other"))
+                #expect(try other.answer().text == "/other")
+            } while server.server.counts.connections > 1
+            other.hangUp()
+        }
+        try await sent
+        let received = try await onThread { try client.receiveAll() }
+
+        #expect(String(decoding: received, as: UTF8.self).hasSuffix("\r\n\r\n/last"))
+        #expect(server.exchanges.value.count { $0.requestID.withBytes { $0.count } > 0 && $0.wasCut } == 0)
+        client.hangUp()
+    }
+
+    @Test(
+        "Connections beyond the limit are refused and counted, those within it are served, and all come to an end"
+    )
+    func connectionFlood() async throws {
+        var configuration = HTTPServer.Configuration()
+        configuration.maxConnections = 20
+        configuration.reservedConnections = 4
+        configuration.loops = 2
+        let server = try TestServer(configuration) { .now(text($0.target)) }
+
+        let clients = try await onThread {
+            try (0..<200).map { _ in
+                let client = try server.networkClient()
+                // Lost: a request to a connection that has been refused already.
+                try? client.send(get("/health"))
+                return client
+            }
+        }
+        let statuses = try await onThread { clients.map { (try? $0.answer().status) ?? 0 } }
+
+        // More than 24 when the flood is so slow that the first have been served and let go meanwhile.
+        let (accepted, refused) = (server.server.counts.accepted, server.rejections(.tooManyConnections))
+        #expect(accepted >= 24)
+        #expect(refused > 0)
+        #expect(accepted + refused == 200)
+        #expect(statuses.count { $0 == 200 } == accepted)
+        clients.forEach { $0.hangUp() }
+        await server.emptiness()
+        try await onThread {
+            let client = try server.networkClient()
+            try client.send(get("/again"))
+            #expect(try client.answer().text == "/again")
+            client.hangUp()
+        }
+    }
+}

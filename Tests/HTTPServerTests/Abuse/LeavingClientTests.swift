@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import HTTPServer
+
+@Suite("Clients that leave")
+struct LeavingClientTests {
+    enum Departure: CaseIterable {
+        case reset, closed, halfClosed
+    }
+
+    @Test(
+        "Whoever leaves while a task works on the answer, in whatever way, has the task cancelled",
+        arguments: Departure.allCases)
+    func whileWaiting(departure: Departure) async throws {
+        let (started, cancelled) = (Gate(), Gate())
+        let server = try TestServer { _ in
+            .later(context: 7) {
+                await withTaskCancellationHandler {
+                    started.open()
+                    await cancelled.passage()
+                } onCancel: {
+                    cancelled.open()
+                }
+                return text("nobody reads this")
+            }
+        }
+        let client = try server.networkClient()
+        try client.send(get("/"))
+        await started.passage()
+
+        switch departure {
+        case .reset: client.reset()
+        case .closed: client.hangUp()
+        case .halfClosed: client.finishSending()
+        }
+
+        await cancelled.passage()
+        let exchange = try #require(await server.exchanges.wait { !$0.isEmpty }.first)
+        #expect(exchange.status.code == 499)
+        #expect(exchange.context == 7)
+        #expect(exchange.wasCut)
+        await server.emptiness()
+        if departure == .halfClosed { client.hangUp() }
+    }
+
+    @Test(
+        "A client that ends its side together with its request is answered, and its connection does not linger"
+    )
+    func requestAndEnd() async throws {
+        let (isHeld, release) = (Gate(), DispatchGate())
+        let server = try TestServer { request in
+            if request.target == "/hold" {
+                isHeld.open()
+                release.pass()
+            }
+            return .now(text(request.target))
+        }
+        let holder = try server.networkClient()
+        let client = try server.networkClient()
+        // Its connection is known to the loop before the loop is held up, so that request and end come in one event.
+        try await onThread {
+            try client.send(get("/first"))
+            #expect(try client.answer().text == "/first")
+        }
+        try holder.send(get("/hold"))
+        await isHeld.passage()
+        try client.send(get("/last"))
+        client.finishSending()
+        release.open()
+
+        let received = try await onThread { try client.receiveAll() }
+
+        #expect(String(decoding: received, as: UTF8.self).hasSuffix("/last"))
+        client.hangUp()
+        holder.hangUp()
+    }
+
+    @Test(
+        "Whoever leaves in the middle of a head, of content or of an answer leaves nothing behind",
+        arguments: [
+            "GET / HTTP/1.1\r\nHo", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n12345",
+            "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12",
+            "GET /large HTTP/1.1\r\nHost: a\r\n\r\n",
+        ])
+    func inTheMiddle(bytes: String) async throws {
+        let server = try TestServer { request in
+            var response = HTTPResponse(status: .ok)
+            response.body = .bytes([UInt8](repeating: 0, count: 16 << 20))
+            return .now(response)
+        }
+        for isReset in [true, false] {
+            let client = try server.networkClient()
+            try client.send(bytes)
+            // Nobody leaves before having been let in.
+            while server.server.counts.connections == 0 { await server.server.ping() }
+            if isReset { client.reset() } else { client.hangUp() }
+            await server.emptiness()
+        }
+
+        let isAnswered = bytes.contains("/large")
+        #expect(server.exchanges.value.allSatisfy { $0.wasCut && $0.status.code == 200 })
+        #expect(isAnswered || server.exchanges.value.isEmpty)
+        #expect(server.server.counts.rejected.isEmpty)
+    }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import HTTPServer
+
+@Suite("Answers that wait for their client")
+struct QueueTests {
+    private static let large = [UInt8](repeating: 0x61, count: 8 << 20)
+
+    private static func largeAnswer() -> HTTPResponse {
+        var response = HTTPResponse(status: .ok)
+        response.body = .bytes(large)
+        return response
+    }
+
+    @Test("An answer that a task makes behind one that the client has not taken stays in its own connection")
+    func behindABlockedAnswer() async throws {
+        let (gate, delivered) = (Gate(), Gate())
+        var configuration = HTTPServer.Configuration()
+        configuration.maxPipelinedBytes = 2 * Self.large.count
+        let server = try TestServer(configuration) { request in
+            switch request.target {
+            case "/large": .now(Self.largeAnswer())
+            case "/late":
+                .later(context: 0) {
+                    await gate.passage()
+                    defer { delivered.open() }
+                    return text("late")
+                }
+            default: .now(text(request.target))
+            }
+        }
+        let slow = try server.client()
+        try slow.send(get("/large") + get("/late"))
+        await gate.arrival()
+        gate.open()
+        await delivered.passage()
+
+        try await onThread {
+            let other = try server.client()
+            for number in 0..<100 {
+                try other.send(get("/\(number)"))
+                #expect(try other.answer().text == "/\(number)")
+            }
+            #expect(try slow.answer().body == Self.large)
+            #expect(try slow.answer().text == "late")
+            try slow.send(get("/end"))
+            #expect(try slow.answer().text == "/end")
+            other.hangUp()
+            slow.hangUp()
+        }
+    }
+
+    @Test(
+        "10,000 pipelined requests of a client that never reads: little is made ahead, in answers and in bytes"
+    )
+    func neverReadingFlood() async throws {
+        var configuration = HTTPServer.Configuration()
+        configuration.writeTimeout = .milliseconds(200)
+        for (size, most) in [(16, 10_000), (65_536, 40), (8 << 20, 1)] {
+            let made = Atomic<Int>(0)
+            let body = HTTPBody.bytes([UInt8](repeating: 0, count: size))
+            let server = try TestServer(configuration) { _ in
+                made.add(1, ordering: .relaxed)
+                var response = HTTPResponse(status: .ok)
+                response.body = body
+                return .now(response)
+            }
+            let client = try server.client()
+            let flood = String(repeating: get("/"), count: 10_000)
+            // Gives way when the server has stopped reading; what it has not taken by then it never will.
+            let offered = try await onThread { client.offer(flood) }
+            await server.exchanges.wait { $0.contains { $0.wasCut } }
+
+            #expect(offered > 0)
+            #expect(server.rejections(.writeTimeout) == 1)
+            #expect(server.exchanges.value.count { $0.wasCut } <= configuration.maxPipelined)
+            #expect(made.load(ordering: .relaxed) <= most, "\(size) bytes each")
+            await server.emptiness()
+            client.hangUp()
+        }
+    }
+
+    @Test("A client that pipelines without end, and reads, keeps nobody else waiting")
+    func endlessPipeline() async throws {
+        let server = try TestServer { .now(text($0.target)) }
+        let isOver = Flag()
+        let floods = try (0..<3).map { _ in try server.client() }
+        async let flooding: Void = Self.flood(floods, until: isOver)
+        try await onThread {
+            let other = try server.client()
+            for number in 0..<10 {
+                try other.send(get("/\(number)"))
+                #expect(try other.answer().text == "/\(number)")
+            }
+            other.hangUp()
+        }
+        isOver.set()
+        try await flooding
+        #expect(server.server.counts.rejected.isEmpty)
+        floods.forEach { $0.hangUp() }
+    }
+
+    /// Lets every client send requests as fast as the server takes them, and read the answers as fast as they come.
+    private static func flood(_ clients: [RawHTTPClient], until isOver: Flag) async throws {
+        let requests = String(repeating: get("/flood"), count: 2_000)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for client in clients {
+                group.addTask {
+                    try await onThread {
+                        while !isOver.isSet { try client.send(requests) }
+                        client.finishSending()
+                    }
+                }
+                group.addTask { _ = try await onThread { try client.receiveAll() } }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("The time for a head begins anew with each head, however the bytes of many are cut")
+    func headTimeOfEach() async throws {
+        var configuration = HTTPServer.Configuration()
+        configuration.headerTimeout = .milliseconds(300)
+        let server = try TestServer(configuration) { .now(text($0.target)) }
+        try await onThread {
+            let client = try server.client()
+            let request = get("/a")
+            // Every piece ends one head and begins the next.
+            try client.send(String(request.prefix(10)))
+            let piece = String(request.dropFirst(10) + request.prefix(10))
+            for _ in 0..<12 {
+                try client.send(piece)
+                #expect(try client.answer().text == "/a")
+                #expect(client.isQuiet(forMilliseconds: 80))
+            }
+            client.hangUp()
+        }
+        #expect(server.server.counts.rejected.isEmpty)
+    }
+
+    @Test("Draining does not wait for clients that have their last answer and do not end their side")
+    func drainWithoutTheirEnd() async throws {
+        var configuration = HTTPServer.Configuration()
+        configuration.closeTimeout = .seconds(600)
+        let server = try TestServer(configuration) { .now(text($0.target)) }
+        let clients = try await onThread {
+            try ["Connection: close\r\n", "Host: a second one\r\n", ""].map { line in
+                let client = try server.client()
+                try client.send(get("/", line))
+                _ = try client.answer()
+                return client
+            }
+        }
+        #expect(server.server.counts.connections == 3)
+
+        await server.server.drain(within: .seconds(600))
+
+        #expect(server.server.counts.connections == 0)
+        clients.forEach { $0.hangUp() }
+    }
+
+    @Test("Draining ends a connection as soon as its client has taken what was already on its way")
+    func drainBehindABlockedAnswer() async throws {
+        let server = try TestServer { _ in .now(Self.largeAnswer()) }
+        let client = try server.client()
+        try client.send(get("/"))
+        // The first byte is there: the answer has been made, and says nothing of an end.
+        while client.isQuiet(forMilliseconds: 10) {}
+
+        async let drained: Void = server.server.drain(within: .seconds(600))
+        // Once nobody can connect any more the loops are told to drain; a round trip later they have heard it.
+        try await onThread {
+            while let late = try? server.client() { late.hangUp() }
+        }
+        await server.server.ping()
+        try await onThread {
+            let (answer, rest) = (try client.answer(), try client.receiveAll())
+            #expect(answer.body.count == Self.large.count)
+            #expect(rest.isEmpty)
+        }
+        await drained
+        #expect(server.server.counts.connections == 0)
+        client.hangUp()
+    }
+}
+
+/// Something that becomes true once.
+private final class Flag: Sendable {
+    private let value = Atomic<Bool>(false)
+
+    var isSet: Bool { value.load(ordering: .relaxed) }
+
+    func set() { value.store(true, ordering: .relaxed) }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+import Synchronization
+import TestSupport
+
+@testable import HTTPServer
+
+/// A server on a unix socket and a loopback port, with a handler made of closures.
+final class TestServer: Sendable {
+    struct Handler: RequestHandling {
+        let respond: @Sendable (HTTPRequest) -> HTTPAnswer
+        let finished: @Sendable (HTTPExchange) -> Void
+
+        func answer(_ request: HTTPRequest) -> HTTPAnswer { respond(request) }
+        func isVital(_ request: HTTPRequest) -> Bool { request.target == "/health" }
+        func didFinish(_ exchange: HTTPExchange) { finished(exchange) }
+    }
+
+    let server: HTTPServer
+    let path: String
+    let port: UInt16
+    /// Every exchange that has ended, in order.
+    let exchanges: Observed<[HTTPExchange]>
+    private static let number = Atomic<Int>(0)
+
+    init(
+        _ configuration: HTTPServer.Configuration = .init(),
+        finished: @escaping @Sendable (HTTPExchange) -> Void = { _ in },
+        respond: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
+    ) throws {
+        path = "/tmp/http-\(getpid())-\(Self.number.add(1, ordering: .relaxed).newValue).sock"
+        let exchanges = Observed<[HTTPExchange]>([])
+        self.exchanges = exchanges
+        let handler = Handler(respond: respond) { exchange in
+            exchanges.update { $0.append(exchange) }
+            finished(exchange)
+        }
+        server = try HTTPServer(configuration: configuration, handler: handler) { _ in
+            Array("Sun, 06 Nov 1994 08:49:37 GMT".utf8)
+        }
+        let bound = try server.listen(on: [.unix(path: path), .tcp(host: "127.0.0.1", port: 0)])
+        guard case .tcp(_, let port)? = bound.last else { throw SocketError(call: "bind", code: EINVAL) }
+        self.port = port
+        try server.start()
+    }
+
+    deinit { unlink(path) }
+
+    func client() throws -> RawHTTPClient { try RawHTTPClient(unixSocket: path) }
+
+    /// A client whose packets really travel, so that it can reset its connection.
+    func networkClient() throws -> RawHTTPClient { try RawHTTPClient(port: port) }
+
+    /// How often something was refused for this reason.
+    func rejections(_ reason: HTTPServer.RejectionReason) -> Int {
+        server.counts.rejected[reason, default: 0]
+    }
+
+    /// Waits until no connection is left.
+    func emptiness() async {
+        // Each round trip to the loops lets them do what has come in meanwhile.
+        while server.counts.connections > 0 { await server.ping() }
+    }
+}
+
+/// An answer with a text.
+func text(_ text: String) -> HTTPResponse {
+    var response = HTTPResponse(status: .ok)
+    response.body = .bytes(Array(text.utf8))
+    return response
+}
+
+/// A plain request with further lines.
+func get(_ target: String, _ lines: String = "") -> String {
+    "GET \(target) HTTP/1.1\r\nHost: a\r\n\(lines)\r\n"
+}
+
+/// A file without a name.
+final class AnonymousFile: Sendable {
+    let descriptor: CInt
+    let length: Int
+
+    init(_ bytes: [UInt8]) throws {
+        let path = "/tmp/http-file-\(getpid())-\(UInt64.random(in: .min ... .max))"
+        descriptor = linux_open(path, O_RDWR | O_CREAT | O_EXCL, 0o600)
+        length = bytes.count
+        unlink(path)
+        guard write(descriptor, bytes, bytes.count) == bytes.count else {
+            throw SocketError(call: "write", code: errno)
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Some of it as a body.
+    func body(_ range: Range<Int>) -> HTTPBody {
+        .file(
+            descriptor: descriptor, offset: Int64(range.lowerBound), length: Int64(range.count), owner: self)
+    }
+}

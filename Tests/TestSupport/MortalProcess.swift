@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Glibc
+import Synchronization
+
+/// Starts processes that the kernel ends when this one does, in whatever way: a test run that is cut leaves nothing behind.
+enum MortalProcess {
+    /// What a spawned process is: everything as posix_spawn(3) takes it.
+    private struct Order: Sendable {
+        var arguments: [String]
+        var environment: [String]
+        var log: String
+        let isDone = DispatchSemaphore(value: 0)
+        let result = Result()
+    }
+
+    private final class Result: Sendable {
+        let value = Mutex<(pid: pid_t, code: CInt)>((0, 0))
+    }
+
+    private static let orders = Mutex<[Order]>([])
+    private static let orderCount = DispatchSemaphore(value: 0)
+
+    /// Ends as the process does, and never before: the kernel goes by the thread that started a child (PR_SET_PDEATHSIG).
+    private static let parent: Void = startThread {
+        while true {
+            orderCount.wait()
+            let order = orders.withLock { $0.removeFirst() }
+            order.result.value.withLock { $0 = run(order) }
+            order.isDone.signal()
+        }
+    }
+
+    /// Starts a program with its output appended to the file `log`.
+    static func spawn(_ arguments: [String], environment: [String], log: String) throws -> pid_t {
+        _ = parent
+        let order = Order(arguments: arguments, environment: environment, log: log)
+        orders.withLock { $0.append(order) }
+        orderCount.signal()
+        order.isDone.wait()
+        let (pid, code) = order.result.value.withLock { $0 }
+        guard code == 0 else {
+            throw DaemonProcess.Failure(description: "posix_spawn \(arguments[0]): \(code)")
+        }
+        return pid
+    }
+
+    private static func run(_ order: Order) -> (pid_t, CInt) {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, order.log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        // posix_spawn has no such attribute; setpriv(1) of util-linux sets it and becomes the program.
+        let command = ["/usr/bin/setpriv", "--pdeathsig", "KILL", "--"] + order.arguments
+        var argv = command.map { strdup($0) } + [nil]
+        var envp = order.environment.map { strdup($0) } + [nil]
+        defer {
+            for pointer in argv + envp { free(pointer) }
+        }
+        var pid: pid_t = 0
+        let code = posix_spawn(&pid, command[0], &actions, nil, &argv, &envp)
+        return (pid, code)
+    }
+}
