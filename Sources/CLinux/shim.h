@@ -61,6 +61,11 @@ static inline int linux_open(const char *path, int flags, mode_t mode) {
     return open(path, flags, mode);
 }
 
+// dup3(2), behind _GNU_SOURCE: `fd` then also has the number `number`.
+static inline int linux_dup3(int fd, int number, int flags) {
+    return (int)syscall(SYS_dup3, fd, number, flags);
+}
+
 static inline int linux_openat(int directory, const char *path, int flags, mode_t mode) {
     return openat(directory, path, flags, mode);
 }

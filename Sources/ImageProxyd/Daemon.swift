@@ -134,13 +134,17 @@ struct Daemon {
         _ configuration: DiskCacheConfiguration, _ logger: Logger
     ) throws -> DiskCache {
         let directory = CacheDirectory.path(configured: configuration.directory)
+        let report: @Sendable (DiskNotice) -> Void = { notice in
+            logger.log(level: notice.isAlarm ? .warning : .notice, "\(notice)")
+        }
         do throws(DiskCacheError) {
             do throws(DiskCacheError) {
-                return try DiskCache(directory: directory, configuration: configuration)
+                return try DiskCache(directory: directory, configuration: configuration, report: report)
             } catch .locked {
                 logger.notice("another daemon uses \(directory); waiting up to \(lockPatience) for its end")
                 return try DiskCache(
-                    directory: directory, configuration: configuration, patience: lockPatience)
+                    directory: directory, configuration: configuration, patience: lockPatience,
+                    report: report)
             }
         } catch {
             throw StartError(description: "cache.disk.directory \(directory): \(error)")

@@ -15,7 +15,7 @@ extension DiskCache {
             let file = try parts.folder.stage()
             return StagedEntry(file: file, bodyOffset: offset, kind: kind, keyText: keyText)
         } catch {
-            parts.counters.failedToWrite()
+            failed(with: error)
             throw error
         }
     }
@@ -45,7 +45,7 @@ extension DiskCache {
             }
             _ = try await writer.perform(.commit(row, staged.file, durable: durable, permit))
         } catch {
-            if error != .purged { parts.counters.failedToWrite() }
+            failed(with: error)
             throw error
         }
     }
@@ -68,7 +68,7 @@ extension DiskCache {
             }
             _ = try await writer.perform(.commit(row, file, durable: durable, permit))
         } catch {
-            if error != .purged { parts.counters.failedToWrite() }
+            failed(with: error)
             throw error
         }
     }

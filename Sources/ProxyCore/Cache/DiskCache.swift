@@ -22,14 +22,18 @@ public final class DiskCache: Sendable {
     /// the folder. What a crash left half done is settled here. An index that cannot be used is set aside and made anew
     /// from the files, meanwhile look-ups ask the file system.
     ///
-    /// - Parameter clock: returns the time in seconds since 1970; the system's by default.
+    /// - Parameters:
+    ///   - clock: returns the time in seconds since 1970; the system's by default.
+    ///   - report: hears what an operator should; called on any thread.
     /// - Throws: `locked`, `unsupported`, `full`, or the call that failed.
     public init(
         directory: String, configuration: DiskCacheConfiguration = DiskCacheConfiguration(),
-        patience: TimeSpan = .seconds(0), clock: @escaping @Sendable () -> Int64 = DiskCache.systemTime
+        patience: TimeSpan = .seconds(0), clock: @escaping @Sendable () -> Int64 = DiskCache.systemTime,
+        report: @escaping @Sendable (DiskNotice) -> Void = { _ in }
     ) throws(DiskCacheError) {
         let parts = try DiskParts(
-            directory: directory, configuration: configuration, patience: patience, clock: clock)
+            directory: directory, configuration: configuration, patience: patience, clock: clock,
+            report: report)
         let limits = configuration.limits
         self.parts = parts
         writer = DiskWriter(parts: parts)
@@ -79,8 +83,17 @@ public final class DiskCache: Sendable {
     /// Counts a look-up that was not worth trying.
     func countMiss(_ kind: EntryKind) { parts.counters.lookedUp(kind, isHit: false) }
 
-    /// Counts bytes that were written into a staged file and did not find room.
-    func countWriteFailure() { parts.counters.failedToWrite() }
+    /// Counts bytes that could not be written into a staged file.
+    func countWriteFailure() {
+        failed(with: parts.folder.isNearlyFull ? .full : .system(call: "write", code: EIO))
+    }
+
+    /// Counts a store that failed, and sees to it that entries make room where that is why.
+    func failed(with error: DiskCacheError) {
+        if error != .purged { parts.counters.failedToWrite() }
+        parts.monitor.failed(with: error)
+        if parts.monitor.wantsRoom || parts.monitor.wantsRecovery { writer.wake() }
+    }
 
     // MARK: - Removal
 

@@ -29,12 +29,23 @@ final class CommitJournal: Sendable {
     /// Opens the folder's journal and takes the space for blocks of up to `capacity` entries, so that none lacks it later.
     init(folder: DiskFolder, capacity: Int) throws(DiskCacheError) {
         self.capacity = capacity
+        file = try Self.open(in: folder, capacity: capacity)
+    }
+
+    /// Goes on in the folder that has taken the first one's place.
+    func reattach(to folder: DiskFolder) throws(DiskCacheError) {
+        try file.replace(by: Self.open(in: folder, capacity: capacity))
+        try write(Block())
+    }
+
+    private static func open(in folder: DiskFolder, capacity: Int) throws(DiskCacheError) -> OwnedDescriptor {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC
-        let descriptor = unsafe linux_openat(folder.root.raw, Self.fileName, flags, DiskFolder.fileMode)
+        let descriptor = unsafe linux_openat(folder.root.raw, fileName, flags, DiskFolder.fileMode)
         guard descriptor >= 0 else { throw DiskCacheError("open journal", code: errno) }
-        file = OwnedDescriptor(owning: descriptor)
-        let code = posix_fallocate(descriptor, 0, off_t(Self.headLength + capacity * Self.entryLength))
+        let file = OwnedDescriptor(owning: descriptor)
+        let code = posix_fallocate(descriptor, 0, off_t(headLength + capacity * entryLength))
         guard code == 0 else { throw DiskCacheError("posix_fallocate", code: code) }
+        return file
     }
 
     /// Writes a block in place of the last one; it holds no more entries than the capacity.

@@ -24,6 +24,8 @@ public enum DiskCacheError: Error, Sendable, Equatable {
     case system(call: String, code: Int32)
     /// The index failed.
     case index(String)
+    /// The index is damaged.
+    case brokenIndex(String)
 }
 
 extension DiskCacheError: CustomStringConvertible {
@@ -41,6 +43,7 @@ extension DiskCacheError: CustomStringConvertible {
             // Safe because strerror(3) returns a string for every number.
             unsafe "\(call): \(String(cString: strerror(code)))"
         case .index(let text): "the index failed: \(text)"
+        case .brokenIndex(let text): "the index is damaged: \(text)"
         }
     }
 }

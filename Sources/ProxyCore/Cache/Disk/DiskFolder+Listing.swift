@@ -101,6 +101,11 @@ extension DiskFolder {
         return false
     }
 
+    /// Whether there are folders with entries.
+    var hasEntries: Bool {
+        EntryKind.allCases.contains { hasFile("\(EntryPath.folder(of: $0))") }
+    }
+
     /// Whether there is a file of this name.
     func hasFile(_ name: String) -> Bool {
         unsafe faccessat(root.raw, name, F_OK, 0) == 0

@@ -38,10 +38,14 @@ final class DiskFolder: Sendable {
     /// Opens the folder, and creates it for our eyes only when it is not there.
     init(path: String) throws(DiskCacheError) {
         self.path = path
-        try Self.create(path)
+        root = try Self.open(path)
+    }
+
+    static func open(_ path: String) throws(DiskCacheError) -> OwnedDescriptor {
+        try create(path)
         let descriptor = unsafe linux_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
         guard descriptor >= 0 else { throw DiskCacheError("open \(path)", code: errno) }
-        root = OwnedDescriptor(owning: descriptor)
+        return OwnedDescriptor(owning: descriptor)
     }
 
     private static func create(_ path: String) throws(DiskCacheError) {

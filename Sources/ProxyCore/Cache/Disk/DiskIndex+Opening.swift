@@ -17,11 +17,27 @@ extension DiskIndex {
         let isNew = !folder.hasFile(fileName)
         do {
             return (try DiskIndex(path: path, configuration: configuration), isNew)
-        } catch .index where !isNew {
-            for companion in companions {
-                try folder.rename(fileName + companion, to: fileName + brokenSuffix + companion)
-            }
+        } catch  where !isNew && error.mayBeHealedByNewIndex {
+            // SQLite calls a missing page of its shared memory an I/O error; a sound index is not set aside for that.
+            guard !folder.isNearlyFull else { throw .full }
+            try setAside(in: folder)
             return (try DiskIndex(path: path, configuration: configuration), true)
+        }
+    }
+
+    /// Moves the index out of the way.
+    static func setAside(in folder: DiskFolder) throws(DiskCacheError) {
+        for companion in companions {
+            try folder.rename(fileName + companion, to: fileName + brokenSuffix + companion)
+        }
+    }
+}
+
+extension DiskCacheError {
+    fileprivate var mayBeHealedByNewIndex: Bool {
+        switch self {
+        case .index, .brokenIndex: true
+        default: false
         }
     }
 }

@@ -2,6 +2,7 @@
 
 import Foundation
 import GRDB
+import Synchronization
 
 /// The index of the disk tier in SQLite: which entries there are, how old, of which source; and the source records.
 ///
@@ -14,21 +15,43 @@ final class DiskIndex: Sendable {
     /// Readers at once: the one that loads everything at the start, and two for records.
     private static let readers = 3
 
-    private let pool: DatabasePool
+    private let current: Mutex<DatabasePool>
+    private let path: String
+    private let configuration: DiskCacheConfiguration
     private let ageColumn: String
-    private let accessPrecision: Int64
+    let accessPrecision: Int64
+
+    /// The database; another one after `replace`.
+    var pool: DatabasePool { current.withLock { $0 } }
 
     /// Opens the index at `path`, creates it, or brings it up to the present schema.
     /// - Throws: `index` when it is not a database, or of a later version than this daemon's.
     init(path: String, configuration: DiskCacheConfiguration) throws(DiskCacheError) {
         ageColumn = configuration.expireBy == .access ? "accessedAt" : "storedAt"
         accessPrecision = Int64(configuration.limits.accessPrecision.seconds)
+        self.path = path
+        self.configuration = configuration
+        current = Mutex(try Self.open(path, configuration, ageColumn: ageColumn))
+    }
+
+    private static func open(
+        _ path: String, _ configuration: DiskCacheConfiguration, ageColumn: String
+    ) throws(DiskCacheError) -> DatabasePool {
         do {
-            pool = try DatabasePool(path: path, configuration: Self.settings(configuration.limits))
-            try Self.migrate(pool, ageColumn: ageColumn)
+            let pool = try DatabasePool(path: path, configuration: settings(configuration.limits))
+            try migrate(pool, ageColumn: ageColumn)
+            return pool
         } catch {
-            throw Self.translate(error)
+            throw translate(error)
         }
+    }
+
+    /// Lets go of a database that is of no more use, and opens what now lies in its place, or a new one.
+    func reopen() throws(DiskCacheError) {
+        // Lost: what kept it from being closed; its file is not ours any more.
+        try? pool.close()
+        let new = try Self.open(path, configuration, ageColumn: ageColumn)
+        current.withLock { $0 = new }
     }
 
     private static func settings(_ limits: DiskCacheConfiguration.Limits) -> Configuration {
@@ -173,119 +196,6 @@ final class DiskIndex: Sendable {
         }
     }
 
-    // MARK: - Writing
-
-    /// Makes all changes or none, and returns by how much the tally changes.
-    ///
-    /// - Parameter durable: returns only when they are on the disk.
-    func apply(_ changes: [IndexChange], durable: Bool) throws(DiskCacheError) -> DiskTally {
-        try translating {
-            try pool.writeWithoutTransaction { db in
-                if durable { try db.execute(sql: "PRAGMA synchronous = FULL") }
-                defer {
-                    // Lost: nothing; the pragma can't fail, and would at worst leave commits slower.
-                    if durable { try? db.execute(sql: "PRAGMA synchronous = NORMAL") }
-                }
-                var tally = DiskTally()
-                try db.inTransaction(.immediate) {
-                    for change in changes { try apply(change, db, &tally) }
-                    return .commit
-                }
-                return tally
-            }
-        }
-    }
-
-    private func apply(_ change: IndexChange, _ db: Database, _ tally: inout DiskTally) throws {
-        switch change {
-        case .put(let entry): try put(entry, db, &tally)
-        case .delete(let id): try delete(id, db, &tally)
-        case .touch(let id, let time): try touch(id, at: time, db)
-        case .save(let record, let time): try save(record, at: time, db, &tally)
-        case .deleteRecord(let key): try deleteRecord(key, db, &tally)
-        case .link(let link, let time): try self.link(link, at: time, db)
-        case .unlink(let link):
-            try db.cachedStatement(sql: "DELETE FROM tag WHERE name = ? AND low = ? AND high = ?")
-                .execute(arguments: [link.tag, link.result.lowBits, link.result.highBits])
-        case .deleteEverything:
-            try db.execute(sql: "DELETE FROM entry; DELETE FROM source; DELETE FROM tag")
-        }
-    }
-
-    private func put(_ entry: IndexEntry, _ db: Database, _ tally: inout DiskTally) throws {
-        let id = entry.id
-        let earlier = try db.cachedStatement(
-            sql: "SELECT bytes FROM entry WHERE low = ? AND high = ? AND kind = ?")
-        let bytes = try Int64.fetchOne(
-            earlier, arguments: [id.key.lowBits, id.key.highBits, id.kind.rawValue])
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO entry (high, low, kind, sourceHigh, sourceLow, bytes, storedAt, accessedAt)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET sourceHigh = excluded.sourceHigh, sourceLow = excluded.sourceLow,
-                    bytes = excluded.bytes, storedAt = excluded.storedAt, accessedAt = excluded.accessedAt
-                """
-        ).execute(arguments: [
-            id.key.highBits, id.key.lowBits, id.kind.rawValue, entry.sourceKey.highBits,
-            entry.sourceKey.lowBits, entry.bytes, entry.storedAt, entry.accessedAt,
-        ])
-        tally.add(entries: bytes == nil ? 1 : 0, bytes: entry.bytes - (bytes ?? 0), of: id.kind)
-        tally.replaced += bytes == nil ? 0 : 1
-    }
-
-    private func delete(_ id: EntryID, _ db: Database, _ tally: inout DiskTally) throws {
-        let statement = try db.cachedStatement(
-            sql: "DELETE FROM entry WHERE low = ? AND high = ? AND kind = ? RETURNING bytes")
-        for bytes in try Int64.fetchAll(
-            statement, arguments: [id.key.lowBits, id.key.highBits, id.kind.rawValue])
-        {
-            tally.add(entries: -1, bytes: -bytes, of: id.kind)
-        }
-    }
-
-    private func touch(_ id: EntryID, at time: Int64, _ db: Database) throws {
-        try db.cachedStatement(
-            sql: "UPDATE entry SET accessedAt = ? WHERE low = ? AND high = ? AND kind = ? AND accessedAt < ?"
-        ).execute(arguments: [
-            time, id.key.lowBits, id.key.highBits, id.kind.rawValue, time - accessPrecision,
-        ])
-    }
-
-    private func save(_ record: SourceRecord, at time: Int64, _ db: Database, _ tally: inout DiskTally) throws
-    {
-        try deleteRecord(record.key, db, &tally)
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO source (high, low, keyText, contentHash, byteCount, format, entityTag, lastModified,
-                    responseTime, initialAge, freshnessLifetime, directives, savedAt,
-                    staleWhileRevalidate, staleIfError, reuseFields)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """
-        ).execute(arguments: [
-            record.key.highBits, record.key.lowBits, record.keyText, Data(record.contentHash.bytes),
-            record.byteCount, record.format.rawValue, record.entityTag, record.lastModified,
-            record.responseTime, record.initialAge, record.freshnessLifetime, record.directives.rawValue,
-            time, record.staleWhileRevalidate, record.staleIfError, record.reuseFields,
-        ])
-        tally.records += 1
-    }
-
-    private func deleteRecord(_ key: CacheKey, _ db: Database, _ tally: inout DiskTally) throws {
-        try db.cachedStatement(sql: "DELETE FROM source WHERE low = ? AND high = ?")
-            .execute(arguments: [key.lowBits, key.highBits])
-        tally.records -= db.changesCount
-    }
-
-    private func link(_ link: TagLink, at time: Int64, _ db: Database) throws {
-        try db.cachedStatement(
-            sql:
-                "INSERT OR REPLACE INTO tag (name, high, low, sourceHigh, sourceLow, seenAt) VALUES (?, ?, ?, ?, ?, ?)"
-        ).execute(arguments: [
-            link.tag, link.result.highBits, link.result.lowBits, link.source.highBits, link.source.lowBits,
-            time,
-        ])
-    }
-
     /// Results that a tag hangs on.
     func links(ofTag tag: String, limit: Int) throws(DiskCacheError) -> [TagLink] {
         try translating {
@@ -302,49 +212,9 @@ final class DiskIndex: Sendable {
         }
     }
 
-    /// Forgets the links that were seen longest ago, beyond `most`, at most `limit`; how many those were.
-    func trimLinks(to most: Int, limit: Int) throws(DiskCacheError) -> Int {
-        try translating {
-            try pool.write { db in
-                let excess = try (Int.fetchOne(db, sql: "SELECT COUNT(*) FROM tag") ?? 0) - most
-                guard excess > 0 else { return 0 }
-                try db.execute(
-                    sql: """
-                        DELETE FROM tag WHERE (name, low, high) IN
-                            (SELECT name, low, high FROM tag ORDER BY seenAt LIMIT ?)
-                        """,
-                    arguments: [min(excess, limit)])
-                return db.changesCount
-            }
-        }
-    }
-
-    /// Forgets the records that were saved longest ago, at most `limit`; how many those were.
-    func deleteOldestRecords(limit: Int) throws(DiskCacheError) -> Int {
-        try translating {
-            try pool.write { db in
-                try db.execute(
-                    sql: "DELETE FROM source WHERE id IN (SELECT id FROM source ORDER BY savedAt LIMIT ?)",
-                    arguments: [limit])
-                return db.changesCount
-            }
-        }
-    }
-
-    /// Gives at most `limit` unused pages back to the file system; false when there are none.
-    func giveBackPages(limit: Int) throws(DiskCacheError) -> Bool {
-        try translating {
-            try pool.writeWithoutTransaction { db in
-                guard try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0 > 0 else { return false }
-                _ = try Row.fetchAll(db, sql: "PRAGMA incremental_vacuum(\(limit))")
-                return true
-            }
-        }
-    }
-
     // MARK: - Errors
 
-    private func translating<Value>(_ work: () throws -> Value) throws(DiskCacheError) -> Value {
+    func translating<Value>(_ work: () throws -> Value) throws(DiskCacheError) -> Value {
         do {
             return try work()
         } catch {
@@ -355,15 +225,19 @@ final class DiskIndex: Sendable {
     private static func translate(_ error: any Error) -> DiskCacheError {
         if let error = error as? DiskCacheError { return error }
         guard let error = error as? DatabaseError else { return .index("\(error)") }
-        return error.resultCode == .SQLITE_FULL ? .full : .index(error.description)
+        switch error.resultCode {
+        case .SQLITE_FULL: return .full
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: return .brokenIndex(error.description)
+        default: return .index(error.description)
+        }
     }
 }
 
 extension CacheKey {
     /// The high half as SQLite keeps it.
-    fileprivate var highBits: Int64 { Int64(bitPattern: high) }
+    var highBits: Int64 { Int64(bitPattern: high) }
     /// The low half as SQLite keeps it.
-    fileprivate var lowBits: Int64 { Int64(bitPattern: low) }
+    var lowBits: Int64 { Int64(bitPattern: low) }
 
     fileprivate init(highBits: Int64, lowBits: Int64) {
         self.init(high: UInt64(bitPattern: highBits), low: UInt64(bitPattern: lowBits))

@@ -14,6 +14,7 @@ final class DiskParts: Sendable {
     let needsScan: Bool
     let entries = EntrySet()
     let counters = DiskCounters()
+    let monitor: DiskMonitor
     let touches: PendingTouches
     let verified: VerifiedFiles
 
@@ -22,25 +23,50 @@ final class DiskParts: Sendable {
     /// Blocking: for the lock at most `patience`, else some milliseconds, however much the folder holds.
     init(
         directory: String, configuration: DiskCacheConfiguration, patience: TimeSpan,
-        clock: @escaping @Sendable () -> Int64
+        clock: @escaping @Sendable () -> Int64, report: @escaping @Sendable (DiskNotice) -> Void
     ) throws(DiskCacheError) {
         self.configuration = configuration
         self.clock = clock
         let limits = configuration.limits
-        folder = try DiskFolder(path: directory)
+        monitor = DiskMonitor(clock: clock, report: report)
+        let folder = try DiskFolder(path: directory)
+        self.folder = folder
         lock = try FolderLock(folder: folder, patience: patience)
-        // Asked now, so that a file system without them is found at the start and not by the first request.
-        _ = try folder.stage()
         ballast = Ballast(folder: folder, size: limits.ballast)
-        journal = try CommitJournal(folder: folder, capacity: max(1, limits.batchSize))
         let isNew: Bool
-        (index, isNew) = try DiskIndex.openOrRebuild(in: folder, configuration: configuration)
+        (journal, index, isNew) = try Self.withRoom(folder, ballast, limits) { () throws(DiskCacheError) in
+            // Asked now, so that a file system without them is found at the start and not by the first request.
+            _ = try folder.stage()
+            let journal = try CommitJournal(folder: folder, capacity: max(1, limits.batchSize))
+            let (index, isNew) = try DiskIndex.openOrRebuild(in: folder, configuration: configuration)
+            return (journal, index, isNew)
+        }
         needsScan = isNew || lock.wasCutOff
         touches = PendingTouches(limit: limits.maxTouches)
         verified = VerifiedFiles(capacity: limits.maxVerified)
-        try settle()
+        try Self.withRoom(folder, ballast, limits, settle)
         ballast.fill()
+        if isNew, folder.hasEntries { monitor.tell(.indexReplaced) }
     }
+
+    /// Does a step of the start that needs some room; on a full disk again, in that of the ballast, or else of entries.
+    private static func withRoom<Value>(
+        _ folder: DiskFolder, _ ballast: Ballast, _ limits: DiskCacheConfiguration.Limits,
+        _ step: () throws(DiskCacheError) -> Value
+    ) throws(DiskCacheError) -> Value {
+        do {
+            return try step()
+        } catch .full {
+            if ballast.release() {
+                do { return try step() } catch .full {}
+            }
+            try folder.makeRoom(for: max(limits.ballast.bytes, minRoom))
+            return try step()
+        }
+    }
+
+    /// What a start needs at most: the index's shared memory and some pages, in bytes.
+    private static let minRoom = 1 << 20
 
     /// Sets the index right about the entries of the last batch, whatever became of it.
     ///

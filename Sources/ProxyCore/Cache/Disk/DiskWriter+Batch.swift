@@ -9,6 +9,8 @@ extension DiskWriter {
         /// Entries whose files were named; unnamed again when the index cannot be told.
         var linked: [EntryID] = []
         var isDurable = false
+        /// The length of the files that were named.
+        var bytes: Int64 = 0
         var completions: [(completion: @Sendable (Result<Int, DiskCacheError>) -> Void, count: Int)] = []
     }
 
@@ -19,6 +21,7 @@ extension DiskWriter {
             try announce(batch)
         } catch {
             parts.counters.failedToWrite(batch.count)
+            parts.monitor.failed(with: error)
             for job in batch { job.completion?(.failure(error)) }
             return
         }
@@ -27,6 +30,7 @@ extension DiskWriter {
                 try run(job, &pending)
             } catch {
                 if error != .purged { parts.counters.failedToWrite() }
+                parts.monitor.failed(with: error)
                 job.completion?(.failure(error))
             }
         }
@@ -74,6 +78,7 @@ extension DiskWriter {
         try parts.folder.link(file, as: entry.id)
         parts.entries.insert(entry.id)
         pending.linked.append(entry.id)
+        pending.bytes += entry.bytes
         pending.changes.append(.put(entry))
         guard isDurable else { return }
         try parts.folder.syncNames(of: entry.id)
@@ -158,6 +163,7 @@ extension DiskWriter {
             for (completion, count) in completions { completion(.success(count)) }
         } catch {
             parts.counters.failedToWrite(max(1, completions.count))
+            parts.monitor.failed(with: error)
             undo(linked)
             for (completion, _) in completions { completion(.failure(error)) }
         }
@@ -165,8 +171,10 @@ extension DiskWriter {
 
     private func tellIndex(_ pending: inout Pending) throws(DiskCacheError) {
         let (changes, isDurable) = (pending.changes, pending.isDurable)
-        (pending.changes, pending.linked, pending.isDurable) = ([], [], false)
+        let bytes = pending.bytes
+        (pending.changes, pending.linked, pending.isDurable, pending.bytes) = ([], [], false, 0)
         try apply(changes, durable: isDurable)
+        if bytes > 0 { parts.monitor.stored(bytes) }
     }
 
     /// Makes changes in the index; on a full disk a second time, in the room that the ballast leaves.

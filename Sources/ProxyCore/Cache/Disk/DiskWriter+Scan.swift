@@ -15,13 +15,16 @@ extension DiskWriter {
             }
             parts.counters.add(tally)
         } catch {
-            // The set stays incomplete then: every look-up asks the file system, and no sweep goes by size.
+            // The set stays incomplete then: every look-up asks the file system, until there is another index.
             parts.counters.failedToRead()
+            housekeeping.withLock { $0.loading = .failed }
+            parts.monitor.failed(with: .brokenIndex("\(error)"))
             begin()
+            wake()
             return
         }
         let isAllKnown = housekeeping.withLock { state in
-            state.isLoaded = true
+            state.loading = .done
             return state.scan.isEmpty
         }
         if isAllKnown { parts.entries.markComplete() }
@@ -30,19 +33,19 @@ extension DiskWriter {
 
     /// Looks through some more files of a folder that the index may not know all of; false when there are none.
     func stepScan() throws(DiskCacheError) -> Bool {
-        guard let shard = housekeeping.withLock({ $0.isLoaded ? $0.scan.last : nil }) else { return false }
+        guard let shard = housekeeping.withLock({ $0.loading == .done ? $0.scan.last : nil }) else {
+            return false
+        }
         if housekeeping.withLock({ $0.names.isEmpty }) {
             let names = try parts.folder.names(in: shard.path)
             housekeeping.withLock { $0.names = names }
         }
         let limit = parts.configuration.limits.batchSize
-        let some = housekeeping.withLock { state in
-            let some = state.names.suffix(limit)
-            state.names.removeLast(some.count)
-            return Array(some)
-        }
+        let some = housekeeping.withLock { Array($0.names.suffix(limit)) }
+        // What could not be told to the index is looked at again.
         try adopt(some, in: shard)
         let isOver = housekeeping.withLock { state in
+            state.names.removeLast(some.count)
             if state.names.isEmpty { state.scan.removeLast() }
             return state.scan.isEmpty
         }
@@ -52,6 +55,7 @@ extension DiskWriter {
 
     private func adopt(_ names: [String], in shard: DiskFolder.Shard) throws(DiskCacheError) {
         var changes: [IndexChange] = []
+        var adopted: [EntryID] = []
         for name in names {
             guard let key = EntryPath.key(ofName: name) else {
                 try parts.folder.removeFile("\(shard.path)/\(name)")
@@ -59,9 +63,10 @@ extension DiskWriter {
             }
             let id = EntryID(kind: shard.kind, key: key)
             guard !parts.entries.hasSeen(id), let entry = try parts.adoption(of: id) else { continue }
-            parts.entries.insert(id)
+            adopted.append(id)
             changes.append(.put(entry))
         }
         try apply(changes)
+        for id in adopted { parts.entries.insert(id) }
     }
 }

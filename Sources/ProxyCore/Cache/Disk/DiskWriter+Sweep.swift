@@ -26,12 +26,15 @@ extension DiskWriter {
     /// Does one small step of what there is to do between batches; false when there is nothing.
     func keepHouse() -> Bool {
         do {
+            if try recover() { return true }
+            if parts.monitor.wantsRoom { try makeRoom() }
             if try stepSweep() { return true }
             if try stepScan() { return true }
             return try stepTrash()
         } catch {
             // Whatever could not be done now is tried again by the next sweep.
             parts.counters.failedToWrite()
+            parts.monitor.failed(with: error)
             endSweep(with: .failure(error))
             return false
         }
@@ -101,18 +104,35 @@ extension DiskWriter {
     }
 
     private func stepSize() throws(DiskCacheError) -> Bool {
-        guard housekeeping.withLock({ $0.isLoaded && $0.scan.isEmpty }) else { return false }
-        let isDraining = housekeeping.withLock { $0.sweep?.isDraining ?? false }
-        guard isDraining || isOverSize else { return false }
-        housekeeping.withLock { $0.sweep?.isDraining = true }
-        let lowWater = Int64(Double(parts.configuration.maxBytes.bytes) * parts.configuration.lowWater)
-        var excess = parts.counters.tally.bytes - lowWater
+        guard housekeeping.withLock({ $0.loading == .done && $0.scan.isEmpty }) else { return false }
+        if isOverSize {
+            let lowWater = Double(parts.configuration.maxBytes.bytes) * parts.configuration.lowWater
+            housekeeping.withLock { $0.sweep?.target = Int64(lowWater) }
+        }
+        guard let target = housekeeping.withLock({ $0.sweep?.target }) else { return false }
+        return try evictOldest(downTo: target)
+    }
+
+    /// Removes the oldest entries, a batch at most, until only so many bytes are left; false when that is so.
+    private func evictOldest(downTo target: Int64) throws(DiskCacheError) -> Bool {
+        var excess = parts.counters.tally.bytes - target
         var victims: [IndexEntry] = []
         for entry in try parts.index.oldest(before: nil, limit: batchSize) where excess > 0 {
             victims.append(entry)
             excess -= entry.bytes
         }
         return try evict(victims, because: .size)
+    }
+
+    /// Gives a full disk some room: what is between the low-water mark and all that there is now.
+    ///
+    /// All at once and before anything else, for whoever stores now finds no room; some milliseconds for a thousand entries.
+    private func makeRoom() throws(DiskCacheError) {
+        let before = parts.counters.tally.bytes
+        let target = Int64(Double(before) * parts.configuration.lowWater)
+        defer { parts.monitor.madeRoom(before - parts.counters.tally.bytes) }
+        while try evictOldest(downTo: target) {}
+        while try stepTrash() {}
     }
 
     private func evict(_ victims: [IndexEntry], because reason: EvictionReason) throws(DiskCacheError) -> Bool
@@ -131,7 +151,7 @@ extension DiskWriter {
 
     private func stepRecords() throws(DiskCacheError) -> Bool {
         let excess = parts.counters.tally.records - parts.configuration.limits.maxSourceRecords
-        guard excess > 0, housekeeping.withLock({ $0.isLoaded }) else { return false }
+        guard excess > 0, housekeeping.withLock({ $0.loading == .done }) else { return false }
         let removed = try parts.index.deleteOldestRecords(limit: min(excess, batchSize))
         var change = DiskTally()
         change.records = -removed

@@ -111,6 +111,7 @@ final class DiskWriter: Sendable {
         let interval = max(1, parts.configuration.sweepInterval.milliseconds)
         queue.asyncAfter(deadline: .now() + .milliseconds(interval)) { [weak self] in
             guard let self, !inbox.withLock({ $0.isShut }) else { return }
+            checkPlace()
             beginSweep(nil)
             wake()
             scheduleSweep()

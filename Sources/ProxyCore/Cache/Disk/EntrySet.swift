@@ -53,6 +53,11 @@ final class EntrySet: Sendable {
         complete.store(true, ordering: .releasing)
     }
 
+    /// Declares that there may be entries on disk that have not been added.
+    func markIncomplete() {
+        complete.store(false, ordering: .releasing)
+    }
+
     /// Whether everything on disk has been added.
     var isComplete: Bool { complete.load(ordering: .acquiring) }
 

@@ -5,12 +5,14 @@ import Glibc
 
 /// Keeps a second daemon out of the folder, and remembers whether the last one left it in order.
 ///
-/// While the folder is in use, its `lock` names the machine's present boot. A process that dies leaves everything it
+/// While the folder is in use, its `lock` names the machine's present boot; else it holds blanks, which keep its place
+/// on the disk, so that a full one lets a daemon start. A process that dies leaves everything it
 /// wrote to the kernel; a machine that dies does not, and the next start sees another boot's name there.
 final class FolderLock: Sendable {
     private static let fileName = "lock"
     private static let bootPath = "/proc/sys/kernel/random/boot_id"
     private static let maxContent = 64
+    private static let blank = UInt8(ascii: " ")
     /// Time between two tries, in microseconds.
     private static let retryInterval: useconds_t = 20_000
 
@@ -22,26 +24,46 @@ final class FolderLock: Sendable {
     /// Locks the folder; blocks for at most `patience`, while another daemon finishes.
     /// - Throws: `locked` when it does not.
     init(folder: DiskFolder, patience: TimeSpan) throws(DiskCacheError) {
-        let flags = O_RDWR | O_CREAT | O_CLOEXEC
-        let descriptor = unsafe linux_openat(folder.root.raw, Self.fileName, flags, DiskFolder.fileMode)
-        guard descriptor >= 0 else { throw DiskCacheError("open lock", code: errno) }
-        file = OwnedDescriptor(owning: descriptor)
+        file = try Self.open(in: folder)
         try Self.lock(file, patience: patience, path: folder.path)
         let boot = Self.read(Self.bootPath)
         guard case .bytes(let last) = try file.read(Self.maxContent, at: 0, fromMemory: false) else {
             throw .system(call: "read lock", code: EAGAIN)
         }
-        wasCutOff = !last.isEmpty && last != boot
-        try file.write(boot, at: 0)
-        guard ftruncate(file.raw, off_t(boot.count)) == 0 else {
+        wasCutOff = last.contains { $0 != Self.blank } && last != boot
+        try Self.write(boot, to: file)
+    }
+
+    /// Locks the folder that has taken the first one's place.
+    /// - Throws: `locked` when another daemon has it.
+    func reattach(to folder: DiskFolder) throws(DiskCacheError) {
+        let other = try Self.open(in: folder)
+        try Self.lock(other, patience: .seconds(0), path: folder.path)
+        try Self.write(Self.read(Self.bootPath), to: other)
+        try file.replace(by: other)
+    }
+
+    /// Whether the lock that is held is still the one that another daemon would find.
+    func isInPlace(in folder: DiskFolder) -> Bool { folder.holds(file, as: Self.fileName) }
+
+    private static func open(in folder: DiskFolder) throws(DiskCacheError) -> OwnedDescriptor {
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC
+        let descriptor = unsafe linux_openat(folder.root.raw, fileName, flags, DiskFolder.fileMode)
+        guard descriptor >= 0 else { throw DiskCacheError("open lock", code: errno) }
+        return OwnedDescriptor(owning: descriptor)
+    }
+
+    private static func write(_ content: [UInt8], to file: OwnedDescriptor) throws(DiskCacheError) {
+        try file.write(content, at: 0)
+        guard ftruncate(file.raw, off_t(content.count)) == 0 else {
             throw DiskCacheError("ftruncate", code: errno)
         }
     }
 
     /// Declares that the folder is in order, and lets another daemon have it.
     func release() {
-        // A failure leaves the boot's name there, and costs the next boot a needless look through the folder.
-        _ = ftruncate(file.raw, 0)
+        // Lost: a failure; it leaves the boot's name there, and costs the next boot a needless look through the folder.
+        try? file.write([UInt8](repeating: Self.blank, count: Self.read(Self.bootPath).count), at: 0)
         _ = linux_flock(file.raw, LOCK_UN)
     }
 

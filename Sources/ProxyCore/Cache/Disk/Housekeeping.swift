@@ -18,14 +18,24 @@ struct Housekeeping: Sendable {
         case vacuum
     }
 
+    /// The reading of the index at the start.
+    enum Loading: Sendable {
+        /// It goes on.
+        case underway
+        /// All has been read.
+        case done
+        /// The index could not be read.
+        case failed
+    }
+
     /// A sweep that is going on.
     struct Sweep: Sendable {
         /// The step it is at.
         var phase = Phase.touches
         /// Accesses that have yet to be written.
         var touches: [(id: EntryID, time: Int64)] = []
-        /// Whether the tier was over its size, so that it goes down to the low-water mark.
-        var isDraining = false
+        /// How many bytes are to be left, once it is known that there are too many.
+        var target: Int64?
         /// Entries removed so far.
         var removed = 0
         /// Whom to tell when it is over.
@@ -44,8 +54,8 @@ struct Housekeeping: Sendable {
     var scan: [DiskFolder.Shard]
     /// Names found in the folder that is being looked through.
     var names: [String] = []
-    /// Whether everything that the index knew at the start has been read.
-    var isLoaded = false
+    /// How far the reading of what the index knew at the start has come.
+    var loading = Loading.underway
     /// Whether there may be discarded folders; true at the start, for they may be another run's.
     var hasTrash = true
 

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+/// What is taken away or spoiled while the tier is in use.
+@Suite("Disk tier: recovery")
+struct DiskCacheRecoveryTests {
+    let folder: TemporaryDirectory
+    let notices = Observed<[DiskNotice]>([])
+    private let body = bytes(64)
+
+    init() throws {
+        folder = try TemporaryDirectory()
+    }
+
+    private func open() async throws -> DiskCache {
+        let notices = notices
+        let disk = try DiskCache(
+            directory: folder.path + "/cache", clock: { 1_000_000 },
+            report: { notice in notices.update { $0.append(notice) } })
+        #expect(await disk.isLoaded())
+        return disk
+    }
+
+    private func store(_ name: String, in disk: DiskCache) async throws {
+        try await disk.store(describe(name, body: body), body: body)
+    }
+
+    private func lookUp(_ disk: DiskCache, _ name: String) async throws -> [UInt8]? {
+        try await disk.lookUp(key(name), kind: .result, keyText: name)?.body.readAll()
+    }
+
+    @Test(
+        "A folder that is removed or moved away is begun anew in its old place, and kept from another daemon there"
+    )
+    func folderGone() async throws {
+        let disk = try await open()
+        try await store("a", in: disk)
+        try folder.move("cache", to: "elsewhere")
+
+        disk.writer.checkPlace()
+        try await disk.sweep()
+        #expect(await disk.isLoaded())
+
+        #expect(notices.value == [.folderReplaced])
+        #expect(try await lookUp(disk, "a") == nil && disk.statistics.tally == DiskTally())
+        try await store("b", in: disk)
+        #expect(try await lookUp(disk, "b") == body)
+        #expect(folder.files.contains { $0.hasPrefix("cache/results/") })
+        #expect(throws: DiskCacheError.locked(folder.path + "/cache")) {
+            try DiskCache(directory: folder.path + "/cache")
+        }
+        await disk.close()
+
+        let again = try await open()
+        #expect(try await lookUp(again, "b") == body)
+        await again.close()
+    }
+
+    @Test("Entries of a folder that is emptied are misses, and what comes later is kept, also over a restart")
+    func folderEmptied() async throws {
+        let disk = try await open()
+        try await store("a", in: disk)
+        for name in ["results", "index.sqlite", "index.sqlite-wal", "index.sqlite-shm", "journal", "lock"] {
+            try folder.remove("cache/" + name)
+        }
+        #expect(try await lookUp(disk, "a") == nil)
+
+        disk.writer.checkPlace()
+        try await disk.sweep()
+        try await store("b", in: disk)
+        await disk.close()
+
+        let again = try await open()
+        #expect(try await lookUp(again, "b") == body && again.statistics.tally.entries == 1)
+        await again.close()
+    }
+
+    @Test("An index spoiled behind its first pages is found so by the start, and made anew from the files")
+    func spoiledBeforeStart() async throws {
+        let first = try await open()
+        for number in 0..<400 { try await store("\(number)", in: first) }
+        await first.close()
+        let whole = try folder.read("cache/index.sqlite")
+        let rotten = whole.prefix(8_192) + bytes(whole.count - 8_192)
+        try folder.write(Array(rotten), to: "cache/index.sqlite")
+
+        let disk = try await open()
+
+        #expect(notices.value.contains(.indexReplaced))
+        #expect(disk.statistics.tally.entries == 400)
+        #expect(try await lookUp(disk, "7") == body)
+        #expect(try await disk.removeAll(ofSource: key("source")) == 400)
+        await disk.close()
+    }
+
+    @Test("An index spoiled while in use is made anew, and the tier stores again")
+    func spoiledInUse() async throws {
+        let disk = try await open()
+        for number in 0..<400 { try await store("\(number)", in: disk) }
+        // A page that the index has to read again is one that it did not keep.
+        let file = Glibc.open(folder.path + "/cache/index.sqlite-wal", O_RDWR | O_TRUNC)
+        close(file)
+        for name in ["index.sqlite", "index.sqlite-shm"] {
+            try folder.write(bytes(try folder.read("cache/" + name).count), to: "cache/" + name)
+        }
+
+        var stored = false
+        for number in 0..<100 where !stored {
+            stored =
+                (try? await store("new \(number)", in: disk)) != nil && notices.value.contains(.indexReplaced)
+        }
+
+        #expect(stored)
+        #expect(await disk.isLoaded())
+        #expect(disk.statistics.tally.entries >= 401)
+        #expect(try await lookUp(disk, "7") == body)
+        await disk.close()
+    }
+}
