@@ -47,6 +47,9 @@ struct Daemon {
         // One more for the admin listener's loop.
         let metrics = Metrics(loops: loops + 1, version: Version.current)
         accessLog = try AccessLog(configuration: output.configuration, lanes: loops + 1, sink: output.sink)
+        if !configuration.fetch.proxy.isEmpty {
+            logger.warning("fetch.proxy decides which addresses are connected to; they are not checked here")
+        }
         let sources = try SourcePolicy(patterns: configuration.security.sources)
         disk = try Self.openDisk(configuration.cache.disk, logger)
         loader = try CurlLoader(
@@ -75,7 +78,7 @@ struct Daemon {
             pipeline: pipeline, parser: parser, failures: failures,
             automatic: AutomaticFormats(configuration.formats.auto), sharing: sharing,
             hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,
-            clock: Clock.now,
+            loops: LoopGuard(name: configuration.fetch.via), clock: Clock.now,
             complain: { [logger] in logger.error("\($0)") })
         let status = StatusHandler(metrics: metrics, isReady: { [workers] in workers.isReady })
         let accounting = Accounting(metrics: metrics, log: accessLog)

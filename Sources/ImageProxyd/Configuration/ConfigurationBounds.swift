@@ -22,6 +22,9 @@ extension ProxyConfiguration {
         security.bounds(&check)
         requestBounds(&check)
         adminBounds(&check)
+        check.require(
+            "fetch.proxy", fetch.proxy, fetch.proxy.isEmpty || security.trustFetchProxy,
+            allowed: "nothing while security.trustFetchProxy is false: behind it addresses can't be checked")
         check.require("log.accessRecords", log.accessRecords, in: 16...65_536)
         return check.issues
     }
@@ -187,6 +190,10 @@ extension FetchConfiguration {
         check.require(
             "fetch.userAgent", userAgent, isFieldValue(userAgent),
             allowed: "printable ASCII without line breaks")
+        check.require("fetch.via", via, isToken(via), allowed: "a token (RFC 9110 §5.6.2)")
+        check.require(
+            "fetch.proxy", proxy, proxy.isEmpty || Self.isProxy(proxy),
+            allowed: "http://host:port, https://host:port or socks5h://host:port")
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
             check.require(
                 "fetch.headers.\(name)", value, isToken(name) && isFieldValue(value),

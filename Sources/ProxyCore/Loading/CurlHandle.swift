@@ -51,8 +51,11 @@ final class CurlHandle {
             && set(CURLOPT_FOLLOWLOCATION, 0)
             && set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
             && set(CURLOPT_PATH_AS_IS, 1)
-            // An empty proxy keeps the environment's (http_proxy, all_proxy) out.
-            && set(CURLOPT_PROXY, "")
+            // An empty proxy keeps the environment's (http_proxy, all_proxy) out, an empty list of hosts without one its
+            // no_proxy.
+            && set(CURLOPT_PROXY, configuration.proxy)
+            && set(CURLOPT_NOPROXY, "")
+            && set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
             && set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
             && set(CURLOPT_NOSIGNAL, 1)
             // A transfer that is cancelled while its name resolves must not wait for the resolver.

@@ -92,7 +92,7 @@ final class CurlMulti {
 
     private func begin(_ transfer: Transfer) {
         transfer.beginHop(at: .now)
-        guard rules.addresses.allows(port: transfer.url.port) else {
+        guard rules.permits(transfer.url) else {
             return conclude(transfer, .failure(.addressForbidden))
         }
         let lines = fields.lines(for: transfer.job.request, isForeignOrigin: transfer.isForeignOrigin)

@@ -58,12 +58,21 @@ public struct FetchConfiguration: Sendable, Hashable, Codable {
     public var retries: Int = 1
     /// The `User-Agent` sent to origins.
     public var userAgent: String = "imageproxyd"
+    /// The name under which the daemon enters itself in `Via` and `CDN-Loop` of its requests, and knows a request that
+    /// it has sent itself (508). Daemons that fetch from one another need different names.
+    ///
+    /// Default `imageproxyd`.
+    public var via: String = "imageproxyd"
     /// Further fields sent to every origin, by name.
     public var headers: [String: String] = [:]
     /// Whether HTTP/2 is used where an origin offers it over TLS.
     ///
     /// Default true.
     public var http2: Bool = true
+    /// A proxy that all fetches go through: `http://host:port`, `https://host:port` or `socks5h://host:port`.
+    ///
+    /// Default none. Needs `security.trustFetchProxy`, because only the proxy then sees which addresses are connected to.
+    public var proxy: String = ""
 
     /// The defaults.
     public init() {}

@@ -8,10 +8,9 @@ struct RequestFields: Sendable {
     private static let accept = OriginRequest.Field(name: "Accept", value: "image/*,*/*;q=0.5")
     /// Fields that frame the message or ask for a part of it: a configured one would break what the loader relies on.
     private static let reserved: Set<String> = [
-        "accept-encoding", "connection", "content-length", "expect", "host", "if-match", "if-modified-since",
-        "if-none-match", "if-range", "if-unmodified-since", "keep-alive", "range", "te", "trailer",
-        "transfer-encoding",
-        "upgrade", "user-agent",
+        "accept-encoding", "cdn-loop", "connection", "content-length", "expect", "host", "if-match",
+        "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "keep-alive", "range", "te",
+        "trailer", "transfer-encoding", "upgrade", "user-agent", "via",
     ]
     /// Fields that prove who asks; they stay with the origin they were meant for.
     private static let credentials: Set<String> = ["authorization", "cookie", "proxy-authorization"]
@@ -19,6 +18,7 @@ struct RequestFields: Sendable {
     /// Checks the configured fields.
     init(configuration: FetchConfiguration) throws(CurlLoader.SetupError) {
         guard Self.isValue(configuration.userAgent) else { throw .invalidField("userAgent") }
+        guard Self.isName(configuration.via) else { throw .invalidField("via") }
         var fields: [OriginRequest.Field] = []
         for (name, value) in configuration.headers.sorted(by: { $0.key < $1.key }) {
             guard Self.isName(name), Self.isValue(value), !Self.reserved.contains(name.lowercased()) else {
@@ -26,7 +26,16 @@ struct RequestFields: Sendable {
             }
             fields.append(OriginRequest.Field(name: name, value: value))
         }
+        fields += Self.signature(of: configuration.via)
         constant = fields.contains { $0.name.lowercased() == "accept" } ? fields : [Self.accept] + fields
+    }
+
+    /// Says that the request has passed here (RFC 9110 §7.6.3, RFC 8586 §2).
+    private static func signature(of name: String) -> [OriginRequest.Field] {
+        [
+            OriginRequest.Field(name: "Via", value: "1.1 \(name)"),
+            OriginRequest.Field(name: "CDN-Loop", value: name),
+        ]
     }
 
     /// All lines for one hop of a request; credentials only where they are not carried to another origin.

@@ -8,7 +8,7 @@ import Glibc
 extension Transfer {
     /// Whether a socket to `address` may be opened; asked for each address before it is tried.
     func mayConnect(to address: IPAddress?) -> Bool {
-        guard let address, rules.addresses.allows(address, port: url.port) else {
+        guard rules.permits(address, for: url) else {
             didRefuseAddress = true
             return false
         }
@@ -18,7 +18,7 @@ extension Transfer {
 
     /// Whether the request may go to `address`; asked before each request, also on a connection that is used again.
     func maySend(to address: IPAddress?) -> Bool {
-        guard let address, rules.addresses.allows(address, port: url.port) else {
+        guard rules.permits(address, for: url) else {
             verdict = .refused(.addressForbidden)
             return false
         }
@@ -57,7 +57,7 @@ extension Transfer {
     /// What a status means for a `GET` that asked for no part and offered no upgrade.
     private func decide(_ status: Int) -> Bool {
         guard !OriginHead.contradictsItself(head.fields) else {
-            return refuse(.incomplete("two lengths for one body"))
+            return refuse(.incomplete("a length that is none, or two for one body"))
         }
         let head = OriginHead(
             status: status, fields: head.fields, contentLength: OriginHead.contentLength(in: head.fields),

@@ -23,6 +23,24 @@ final class Transfer {
         let configuration: FetchConfiguration
         /// Whom to connect to.
         let addresses: AddressPolicy
+
+        /// Whether a proxy connects, and we see its address only.
+        var isProxied: Bool { !configuration.proxy.isEmpty }
+
+        /// Whether `url` may be asked for at all, as far as it can be told without its address.
+        ///
+        /// Behind a proxy that includes an address that stands in the URL itself.
+        func permits(_ url: SourceURL) -> Bool {
+            guard addresses.allows(port: url.port) else { return false }
+            guard isProxied, let literal = url.literalAddress else { return true }
+            return addresses.allows(literal, port: url.port)
+        }
+
+        /// Whether a connection for `url` to `address` may be used.
+        func permits(_ address: IPAddress?, for url: SourceURL) -> Bool {
+            guard !isProxied else { return true }
+            return address.map { addresses.allows($0, port: url.port) } ?? false
+        }
     }
 
     /// The call this works for.

@@ -68,7 +68,8 @@ extension ImagePipeline {
 
     private func originRequest(for request: ImageRequest, validating record: SourceRecord?) -> OriginRequest {
         OriginRequest(
-            url: request.source, ifNoneMatch: record?.entityTag, ifModifiedSince: record?.lastModified)
+            url: request.source, ifNoneMatch: record?.entityTag, ifModifiedSince: record?.lastModified,
+            fields: FetchContext.current.fields)
     }
 
     /// Turns what arrived into a source: confirmed, or new; nil where a 304 leaves nothing that may be served.

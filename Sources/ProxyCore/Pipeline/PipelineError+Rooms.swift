@@ -14,6 +14,8 @@ extension PipelineError {
         case .incomplete: self = .upstreamIncomplete
         case .status(404, _): self = .upstreamNotFound(status: 404)
         case .status(410, _): self = .upstreamNotFound(status: 410)
+        // Another instance, or this one behind a name of its own, has recognised our request.
+        case .status(508, _): self = .loopDetected
         case .status(let status, let retryAfter): self = .upstreamStatus(status, retryAfter: retryAfter)
         case .notAnImage: self = .notAnImage
         case .unsupportedFormat(let name): self = .unsupportedFormat(name)

@@ -91,7 +91,7 @@ struct ImageParameters {
         do throws(SourceURLError) {
             return try SourceURL(parsing: value)
         } catch {
-            throw PipelineError(error)
+            throw PipelineError(error, in: value)
         }
     }
 
