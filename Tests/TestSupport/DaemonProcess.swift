@@ -137,7 +137,8 @@ public final class DaemonProcess: Sendable {
         return descriptor
     }
 
-    private static func spawn(_ arguments: [String], environment: [String], log: String) throws -> pid_t {
+    /// Starts a program whose output goes to a file.
+    static func spawn(_ arguments: [String], environment: [String], log: String) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }

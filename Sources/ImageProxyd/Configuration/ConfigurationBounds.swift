@@ -15,6 +15,7 @@ extension ProxyConfiguration {
         freshness.bounds(&check)
         failedURLs.bounds(&check)
         fetch.bounds(&check)
+        originBounds(&check)
         transform.bounds(&check)
         limits.bounds(&check)
         formats.bounds(&check)
@@ -27,6 +28,15 @@ extension ProxyConfiguration {
             allowed: "nothing while security.trustFetchProxy is false: behind it addresses can't be checked")
         check.require("log.accessRecords", log.accessRecords, in: 16...65_536)
         return check.issues
+    }
+
+    /// Checks everything but the secrets, which whoever checks may not be allowed to read.
+    private func originBounds(_ check: inout ConfigurationCheck) {
+        do throws(OriginRuleError) {
+            _ = try OriginRules(origins, secrets: .checking)
+        } catch {
+            check.complain("origins.\(error.index).\(error.key)", error.reason)
+        }
     }
 
     private func addressBounds(_ check: inout ConfigurationCheck) {

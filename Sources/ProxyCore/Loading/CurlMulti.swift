@@ -96,13 +96,20 @@ final class CurlMulti {
             return conclude(transfer, .failure(.addressForbidden))
         }
         let lines = fields.lines(for: transfer.job.request, isForeignOrigin: transfer.isForeignOrigin)
-        guard let handle = idleHandles.popLast() ?? CurlHandle(configuration: rules.configuration),
-            handle.prepare(url: transfer.url, lines: lines, for: transfer), set.add(handle)
+        let rule = transfer.isForeignOrigin ? nil : transfer.job.request.rule
+        guard let handle = handle(for: rule),
+            handle.prepare(url: transfer.url, lines: lines, by: rule, for: transfer), set.add(handle)
         else {
             return conclude(transfer, .failure(.unreachable("libcurl refused the request")))
         }
         transfer.handle = handle
         running[handle.id] = transfer.job.id
+    }
+
+    /// A handle without work; a new one where a rule changes what would stay with it.
+    private func handle(for rule: OriginRule?) -> CurlHandle? {
+        let isPlain = rule.map { !$0.needsOwnHandle } ?? true
+        return (isPlain ? idleHandles.popLast() : nil) ?? CurlHandle(configuration: rules.configuration)
     }
 
     private func settle(_ handleID: UInt, _ ending: CurlHandle.Ending) {
@@ -145,7 +152,8 @@ final class CurlMulti {
         set.remove(handle)
         running[handle.id] = nil
         transfer.handle = nil
-        if idleHandles.count < rules.configuration.maxConcurrent { idleHandles.append(handle) }
+        let isPlain = transfer.job.request.rule.map { !$0.needsOwnHandle } ?? true
+        if isPlain, idleHandles.count < rules.configuration.maxConcurrent { idleHandles.append(handle) }
     }
 
     private func summary(of transfer: Transfer) -> LoadSummary {

@@ -15,6 +15,12 @@ final class Transfer {
         case redirect(String?)
         /// It is of no use, or the receiver wants no more.
         case refused(LoadError)
+
+        /// Why it is of no use.
+        var error: LoadError {
+            if case .refused(let error) = self { return error }
+            return .incomplete("refused")
+        }
     }
 
     /// What is the same for all transfers of a loader.
@@ -70,6 +76,8 @@ final class Transfer {
     var deliveredStatus: Int?
     /// Bytes of the body handed to the receiver, or dropped, on this hop.
     var bodyBytes = 0
+    /// Reads the body where the rule says that it is base64.
+    var decoder: Base64?
     /// When the current hop's request went out, in seconds since 1970.
     var requestTime: Int64 = 0
     /// Whether an address of the current hop was refused.
@@ -85,8 +93,9 @@ final class Transfer {
         head = OriginHeadReader(maxBytes: rules.configuration.maxHeadBytes)
     }
 
-    /// Whether the current hop goes to another origin than the one that was asked for.
-    var isForeignOrigin: Bool { url.origin != job.request.url.origin }
+    /// Whether a redirect has led to another origin than the one that was asked for; a way back changes nothing, since
+    /// that other origin has chosen where it goes.
+    private(set) var isForeignOrigin = false
 
     /// Whether the current hop's request has gone out.
     var hasSentRequest: Bool { clock?.isConnecting == false }
@@ -96,6 +105,7 @@ final class Transfer {
         verdict = .open
         head = OriginHeadReader(maxBytes: rules.configuration.maxHeadBytes)
         bodyBytes = 0
+        decoder = nil
         didRefuseAddress = false
         didOpenSocket = false
         var clock = clock ?? TransferClock(configuration: rules.configuration, startedAt: now)
@@ -109,6 +119,7 @@ final class Transfer {
         redirectHead = nil
         url = target
         redirects += 1
+        if url.origin != job.request.url.origin { isForeignOrigin = true }
     }
 
     /// Counts another try of the same hop.

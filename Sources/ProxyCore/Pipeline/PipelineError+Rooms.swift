@@ -19,6 +19,7 @@ extension PipelineError {
         case .status(let status, let retryAfter): self = .upstreamStatus(status, retryAfter: retryAfter)
         case .notAnImage: self = .notAnImage
         case .unsupportedFormat(let name): self = .unsupportedFormat(name)
+        case .unusable(let error): self = PipelineError(error)
         case .queueFull: self = .queueFull
         case .queueTimedOut: self = .queueTimeout
         case .storage(let text): self = .internalFailure(text)
