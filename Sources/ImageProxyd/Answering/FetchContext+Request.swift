@@ -29,6 +29,8 @@ extension LoopGuard {
 extension FieldName {
     /// `CDN-Loop` (RFC 8586).
     static let cdnLoop = FieldName(literal: "CDN-Loop")
+    /// `Priority` (RFC 9218).
+    static let priority = FieldName(literal: "Priority")
     /// `traceparent` (W3C Trace Context).
     static let traceparent = FieldName(literal: "traceparent")
     /// `tracestate`.

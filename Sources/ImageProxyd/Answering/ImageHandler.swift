@@ -95,7 +95,11 @@ final class ImageHandler: Sendable {
         var parsed: ImageRequest?
         do throws(PipelineError) {
             try loops.check(request)
-            let imageRequest = try parse(request)
+            var imageRequest = try parse(request)
+            if imageRequest.delivery.priority == nil, request.has(.priority) {
+                let value = request.values(of: .priority).joined(separator: ",")
+                imageRequest.delivery.priority = FetchPriority(field: value)
+            }
             parsed = imageRequest
             let image = try await image(imageRequest, for: request)
             let heads = ImageHeads(image, request: imageRequest, sharing: mapping.sharing)

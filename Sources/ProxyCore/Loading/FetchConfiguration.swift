@@ -16,6 +16,11 @@ public struct FetchConfiguration: Sendable, Hashable, Codable {
     ///
     /// Default 256; beyond it 503 `queue_full`.
     public var queue: Int = 256
+    /// Which of those that wait for one host is next: the oldest (`fifo`), or the newest (`lifo`) for pages that show what
+    /// was asked for last. Hosts take turns either way.
+    ///
+    /// Default `fifo` (SDWebImage: executionOrder).
+    public var order: Order = .fifo
     /// Longest wait for a slot.
     ///
     /// Default 5s; beyond it 503 `queue_timeout`.
@@ -56,6 +61,10 @@ public struct FetchConfiguration: Sendable, Hashable, Codable {
     ///
     /// Default 1.
     public var retries: Int = 1
+    /// The pause before such a retry, of which chance takes up to half; it doubles with each further one.
+    ///
+    /// Default 100ms.
+    public var retryDelay: TimeSpan = .milliseconds(100)
     /// The `User-Agent` sent to origins.
     public var userAgent: String = "imageproxyd"
     /// The name under which the daemon enters itself in `Via` and `CDN-Loop` of its requests, and knows a request that
@@ -73,6 +82,11 @@ public struct FetchConfiguration: Sendable, Hashable, Codable {
     ///
     /// Default none. Needs `security.trustFetchProxy`, because only the proxy then sees which addresses are connected to.
     public var proxy: String = ""
+
+    /// The order within the line of one host.
+    public enum Order: String, Sendable, Hashable, Codable, CaseIterable {
+        case fifo, lifo
+    }
 
     /// The defaults.
     public init() {}

@@ -46,6 +46,8 @@ public struct OriginRequest: Sendable, Hashable {
     public var fields: [Field]
     /// The rule for the source, whose fields and credentials stay with the origin of `url`.
     public var rule: OriginRule?
+    /// How urgent the fetch is; may be raised while it waits.
+    public var urgency = FetchUrgency()
 
     /// A header field.
     public struct Field: Sendable, Hashable {

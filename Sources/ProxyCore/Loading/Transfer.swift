@@ -97,6 +97,9 @@ final class Transfer {
     /// that other origin has chosen where it goes.
     private(set) var isForeignOrigin = false
 
+    /// Which slots the current hop takes.
+    var place: FetchTicket.Place { FetchTicket.Place(origin: url.origin, rule: job.request.rule) }
+
     /// Whether the current hop's request has gone out.
     var hasSentRequest: Bool { clock?.isConnecting == false }
 

@@ -21,17 +21,31 @@ extension ImagePipeline {
             renderings.closeBoarding(
                 RenderingKey(result: request.resultKey, source: request.sourceKey, client: client))
         }
-        if !seat.isLeader { metrics.coalescedRequests.increment(.fetch) }
+        if !seat.isLeader {
+            metrics.coalescedRequests.increment(.fetch)
+            seat.progress.urgency.raise(to: request.delivery.priority ?? .normal)
+        }
         return try await seat.output()
+    }
+
+    /// Has a fetch that others wait for already get its slot as soon as `request` wants it.
+    func hurry(_ request: ImageRequest, asking client: RequestDirectives) {
+        for isConditional in [false, true] {
+            let key = FetchKey(
+                source: request.sourceKey, isConditional: isConditional, keeping: client.keeping)
+            fetches.progress(of: key)?.urgency.raise(to: request.delivery.priority ?? .normal)
+        }
     }
 
     /// A fetch that has yet to begin.
     func newFetch(_ request: ImageRequest, keeping: Keeping) -> OriginalFetch {
         let (body, place) = tiers.newBody(keyText: request.sourceKeyText, keeping: keeping)
-        return OriginalFetch(
+        let fetch = OriginalFetch(
             body: body, place: place, decodable: configuration.decodableFormats,
             maxBytes: configuration.maxSourceBytes,
             isShareable: { [freshness] in !freshness.verdict(on: $0, after: $1).directives.forbidStoring })
+        fetch.urgency.raise(to: request.delivery.priority ?? .normal)
+        return fetch
     }
 
     /// Runs at most once at a time for a source.
@@ -39,12 +53,13 @@ extension ImagePipeline {
         _ request: ImageRequest, into fetch: OriginalFetch, validating record: SourceRecord?,
         asking client: RequestDirectives
     ) async throws(PipelineError) -> Source {
-        let question = try originRequest(for: request, validating: record)
+        var question = try originRequest(for: request, validating: record)
         let pass = try failures.hosts.admit(question.url.origin, at: clock())
         let permit = tiers.ledger.permit(for: request.sourceKey)
         let start = ContinuousClock.now
         let received: Source?
         do throws(LoadError) {
+            question.urgency = fetch.urgency
             let summary = try await loader.load(question, into: fetch)
             failures.hosts.report(pass, nil, lastHop: fetch.lastHop, at: clock())
             metrics.count(summary, isNotModified: fetch.head?.status == 304, took: start.microsecondsUntilNow)

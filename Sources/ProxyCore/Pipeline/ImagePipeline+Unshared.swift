@@ -27,6 +27,7 @@ extension ImagePipeline {
             question.fields.append(
                 OriginRequest.Field(name: "Cookie", value: cookies.joined(separator: "; ")))
         }
+        question.urgency = FetchUrgency(request.delivery.priority ?? .normal)
         do throws(LoadError) {
             let summary = try await loader.load(question, into: fetch)
             failures.hosts.report(pass, nil, lastHop: fetch.lastHop, at: clock())

@@ -116,6 +116,7 @@ public final class ImagePipeline: Sendable {
             try await self.produce(request, asking: client)
         }
         if request.delivery.options.contains(.continueInBackground) { keepFlying(seat) }
+        if !seat.isLeader { hurry(request, asking: client) }
         var response = try await seat.output()
         response.isCollapsed = !seat.isLeader
         if response.isCollapsed { metrics.coalescedRequests.increment(.transform) }
