@@ -60,8 +60,10 @@ let package = Package(
             name: "demo-origin", dependencies: ["CLinux", "HTTPServer"], path: "demo/Origin",
             swiftSettings: policy),
 
+        // Answers look-ups of names in .test, in the process of the tests alone.
+        .target(name: "CTestResolver", path: "Tests/CTestResolver"),
         .target(
-            name: "TestSupport", dependencies: ["CLinux"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["CLinux", "CTestResolver"], path: "Tests/TestSupport",
             swiftSettings: Array(testPolicy)),
         .testTarget(
             name: "HTTPServerTests", dependencies: ["HTTPServer", "TestSupport"],

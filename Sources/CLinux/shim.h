@@ -92,6 +92,14 @@ static inline int linux_open_cached(int directory, const char *path) {
     return (int)syscall(437 /* openat2, on every architecture */, directory, path, &how, sizeof how);
 }
 
+// Opens a file for reading below `directory`, and nowhere else: no link is followed (openat2(2), RESOLVE_BENEATH,
+// RESOLVE_NO_SYMLINKS, RESOLVE_NO_MAGICLINKS). A pipe or device does not keep the caller waiting.
+static inline int linux_open_beneath(int directory, const char *path) {
+    const struct { uint64_t flags, mode, resolve; } how = {
+        O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0, 0x08 | 0x04 | 0x02};
+    return (int)syscall(437 /* openat2, on every architecture */, directory, path, &how, sizeof how);
+}
+
 // flock(2), whose name Swift gives to the structure.
 static inline int linux_flock(int fd, int operation) {
     return flock(fd, operation);

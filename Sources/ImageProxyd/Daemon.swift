@@ -47,7 +47,13 @@ struct Daemon {
         // One more for the admin listener's loop.
         let metrics = Metrics(loops: loops + 1, version: Version.current)
         accessLog = try AccessLog(configuration: output.configuration, lanes: loops + 1, sink: output.sink)
+        if !configuration.fetch.proxy.isEmpty {
+            logger.warning("fetch.proxy decides which addresses are connected to; they are not checked here")
+        }
         let sources = try SourcePolicy(patterns: configuration.security.sources)
+        let origins = try OriginRules(
+            configuration.origins,
+            secrets: SecretReader(credentialsDirectory: HostProcess.environment["CREDENTIALS_DIRECTORY"]))
         disk = try Self.openDisk(configuration.cache.disk, logger)
         loader = try CurlLoader(
             configuration: configuration.fetch,
@@ -60,14 +66,16 @@ struct Daemon {
         let failures = FailureMemory(configuration: configuration.failedURLs)
         let parser = ImageRequestParser(
             limits: configuration.limits, formats: configuration.formats, quality: configuration.quality,
-            policy: Self.policy(configuration, files, sources))
+            policy: Self.policy(configuration, files, sources, origins))
         let pipeline = ImagePipeline(
-            tiers: ImageTiers(memory: memory, disk: disk, configuration: cache), loader: loader,
+            tiers: ImageTiers(memory: memory, disk: disk, configuration: cache),
+            loader: RoutedLoader(http: loader, files: FileLoader(maxBytes: configuration.fetch.maxBytes)),
             renderer: workers, failures: failures,
             freshness: FreshnessPolicy(configuration: configuration.freshness),
             configuration: ImagePipeline.Configuration(
                 maxSourceBytes: configuration.fetch.maxBytes.bytes,
-                decodableFormats: Set(configuration.formats.decode), rasterPlan: parser.rasterPlan),
+                decodableFormats: Set(configuration.formats.decode), rasterPlan: parser.rasterPlan,
+                origins: origins),
             metrics: metrics, clock: Clock.now)
         let sharing = SharingPolicy(
             cors: configuration.http.cors, timing: configuration.http.timingAllowOrigin)
@@ -75,7 +83,7 @@ struct Daemon {
             pipeline: pipeline, parser: parser, failures: failures,
             automatic: AutomaticFormats(configuration.formats.auto), sharing: sharing,
             hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,
-            clock: Clock.now,
+            loops: LoopGuard(name: configuration.fetch.via), clock: Clock.now,
             complain: { [logger] in logger.error("\($0)") })
         let status = StatusHandler(metrics: metrics, isReady: { [workers] in workers.isReady })
         let accounting = Accounting(metrics: metrics, log: accessLog)
@@ -110,9 +118,11 @@ struct Daemon {
     private static let adminConnections = 64
 
     private static func policy(
-        _ configuration: ProxyConfiguration, _ files: NamedFiles, _ sources: SourcePolicy
+        _ configuration: ProxyConfiguration, _ files: NamedFiles, _ sources: SourcePolicy,
+        _ origins: OriginRules
     ) -> RequestPolicy {
         var policy = RequestPolicy(sources: sources)
+        policy.origins = origins
         policy.signatures = files.signatures
         for name in configuration.security.allowedOptions {
             if let option = ImageOptions(named: name) { policy.allowedOptions.insert(option) }

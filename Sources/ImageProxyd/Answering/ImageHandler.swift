@@ -9,6 +9,7 @@ final class ImageHandler: Sendable {
     private let parser: ImageRequestParser
     private let failures: FailureMemory
     private let automatic: AutomaticFormats
+    private let loops: LoopGuard
     private let aliases: AliasTable
     private let mapping: ResponseMapping
     private let hints: ClientHints
@@ -27,13 +28,14 @@ final class ImageHandler: Sendable {
     init(
         pipeline: ImagePipeline, parser: ImageRequestParser, failures: FailureMemory,
         automatic: AutomaticFormats, sharing: SharingPolicy, hints: ClientHints,
-        placeholders: [String: Placeholder],
+        placeholders: [String: Placeholder], loops: LoopGuard,
         clock: @escaping @Sendable () -> Int64, complain: @escaping @Sendable (String) -> Void
     ) {
         self.pipeline = pipeline
         self.parser = parser
         self.failures = failures
         self.automatic = automatic
+        self.loops = loops
         aliases = AliasTable(capacity: Self.maxAliases)
         mapping = ResponseMapping(sharing: sharing)
         self.placeholders = placeholders
@@ -45,7 +47,9 @@ final class ImageHandler: Sendable {
     /// Hot path: two locks, no task, no allocation on a hit.
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
         if let hit = cachedAnswer(to: request) { return .now(hit) }
-        return .later(context: ExchangeContext(.img).packed) { await self.answerLater(request) }
+        return .later(context: ExchangeContext(.img).packed) {
+            await FetchContext.$current.withValue(FetchContext(request)) { await self.answerLater(request) }
+        }
     }
 
     private func cachedAnswer(to request: HTTPRequest) -> HTTPResponse? {
@@ -90,7 +94,12 @@ final class ImageHandler: Sendable {
     private func answerLater(_ request: HTTPRequest) async -> HTTPResponse {
         var parsed: ImageRequest?
         do throws(PipelineError) {
-            let imageRequest = try parse(request)
+            try loops.check(request)
+            var imageRequest = try parse(request)
+            if imageRequest.delivery.priority == nil, request.has(.priority) {
+                let value = request.values(of: .priority).joined(separator: ",")
+                imageRequest.delivery.priority = FetchPriority(field: value)
+            }
             parsed = imageRequest
             let image = try await image(imageRequest, for: request)
             let heads = ImageHeads(image, request: imageRequest, sharing: mapping.sharing)

@@ -15,6 +15,7 @@ extension ProxyConfiguration {
         freshness.bounds(&check)
         failedURLs.bounds(&check)
         fetch.bounds(&check)
+        originBounds(&check)
         transform.bounds(&check)
         limits.bounds(&check)
         formats.bounds(&check)
@@ -22,8 +23,20 @@ extension ProxyConfiguration {
         security.bounds(&check)
         requestBounds(&check)
         adminBounds(&check)
+        check.require(
+            "fetch.proxy", fetch.proxy, fetch.proxy.isEmpty || security.trustFetchProxy,
+            allowed: "nothing while security.trustFetchProxy is false: behind it addresses can't be checked")
         check.require("log.accessRecords", log.accessRecords, in: 16...65_536)
         return check.issues
+    }
+
+    /// Checks everything but the secrets, which whoever checks may not be allowed to read.
+    private func originBounds(_ check: inout ConfigurationCheck) {
+        do throws(OriginRuleError) {
+            _ = try OriginRules(origins, secrets: .checking)
+        } catch {
+            check.complain("origins.\(error.index).\(error.key)", error.reason)
+        }
     }
 
     private func addressBounds(_ check: inout ConfigurationCheck) {
@@ -184,9 +197,14 @@ extension FetchConfiguration {
         check.require("fetch.maxBytes", maxBytes, in: .kibibytes(1)...(.gibibytes(16)))
         check.require("fetch.maxHeadBytes", maxHeadBytes, in: .kibibytes(1)...(.mebibytes(16)))
         check.require("fetch.retries", retries, in: 0...10)
+        check.require("fetch.retryDelay", retryDelay, in: .milliseconds(0)...(.seconds(10)))
         check.require(
             "fetch.userAgent", userAgent, isFieldValue(userAgent),
             allowed: "printable ASCII without line breaks")
+        check.require("fetch.via", via, isToken(via), allowed: "a token (RFC 9110 §5.6.2)")
+        check.require(
+            "fetch.proxy", proxy, proxy.isEmpty || Self.isProxy(proxy),
+            allowed: "http://host:port, https://host:port or socks5h://host:port")
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
             check.require(
                 "fetch.headers.\(name)", value, isToken(name) && isFieldValue(value),

@@ -13,6 +13,11 @@ struct ConfigurationCheck {
         issues.append(ConfigurationIssue(path: path, problem: problem))
     }
 
+    /// Reports what is wrong in words of its own.
+    mutating func complain(_ path: String, _ problem: String) {
+        issues.append(ConfigurationIssue(path: path, problem: problem))
+    }
+
     /// Demands that a number or size lies within `range`.
     mutating func require<Value: Comparable>(_ path: String, _ value: Value, in range: ClosedRange<Value>) {
         guard !range.contains(value) else { return }

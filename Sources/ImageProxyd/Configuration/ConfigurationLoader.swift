@@ -121,21 +121,30 @@ struct ConfigurationLoader {
     /// Takes a value in if it alone, laid over the defaults, can be decoded.
     private mutating func lay(_ value: JSONValue, at path: [String], from origin: ConfigurationIssue.Origin) {
         if let mismatch = mismatch(value, at: path) {
-            return report(path, "\(value.compact) is not allowed, \(mismatch)", origin)
+            // Of a list only the place is told: its other members may be nobody's business.
+            guard mismatch.inner.isEmpty else { return report(path + mismatch.inner, mismatch.text, origin) }
+            return report(path, "\(value.compact) is not allowed, \(mismatch.text)", origin)
         }
         overlays.append(Overlay(path: path, value: value, origin: origin))
     }
 
-    private func mismatch(_ value: JSONValue, at path: [String]) -> String? {
+    private func mismatch(_ value: JSONValue, at path: [String]) -> Mismatch? {
         do {
             _ = try SettingsDecoder.decode(
                 ProxyConfiguration.self, from: defaults.replacing(path, with: value))
             return nil
         } catch DecodingError.dataCorrupted(let context) {
-            return context.debugDescription
+            let inner = context.codingPath.map(\.stringValue).dropFirst(path.count)
+            return Mismatch(inner: Array(inner), text: context.debugDescription)
         } catch {
-            return "\(error)"
+            return Mismatch(inner: [], text: "\(error)")
         }
+    }
+
+    /// Why a value does not fit, and where inside it.
+    private struct Mismatch {
+        let inner: [String]
+        let text: String
     }
 
     private mutating func report(_ path: [String], _ problem: String, _ origin: ConfigurationIssue.Origin?) {

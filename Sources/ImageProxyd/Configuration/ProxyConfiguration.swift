@@ -21,6 +21,8 @@ struct ProxyConfiguration: Sendable, Hashable, Codable {
     var failedURLs = FailedURLsConfiguration()
     /// How origins are asked.
     var fetch = FetchConfiguration()
+    /// How the sources of some origins are treated, the first rule that matches (see docs/origins.md). Default none.
+    var origins: [OriginRuleConfiguration] = []
     /// How renderings are run.
     var transform = TransformConfiguration()
     /// Bounds on pictures.

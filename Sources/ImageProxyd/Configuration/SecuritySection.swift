@@ -25,6 +25,10 @@ struct SecuritySection: Sendable, Hashable, Codable {
     /// Ports that may be connected to; empty (the default) means all but the Fetch standard's bad ports.
     var ports: [Int] = []
 
+    /// Whether `fetch.proxy` may decide which addresses are connected to. Default false: the daemon's own check then sees
+    /// the proxy's address only, and so does not keep anybody from the networks that the proxy can reach.
+    var trustFetchProxy = false
+
     /// Whether strangers can get only what they were given a signed URL for.
     var requiresSignatures: Bool { !keys.isEmpty && requireSignature ?? true }
 

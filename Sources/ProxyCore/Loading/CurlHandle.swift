@@ -36,14 +36,31 @@ final class CurlHandle {
 
     /// Points the handle at a URL, with these field lines, for this transfer; false when libcurl has no memory.
     ///
-    /// The transfer has to live until the handle has been removed from its set.
-    func prepare(url: SourceURL, lines: [String], for transfer: Transfer) -> Bool {
+    /// The transfer has to live until the handle has been removed from its set. A handle that was prepared by a rule with
+    /// settings of its own is not to be used for another hop.
+    func prepare(
+        url: SourceURL, lines: [String], by rule: OriginRule? = nil, for transfer: Transfer
+    ) -> Bool {
         let context = unsafe Unmanaged.passUnretained(transfer).toOpaque()
         let contexts = [
             CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_OPENSOCKETDATA, CURLOPT_PREREQDATA,
         ]
         return contexts.allSatisfy { unsafe ccurl_set_pointer(raw, $0, context) == CURLE_OK }
-            && set(CURLOPT_URL, url.normalized) && setFields(lines)
+            && set(CURLOPT_URL, url.normalized) && setFields(lines) && setTrust(rule) && setSignature(rule)
+    }
+
+    private func setTrust(_ rule: OriginRule?) -> Bool {
+        guard let tls = rule?.tls else { return true }
+        if tls.insecure { return set(CURLOPT_SSL_VERIFYPEER, 0) && set(CURLOPT_SSL_VERIFYHOST, 0) }
+        guard let ca = tls.ca else { return true }
+        // Those certificates alone: the system's folder of them is left out.
+        guard unsafe ccurl_set_string(raw, CURLOPT_CAPATH, nil) == CURLE_OK else { return false }
+        return set(CURLOPT_CAINFO, ca)
+    }
+
+    private func setSignature(_ rule: OriginRule?) -> Bool {
+        guard let signature = rule?.credentials.signature else { return true }
+        return set(CURLOPT_AWS_SIGV4, signature.scope) && set(CURLOPT_USERPWD, signature.key.text)
     }
 
     private func setConstants(_ configuration: FetchConfiguration) -> Bool {
@@ -51,8 +68,11 @@ final class CurlHandle {
             && set(CURLOPT_FOLLOWLOCATION, 0)
             && set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
             && set(CURLOPT_PATH_AS_IS, 1)
-            // An empty proxy keeps the environment's (http_proxy, all_proxy) out.
-            && set(CURLOPT_PROXY, "")
+            // An empty proxy keeps the environment's (http_proxy, all_proxy) out, an empty list of hosts without one its
+            // no_proxy.
+            && set(CURLOPT_PROXY, configuration.proxy)
+            && set(CURLOPT_NOPROXY, "")
+            && set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
             && set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
             && set(CURLOPT_NOSIGNAL, 1)
             // A transfer that is cancelled while its name resolves must not wait for the resolver.

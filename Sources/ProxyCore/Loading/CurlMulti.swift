@@ -10,6 +10,7 @@ final class CurlMulti {
     private let isAllowed: @Sendable (SourceURL) -> Bool
 
     private var queue: FetchQueue
+    private var delayed: DelayedRetries
     /// Waiting and running fetches, by job.
     private var transfers: [UInt64: Transfer] = [:]
     /// The jobs of running hops, by handle.
@@ -33,6 +34,7 @@ final class CurlMulti {
         self.fields = fields
         self.isAllowed = isAllowed
         queue = FetchQueue(configuration: rules.configuration)
+        delayed = DelayedRetries(delay: rules.configuration.retryDelay)
     }
 
     /// Works until it is told to stop, or libcurl is out of order; then ends every fetch.
@@ -46,7 +48,7 @@ final class CurlMulti {
             set.takeFinished().forEach(settle)
             enforceDeadlines(at: .now)
             startWaiting()
-            ledger.show(running: queue.running, waiting: queue.waiting)
+            ledger.show(running: queue.running, waiting: queue.waiting + delayed.count)
             guard set.wait(milliseconds: millisecondsToWait(at: .now)) else { break }
         }
         shutDown()
@@ -58,6 +60,7 @@ final class CurlMulti {
         switch command {
         case .start(let job, let continuation): admit(job, continuation)
         case .cancel(let id): cancel(id)
+        case .raise(let id, let priority): queue.raise(id, to: priority)
         case .ping(let continuation): continuation.resume(returning: true)
         case .stop: isStopping = true
         }
@@ -66,9 +69,11 @@ final class CurlMulti {
     private func admit(_ job: LoadJob, _ continuation: LoadJob.Continuation) {
         let transfer = Transfer(job: job, rules: rules, continuation: continuation)
         guard !job.hasBeenCancelled else { return end(transfer, .failure(.cancelled)) }
-        let deadline = ContinuousClock.now + rules.configuration.queueTimeout.duration
-        guard queue.enqueue(job.id, for: transfer.url.origin, until: deadline) else {
-            return end(transfer, .failure(.queueFull))
+        switch queue.enqueue(ticket(for: transfer)) {
+        case .admitted: break
+        case .displacing(let other):
+            if let other = transfers[other] { end(other, .failure(.queueFull)) }
+        case .full: return end(transfer, .failure(.queueFull))
         }
         transfers[job.id] = transfer
         // Started before the next wish is looked at, so that the queue is full only of fetches that cannot run.
@@ -92,17 +97,24 @@ final class CurlMulti {
 
     private func begin(_ transfer: Transfer) {
         transfer.beginHop(at: .now)
-        guard rules.addresses.allows(port: transfer.url.port) else {
+        guard rules.permits(transfer.url) else {
             return conclude(transfer, .failure(.addressForbidden))
         }
         let lines = fields.lines(for: transfer.job.request, isForeignOrigin: transfer.isForeignOrigin)
-        guard let handle = idleHandles.popLast() ?? CurlHandle(configuration: rules.configuration),
-            handle.prepare(url: transfer.url, lines: lines, for: transfer), set.add(handle)
+        let rule = transfer.isForeignOrigin ? nil : transfer.job.request.rule
+        guard let handle = handle(for: rule),
+            handle.prepare(url: transfer.url, lines: lines, by: rule, for: transfer), set.add(handle)
         else {
             return conclude(transfer, .failure(.unreachable("libcurl refused the request")))
         }
         transfer.handle = handle
         running[handle.id] = transfer.job.id
+    }
+
+    /// A handle without work; a new one where a rule changes what would stay with it.
+    private func handle(for rule: OriginRule?) -> CurlHandle? {
+        let isPlain = rule.map { !$0.needsOwnHandle } ?? true
+        return (isPlain ? idleHandles.popLast() : nil) ?? CurlHandle(configuration: rules.configuration)
     }
 
     private func settle(_ handleID: UInt, _ ending: CurlHandle.Ending) {
@@ -120,7 +132,8 @@ final class CurlMulti {
         case .retry:
             transfer.retry()
             ledger.count(\.retries)
-            requeue(transfer)
+            delayed.add(
+                transfer.job.id, retries: transfer.retries, at: .now, random: .random(in: 0..<1))
         case .follow(let target):
             transfer.follow(target)
             ledger.count(\.redirects)
@@ -129,15 +142,20 @@ final class CurlMulti {
     }
 
     private func requeue(_ transfer: Transfer) {
+        queue.requeue(ticket(for: transfer))
+    }
+
+    private func ticket(for transfer: Transfer) -> FetchTicket {
         let patience = ContinuousClock.now + rules.configuration.queueTimeout.duration
-        let deadline = min(patience, transfer.clock?.totalDeadline ?? patience)
-        queue.requeue(transfer.job.id, for: transfer.url.origin, until: deadline)
+        return FetchTicket(
+            id: transfer.job.id, place: transfer.place, priority: transfer.job.request.urgency.priority,
+            deadline: min(patience, transfer.clock?.totalDeadline ?? patience))
     }
 
     /// Takes a fetch out of the queue, or its hop out of the set: what has not ended is broken off.
     private func withdraw(_ transfer: Transfer) {
-        if queue.remove(transfer.job.id) { return }
-        queue.release(transfer.url.origin)
+        if queue.remove(transfer.job.id) || delayed.remove(transfer.job.id) { return }
+        queue.release(transfer.place)
         guard let handle = transfer.handle else { return }
         ledger.countHop(
             reused: transfer.hasSentRequest && handle.didReuseConnection, opened: transfer.didOpenSocket,
@@ -145,7 +163,8 @@ final class CurlMulti {
         set.remove(handle)
         running[handle.id] = nil
         transfer.handle = nil
-        if idleHandles.count < rules.configuration.maxConcurrent { idleHandles.append(handle) }
+        let isPlain = transfer.job.request.rule.map { !$0.needsOwnHandle } ?? true
+        if isPlain, idleHandles.count < rules.configuration.maxConcurrent { idleHandles.append(handle) }
     }
 
     private func summary(of transfer: Transfer) -> LoadSummary {
@@ -163,13 +182,16 @@ final class CurlMulti {
         case .success: ledger.count(transfer.deliveredStatus == 304 ? .notModified : .success)
         case .failure(let error): ledger.count(error.outcome)
         }
-        ledger.show(running: queue.running, waiting: queue.waiting)
+        ledger.show(running: queue.running, waiting: queue.waiting + delayed.count)
         transfer.finish(result)
     }
 
     // MARK: - Time
 
     private func enforceDeadlines(at now: ContinuousClock.Instant) {
+        for id in delayed.takeDue(at: now) {
+            if let transfer = transfers[id] { requeue(transfer) }
+        }
         for id in queue.expire(at: now) {
             guard let transfer = transfers[id] else { continue }
             let isOverall = (transfer.clock?.totalDeadline).map { $0 <= now } ?? false
@@ -185,7 +207,7 @@ final class CurlMulti {
     private func millisecondsToWait(at now: ContinuousClock.Instant) -> Int {
         let deadlines =
             running.values.compactMap { transfers[$0]?.clock?.deadline }
-            + [queue.nextDeadline].compactMap { $0 }
+            + [queue.nextDeadline, delayed.nextDue].compactMap { $0 }
         let wait = min(Self.longestWait, deadlines.min().map { now.duration(to: $0) } ?? Self.longestWait)
         return max(0, Int((wait / .milliseconds(1)).rounded(.up)))
     }
@@ -202,7 +224,7 @@ final class CurlMulti {
             case .start(let job, let continuation):
                 end(Transfer(job: job, rules: rules, continuation: continuation), .failure(.cancelled))
             case .ping(let continuation): continuation.resume(returning: false)
-            case .cancel, .stop: continue
+            case .cancel, .raise, .stop: continue
             }
         }
         idleHandles.removeAll()

@@ -16,6 +16,11 @@ public struct FetchConfiguration: Sendable, Hashable, Codable {
     ///
     /// Default 256; beyond it 503 `queue_full`.
     public var queue: Int = 256
+    /// Which of those that wait for one host is next: the oldest (`fifo`), or the newest (`lifo`) for pages that show what
+    /// was asked for last. Hosts take turns either way.
+    ///
+    /// Default `fifo` (SDWebImage: executionOrder).
+    public var order: Order = .fifo
     /// Longest wait for a slot.
     ///
     /// Default 5s; beyond it 503 `queue_timeout`.
@@ -56,14 +61,32 @@ public struct FetchConfiguration: Sendable, Hashable, Codable {
     ///
     /// Default 1.
     public var retries: Int = 1
+    /// The pause before such a retry, of which chance takes up to half; it doubles with each further one.
+    ///
+    /// Default 100ms.
+    public var retryDelay: TimeSpan = .milliseconds(100)
     /// The `User-Agent` sent to origins.
     public var userAgent: String = "imageproxyd"
+    /// The name under which the daemon enters itself in `Via` and `CDN-Loop` of its requests, and knows a request that
+    /// it has sent itself (508). Daemons that fetch from one another need different names.
+    ///
+    /// Default `imageproxyd`.
+    public var via: String = "imageproxyd"
     /// Further fields sent to every origin, by name.
     public var headers: [String: String] = [:]
     /// Whether HTTP/2 is used where an origin offers it over TLS.
     ///
     /// Default true.
     public var http2: Bool = true
+    /// A proxy that all fetches go through: `http://host:port`, `https://host:port` or `socks5h://host:port`.
+    ///
+    /// Default none. Needs `security.trustFetchProxy`, because only the proxy then sees which addresses are connected to.
+    public var proxy: String = ""
+
+    /// The order within the line of one host.
+    public enum Order: String, Sendable, Hashable, Codable, CaseIterable {
+        case fifo, lifo
+    }
 
     /// The defaults.
     public init() {}

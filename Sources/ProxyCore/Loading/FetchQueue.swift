@@ -1,87 +1,163 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who may fetch now and who waits: first come, first served, within the bounds in all and per origin.
+/// Who may fetch now and who waits, within the bounds in all, per origin and per rule.
 ///
-/// Pure. A fetch that waits for its own origin's slot lets later ones for other origins pass. Looking for the next one
-/// costs O(waiting), which is bounded by `fetch.queue`.
+/// Pure. The most urgent go first; among equals the origins take turns, so that one with a long line keeps nobody else
+/// waiting; within an origin's line it goes by `fetch.order`. A fetch that waits for its own origin's slot lets others pass.
 struct FetchQueue {
-    private struct Ticket {
-        let id: UInt64
-        let origin: SourceURL.Origin
-        let deadline: ContinuousClock.Instant
+    /// What became of a new fetch.
+    enum Admission: Equatable {
+        /// It waits, or may start at once.
+        case admitted
+        /// It waits in the place of another, which has to go: a less urgent one, or one of an origin with a longer line.
+        case displacing(UInt64)
+        /// The queue is full.
+        case full
     }
 
     private let maxRunning: Int
     private let maxPerOrigin: Int
     private let maxWaiting: Int
-    private var tickets: [Ticket] = []
+    private let newestFirst: Bool
+    /// By rank: low, normal, high.
+    private var lanes = Array(repeating: FetchLane(), count: FetchPriority.allCases.count)
+    /// Those that had a slot before, the first to go first.
+    private var returned: [FetchTicket] = []
+    /// Where each waiting fetch stands.
+    private(set) var waitingTickets: [UInt64: FetchTicket] = [:]
     private var runningPerOrigin: [SourceURL.Origin: Int] = [:]
+    private var runningPerRule: [OriginRule: Int] = [:]
+    /// No waiting fetch gives up before; may be earlier than the first that does.
+    private var earliestDeadline: ContinuousClock.Instant?
 
     /// The number of fetches that hold a slot.
     private(set) var running = 0
 
     /// The number of fetches that wait.
-    var waiting: Int { tickets.count }
+    var waiting: Int { waitingTickets.count }
 
-    /// When the first waiting fetch gives up.
-    var nextDeadline: ContinuousClock.Instant? { tickets.map(\.deadline).min() }
+    /// When `expire` is to be called: no waiting fetch gives up before.
+    var nextDeadline: ContinuousClock.Instant? { waiting == 0 ? nil : earliestDeadline }
 
     init(configuration: FetchConfiguration) {
         maxRunning = max(1, configuration.maxConcurrent)
         maxPerOrigin = max(1, configuration.maxPerHost)
         maxWaiting = configuration.queue
+        newestFirst = configuration.order == .lifo
     }
 
-    /// Lets a new fetch in; false when it would have to wait and the queue is full.
-    mutating func enqueue(
-        _ id: UInt64, for origin: SourceURL.Origin, until deadline: ContinuousClock.Instant
-    ) -> Bool {
-        guard waiting < maxWaiting || hasSlot(for: origin) else { return false }
-        tickets.append(Ticket(id: id, origin: origin, deadline: deadline))
-        return true
+    // MARK: - Waiting
+
+    /// Lets a new fetch in.
+    mutating func enqueue(_ ticket: FetchTicket) -> Admission {
+        guard waiting >= maxWaiting, !hasSlot(ticket.place) else {
+            wait(ticket)
+            return .admitted
+        }
+        guard let victim = displaced(by: ticket) else { return .full }
+        wait(ticket)
+        return .displacing(victim.id)
     }
 
     /// Lets a fetch that had a slot already wait for its next one before all others, whether the queue is full or not.
     ///
     /// So the queue may hold up to `fetch.maxConcurrent` more than `fetch.queue`.
-    mutating func requeue(_ id: UInt64, for origin: SourceURL.Origin, until deadline: ContinuousClock.Instant)
-    {
-        tickets.insert(Ticket(id: id, origin: origin, deadline: deadline), at: 0)
+    mutating func requeue(_ ticket: FetchTicket) {
+        returned.insert(ticket, at: 0)
+        note(ticket)
     }
 
-    /// Gives the first fetch that may run its slot, and names it; nil when none may.
-    mutating func startNext() -> UInt64? {
-        guard running < maxRunning, let index = tickets.firstIndex(where: { hasSlot(for: $0.origin) }) else {
-            return nil
-        }
-        let ticket = tickets.remove(at: index)
-        running += 1
-        runningPerOrigin[ticket.origin, default: 0] += 1
-        return ticket.id
-    }
-
-    /// Takes back the slot of a fetch from `origin`.
-    mutating func release(_ origin: SourceURL.Origin) {
-        guard let count = runningPerOrigin[origin] else { return }
-        running -= 1
-        runningPerOrigin[origin] = count > 1 ? count - 1 : nil
+    /// Makes a waiting fetch more urgent; it goes to the end of its line there.
+    mutating func raise(_ id: UInt64, to priority: FetchPriority) {
+        guard let known = waitingTickets[id], priority > known.priority,
+            var ticket = lanes[known.priority.rank].remove(id, of: known.place.origin)
+        else { return }
+        ticket.priority = priority
+        wait(ticket)
     }
 
     /// Takes a waiting fetch out; false when it does not wait.
     mutating func remove(_ id: UInt64) -> Bool {
-        guard let index = tickets.firstIndex(where: { $0.id == id }) else { return false }
-        tickets.remove(at: index)
+        guard let ticket = waitingTickets.removeValue(forKey: id) else { return false }
+        if lanes[ticket.priority.rank].remove(id, of: ticket.place.origin) == nil {
+            returned.removeAll { $0.id == id }
+        }
         return true
     }
 
-    /// Takes out those whose deadline has passed.
+    /// Takes out those whose deadline has passed, in the order of their deadlines.
     mutating func expire(at now: ContinuousClock.Instant) -> [UInt64] {
-        let expired = tickets.filter { $0.deadline <= now }.map(\.id)
-        if !expired.isEmpty { tickets.removeAll { $0.deadline <= now } }
-        return expired
+        guard let earliestDeadline, earliestDeadline <= now else { return [] }
+        let expired = waitingTickets.values.filter { $0.deadline <= now }
+            .sorted { ($0.deadline, $0.id) < ($1.deadline, $1.id) }
+        for ticket in expired { _ = remove(ticket.id) }
+        self.earliestDeadline = waitingTickets.values.map(\.deadline).min()
+        return expired.map(\.id)
     }
 
-    private func hasSlot(for origin: SourceURL.Origin) -> Bool {
-        running < maxRunning && runningPerOrigin[origin, default: 0] < maxPerOrigin
+    // MARK: - Running
+
+    /// Gives the next fetch that may run its slot, and names it; nil when none may.
+    mutating func startNext() -> UInt64? {
+        guard running < maxRunning, waiting > 0, let ticket = takeNext() else { return nil }
+        waitingTickets[ticket.id] = nil
+        running += 1
+        runningPerOrigin[ticket.place.origin, default: 0] += 1
+        if let rule = ticket.place.rule { runningPerRule[rule, default: 0] += 1 }
+        return ticket.id
+    }
+
+    /// Takes back the slot of a fetch.
+    mutating func release(_ place: FetchTicket.Place) {
+        guard let count = runningPerOrigin[place.origin] else { return }
+        running -= 1
+        runningPerOrigin[place.origin] = count > 1 ? count - 1 : nil
+        guard let rule = place.rule, let count = runningPerRule[rule] else { return }
+        runningPerRule[rule] = count > 1 ? count - 1 : nil
+    }
+
+    // MARK: - Steps
+
+    private mutating func wait(_ ticket: FetchTicket) {
+        lanes[ticket.priority.rank].append(ticket)
+        note(ticket)
+    }
+
+    private mutating func note(_ ticket: FetchTicket) {
+        waitingTickets[ticket.id] = ticket
+        earliestDeadline = min(earliestDeadline ?? ticket.deadline, ticket.deadline)
+    }
+
+    private mutating func takeNext() -> FetchTicket? {
+        if let index = returned.firstIndex(where: { hasSlot($0.place) }) { return returned.remove(at: index) }
+        for rank in lanes.indices.reversed() where lanes[rank].count > 0 {
+            var lane = lanes[rank]
+            // Not held twice while it changes, or each call would copy it.
+            lanes[rank] = FetchLane()
+            defer { lanes[rank] = lane }
+            if let ticket = lane.takeNext(newestFirst: newestFirst, where: { hasSlot($0) }) { return ticket }
+        }
+        return nil
+    }
+
+    /// Who makes room for a fetch: the last of the longest line of the lowest priority, if that is lower than its own,
+    /// or if that line is longer than the one it would join.
+    private mutating func displaced(by ticket: FetchTicket) -> FetchTicket? {
+        guard let rank = lanes.indices.first(where: { lanes[$0].count > 0 }), rank <= ticket.priority.rank,
+            let longest = lanes[rank].longest
+        else { return nil }
+        let isFair = longest.count > lanes[rank].count(for: ticket.place.origin) + 1
+        guard rank < ticket.priority.rank || isFair else { return nil }
+        let victim = lanes[rank].removeLast(of: longest.origin, newestFirst: newestFirst)
+        if let victim { waitingTickets[victim.id] = nil }
+        return victim
+    }
+
+    private func hasSlot(_ place: FetchTicket.Place) -> Bool {
+        guard running < maxRunning, runningPerOrigin[place.origin, default: 0] < maxPerOrigin else {
+            return false
+        }
+        guard let rule = place.rule, let most = rule.maxConcurrent else { return true }
+        return runningPerRule[rule, default: 0] < most
     }
 }

@@ -44,6 +44,10 @@ public struct OriginRequest: Sendable, Hashable {
     public var ifModifiedSince: String?
     /// Further fields; each name and value has been validated (no CR, LF or NUL).
     public var fields: [Field]
+    /// The rule for the source, whose fields and credentials stay with the origin of `url`.
+    public var rule: OriginRule?
+    /// How urgent the fetch is; may be raised while it waits.
+    public var urgency = FetchUrgency()
 
     /// A header field.
     public struct Field: Sendable, Hashable {
@@ -61,12 +65,14 @@ public struct OriginRequest: Sendable, Hashable {
 
     /// A plain request for `url`.
     public init(
-        url: SourceURL, ifNoneMatch: String? = nil, ifModifiedSince: String? = nil, fields: [Field] = []
+        url: SourceURL, ifNoneMatch: String? = nil, ifModifiedSince: String? = nil, fields: [Field] = [],
+        rule: OriginRule? = nil
     ) {
         self.url = url
         self.ifNoneMatch = ifNoneMatch
         self.ifModifiedSince = ifModifiedSince
         self.fields = fields
+        self.rule = rule
     }
 }
 

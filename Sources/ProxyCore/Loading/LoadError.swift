@@ -24,6 +24,8 @@ public enum LoadError: Error, Sendable, Hashable {
     case notAnImage
     /// The body's first bytes are those of an image format that may not be decoded here; the text names it.
     case unsupportedFormat(String)
+    /// The body can't be made into what its origin rule wants stored.
+    case unusable(RenderError)
     /// Too many fetches wait.
     case queueFull
     /// No slot became free within `fetch.queueTimeout`.

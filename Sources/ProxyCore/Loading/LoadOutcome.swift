@@ -14,6 +14,7 @@ public enum LoadOutcome: String, Sendable, Hashable, CaseIterable {
     case incomplete
     case status
     case notAnImage = "not_an_image"
+    case unusable
     case queueFull = "queue_full"
     case queueTimedOut = "queue_timeout"
     case storage
@@ -34,6 +35,7 @@ extension LoadError {
         case .incomplete: .incomplete
         case .status: .status
         case .notAnImage, .unsupportedFormat: .notAnImage
+        case .unusable: .unusable
         case .queueFull: .queueFull
         case .queueTimedOut: .queueTimedOut
         case .storage: .storage

@@ -11,13 +11,18 @@ extension OriginHead {
         }
         let declared = Set(fields.filter { $0.name == "content-length" }.map(\.value))
         guard !isCoded, declared.count == 1, let value = declared.first else { return nil }
-        return value.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(value) : nil
+        return isLength(value) ? Int(value) : nil
     }
 
-    /// Whether lengths contradict each other, so that nobody can say where the body ends (RFC 9112 §6.3).
+    /// Whether lengths contradict each other or are none, so that nobody can say where the body ends (RFC 9112 §6.3).
     static func contradictsItself(_ fields: [OriginRequest.Field]) -> Bool {
         guard !fields.contains(where: { $0.name == "transfer-encoding" }) else { return false }
-        return Set(fields.filter { $0.name == "content-length" }.map(\.value)).count > 1
+        let lengths = Set(fields.filter { $0.name == "content-length" }.map(\.value))
+        return lengths.count > 1 || !lengths.allSatisfy(isLength)
+    }
+
+    private static func isLength(_ value: String) -> Bool {
+        value.utf8.allSatisfy { (0x30...0x39).contains($0) } && Int(value) != nil
     }
 
     /// `Retry-After` in seconds from the response's arrival, whether given so or as a date (RFC 9110 §10.2.3).

@@ -8,10 +8,9 @@ struct RequestFields: Sendable {
     private static let accept = OriginRequest.Field(name: "Accept", value: "image/*,*/*;q=0.5")
     /// Fields that frame the message or ask for a part of it: a configured one would break what the loader relies on.
     private static let reserved: Set<String> = [
-        "accept-encoding", "connection", "content-length", "expect", "host", "if-match", "if-modified-since",
-        "if-none-match", "if-range", "if-unmodified-since", "keep-alive", "range", "te", "trailer",
-        "transfer-encoding",
-        "upgrade", "user-agent",
+        "accept-encoding", "cdn-loop", "connection", "content-length", "expect", "host", "if-match",
+        "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "keep-alive", "range", "te",
+        "trailer", "transfer-encoding", "upgrade", "user-agent", "via",
     ]
     /// Fields that prove who asks; they stay with the origin they were meant for.
     private static let credentials: Set<String> = ["authorization", "cookie", "proxy-authorization"]
@@ -19,24 +18,41 @@ struct RequestFields: Sendable {
     /// Checks the configured fields.
     init(configuration: FetchConfiguration) throws(CurlLoader.SetupError) {
         guard Self.isValue(configuration.userAgent) else { throw .invalidField("userAgent") }
+        guard Self.isName(configuration.via) else { throw .invalidField("via") }
         var fields: [OriginRequest.Field] = []
         for (name, value) in configuration.headers.sorted(by: { $0.key < $1.key }) {
-            guard Self.isName(name), Self.isValue(value), !Self.reserved.contains(name.lowercased()) else {
+            guard Self.mayBeConfigured(name), Self.isValue(value) else {
                 throw .invalidField(name)
             }
             fields.append(OriginRequest.Field(name: name, value: value))
         }
+        fields += Self.signature(of: configuration.via)
         constant = fields.contains { $0.name.lowercased() == "accept" } ? fields : [Self.accept] + fields
     }
 
+    /// Says that the request has passed here (RFC 9110 §7.6.3, RFC 8586 §2).
+    private static func signature(of name: String) -> [OriginRequest.Field] {
+        [
+            OriginRequest.Field(name: "Via", value: "1.1 \(name)"),
+            OriginRequest.Field(name: "CDN-Loop", value: name),
+        ]
+    }
+
     /// All lines for one hop of a request; credentials only where they are not carried to another origin.
+    ///
+    /// What an origin rule adds stays with its origin altogether.
     func lines(for request: OriginRequest, isForeignOrigin: Bool) -> [String] {
-        let own = Set(request.fields.map { $0.name.lowercased() })
+        let special = request.fields + (isForeignOrigin ? [] : Self.ruled(request.rule))
+        let own = Set(special.map { $0.name.lowercased() })
         let fields =
-            constant.filter { !own.contains($0.name.lowercased()) } + request.fields
-            + Self.validators(request)
+            constant.filter { !own.contains($0.name.lowercased()) } + special + Self.validators(request)
         return fields.filter { !isForeignOrigin || !Self.credentials.contains($0.name.lowercased()) }.map(
             Self.line)
+    }
+
+    private static func ruled(_ rule: OriginRule?) -> [OriginRequest.Field] {
+        guard let credentials = rule?.credentials else { return [] }
+        return credentials.fields.map { OriginRequest.Field(name: $0.name, value: $0.value.text) }
     }
 
     private static func validators(_ request: OriginRequest) -> [OriginRequest.Field] {
@@ -50,6 +66,11 @@ struct RequestFields: Sendable {
         field.value.isEmpty ? field.name + ";" : field.name + ": " + field.value
     }
 
+    /// Whether a configuration may set a field of this name.
+    static func mayBeConfigured(_ name: String) -> Bool {
+        isName(name) && !reserved.contains(name.lowercased())
+    }
+
     private static func isName(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in
@@ -58,7 +79,8 @@ struct RequestFields: Sendable {
             }
     }
 
-    private static func isValue(_ text: String) -> Bool {
+    /// Whether `text` can be sent as a field's value as it is.
+    static func isValue(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
     }
 }

@@ -19,9 +19,18 @@ extension Transfer {
         switch verdict {
         case .redirect(let location): return redirected(to: location, isAllowed)
         case .refused(let error): return .failure(error)
-        case .delivering where ending == .complete: return .success
+        case .delivering where ending == .complete: return completed
         case .open where canRetry(after: ending): return .retry
         case .open, .delivering: return .failure(failure(for: ending))
+        }
+    }
+
+    private var completed: Next {
+        do throws(LoadError) {
+            try finishBody()
+            return .success
+        } catch {
+            return .failure(error)
         }
     }
 
@@ -40,7 +49,9 @@ extension Transfer {
         }
         do {
             let target = try url.resolving(location: location)
-            guard isAllowed(target) else { return .failure(.redirectForbidden("not an allowed source")) }
+            guard isAllowed(target) || job.request.rule?.isRewriteTarget(target) == true else {
+                return .failure(.redirectForbidden("not an allowed source"))
+            }
             return .follow(target)
         } catch {
             return .failure(Self.failure(for: error))

@@ -8,7 +8,7 @@ import Glibc
 extension Transfer {
     /// Whether a socket to `address` may be opened; asked for each address before it is tried.
     func mayConnect(to address: IPAddress?) -> Bool {
-        guard let address, rules.addresses.allows(address, port: url.port) else {
+        guard rules.permits(address, for: url) else {
             didRefuseAddress = true
             return false
         }
@@ -18,7 +18,7 @@ extension Transfer {
 
     /// Whether the request may go to `address`; asked before each request, also on a connection that is used again.
     func maySend(to address: IPAddress?) -> Bool {
-        guard let address, rules.addresses.allows(address, port: url.port) else {
+        guard rules.permits(address, for: url) else {
             verdict = .refused(.addressForbidden)
             return false
         }
@@ -44,6 +44,29 @@ extension Transfer {
         tick { $0.received(bodyBytes: count, at: .now) }
         guard case .delivering = verdict else { return bodyBytes <= rules.configuration.maxHeadBytes.bytes }
         guard bodyBytes <= rules.configuration.maxBytes.bytes else { return refuse(.tooLarge) }
+        return decoder == nil ? unsafe hand(bytes) : unsafe decode(bytes)
+    }
+
+    /// Hands over what has not been yet, when libcurl says that the body is complete.
+    /// - Throws: why it is not.
+    func finishBody() throws(LoadError) {
+        guard var decoder, deliveredStatus != 304 else { return }
+        guard let rest = decoder.finish() else { throw .incomplete("base64 that breaks off") }
+        guard unsafe rest.withUnsafeBytes({ unsafe hand($0) }) else { throw verdict.error }
+    }
+
+    // MARK: - Steps
+
+    private func decode(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard var decoder, let decoded = unsafe decoder.decode(bytes) else {
+            return refuse(.incomplete("no base64"))
+        }
+        self.decoder = decoder
+        return unsafe decoded.withUnsafeBytes { unsafe hand($0) }
+    }
+
+    private func hand(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard unsafe !bytes.isEmpty else { return true }
         do {
             try unsafe job.receiver.receive(bytes: bytes)
             return true
@@ -52,18 +75,21 @@ extension Transfer {
         }
     }
 
-    // MARK: - Steps
-
     /// What a status means for a `GET` that asked for no part and offered no upgrade.
     private func decide(_ status: Int) -> Bool {
         guard !OriginHead.contradictsItself(head.fields) else {
-            return refuse(.incomplete("two lengths for one body"))
+            return refuse(.incomplete("a length that is none, or two for one body"))
         }
         let head = OriginHead(
             status: status, fields: head.fields, contentLength: OriginHead.contentLength(in: head.fields),
             requestTime: requestTime, responseTime: Self.secondsSince1970)
+        let rule = job.request.rule
         switch status {
-        case 200, 203: return deliver(head)
+        case _ where rule?.accepts(status: status) ?? OriginRule.successes.contains(status):
+            guard rule?.accepts(contentType: head.values(of: "content-type").first) ?? true else {
+                return drop(head, .refused(.notAnImage))
+            }
+            return deliver(head)
         case 304 where job.request.ifNoneMatch != nil || job.request.ifModifiedSince != nil:
             return deliver(head)
         case 301, 302, 303, 307, 308:
@@ -81,6 +107,11 @@ extension Transfer {
         }
         verdict = .delivering
         deliveredStatus = head.status
+        var head = head
+        if job.request.rule?.decodesBase64 == true {
+            decoder = Base64()
+            head.contentLength = nil
+        }
         do {
             try job.receiver.receive(head: head)
             return true

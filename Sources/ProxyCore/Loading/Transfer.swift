@@ -15,6 +15,12 @@ final class Transfer {
         case redirect(String?)
         /// It is of no use, or the receiver wants no more.
         case refused(LoadError)
+
+        /// Why it is of no use.
+        var error: LoadError {
+            if case .refused(let error) = self { return error }
+            return .incomplete("refused")
+        }
     }
 
     /// What is the same for all transfers of a loader.
@@ -23,6 +29,24 @@ final class Transfer {
         let configuration: FetchConfiguration
         /// Whom to connect to.
         let addresses: AddressPolicy
+
+        /// Whether a proxy connects, and we see its address only.
+        var isProxied: Bool { !configuration.proxy.isEmpty }
+
+        /// Whether `url` may be asked for at all, as far as it can be told without its address.
+        ///
+        /// Behind a proxy that includes an address that stands in the URL itself.
+        func permits(_ url: SourceURL) -> Bool {
+            guard addresses.allows(port: url.port) else { return false }
+            guard isProxied, let literal = url.literalAddress else { return true }
+            return addresses.allows(literal, port: url.port)
+        }
+
+        /// Whether a connection for `url` to `address` may be used.
+        func permits(_ address: IPAddress?, for url: SourceURL) -> Bool {
+            guard !isProxied else { return true }
+            return address.map { addresses.allows($0, port: url.port) } ?? false
+        }
     }
 
     /// The call this works for.
@@ -52,6 +76,8 @@ final class Transfer {
     var deliveredStatus: Int?
     /// Bytes of the body handed to the receiver, or dropped, on this hop.
     var bodyBytes = 0
+    /// Reads the body where the rule says that it is base64.
+    var decoder: Base64?
     /// When the current hop's request went out, in seconds since 1970.
     var requestTime: Int64 = 0
     /// Whether an address of the current hop was refused.
@@ -67,8 +93,12 @@ final class Transfer {
         head = OriginHeadReader(maxBytes: rules.configuration.maxHeadBytes)
     }
 
-    /// Whether the current hop goes to another origin than the one that was asked for.
-    var isForeignOrigin: Bool { url.origin != job.request.url.origin }
+    /// Whether a redirect has led to another origin than the one that was asked for; a way back changes nothing, since
+    /// that other origin has chosen where it goes.
+    private(set) var isForeignOrigin = false
+
+    /// Which slots the current hop takes.
+    var place: FetchTicket.Place { FetchTicket.Place(origin: url.origin, rule: job.request.rule) }
 
     /// Whether the current hop's request has gone out.
     var hasSentRequest: Bool { clock?.isConnecting == false }
@@ -78,6 +108,7 @@ final class Transfer {
         verdict = .open
         head = OriginHeadReader(maxBytes: rules.configuration.maxHeadBytes)
         bodyBytes = 0
+        decoder = nil
         didRefuseAddress = false
         didOpenSocket = false
         var clock = clock ?? TransferClock(configuration: rules.configuration, startedAt: now)
@@ -91,6 +122,7 @@ final class Transfer {
         redirectHead = nil
         url = target
         redirects += 1
+        if url.origin != job.request.url.origin { isForeignOrigin = true }
     }
 
     /// Counts another try of the same hop.

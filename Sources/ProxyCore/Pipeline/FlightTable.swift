@@ -33,6 +33,11 @@ final class FlightTable<Key: Hashable & Sendable, Progress: Sendable, Output: Se
         return Seat(table: self, key: key, flight: flight, isLeader: isLeader)
     }
 
+    /// What can be followed of the flight of `key`, without a seat in it; nil when there is none.
+    func progress(of key: Key) -> Progress? {
+        joinable.withLock { $0[key]?.progress }
+    }
+
     /// Keeps later callers from joining the flight of `key`; those aboard still get its outcome.
     func closeBoarding(_ key: Key) {
         _ = joinable.withLock { $0.removeValue(forKey: key) }

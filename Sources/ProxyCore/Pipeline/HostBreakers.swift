@@ -103,7 +103,8 @@ extension LoadError {
     fileprivate var tellsOfOrigin: Finding {
         switch self {
         case .unreachable, .tlsFailed, .timedOut: .fails
-        case .status, .notAnImage, .unsupportedFormat, .tooLarge, .tooManyRedirects, .redirectForbidden:
+        case .status, .notAnImage, .unsupportedFormat, .tooLarge, .tooManyRedirects, .redirectForbidden,
+            .unusable:
             .works
         case .incomplete, .addressForbidden, .queueFull, .queueTimedOut, .storage, .cancelled: .nothing
         }

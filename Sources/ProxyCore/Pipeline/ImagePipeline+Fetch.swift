@@ -21,17 +21,31 @@ extension ImagePipeline {
             renderings.closeBoarding(
                 RenderingKey(result: request.resultKey, source: request.sourceKey, client: client))
         }
-        if !seat.isLeader { metrics.coalescedRequests.increment(.fetch) }
+        if !seat.isLeader {
+            metrics.coalescedRequests.increment(.fetch)
+            seat.progress.urgency.raise(to: request.delivery.priority ?? .normal)
+        }
         return try await seat.output()
+    }
+
+    /// Has a fetch that others wait for already get its slot as soon as `request` wants it.
+    func hurry(_ request: ImageRequest, asking client: RequestDirectives) {
+        for isConditional in [false, true] {
+            let key = FetchKey(
+                source: request.sourceKey, isConditional: isConditional, keeping: client.keeping)
+            fetches.progress(of: key)?.urgency.raise(to: request.delivery.priority ?? .normal)
+        }
     }
 
     /// A fetch that has yet to begin.
     func newFetch(_ request: ImageRequest, keeping: Keeping) -> OriginalFetch {
         let (body, place) = tiers.newBody(keyText: request.sourceKeyText, keeping: keeping)
-        return OriginalFetch(
+        let fetch = OriginalFetch(
             body: body, place: place, decodable: configuration.decodableFormats,
             maxBytes: configuration.maxSourceBytes,
             isShareable: { [freshness] in !freshness.verdict(on: $0, after: $1).directives.forbidStoring })
+        fetch.urgency.raise(to: request.delivery.priority ?? .normal)
+        return fetch
     }
 
     /// Runs at most once at a time for a source.
@@ -39,12 +53,13 @@ extension ImagePipeline {
         _ request: ImageRequest, into fetch: OriginalFetch, validating record: SourceRecord?,
         asking client: RequestDirectives
     ) async throws(PipelineError) -> Source {
-        let pass = try failures.hosts.admit(request.source.origin, at: clock())
+        var question = try originRequest(for: request, validating: record)
+        let pass = try failures.hosts.admit(question.url.origin, at: clock())
         let permit = tiers.ledger.permit(for: request.sourceKey)
         let start = ContinuousClock.now
-        let question = originRequest(for: request, validating: record)
         let received: Source?
         do throws(LoadError) {
+            question.urgency = fetch.urgency
             let summary = try await loader.load(question, into: fetch)
             failures.hosts.report(pass, nil, lastHop: fetch.lastHop, at: clock())
             metrics.count(summary, isNotModified: fetch.head?.status == 304, took: start.microsecondsUntilNow)
@@ -66,9 +81,18 @@ extension ImagePipeline {
         return source
     }
 
-    private func originRequest(for request: ImageRequest, validating record: SourceRecord?) -> OriginRequest {
-        OriginRequest(
-            url: request.source, ifNoneMatch: record?.entityTag, ifModifiedSince: record?.lastModified)
+    /// What the origin is asked, and where that is.
+    /// - Throws: `sourceForbidden` where the rule rewrites the URL to none.
+    func originRequest(
+        for request: ImageRequest, validating record: SourceRecord?
+    ) throws(PipelineError) -> OriginRequest {
+        let rule = request.rule
+        guard let url = rule.map({ $0.target(of: request.source) }) ?? request.source else {
+            throw .sourceForbidden
+        }
+        return OriginRequest(
+            url: url, ifNoneMatch: record?.entityTag, ifModifiedSince: record?.lastModified,
+            fields: FetchContext.current.fields, rule: rule)
     }
 
     /// Turns what arrived into a source: confirmed, or new; nil where a 304 leaves nothing that may be served.
@@ -80,37 +104,42 @@ extension ImagePipeline {
         if head.status == 304 {
             guard let stale else { throw .incomplete("304 to a request without validators") }
             return await confirmedSource(
-                stale, by: head, after: fetch.redirects, isAuthorized: isAuthorized, asking: client,
-                permit: permit)
+                stale, of: request, by: head, after: fetch.redirects, isAuthorized: isAuthorized,
+                asking: client, permit: permit)
         }
         let format = try fetch.sniff()
         fetch.body.finish()
         guard let content = fetch.body.content else { throw .storage("the body can't be read back") }
+        let fetched = FetchedOriginal(content: content, place: fetch.place, format: format)
+        let original = try await serialized(fetched, for: request, keeping: client.keeping)
         var record = freshness.record(
-            key: request.sourceKey, keyText: request.sourceKeyText, contentHash: content.hash,
-            byteCount: content.body.count, format: format, head: head, after: fetch.redirects,
+            key: request.sourceKey, keyText: request.sourceKeyText, contentHash: original.content.hash,
+            byteCount: original.content.body.count, format: original.format, head: head,
+            after: fetch.redirects,
             isAuthorized: isAuthorized)
+        request.rule?.apply(to: &record)
         if record.directives.forbidStoring {
             await removeCopies(of: request)
         } else if client.noStore {
             record.directives.insert(.noStore)
         } else {
             await tiers.store(
-                content, at: fetch.place, as: record, replacing: stale, keeping: client.keeping,
-                permit: permit,
-                now: clock())
+                original.content, at: original.place, as: record, replacing: stale,
+                keeping: client.keeping, permit: permit, now: clock())
         }
         return Source(
-            record: record, body: content.body, provenance: .fetched(stale == nil ? .missing : .stale))
+            record: record, body: original.content.body,
+            provenance: .fetched(stale == nil ? .missing : .stale))
     }
 
     /// A stored source as a 304 leaves it; nil where the 304 speaks of another one, or forbids to keep it.
     private func confirmedSource(
-        _ stale: SourceRecord, by head: OriginHead, after redirects: [OriginHead], isAuthorized: Bool,
-        asking client: RequestDirectives, permit: PurgeLedger.Permit
+        _ stale: SourceRecord, of request: ImageRequest, by head: OriginHead, after redirects: [OriginHead],
+        isAuthorized: Bool, asking client: RequestDirectives, permit: PurgeLedger.Permit
     ) async -> Source? {
         guard FreshnessPolicy.confirms(head, stale) else { return nil }
-        let record = freshness.updating(stale, with: head, after: redirects, isAuthorized: isAuthorized)
+        var record = freshness.updating(stale, with: head, after: redirects, isAuthorized: isAuthorized)
+        request.rule?.apply(to: &record)
         guard !record.directives.forbidStoring else {
             await tiers.removeAll(ofSource: stale.key)
             return nil

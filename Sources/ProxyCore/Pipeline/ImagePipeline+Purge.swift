@@ -91,6 +91,7 @@ extension ImagePipeline {
     }
 
     private func key(of url: SourceURL) -> CacheKey {
-        ImageRequest(source: url, plan: nil).sourceKey
+        // Lost: that a rule refuses it; nothing is stored then.
+        ImageRequest(source: url, plan: nil, rule: try? configuration.origins.rule(for: url)).sourceKey
     }
 }

@@ -46,6 +46,8 @@ extension ImagePipeline {
         guard let record = await tiers.record(for: request) else { return false }
         // Refreshed meanwhile by somebody who had to wait for it.
         if record.isFresh(at: clock()) { return true }
+        var request = request
+        request.delivery.priority = .low
         do throws(PipelineError) {
             let source = try await fetch(request, validating: tiers.mayHold(request) ? record : nil)
             if source.record.contentHash != record.contentHash { _ = try await response(for: request) }

@@ -42,7 +42,7 @@ extension ImagePipeline {
     }
 
     /// Renders, into memory where the disk has no room.
-    private func rendered(
+    func rendered(
         _ plan: RenderPlan, from body: StoredBody, on canvas: inout Canvas
     ) async throws(RenderError) -> Rendition {
         do {

@@ -9,7 +9,8 @@ extension ImagePipeline {
     ) async throws(PipelineError) -> ImageResponse {
         let permit = tiers.ledger.permit(for: request.resultKey)
         let source = try await unsharedSource(for: request, cookies: cookies)
-        let plan = request.plan ?? (source.record.format == .svg ? configuration.rasterPlan : nil)
+        let mayPassThrough = source.record.format != .svg && request.mayPassThrough
+        let plan = request.plan ?? (mayPassThrough ? nil : configuration.rasterPlan)
         guard let plan else { return await passThrough(source, for: request, permit: permit) }
         return try await make(source, by: plan, for: request, keeping: .nothing, permit: permit)
     }
@@ -17,14 +18,16 @@ extension ImagePipeline {
     private func unsharedSource(
         for request: ImageRequest, cookies: [String]
     ) async throws(PipelineError) -> Source {
-        let pass = try failures.hosts.admit(request.source.origin, at: clock())
+        var question = try originRequest(for: request, validating: nil)
+        let pass = try failures.hosts.admit(question.url.origin, at: clock())
         let start = ContinuousClock.now
         let fetch = newFetch(request, keeping: .nothing)
-        var question = OriginRequest(url: request.source)
         // Several lines of `Cookie` are one list, joined by semicolons (RFC 9113 §8.2.3, RFC 6265 §4.2).
         if !cookies.isEmpty {
-            question.fields = [OriginRequest.Field(name: "Cookie", value: cookies.joined(separator: "; "))]
+            question.fields.append(
+                OriginRequest.Field(name: "Cookie", value: cookies.joined(separator: "; ")))
         }
+        question.urgency = FetchUrgency(request.delivery.priority ?? .normal)
         do throws(LoadError) {
             let summary = try await loader.load(question, into: fetch)
             failures.hosts.report(pass, nil, lastHop: fetch.lastHop, at: clock())

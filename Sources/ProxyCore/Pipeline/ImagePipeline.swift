@@ -33,15 +33,18 @@ public final class ImagePipeline: Sendable {
 
         /// What is made of a source that must not go out as it is, because it is no raster image.
         public var rasterPlan: RenderPlan
+        /// How sources are treated, for who names one without asking for an image.
+        public var origins: OriginRules
 
         /// Collects the settings.
         public init(
             maxSourceBytes: Int, decodableFormats: Set<ImageFormat>,
-            rasterPlan: RenderPlan = RenderPlan(format: .source)
+            rasterPlan: RenderPlan = RenderPlan(format: .source), origins: OriginRules = .none
         ) {
             self.maxSourceBytes = maxSourceBytes
             self.decodableFormats = decodableFormats
             self.rasterPlan = rasterPlan
+            self.origins = origins
         }
     }
 
@@ -113,6 +116,7 @@ public final class ImagePipeline: Sendable {
             try await self.produce(request, asking: client)
         }
         if request.delivery.options.contains(.continueInBackground) { keepFlying(seat) }
+        if !seat.isLeader { hurry(request, asking: client) }
         var response = try await seat.output()
         response.isCollapsed = !seat.isLeader
         if response.isCollapsed { metrics.coalescedRequests.increment(.transform) }
@@ -160,7 +164,7 @@ public final class ImagePipeline: Sendable {
         if let hit = hit(tiers.peek(request.resultKey), for: request, asking: client) { return hit }
         let source = try await usableSource(for: request, asking: client)
         // A drawing may hold scripts and references: it goes out as pixels only.
-        if request.plan == nil, source.record.format == .svg {
+        if request.plan == nil, source.record.format == .svg || !request.mayPassThrough {
             return try await produce(request.made(by: configuration.rasterPlan), asking: client)
         }
         if request.plan == nil, source.body != nil {

@@ -46,6 +46,9 @@ extension ImageTiers {
         return try memoryCanvas()
     }
 
+    /// A place for bytes that are read again at once.
+    func scratch() throws(LoadError) -> Canvas { try memoryCanvas() }
+
     /// A place for a rendition.
     func newResult(
         for request: ImageRequest, of record: SourceRecord, keeping: Keeping

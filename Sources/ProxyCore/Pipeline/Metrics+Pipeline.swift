@@ -51,7 +51,7 @@ extension Metric.Fetch {
             case .incomplete: .incomplete
             case .status(404, _), .status(410, _): .notFound
             case .status: .status
-            case .notAnImage, .unsupportedFormat: .notAnImage
+            case .notAnImage, .unsupportedFormat, .unusable: .notAnImage
             case .queueFull, .queueTimedOut: .queue
             case .storage: .storage
             case .cancelled: .cancelled

@@ -22,6 +22,9 @@ final class OriginalFetch: OriginReceiving {
     /// The file that it outgrew its buffer into, if any.
     let place: SpillPlace
 
+    /// How urgent it is, to the most impatient of those who follow it.
+    let urgency = FetchUrgency(.low)
+
     private let decodable: Set<ImageFormat>
     private let maxBytes: Int
     private let isShareable: @Sendable (OriginHead, [OriginHead]) -> Bool

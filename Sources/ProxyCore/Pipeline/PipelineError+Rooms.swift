@@ -14,9 +14,12 @@ extension PipelineError {
         case .incomplete: self = .upstreamIncomplete
         case .status(404, _): self = .upstreamNotFound(status: 404)
         case .status(410, _): self = .upstreamNotFound(status: 410)
+        // Another instance, or this one behind a name of its own, has recognised our request.
+        case .status(508, _): self = .loopDetected
         case .status(let status, let retryAfter): self = .upstreamStatus(status, retryAfter: retryAfter)
         case .notAnImage: self = .notAnImage
         case .unsupportedFormat(let name): self = .unsupportedFormat(name)
+        case .unusable(let error): self = PipelineError(error)
         case .queueFull: self = .queueFull
         case .queueTimedOut: self = .queueTimeout
         case .storage(let text): self = .internalFailure(text)

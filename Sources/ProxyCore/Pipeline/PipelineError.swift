@@ -67,6 +67,10 @@ public enum PipelineError: Error, Sendable, Hashable {
     case upstreamTimeout
     /// The origin has failed too often in a row and is left alone for a while.
     case hostUnavailable(retryAfter: Int)
+    /// The request has passed this daemon before, or would.
+    case loopDetected
+    /// The client asks too often; carries the seconds after which it may ask again.
+    case tooManyRequests(retryAfter: Int)
     /// The client wants a stored answer or none, and none is stored.
     case notCached
     /// A queue is full.
@@ -169,6 +173,8 @@ extension PipelineError {
         case .upstreamTimeout: Disposition(504, "upstream_timeout", "The origin was too slow")
         case .hostUnavailable:
             Disposition(503, "host_unavailable", "The origin fails too often and is left alone for a while")
+        case .loopDetected: Disposition(508, "loop_detected", "The source leads back here")
+        case .tooManyRequests: Disposition(429, "too_many_requests", "Too many requests from one client")
         case .notCached: Disposition(504, "not_cached", "Nothing is stored that may be served")
         case .queueFull: Disposition(503, "queue_full", "Too much is waiting already")
         case .queueTimeout: Disposition(503, "queue_timeout", "No place became free in time")
@@ -188,7 +194,7 @@ extension PipelineError {
         switch self {
         case .queueFull, .queueTimeout, .draining: 1
         case .upstreamStatus(_, let seconds): seconds
-        case .hostUnavailable(let seconds): seconds
+        case .hostUnavailable(let seconds), .tooManyRequests(let seconds): seconds
         default: nil
         }
     }

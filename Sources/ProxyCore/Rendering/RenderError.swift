@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why a picture could not be rendered.
-public enum RenderError: Error, Sendable, Equatable, Codable {
+public enum RenderError: Error, Sendable, Hashable, Codable {
     /// The source's magic bytes are none of an image format's.
     case notAnImage
     /// The source's or the wanted format is known but not allowed or not built in; the text names it.

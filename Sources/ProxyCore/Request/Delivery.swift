@@ -17,6 +17,9 @@ public struct Delivery: Sendable, Hashable {
     /// When the URL stops to be valid, in seconds since 1970.
     public var expires: Int64?
 
+    /// How soon its source is fetched, among those that wait for that; nil where nobody says.
+    public var priority: FetchPriority?
+
     /// Most tags of one request.
     public static let maxTags = 16
 

@@ -75,6 +75,11 @@ struct ImageParameters {
         "download": { (draft, value) throws(PipelineError) in
             draft.delivery.isDownload = try flag("download", value)
         },
+        "priority": { (draft, value) throws(PipelineError) in
+            let choices = FetchPriority.allCases.map { ($0.rawValue, $0) }
+            draft.delivery.priority = try choice(
+                "priority", value, Dictionary(uniqueKeysWithValues: choices))
+        },
         "placeholder": { (draft, value) throws(PipelineError) in draft.delivery.placeholder = value },
         "expires": { (draft, value) throws(PipelineError) in
             draft.delivery.expires = Int64(try integer("expires", value, in: 0...99_999_999_999))
@@ -91,7 +96,7 @@ struct ImageParameters {
         do throws(SourceURLError) {
             return try SourceURL(parsing: value)
         } catch {
-            throw PipelineError(error)
+            throw PipelineError(error, in: value)
         }
     }
 

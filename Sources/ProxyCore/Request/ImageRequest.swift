@@ -4,7 +4,9 @@
 public struct ImageRequest: Sendable, Hashable {
     /// Where the original comes from.
     public let source: SourceURL
-    /// Names the source: the normalised URL.
+    /// The origin rule for the source.
+    public let rule: OriginRule?
+    /// Names the source: the normalised URL, as the rule filters it.
     public let sourceKey: CacheKey
     /// The text behind `sourceKey`.
     public let sourceKeyText: String
@@ -29,24 +31,34 @@ public struct ImageRequest: Sendable, Hashable {
     }
 
     /// Derives the keys.
-    init(source: SourceURL, plan: RenderPlan?) {
+    init(source: SourceURL, plan: RenderPlan?, rule: OriginRule? = nil) {
         self.source = source
         self.plan = plan
-        sourceKeyText = "source \(source.normalized)"
+        self.rule = rule
+        sourceKeyText = Self.sourceKeyText(source, rule)
         sourceKey = CacheKey(canonicalText: sourceKeyText)
-        resultKeyText = plan.map { Self.keyText(of: $0, source: source) } ?? "untouched \(sourceKeyText)"
+        let sourceText = sourceKeyText
+        resultKeyText = plan.map { Self.keyText(of: $0, source: sourceText) } ?? "untouched \(sourceText)"
         resultKey = CacheKey(canonicalText: resultKeyText)
     }
 
     /// The same source, made into something else.
     func made(by plan: RenderPlan) -> ImageRequest {
-        var request = ImageRequest(source: source, plan: plan)
+        var request = ImageRequest(source: source, plan: plan, rule: rule)
         request.delivery = delivery
         return request
     }
 
+    /// Whether an image without a transform may go out as it came.
+    var mayPassThrough: Bool { rule?.reencodes != true }
+
+    /// The text that names a source, whatever is made of it: its URL, as its rule filters that.
+    public static func sourceKeyText(_ source: SourceURL, _ rule: OriginRule?) -> String {
+        "source \(rule?.keyText(of: source) ?? source.normalized)"
+    }
+
     /// One line a value that decides the bytes; limits only decide whether there are any.
-    private static func keyText(of plan: RenderPlan, source: SourceURL) -> String {
+    private static func keyText(of plan: RenderPlan, source: String) -> String {
         let format =
             switch plan.format {
             case .automatic(let formats): "auto \(names(formats)) avif<\(plan.avifMaxPixels)"
@@ -55,7 +67,7 @@ public struct ImageRequest: Sendable, Hashable {
             }
         return """
             result \(engineEpoch)
-            source \(source.normalized)
+            \(source)
             transform \(plan.pipeline.transformerKey)
             format \(format)
             quality \(plan.quality.map(String.init) ?? defaultQualities(of: plan))

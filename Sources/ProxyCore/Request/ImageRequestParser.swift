@@ -48,8 +48,11 @@ public struct ImageRequestParser: Sendable {
         if !isSigned { try checkOptions(of: draft) }
         try checkPlaceholder(draft.delivery)
         guard policy.sources.allows(url) else { throw .sourceForbidden }
-        var request = ImageRequest(source: url, plan: try plan(from: draft, accept: accept))
+        var request = ImageRequest(
+            source: url, plan: try plan(from: draft, accept: accept), rule: try policy.origins.rule(for: url))
         request.delivery = draft.delivery
+        // The operator's word, which needs nobody's signature.
+        if let rule = request.rule { request.delivery.options.formUnion(rule.options) }
         request.isHinted = isHinted
         return request
     }

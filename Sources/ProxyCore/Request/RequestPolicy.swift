@@ -4,6 +4,8 @@
 public struct RequestPolicy: Sendable {
     /// Sources that may be named.
     public var sources: SourcePolicy
+    /// How sources are treated.
+    public var origins = OriginRules.none
     /// Who must sign.
     public var signatures = SignaturePolicy.none
     /// Privileged options that need no signature.

@@ -36,6 +36,11 @@ public struct SourceURL: Sendable {
     /// The port, 1–65535.
     public var port: Int { origin.port }
 
+    /// The address that stands in the host's place; nil for a name.
+    public var literalAddress: IPAddress? {
+        host.hasPrefix("[") ? IPAddress(String(host.dropFirst().dropLast())) : IPAddress(host)
+    }
+
     /// Reads an absolute URL.
     /// - Throws: what is wrong with it; nothing is repaired but what RFC 3986 §6.2.2 and §6.2.3 call equivalent.
     public init(parsing text: String) throws(SourceURLError) {

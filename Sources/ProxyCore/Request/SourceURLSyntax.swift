@@ -71,7 +71,8 @@ enum SourceURLSyntax {
         byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 
-    private static func isAuthorityByte(_ byte: UInt8) -> Bool {
+    /// Whether a byte may stand in an authority: names, addresses and ports only.
+    static func isAuthorityByte(_ byte: UInt8) -> Bool {
         isLetter(byte) || isDigit(byte) || "-._:[]".utf8.contains(byte)
     }
 

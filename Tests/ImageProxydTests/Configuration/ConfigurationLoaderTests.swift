@@ -48,6 +48,34 @@ struct ConfigurationLoaderTests {
         #expect(configuration.limits.side == 100)
     }
 
+    @Test(
+        "An origin rule that can't be used is named by its place in the list, and nothing of the list is shown"
+    )
+    func originRules() throws {
+        let cases = [
+            (#""auth": {"type": "bearer", "token": "hush"}"#, "origins.1.requestHeaders: auth.token is read"),
+            (#""auth": {"type": "digest", "token": "hush"}"#, "origins.1.auth.type: expected one of basic"),
+            (#""retries": 3"#, "origins.1.retries: unknown key"),
+            (#""cookies": "all""#, "origins.1.cookies: expected one"),
+            (#""tls": {"insecure": "yes"}"#, "origins.1.tls.insecure: expected true or false"),
+            (#""acceptStatus": [304]"#, "origins.1.acceptStatus: 304"),
+            (#""responseTTL": {"minimum": "soon"}"#, "origins.1.responseTTL.minimum: expected a duration"),
+        ]
+        for (member, message) in cases {
+            let found = problems(
+                """
+                {"origins": [{"match": "https://hush.example/*"}, {"match": ["https://a.example/*"], \(member)}]}
+                """)
+            #expect(found.contains { $0.contains(message) }, "\(member): \(found)")
+            #expect(!found.contains { $0.contains("hush") })
+        }
+        let rules = try load(
+            #"{"origins": [{"match": "https://a.example/*", "auth": {"type": "bearer", "token": {"credential": "t"}}}]}"#
+        )
+        #expect(
+            rules.origins.first?.auth == .bearer(.credential("t")), "secrets are read at the start, not here")
+    }
+
     @Test("The environment wins over the file, a flag over both")
     func precedence() throws {
         let file = "{\"listen\": [\"127.0.0.1:1\"], \"cache\": {\"memory\": {\"maxBytes\": \"1MiB\"}}}"

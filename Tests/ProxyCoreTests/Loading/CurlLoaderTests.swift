@@ -53,7 +53,9 @@ struct CurlLoaderTests {
         #expect(asked["x-empty"] == "")
         #expect(asked.fields.filter { $0.name == "x-team" }.map(\.value) == ["own"])
         #expect(asked["host"] == "127.0.0.1:\(fixture.origin.port)")
-        #expect(asked.fields.count == 6)
+        #expect(asked["via"] == "1.1 imageproxyd")
+        #expect(asked["cdn-loop"] == "imageproxyd")
+        #expect(asked.fields.count == 8)
     }
 
     @Test("takes chunked bodies, and bodies that end with the connection, whole")

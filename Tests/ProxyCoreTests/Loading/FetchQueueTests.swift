@@ -10,42 +10,37 @@ struct FetchQueueTests {
 
     @Test("lets those for another origin pass the one that waits for its own")
     func passes() throws {
-        var queue = try queue(running: 3, perOrigin: 1, waiting: 10)
-        let a = try origin("a"), b = try origin("b")
+        var queue = queue(running: 3, perOrigin: 1, waiting: 10)
 
-        for (id, origin) in [(1, a), (2, a), (3, b)] {
-            #expect(queue.enqueue(UInt64(id), for: origin, until: now) == true)
+        for (id, host) in [(1, "a"), (2, "a"), (3, "b")] {
+            #expect(try queue.enqueue(ticket(id, host)) == .admitted)
         }
 
-        #expect(queue.startNext() == 1)
-        #expect(queue.startNext() == 3)
-        #expect(queue.startNext() == nil)
-        queue.release(a)
+        #expect(queue.startAll() == [1, 3])
+        queue.release(try place("a"))
         #expect(queue.startNext() == 2)
         #expect(queue.running == 2)
     }
 
     @Test("refuses one that would have to wait when it is full, and none that can run")
     func full() throws {
-        var queue = try queue(running: 2, perOrigin: 1, waiting: 0)
-        let a = try origin("a"), b = try origin("b")
+        var queue = queue(running: 2, perOrigin: 1, waiting: 0)
 
-        #expect(queue.enqueue(1, for: a, until: now) == true)
+        #expect(try queue.enqueue(ticket(1, "a")) == .admitted)
         #expect(queue.startNext() == 1)
-        #expect(queue.enqueue(2, for: a, until: now) == false)
-        #expect(queue.enqueue(3, for: b, until: now) == true)
+        #expect(try queue.enqueue(ticket(2, "a")) == .full)
+        #expect(try queue.enqueue(ticket(3, "b")) == .admitted)
     }
 
     @Test("puts one that had a slot before all others, full or not")
     func requeues() throws {
-        var queue = try queue(running: 1, perOrigin: 1, waiting: 1)
-        let a = try origin("a")
-        _ = queue.enqueue(1, for: a, until: now)
+        var queue = queue(running: 1, perOrigin: 1, waiting: 1)
+        _ = queue.enqueue(try ticket(1, "a"))
         _ = queue.startNext()
-        _ = queue.enqueue(2, for: a, until: now)
+        _ = queue.enqueue(try ticket(2, "a", .high))
 
-        queue.release(a)
-        queue.requeue(1, for: a, until: now)
+        queue.release(try place("a"))
+        queue.requeue(try ticket(1, "a", .low))
 
         #expect(queue.waiting == 2)
         #expect(queue.startNext() == 1)
@@ -53,29 +48,141 @@ struct FetchQueueTests {
 
     @Test("gives up those whose time is over, and tells when the next one's is")
     func expires() throws {
-        var queue = try queue(running: 1, perOrigin: 1, waiting: 9)
-        let a = try origin("a")
+        var queue = queue(running: 1, perOrigin: 1, waiting: 9)
         for (id, seconds) in [(1, 3), (2, 1), (3, 2)] {
-            _ = queue.enqueue(UInt64(id), for: a, until: now + .seconds(seconds))
+            _ = queue.enqueue(try ticket(id, "a", until: now + .seconds(seconds)))
         }
 
         #expect(queue.nextDeadline == now + .seconds(1))
+        #expect(queue.expire(at: now) == [])
         #expect(queue.expire(at: now + .seconds(2)) == [2, 3])
+        #expect(queue.nextDeadline == now + .seconds(3))
         #expect(queue.waiting == 1)
         #expect(queue.remove(1) == true)
         #expect(queue.remove(1) == false)
         #expect(queue.nextDeadline == nil)
     }
 
-    private func origin(_ name: String) throws -> SourceURL.Origin {
-        try SourceURL(parsing: "http://\(name).example/").origin
+    @Test("serves origins in turn, however long a line is")
+    func turns() throws {
+        var queue = queue(running: 1, perOrigin: 1, waiting: 100)
+        for id in 1...5 { _ = queue.enqueue(try ticket(id, "greedy")) }
+        for (id, host) in [(11, "b"), (12, "c"), (13, "b")] { _ = queue.enqueue(try ticket(id, host)) }
+
+        #expect(try queue.startOneByOne() == [1, 11, 12, 2, 13, 3, 4, 5])
     }
 
-    private func queue(running: Int, perOrigin: Int, waiting: Int) throws -> FetchQueue {
+    @Test("serves a line from its front, or from its end where the configuration says so")
+    func order() throws {
+        for (order, expected) in [(FetchConfiguration.Order.fifo, [1, 2, 3]), (.lifo, [3, 2, 1])] {
+            var queue = queue(running: 1, perOrigin: 1, waiting: 9, order: order)
+            for id in 1...3 { _ = queue.enqueue(try ticket(id, "a")) }
+
+            #expect(try queue.startOneByOne() == expected.map { UInt64($0) })
+        }
+    }
+
+    @Test("serves the more urgent first, and lets one that waits become so")
+    func priorities() throws {
+        var queue = queue(running: 1, perOrigin: 1, waiting: 9)
+        for (id, priority) in [(1, FetchPriority.low), (2, .normal), (3, .low), (4, .high), (5, .normal)] {
+            _ = queue.enqueue(try ticket(id, "a", priority))
+        }
+
+        queue.raise(3, to: .high)
+        queue.raise(2, to: .low)
+        queue.raise(99, to: .high)
+
+        #expect(try queue.startOneByOne() == [4, 3, 2, 5, 1])
+    }
+
+    @Test(
+        "when full, makes room for a more urgent one, and for an origin that has fewer in line than another")
+    func displaces() throws {
+        var queue = queue(running: 1, perOrigin: 1, waiting: 3)
+        _ = queue.enqueue(try ticket(1, "x"))
+        _ = queue.startNext()
+        for id in 2...4 { _ = queue.enqueue(try ticket(id, "greedy")) }
+
+        #expect(try queue.enqueue(ticket(5, "greedy")) == .full)
+        #expect(try queue.enqueue(ticket(6, "b")) == .displacing(4))
+        #expect(try queue.enqueue(ticket(7, "c")) == .displacing(3))
+        #expect(try queue.enqueue(ticket(8, "d")) == .full, "every line is as short as it can be")
+        #expect(try queue.enqueue(ticket(9, "d", .low)) == .full)
+        #expect(try queue.enqueue(ticket(10, "d", .high)) != .full)
+        #expect(queue.waiting == 3)
+    }
+
+    @Test("bounds what runs for one rule, whatever the origins")
+    func perRule() throws {
+        var configuration = OriginRuleConfiguration()
+        configuration.match = ["*://*"]
+        configuration.maxConcurrent = 2
+        let rule = try OriginRule(configuration, at: 0, secrets: .checking)
+        var queue = queue(running: 9, perOrigin: 9, waiting: 9)
+        for (id, host) in [(1, "a"), (2, "b"), (3, "c"), (4, "a")] {
+            _ = queue.enqueue(try ticket(id, host, rule: rule))
+        }
+        _ = queue.enqueue(try ticket(5, "c"))
+
+        #expect(queue.startAll() == [1, 2, 5])
+        queue.release(try place("b", rule))
+        #expect(queue.startNext() == 4, "the origins take turns")
+    }
+
+    @Test("serves a thousand origins once each before any of them twice")
+    func thousandOrigins() throws {
+        var queue = queue(running: 1, perOrigin: 1, waiting: 5_000)
+        for id in 1...2_000 { _ = queue.enqueue(try ticket(id, "greedy")) }
+        for id in 1...1_998 { _ = queue.enqueue(try ticket(10_000 + id, "h\(id % 999)")) }
+
+        let served = try queue.startOneByOne(1_000)
+
+        #expect(served.filter { $0 < 10_000 } == [1])
+        #expect(Set(served.map { $0 < 10_000 ? 999 : Int($0 - 10_000) % 999 }).count == 1_000)
+    }
+
+    private func ticket(
+        _ id: Int, _ host: String, _ priority: FetchPriority = .normal, rule: OriginRule? = nil,
+        until deadline: ContinuousClock.Instant? = nil
+    ) throws -> FetchTicket {
+        FetchTicket(
+            id: UInt64(id), place: try place(host, rule), priority: priority,
+            deadline: deadline ?? now + .seconds(9))
+    }
+
+    private func place(_ host: String, _ rule: OriginRule? = nil) throws -> FetchTicket.Place {
+        FetchTicket.Place(origin: try SourceURL(parsing: "http://\(host).example/").origin, rule: rule)
+    }
+
+    private func queue(
+        running: Int, perOrigin: Int, waiting: Int, order: FetchConfiguration.Order = .fifo
+    ) -> FetchQueue {
         var configuration = FetchConfiguration()
         configuration.maxConcurrent = running
         configuration.maxPerHost = perOrigin
         configuration.queue = waiting
+        configuration.order = order
         return FetchQueue(configuration: configuration)
+    }
+}
+
+extension FetchQueue {
+    /// Starts as many as may run at once.
+    fileprivate mutating func startAll() -> [UInt64] {
+        var started: [UInt64] = []
+        while let id = startNext() { started.append(id) }
+        return started
+    }
+
+    /// Starts one after the other, each when the one before has ended.
+    fileprivate mutating func startOneByOne(_ most: Int = .max) throws -> [UInt64] {
+        let places = waitingTickets.mapValues(\.place)
+        var started: [UInt64] = []
+        while started.count < most, let id = startNext(), let place = places[id] {
+            started.append(id)
+            release(place)
+        }
+        return started
     }
 }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a client's request hands on to the origin, beside what is asked for; never part of a key.
+///
+/// It travels with the task, as trace contexts do: a fetch carries the context of the request that began it, those that
+/// join it add nothing, and a refresh in the background has that of the request that found the copy stale, or none.
+public struct FetchContext: Sendable, Hashable {
+    /// The context of the current task.
+    @TaskLocal public static var current = FetchContext()
+
+    /// `traceparent` (W3C Trace Context), if it is well-formed.
+    public let traceparent: String?
+    /// `tracestate`, only beside a `traceparent`.
+    public let tracestate: String?
+
+    /// Longest `tracestate` that is handed on, in bytes (Trace Context §3.3.1.5 asks for at least 512).
+    private static let maxState = 1_024
+    /// Bytes of a `traceparent` of version 00: version, trace id, parent id and flags (Trace Context §3.2).
+    private static let parentLength = 55
+
+    /// Takes what a request carries; what is malformed is left out, as Trace Context §4.3 has it.
+    public init(traceparent: String? = nil, tracestate: String? = nil) {
+        let parent = traceparent.flatMap { Self.isParent($0) ? $0 : nil }
+        self.traceparent = parent
+        self.tracestate = parent == nil ? nil : tracestate.flatMap { Self.isState($0) ? $0 : nil }
+    }
+
+    /// The 32 digits that name the trace; nil without one.
+    public var traceID: Substring? { traceparent.map { $0.dropFirst(3).prefix(32) } }
+
+    /// The fields that a request to an origin gets.
+    var fields: [OriginRequest.Field] {
+        [
+            traceparent.map { OriginRequest.Field(name: "traceparent", value: $0) },
+            tracestate.map { OriginRequest.Field(name: "tracestate", value: $0) },
+        ].compactMap { $0 }
+    }
+
+    /// Version, trace id, parent id and flags in lower-case hexadecimal; neither id all zeros, version not ff.
+    private static func isParent(_ text: String) -> Bool {
+        guard text.utf8.count == parentLength, !text.hasPrefix("ff") else { return false }
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.map(\.utf8.count) == [2, 32, 16, 2] else { return false }
+        return parts.allSatisfy { $0.utf8.allSatisfy(isLowerHexadecimal) }
+            && parts[1].contains { $0 != "0" } && parts[2].contains { $0 != "0" }
+    }
+
+    private static func isState(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= maxState && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+    }
+
+    private static func isLowerHexadecimal(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+    }
+}

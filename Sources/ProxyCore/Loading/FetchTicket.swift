@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A fetch's place in the queue.
+struct FetchTicket: Sendable {
+    /// Which slots a fetch takes beside the one in all.
+    struct Place: Hashable, Sendable {
+        /// Whom it asks.
+        let origin: SourceURL.Origin
+        /// Its rule, if that has a bound of its own.
+        let rule: OriginRule?
+
+        init(origin: SourceURL.Origin, rule: OriginRule? = nil) {
+            self.origin = origin
+            self.rule = rule?.maxConcurrent == nil ? nil : rule
+        }
+    }
+
+    /// The fetch.
+    let id: UInt64
+    /// Which slots it needs.
+    let place: Place
+    /// How urgent it is.
+    var priority: FetchPriority
+    /// When it gives up.
+    let deadline: ContinuousClock.Instant
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+
+/// Serves the files of a folder as if an origin had sent them (an origin rule with `loader: file`).
+///
+/// The URL's path, percent-decoded once, is the file's below the rule's root; the query does not count. The kernel itself
+/// keeps the path below the root and follows no symbolic link (openat2(2), RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS).
+public final class FileLoader: ImageLoading {
+    /// Bytes that are read at once.
+    private static let pieceSize = 256 << 10
+    /// Files that are read at once, and fetches that may wait for that.
+    private static let maxReading = 4, maxWaiting = 256
+
+    private let maxBytes: Int
+    private let queue = IOQueue(label: "files", maxRunning: maxReading, maxWaiting: maxWaiting)
+
+    /// - Parameter maxBytes: largest file (`fetch.maxBytes`).
+    public init(maxBytes: ByteCount) {
+        self.maxBytes = maxBytes.bytes
+    }
+
+    /// Hands a file's bytes over, or says 304 where the validators still hold.
+    public func load(
+        _ request: OriginRequest, into receiver: any OriginReceiving
+    ) async throws(LoadError) -> LoadSummary {
+        guard let root = request.rule?.root, let path = Self.path(of: request.url) else { throw Self.missing }
+        let result: Result<LoadSummary, LoadError>
+        do throws(DiskCacheError) {
+            result = try await queue.run { [maxBytes] () throws(DiskCacheError) in
+                Result { () throws(LoadError) in
+                    try Self.read(path, below: root, request, into: receiver, maxBytes: maxBytes)
+                }
+            }
+        } catch {
+            throw .queueFull
+        }
+        return try result.get()
+    }
+
+    private static let missing = LoadError.status(404, retryAfter: nil)
+
+    /// The file's path; nil where the URL's has an empty, dot or undecodable segment, or one with a slash in it.
+    static func path(of url: SourceURL) -> String? {
+        var segments: [String] = []
+        for segment in url.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+            guard let name = segment.percentDecoded, !name.isEmpty, name != ".", name != "..",
+                !name.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") })
+            else { return nil }
+            segments.append(name)
+        }
+        return segments.isEmpty ? nil : segments.joined(separator: "/")
+    }
+
+    private static func read(
+        _ path: String, below root: String, _ request: OriginRequest, into receiver: any OriginReceiving,
+        maxBytes: Int
+    ) throws(LoadError) -> LoadSummary {
+        let file = try open(path, below: root)
+        var facts = stat()
+        guard unsafe fstat(file.raw, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { throw missing }
+        guard facts.st_size <= maxBytes else { throw .tooLarge }
+        let head = head(of: facts, for: request)
+        try receiver.receive(head: head)
+        guard head.status == 200 else { return LoadSummary() }
+        var summary = LoadSummary()
+        summary.byteCount = try hand(file, to: receiver, count: Int(facts.st_size))
+        return summary
+    }
+
+    private static func open(_ path: String, below root: String) throws(LoadError) -> OwnedDescriptor {
+        let folder = unsafe linux_open(root, O_DIRECTORY | O_CLOEXEC | O_RDONLY, 0)
+        guard folder >= 0 else { throw .storage("\(root): error \(errno)") }
+        let owner = OwnedDescriptor(owning: folder)
+        let descriptor = unsafe linux_open_beneath(owner.raw, path)
+        guard descriptor >= 0 else {
+            // Whatever keeps it from being read, there is no such image for us.
+            guard errno != EMFILE, errno != ENFILE else { throw .storage("\(path): error \(errno)") }
+            throw missing
+        }
+        return OwnedDescriptor(owning: descriptor)
+    }
+
+    private static func head(of facts: stat, for request: OriginRequest) -> OriginHead {
+        let seconds = Int64(facts.st_mtim.tv_sec)
+        let tag = "\"\(facts.st_ino)-\(facts.st_size)-\(seconds).\(facts.st_mtim.tv_nsec)\""
+        let modified = HTTPDate(seconds: seconds).description
+        let isSame = request.ifNoneMatch.map { $0 == tag } ?? (request.ifModifiedSince == modified)
+        let now = Int64(time(nil))
+        return OriginHead(
+            status: isSame ? 304 : 200,
+            fields: [
+                OriginRequest.Field(name: "etag", value: tag),
+                OriginRequest.Field(name: "last-modified", value: modified),
+            ],
+            contentLength: isSame ? nil : Int(facts.st_size), requestTime: now, responseTime: now)
+    }
+
+    private static func hand(
+        _ file: OwnedDescriptor, to receiver: any OriginReceiving, count: Int
+    ) throws(LoadError) -> Int {
+        var buffer = [UInt8](repeating: 0, count: min(pieceSize, max(1, count)))
+        var handed = 0
+        while handed < count {
+            let length = unsafe Glibc.read(file.raw, &buffer, min(buffer.count, count - handed))
+            if length < 0, errno == EINTR { continue }
+            guard length > 0 else { throw .incomplete("the file has become shorter") }
+            try receive(buffer, length, receiver)
+            handed += length
+        }
+        return handed
+    }
+
+    private static func receive(
+        _ buffer: [UInt8], _ length: Int, _ receiver: any OriginReceiving
+    ) throws(LoadError) {
+        let result: Result<Void, LoadError> = unsafe buffer.withUnsafeBytes { bytes in
+            Result { () throws(LoadError) in
+                try unsafe receiver.receive(bytes: UnsafeRawBufferPointer(rebasing: bytes[..<length]))
+            }
+        }
+        try result.get()
+    }
+}
+
+extension Substring {
+    /// The text with each `%HH` decoded once; nil for a bad escape or what is no UTF-8.
+    fileprivate var percentDecoded: String? {
+        var decoded: [UInt8] = []
+        var rest = utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                decoded.append(byte)
+                continue
+            }
+            guard rest.count >= 2,
+                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            else {
+                return nil
+            }
+            decoded.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: decoded, as: UTF8.self)
+    }
+}

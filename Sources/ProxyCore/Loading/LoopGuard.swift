@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Recognises a request that this daemon has sent itself, over whatever proxies (RFC 8586, RFC 9110 §7.6.3).
+public struct LoopGuard: Sendable, Hashable {
+    private let name: [UInt8]
+
+    /// - Parameter name: `fetch.via`, by which the daemon names itself to origins.
+    public init(name: String) {
+        self.name = Array(name.lowercased().utf8)
+    }
+
+    /// Whether a request with these `CDN-Loop` and `Via` fields has been here before.
+    public func hasPassed(cdnLoop: [String], via: [String]) -> Bool {
+        cdnLoop.contains { Self.members($0).contains { isOurs($0) } }
+            || via.contains { Self.members($0).contains { isOurs(Self.receivedBy($0)) } }
+    }
+
+    private func isOurs(_ text: Substring) -> Bool {
+        text.utf8.count == name.count && text.lowercased().utf8.elementsEqual(name)
+    }
+
+    /// The members of a list without their parameters and comments.
+    private static func members(_ value: String) -> [Substring] {
+        value.split(separator: ",").map { member in
+            let end = member.firstIndex { $0 == ";" || $0 == "(" } ?? member.endIndex
+            return trimmed(member[..<end])
+        }
+    }
+
+    /// `received-by`, the word behind the protocol.
+    private static func receivedBy(_ member: Substring) -> Substring {
+        guard let blank = member.firstIndex(where: { $0 == " " || $0 == "\t" }) else { return "" }
+        return trimmed(member[blank...])
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        let start = text.drop { $0 == " " || $0 == "\t" }
+        guard let last = start.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
+        return start[...last]
+    }
+}

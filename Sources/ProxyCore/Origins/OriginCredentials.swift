@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a rule has an origin told of who asks: fields, and a signature. It goes to that origin alone, and into no log.
+struct OriginCredentials: Sendable {
+    /// A field that is sent as it is.
+    struct Field: Sendable {
+        let name: String
+        let value: Secret
+    }
+
+    /// What libcurl signs requests with.
+    struct Signature: Sendable {
+        /// The providers, region and service, as libcurl takes them.
+        let scope: String
+        /// The key's name and the key, joined by a colon.
+        let key: Secret
+    }
+
+    /// The fields of the rule, its `Authorization` among them.
+    let fields: [Field]
+    /// AWS Signature Version 4, if the rule asks for it.
+    let signature: Signature?
+
+    init(
+        _ rule: OriginRuleConfiguration, secrets: SecretReader
+    ) throws(OriginRuleError.Reason) {
+        var fields: [Field] = []
+        for (name, text) in rule.requestHeaders.sorted(by: { $0.key < $1.key }) {
+            guard RequestFields.mayBeConfigured(name) else {
+                throw OriginRuleError.Reason("\"\(name)\" is no field's name, or one of the daemon's own")
+            }
+            fields.append(Field(name: name, value: try Self.value(text, of: name, secrets)))
+        }
+        if let authorization = try Self.authorization(rule.auth, secrets) {
+            guard !fields.contains(where: { $0.name.lowercased() == "authorization" }) else {
+                throw OriginRuleError.Reason("either a field Authorization or auth, not both")
+            }
+            fields.append(Field(name: "Authorization", value: authorization))
+        }
+        signature = try Self.signature(rule.auth, secrets)
+        if case .awsSigV4(let credentials) = rule.auth, credentials.service == "s3" {
+            fields.append(Field(name: "x-amz-content-sha256", value: Secret(Self.emptyHash)))
+        }
+        self.fields = fields
+    }
+
+    /// SHA-256 of no bytes: the body of a `GET`, which S3 wants to be named and signed.
+    private static let emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+    private static func authorization(
+        _ auth: OriginRuleConfiguration.Auth?, _ secrets: SecretReader
+    ) throws(OriginRuleError.Reason) -> Secret? {
+        switch auth {
+        case .basic(let user, let password):
+            let password = try hidden(password, "auth.password", secrets)
+            guard !user.contains(":"), RequestFields.isValue(user) else {
+                throw OriginRuleError.Reason("auth.user must not hold a colon or control characters")
+            }
+            return Secret("Basic " + Base64.encode(Array("\(user):\(password.text)".utf8)))
+        case .bearer(let token): return Secret("Bearer " + (try hidden(token, "auth.token", secrets)).text)
+        case .awsSigV4, nil: return nil
+        }
+    }
+
+    private static func signature(
+        _ auth: OriginRuleConfiguration.Auth?, _ secrets: SecretReader
+    ) throws(OriginRuleError.Reason) -> Signature? {
+        guard case .awsSigV4(let credentials) = auth else { return nil }
+        for (name, text) in [("region", credentials.region), ("service", credentials.service)] {
+            guard !text.isEmpty,
+                text.utf8.allSatisfy({ $0 != UInt8(ascii: ":") && (0x21...0x7E).contains($0) })
+            else { throw OriginRuleError.Reason("auth.\(name) must be a word without colons") }
+        }
+        let name = try value(credentials.accessKey, of: "auth.accessKey", secrets)
+        let key = try hidden(credentials.secretKey, "auth.secretKey", secrets)
+        return Signature(
+            scope: "aws:amz:\(credentials.region):\(credentials.service)",
+            key: Secret("\(name.text):\(key.text)"))
+    }
+
+    /// A secret that must not stand in the configuration itself.
+    private static func hidden(
+        _ text: ConfiguredText, _ name: String, _ secrets: SecretReader
+    ) throws(OriginRuleError.Reason) -> Secret {
+        guard !text.isLiteral else {
+            throw OriginRuleError.Reason(
+                "\(name) is read from a file or credential, never from the configuration")
+        }
+        return try value(text, of: name, secrets)
+    }
+
+    private static func value(
+        _ text: ConfiguredText, of name: String, _ secrets: SecretReader
+    ) throws(OriginRuleError.Reason) -> Secret {
+        let value = try secrets.read(text)
+        guard RequestFields.isValue(value.text) else {
+            throw OriginRuleError.Reason("the value of \(name) holds control characters")
+        }
+        return value
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+
+/// Checks one rule's members, and names the rule and the member in what it throws.
+struct OriginRuleCheck {
+    let index: Int
+
+    /// Most fetches at once that a rule may ask for, and statuses that a body may come with.
+    private static let concurrency = 1...10_000
+    private static let acceptable: [ClosedRange<Int>] = [200...203, 207...299, 400...599]
+
+    /// Runs `read` and says which member its complaint is about.
+    func reading<Value>(
+        _ key: String, _ read: () throws(OriginRuleError.Reason) -> Value
+    ) throws(OriginRuleError) -> Value {
+        do {
+            return try read()
+        } catch {
+            throw failure(key, error.text)
+        }
+    }
+
+    /// Reads the patterns, of which there has to be one.
+    func patterns(_ texts: [String]) throws(OriginRuleError) -> [URLPattern] {
+        guard !texts.isEmpty else { throw failure("match", "expected at least one URL pattern") }
+        var patterns: [URLPattern] = []
+        for text in texts {
+            do throws(URLPattern.Invalid) {
+                patterns.append(try URLPattern(text))
+            } catch {
+                throw failure("match", "\"\(text)\" is not allowed: \(error.reason)")
+            }
+        }
+        return patterns
+    }
+
+    /// Checks the names of options.
+    func options(_ names: [String]) throws(OriginRuleError) -> ImageOptions {
+        var options: ImageOptions = []
+        for name in names {
+            guard let option = ImageOptions(named: name) else {
+                let known = ImageOptions.names.map(\.name).joined(separator: ", ")
+                throw failure("options", "\"\(name)\" is no option, expected some of \(known)")
+            }
+            options.insert(option)
+        }
+        return options
+    }
+
+    /// Checks what is a number or depends on another member.
+    func bounds(_ rule: OriginRuleConfiguration) throws(OriginRuleError) {
+        if let count = rule.maxConcurrent, !Self.concurrency.contains(count) {
+            throw failure("maxConcurrent", "\(count) is not allowed, expected 1 to 10000")
+        }
+        for status in rule.acceptStatus where !Self.acceptable.contains(where: { $0.contains(status) }) {
+            throw failure(
+                "acceptStatus", "\(status) is not allowed, expected 2xx, 4xx or 5xx but 204, 205 and 206")
+        }
+        if let format = rule.storeAs, !format.row.isWritable {
+            throw failure("storeAs", "\(format.rawValue) can't be written")
+        }
+        try lifetimes(rule.responseTTL)
+        try certificates(rule)
+        try folder(rule)
+    }
+
+    private func lifetimes(_ lifetime: OriginRuleConfiguration.TTL?) throws(OriginRuleError) {
+        guard let lifetime else { return }
+        if let minimum = lifetime.minimum, let maximum = lifetime.maximum, minimum > maximum {
+            throw failure("responseTTL", "the minimum is above the maximum")
+        }
+        guard lifetime.override == nil || lifetime.minimum == nil && lifetime.maximum == nil else {
+            throw failure("responseTTL", "override stands alone")
+        }
+    }
+
+    private func certificates(_ rule: OriginRuleConfiguration) throws(OriginRuleError) {
+        guard let path = rule.tls?.ca else { return }
+        guard rule.tls?.insecure == false else { throw failure("tls", "either insecure or ca, not both") }
+        guard unsafe access(path, R_OK) == 0 else { throw failure("tls.ca", "\(path) can't be read") }
+    }
+
+    private func folder(_ rule: OriginRuleConfiguration) throws(OriginRuleError) {
+        guard rule.loader == .file else {
+            guard rule.root == nil else { throw failure("root", "only together with \"loader\": \"file\"") }
+            return
+        }
+        guard let root = rule.root, root.hasPrefix("/") else {
+            throw failure("root", "expected the absolute path of a folder")
+        }
+        guard rule.auth == nil, rule.requestHeaders.isEmpty, rule.cookies == .ignore, rule.tls == nil else {
+            throw failure("loader", "files need no requestHeaders, auth, cookies or tls")
+        }
+    }
+
+    private func failure(_ key: String, _ reason: String) -> OriginRuleError {
+        OriginRuleError(index: index, key: key, reason: reason)
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+
+/// Reads the texts that the configuration refers to.
+public struct SecretReader: Sendable {
+    /// Largest file that is taken for a secret, in bytes.
+    private static let maxBytes = 64 << 10
+
+    private let credentialsDirectory: String?
+    private let isChecking: Bool
+
+    /// Reads files, and credentials below `credentialsDirectory` (systemd's `$CREDENTIALS_DIRECTORY`).
+    public init(credentialsDirectory: String?) {
+        self.credentialsDirectory = credentialsDirectory
+        isChecking = false
+    }
+
+    private init() {
+        credentialsDirectory = nil
+        isChecking = true
+    }
+
+    /// Reads nothing: for a check of the configuration by someone who may not see the secrets.
+    public static let checking = SecretReader()
+
+    /// The text, or in words why there is none; the words name the file, never its content.
+    func read(_ text: ConfiguredText) throws(OriginRuleError.Reason) -> Secret {
+        switch text {
+        case .literal(let text): return Secret(text)
+        case .file(let path): return try read(path: path)
+        case .credential(let name): return try read(path: path(ofCredential: name))
+        }
+    }
+
+    private func path(ofCredential name: String) throws(OriginRuleError.Reason) -> String {
+        guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else {
+            throw OriginRuleError.Reason("\"\(name)\" is no name of a credential")
+        }
+        guard !isChecking else { return "/" }
+        guard let credentialsDirectory, !credentialsDirectory.isEmpty else {
+            throw OriginRuleError.Reason("there is no $CREDENTIALS_DIRECTORY to find \"\(name)\" in")
+        }
+        return credentialsDirectory + "/" + name
+    }
+
+    private func read(path: String) throws(OriginRuleError.Reason) -> Secret {
+        guard path.hasPrefix("/") else {
+            throw OriginRuleError.Reason("\"\(path)\" is no absolute path")
+        }
+        guard !isChecking else { return Secret("unread") }
+        let descriptor = unsafe linux_open(path, O_RDONLY | O_CLOEXEC, 0)
+        guard descriptor >= 0 else {
+            throw OriginRuleError.Reason("\(path) can't be read: \(Self.text(errno))")
+        }
+        let file = OwnedDescriptor(owning: descriptor)
+        var bytes = [UInt8](repeating: 0, count: Self.maxBytes + 1)
+        let count = unsafe Glibc.read(file.raw, &bytes, bytes.count)
+        guard count >= 0 else { throw OriginRuleError.Reason("\(path) can't be read: \(Self.text(errno))") }
+        guard (1...Self.maxBytes).contains(count) else {
+            throw OriginRuleError.Reason("\(path) is empty or larger than \(Self.maxBytes) bytes")
+        }
+        var content = bytes.prefix(count)
+        if content.last == UInt8(ascii: "\n") { content.removeLast() }
+        if content.last == UInt8(ascii: "\r") { content.removeLast() }
+        guard !content.isEmpty, let text = String(validating: content, as: UTF8.self) else {
+            throw OriginRuleError.Reason("\(path) holds no text")
+        }
+        return Secret(text)
+    }
+
+    private static func text(_ code: Int32) -> String {
+        unsafe String(cString: strerror(code))
+    }
+}

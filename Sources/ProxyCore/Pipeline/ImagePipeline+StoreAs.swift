@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A fetched body, the place that it outgrew its buffer into, and its format.
+struct FetchedOriginal: Sendable {
+    var content: GrowingBody.Content
+    var place: SpillPlace
+    var format: ImageFormat
+}
+
+extension ImagePipeline {
+    /// An original in the format that its rule wants it stored in (SDWebImage: cacheSerializer).
+    ///
+    /// From then on that is the original: what is made of it, and what goes out without a transform.
+    func serialized(
+        _ original: FetchedOriginal, for request: ImageRequest, keeping: Keeping
+    ) async throws(LoadError) -> FetchedOriginal {
+        guard let format = request.rule?.storeAs, format != original.format else { return original }
+        var plan = configuration.rasterPlan
+        plan.format = .explicit(format)
+        plan.metadata = .keep
+        let rendition: Rendition
+        var canvas = try tiers.scratch()
+        do throws(RenderError) {
+            rendition = try await rendered(plan, from: original.content.body, on: &canvas)
+        } catch {
+            metrics.count(error)
+            throw .unusable(error)
+        }
+        metrics.count(rendition)
+        let written = StoredBody.file(canvas.file, offset: canvas.offset, length: Int64(rendition.byteCount))
+        return try await adopted(written, as: rendition.format, for: request, keeping: keeping)
+    }
+
+    /// Bytes that were made here, as if they had been fetched.
+    private func adopted(
+        _ written: StoredBody, as format: ImageFormat, for request: ImageRequest, keeping: Keeping
+    ) async throws(LoadError) -> FetchedOriginal {
+        guard let bytes = await tiers.bytes(of: written) else {
+            throw .storage("a rendition can't be read back")
+        }
+        let (body, place) = tiers.newBody(keyText: request.sourceKeyText, keeping: keeping)
+        let appended: Result<Void, LoadError> = unsafe bytes.withUnsafeBytes { bytes in
+            Result { () throws(LoadError) in try unsafe body.append(bytes) }
+        }
+        try appended.get()
+        body.finish()
+        guard let content = body.content else { throw .storage("the body can't be read back") }
+        return FetchedOriginal(content: content, place: place, format: format)
+    }
+}

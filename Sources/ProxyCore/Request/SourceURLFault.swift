@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds the place in a text that keeps it from being a source URL, for the one who wrote it.
+enum SourceURLFault {
+    /// Returns where `error` stands in `text`, in bytes; where the fault is in no one place, where its part begins.
+    static func position(of error: SourceURLError, in text: String) -> Int {
+        let authority = authority(of: text)
+        switch error {
+        case .forbiddenCharacter(let position): return position
+        case .tooLong: return min(text.utf8.count, SourceURL.maxBytes)
+        case .notAbsolute, .unsupportedScheme, .malformed: return 0
+        case .userInfo: return authority.lowerBound
+        case .nonASCIIHost: return first(in: text, authority) { $0 >= 0x80 } ?? authority.lowerBound
+        case .invalidHost: return hostFault(in: text, authority)
+        case .invalidPort: return portStart(in: text, authority) ?? authority.upperBound
+        }
+    }
+
+    /// Whether the host ends in a dot, which is worth a sentence of its own.
+    static func hasTrailingDot(_ text: String) -> Bool {
+        host(in: text, authority(of: text)).last == UInt8(ascii: ".")
+    }
+
+    private static func hostFault(in text: String, _ authority: Range<Int>) -> Int {
+        let wrong = first(in: text, authority) { !SourceURLSyntax.isAuthorityByte($0) }
+        if let wrong { return wrong }
+        let host = host(in: text, authority)
+        guard host.last == UInt8(ascii: ".") else { return authority.lowerBound }
+        return authority.lowerBound + host.count - 1
+    }
+
+    /// The bytes between `://` and what ends an authority; empty where there is none.
+    private static func authority(of text: String) -> Range<Int> {
+        let bytes = Array(text.utf8)
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8)
+        else { return 0..<0 }
+        let start = colon + 3
+        return start..<(bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex)
+    }
+
+    private static func host(in text: String, _ authority: Range<Int>) -> ArraySlice<UInt8> {
+        let end = portStart(in: text, authority).map { $0 - 1 } ?? authority.upperBound
+        return Array(text.utf8)[authority.lowerBound..<end]
+    }
+
+    /// Where the port begins: behind the last colon that is not inside brackets.
+    private static func portStart(in text: String, _ authority: Range<Int>) -> Int? {
+        let bytes = Array(text.utf8)[authority]
+        guard let colon = bytes.lastIndex(of: UInt8(ascii: ":")),
+            !bytes[colon...].contains(UInt8(ascii: "]"))
+        else { return nil }
+        return colon + 1
+    }
+
+    private static func first(
+        in text: String, _ range: Range<Int>, where isWrong: (UInt8) -> Bool
+    ) -> Int? {
+        Array(text.utf8)[range].firstIndex(where: isWrong)
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A URL pattern in which `*` stands for any run of characters: `scheme://host[:port]/path`.
+///
+/// Compared with the normalised URL; a `*` in the host part never crosses into the path. Matching takes time linear in both lengths for each `*`: no backtracking beyond the last one.
+public struct URLPattern: Sendable, Hashable {
+    private let parts: Parts
+
+    /// A pattern or a URL cut into its authority and its path.
+    private struct Parts: Sendable, Hashable {
+        let authority: [UInt8]
+        let path: [UInt8]
+    }
+
+    /// Why a text is no pattern.
+    public struct Invalid: Error, Sendable, Hashable {
+        /// The reason, for people.
+        public let reason: String
+    }
+
+    /// Reads a pattern; scheme and host in any case, a default port as if it were not there.
+    public init(_ text: String) throws(Invalid) {
+        let scheme = ["http://", "https://", "*://"].first { text.lowercased().hasPrefix($0) }
+        guard let scheme else { throw Invalid(reason: "a pattern begins with http://, https:// or *://") }
+        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw Invalid(reason: "a pattern is printable ASCII without spaces")
+        }
+        guard text.utf8.count > scheme.utf8.count else { throw Invalid(reason: "a pattern names a host") }
+        parts = Self.normalized(Self.split(text), scheme: scheme)
+    }
+
+    /// Whether a URL, as it is spelt, is one of those that the pattern means.
+    ///
+    /// Whoever opens something to what matches has to ask `hidesDotSegment` first.
+    public func matches(_ url: SourceURL) -> Bool {
+        let candidate = Self.split(url.normalized)
+        return Self.matches(parts.authority[...], candidate.authority[...])
+            && Self.matches(parts.path[...], candidate.path[...])
+    }
+
+    private static func normalized(_ parts: Parts, scheme: String) -> Parts {
+        let port = scheme == "http://" ? ":80" : scheme == "https://" ? ":443" : nil
+        var authority = String(decoding: parts.authority, as: UTF8.self).lowercased()
+        if let port, authority.hasSuffix(port) { authority.removeLast(port.count) }
+        return Parts(authority: Array(authority.utf8), path: parts.path)
+    }
+
+    /// Whether a server that decodes `%2F` or takes a backslash for a slash would find a way up in this path.
+    public static func hidesDotSegment(_ path: String) -> Bool {
+        let plain = path.lowercased().replacing("%2f", with: "/").replacing("%5c", with: "/")
+            .replacing("\\", with: "/")
+        return plain.split(separator: "/").contains { $0 == ".." || $0 == "." }
+    }
+
+    /// Cuts after the authority: at the first `/`, `?` or `#` behind `://`; an absent path matches any.
+    private static func split(_ text: String) -> Parts {
+        let bytes = Array(text.utf8)
+        let slashes = bytes.indices.dropLast(2).first { bytes[$0...].starts(with: "://".utf8) } ?? 0
+        let end = bytes[(slashes + 3)...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
+        let path = end == bytes.endIndex ? Array("*".utf8) : Array(bytes[end...])
+        return Parts(authority: Array(bytes[..<end]), path: path)
+    }
+
+    /// Compares with one point of return: the place behind the last `*`.
+    private static func matches(_ pattern: ArraySlice<UInt8>, _ text: ArraySlice<UInt8>) -> Bool {
+        let star = UInt8(ascii: "*")
+        var (atPattern, atText) = (pattern.startIndex, text.startIndex)
+        var resume: (pattern: Int, text: Int)?
+        while atText < text.endIndex {
+            if atPattern < pattern.endIndex, pattern[atPattern] == star {
+                resume = (atPattern + 1, atText)
+                atPattern += 1
+            } else if atPattern < pattern.endIndex, pattern[atPattern] == text[atText] {
+                atPattern += 1
+                atText += 1
+            } else if let place = resume {
+                resume = (place.pattern, place.text + 1)
+                (atPattern, atText) = (place.pattern, place.text + 1)
+            } else {
+                return false
+            }
+        }
+        return pattern[atPattern...].allSatisfy { $0 == star }
+    }
+}

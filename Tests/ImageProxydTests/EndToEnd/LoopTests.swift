@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@Suite("A request on its way through the daemon")
+struct LoopTests {
+    @Test(
+        "that has passed before is 508 (RFC 8586 §3)",
+        arguments: ["CDN-Loop: a, imageproxyd", "Via: 1.1 imageproxyd"])
+    func loop(line: String) async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.png", .body(Fixtures.photo))
+
+        let answer = try await proxy.get(proxy.target("/a.png"), line)
+
+        #expect(answer.status == 508)
+        #expect(answer.code == "loop_detected")
+        #expect(proxy.origin.count("/a.png") == 0)
+    }
+
+    @Test("hands its trace on, and is 508 where the origin finds the loop")
+    func traceAndLoop() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.png", .body(Fixtures.photo))
+        proxy.origin.route("/loop.png", .status(508))
+        let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+        let traced = try await proxy.get(proxy.target("/a.png"), "traceparent: \(parent)", "tracestate: x=1")
+        let looping = try await proxy.get(proxy.target("/loop.png"))
+
+        #expect(traced.status == 200)
+        let request = try #require(proxy.origin.log.requests.first)
+        #expect(request["traceparent"] == parent)
+        #expect(request["tracestate"] == "x=1")
+        #expect(request["cdn-loop"] == "imageproxyd")
+        #expect(looping.status == 508)
+    }
+
+    @Test("for a source that can't be one is told the parameter and the place in it")
+    func positions() async throws {
+        let proxy = try await Proxy()
+        let cases = [
+            ("http%3A%2F%2Fexample.com.%2Fa", 18), ("http%3A%2F%2Flocalhost.%3A80%2F", 16),
+            ("http%3A%2F%2Fb%C3%BCcher.example%2F", 8), ("http%3A%2F%2Fexample.com%3A99999%2F", 19),
+            ("http%3A%2F%2Fa%2540b%2F", 8), ("http%3A%2F%2Fu%40b%2F", 7),
+        ]
+
+        for (url, position) in cases {
+            let answer = try await proxy.get("/img?url=\(url)")
+            #expect(answer.status == 400)
+            #expect(
+                answer.text.contains(#""parameter":"url","position":\#(position)"#), "\(url): \(answer.text)")
+        }
+    }
+}

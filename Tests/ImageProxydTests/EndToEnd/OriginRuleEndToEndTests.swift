@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@Suite("Origin rules in the daemon")
+struct OriginRuleEndToEndTests {
+    private func proxy(_ rule: String, in folder: TemporaryDirectory? = nil) async throws -> Proxy {
+        try await Proxy(
+            settings:
+                #""origins": [{"match": "https://other.example/*"}, {"match": "http://127.0.0.1:*/*", \#(rule)}]"#,
+            in: folder)
+    }
+
+    @Test(
+        "cacheKey.dropQuery: what differs in a dropped parameter is one source, fetched with the first one's")
+    func dropQuery() async throws {
+        let proxy = try await proxy(#""cacheKey": {"dropQuery": ["sig", "utm_*"]}"#)
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo))
+
+        for query in ["?w=1&sig=one", "?w=1&sig=two", "?utm_source=x&w=1", "?w=2"] {
+            #expect(try await proxy.get(proxy.target("/a.jpg" + query)).status == 200)
+        }
+
+        #expect(proxy.origin.log.requests.map(\.target) == ["/a.jpg?w=1&sig=one", "/a.jpg?w=2"])
+    }
+
+    @Test("responseTTL takes the place of the origin's word")
+    func lifetime() async throws {
+        let proxy = try await proxy(#""responseTTL": {"override": "2h"}"#)
+        proxy.origin.route(
+            "/a.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "no-cache, max-age=5")]))
+
+        let first = try await proxy.get(proxy.target("/a.jpg")),
+            second = try await proxy.get(proxy.target("/a.jpg"))
+
+        #expect(first["Cache-Control"] == "public, max-age=7200")
+        #expect(second["Cache-Status"]?.contains("hit") == true)
+        #expect(proxy.origin.count("/a.jpg") == 1)
+    }
+
+    @Test("reencode: the source's own bytes never go out")
+    func reencode() async throws {
+        let proxy = try await proxy(#""reencode": true"#)
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo(number: 7)))
+
+        let answer = try await proxy.get(proxy.target("/a.jpg"))
+
+        #expect(answer.status == 200)
+        #expect(answer["Content-Type"] == "image/jpeg")
+        #expect(answer.body != Fixtures.photo(number: 7))
+    }
+
+    @Test("storeAs: originals are kept, and go out, in the format that the rule names")
+    func storeAs() async throws {
+        let proxy = try await proxy(#""storeAs": "webp""#)
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo))
+        proxy.origin.route("/bad.jpg", .body(Array(Fixtures.photo.prefix(300))))
+
+        let untouched = try await proxy.get(proxy.target("/a.jpg"))
+        let small = try await proxy.get(proxy.target("/a.jpg", "transform=resize:10x&format=png"))
+
+        #expect(untouched["Content-Type"] == "image/webp")
+        #expect(small.pngSize?.first == 10)
+        #expect(proxy.origin.count("/a.jpg") == 1)
+        #expect(try await proxy.get(proxy.target("/bad.jpg")).status == 422)
+    }
+
+    @Test("decode: base64 of a picture is that picture")
+    func decode() async throws {
+        let proxy = try await proxy(#""decode": "base64""#)
+        let text = base64(Fixtures.photo)
+        proxy.origin.route("/a.jpg", .body(Array(text.utf8), type: "text/plain"))
+
+        let answer = try await proxy.get(proxy.target("/a.jpg"))
+
+        #expect(answer.status == 200)
+        #expect(answer.body == Fixtures.photo)
+    }
+
+    @Test("cookies: forward sends each client's cookies, and shares nothing of what comes back")
+    func cookies() async throws {
+        let proxy = try await proxy(#""cookies": "forward""#)
+        proxy.origin.route("/a.jpg") { request in
+            request["cookie"] == "user=ann"
+                ? .body(Fixtures.photo(number: 1)) : .body(Fixtures.photo(number: 2))
+        }
+        proxy.origin.route("/gone.jpg", inTurn: [.status(404), .body(Fixtures.photo)])
+        let target = proxy.target("/a.jpg")
+
+        let ann = try await proxy.get(target, "Cookie: user=ann"),
+            bob = try await proxy.get(target, "Cookie: user=bob")
+        let nobody = try await proxy.get(target), again = try await proxy.get(target, "Cookie: user=ann")
+        let rendered = try await proxy.get(proxy.target("/a.jpg", "transform=resize:10x"), "Cookie: user=ann")
+
+        #expect([ann, bob, nobody, again].map(\.status) == [200, 200, 200, 200])
+        #expect(ann.body == Fixtures.photo(number: 1))
+        #expect(bob.body == Fixtures.photo(number: 2))
+        #expect(again.body == ann.body)
+        #expect(ann["Cache-Control"]?.hasPrefix("private") == true)
+        #expect(rendered["Cache-Control"]?.hasPrefix("private") == true)
+        #expect(proxy.origin.count("/a.jpg") == 5)
+        #expect(
+            proxy.origin.log.requests.map { $0["cookie"] } == [
+                "user=ann", "user=bob", nil, "user=ann", "user=ann",
+            ])
+        #expect(try await proxy.get(proxy.target("/gone.jpg")).status == 404)
+        #expect(try await proxy.get(proxy.target("/gone.jpg")).status == 200, "no blacklist entry")
+    }
+
+    @Test("without a rule a client's cookies go nowhere")
+    func noCookies() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo))
+
+        _ = try await proxy.get(proxy.target("/a.jpg"), "Cookie: user=ann", "Authorization: Bearer x")
+
+        #expect(proxy.origin.log.requests.map { $0["cookie"] } == [nil])
+        #expect(proxy.origin.log.requests.map { $0["authorization"] } == [nil])
+    }
+
+    @Test("rewrite sends fetches elsewhere; the key stays the source's own")
+    func rewrite() async throws {
+        let origin = try FakeOrigin()
+        origin.route("/bucket/a.jpg", .body(Fixtures.photo))
+        let proxy = try await Proxy(
+            settings: """
+                "origins": [{"match": "https://public.example/*", \
+                "rewrite": {"from": "https://public.example/img/", "to": "\(origin.url("/bucket/"))"}}]
+                """, origin: origin)
+
+        let answer = try await proxy.get("/img?url=https%3A%2F%2Fpublic.example%2Fimg%2Fa.jpg")
+
+        #expect(answer.status == 200)
+        #expect(origin.count("/bucket/a.jpg") == 1)
+    }
+
+    @Test("loader: file serves a folder as an origin")
+    func files() async throws {
+        let folder = try TemporaryDirectory()
+        try folder.write(Fixtures.photo, to: "pictures/a.jpg")
+        try folder.write(Array("password".utf8), to: "pictures/text")
+        try folder.write(Fixtures.photo, to: "outside.jpg")
+        let proxy = try await Proxy(
+            settings: """
+                "origins": [{"match": "https://assets.example/*", "loader": "file", \
+                "root": "\(folder.path)/pictures"}]
+                """)
+
+        let statuses = try await ["a.jpg", "text", "..%252foutside.jpg", "none.jpg"].asyncMap {
+            try await proxy.get("/img?url=https%3A%2F%2Fassets.example%2F" + $0).status
+        }
+
+        #expect(statuses == [200, 415, 403, 404])
+    }
+}
+
+extension Array {
+    fileprivate func asyncMap<Result>(_ transform: (Element) async throws -> Result) async throws -> [Result]
+    {
+        var results: [Result] = []
+        for element in self { results.append(try await transform(element)) }
+        return results
+    }
+}
+
+/// RFC 4648 §4.
+private func base64(_ bytes: [UInt8]) -> String {
+    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+    var text = ""
+    for start in stride(from: 0, to: bytes.count, by: 3) {
+        let group = Array(bytes[start..<Swift.min(start + 3, bytes.count)])
+        let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
+        for index in 0..<4 {
+            text.append(index <= group.count ? alphabet[bits >> (18 - 6 * index) & 63] : "=")
+        }
+    }
+    return text
+}

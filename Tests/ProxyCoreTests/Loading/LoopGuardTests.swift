@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ProxyCore
+import TestSupport
+import Testing
+
+@Suite("A request that has been here before")
+struct LoopGuardTests {
+    @Test(
+        "is known by CDN-Loop (RFC 8586 §2) or Via (RFC 9110 §7.6.3)",
+        arguments: [
+            (["imageproxyd"], []), (["other.example, imageproxyd"], []),
+            (["a", "b , ImageProxyd ; v=1"], []),
+            ([], ["1.1 imageproxyd"]), ([], ["1.0 fred, HTTP/1.1 imageproxyd (a comment)"]),
+            ([], ["2\timageproxyd"]),
+        ] as [([String], [String])])
+    func known(cdnLoop: [String], via: [String]) {
+        #expect(LoopGuard(name: "imageproxyd").hasPassed(cdnLoop: cdnLoop, via: via))
+    }
+
+    @Test(
+        "is not one that only looks like it",
+        arguments: [
+            ([], []), ([""], [""]), (["imageproxyd2"], []), (["a; x=imageproxyd"], []),
+            ([], ["imageproxyd 1.1"]),
+            ([], ["1.1 a (imageproxyd)"]), ([], ["1.1 notimageproxyd"]), (["a"], ["1.1 b"]),
+        ] as [([String], [String])])
+    func unknown(cdnLoop: [String], via: [String]) {
+        #expect(!LoopGuard(name: "imageproxyd").hasPassed(cdnLoop: cdnLoop, via: via))
+    }
+}
+
+@Suite("What a request hands on to the origin")
+struct FetchContextTests {
+    private static let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+    @Test("is its trace, as it came (W3C Trace Context)")
+    func trace() {
+        let context = FetchContext(traceparent: Self.parent, tracestate: "a=1,b=2")
+
+        #expect(context.traceparent == Self.parent)
+        #expect(context.tracestate == "a=1,b=2")
+        #expect(context.traceID == "4bf92f3577b34da6a3ce929d0e0e4736")
+    }
+
+    @Test(
+        "is no malformed trace, nor the state of one",
+        arguments: [
+            "", "00", "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+            "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
+            "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-x",
+            "00-4bf92f3577b34da6a3ce929d0e0e473-600f067aa0ba902b7-01",
+            "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0\n",
+        ])
+    func malformed(parent: String) {
+        let context = FetchContext(traceparent: parent, tracestate: "a=1")
+
+        #expect(context == FetchContext())
+    }
+}
+
+@Suite("The fields of a request to an origin")
+struct RequestFieldTests {
+    @Test("name the daemon, so that a loop can be told (RFC 8586, RFC 9110 §7.6.3), and are else constant")
+    func constant() async throws {
+        let fixture = try LoaderFixture { $0.via = "edge-1" }
+        fixture.origin.route("/a", .body([1]))
+
+        try await fixture.load("/a")
+
+        let request = try #require(fixture.origin.log.requests.first)
+        #expect(request["via"] == "1.1 edge-1")
+        #expect(request["cdn-loop"] == "edge-1")
+        #expect(
+            request.fields.map(\.name).sorted()
+                == ["accept", "accept-encoding", "cdn-loop", "host", "user-agent", "via"])
+    }
+
+    @Test(
+        "may not be configured where they say who asks or frame the message",
+        arguments: ["Via", "CDN-Loop", "Host"])
+    func reserved(name: String) {
+        #expect(throws: CurlLoader.SetupError.invalidField(name)) {
+            try LoaderFixture { $0.headers = [name: "x"] }
+        }
+    }
+}

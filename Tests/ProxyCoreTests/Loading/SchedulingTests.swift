@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+@Suite("The loader's schedule")
+struct SchedulingTests {
+    @Test("serves the urgent first, and one that becomes urgent while it waits")
+    func priorities() async throws {
+        let fixture = try LoaderFixture { $0.maxConcurrent = 1 }
+        let gate = OriginGate()
+        fixture.origin.route("/first", OriginAnswer.body([1]).held(by: gate))
+        for path in ["/low", "/normal", "/raised", "/high"] { fixture.origin.route(path, .body([1])) }
+        let raised = FetchUrgency(.low)
+        let first = Task { try await fixture.load("/first") }
+        await fixture.origin.waitForRequests("/first")
+
+        var waiting: [Task<LoadSummary, any Error>] = []
+        for (path, urgency) in [
+            ("/low", FetchUrgency(.low)), ("/raised", raised), ("/normal", FetchUrgency()),
+            ("/high", FetchUrgency(.high)),
+        ] {
+            waiting.append(Task { try await fixture.load(path, urgency: urgency) })
+            await fixture.waitUntilQueued(waiting.count)
+        }
+        raised.raise(to: .high)
+        #expect(await fixture.loader.ping())
+        gate.open()
+        _ = try await first.value
+        for task in waiting { _ = try await task.value }
+
+        #expect(fixture.origin.log.requests.map(\.path) == ["/first", "/high", "/raised", "/normal", "/low"])
+    }
+
+    @Test("finishes 999 hosts while the thousandth does not answer, however many wait for that one")
+    func oneDeadHost() async throws {
+        let fixture = try LoaderFixture {
+            $0.maxConcurrent = 16
+            $0.maxPerHost = 6
+            $0.queue = 2_000
+        }
+        let dead = OriginGate()
+        fixture.origin.route("/alive", .body([1]))
+        fixture.origin.route("/dead", OriginAnswer.body([2]).held(by: dead))
+        let port = fixture.origin.port
+        for host in 0..<1_000 { TestNames.set("s\(host).test", to: ["127.0.0.1"]) }
+        let stuck = (0..<200).map { _ in
+            Task { try await fixture.load(absolute: "http://s0.test:\(port)/dead") }
+        }
+        await fixture.origin.waitForRequests("/dead", count: 6)
+
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for host in 1..<1_000 {
+                group.addTask { try await fixture.load(absolute: "http://s\(host).test:\(port)/alive") }
+            }
+            try await group.waitForAll()
+        }
+
+        #expect(fixture.origin.count("/alive") == 999)
+        #expect(fixture.origin.count("/dead") == 6, "no more than maxPerHost")
+        dead.open()
+        for task in stuck { _ = try await task.value }
+    }
+
+    @Test(
+        "takes turns among a thousand hosts: each is asked once before the greedy one is asked for the third time"
+    )
+    func thousandHosts() async throws {
+        let fixture = try LoaderFixture {
+            $0.maxConcurrent = 1
+            $0.queue = 2_000
+        }
+        let gate = OriginGate()
+        let port = fixture.origin.port
+        fixture.origin.route("/greedy", OriginAnswer.body([1]).held(by: gate))
+        fixture.origin.route("/other", .body([1]))
+        for host in 0..<1_000 { TestNames.set("t\(host).test", to: ["127.0.0.1"]) }
+        let greedy = (0..<50).map { _ in
+            Task { try await fixture.load(absolute: "http://t0.test:\(port)/greedy") }
+        }
+        await fixture.waitUntilQueued(49)
+        let others = (1..<1_000).map { host in
+            Task { try await fixture.load(absolute: "http://t\(host).test:\(port)/other") }
+        }
+        await fixture.waitUntilQueued(49 + 999)
+
+        gate.open()
+        for task in greedy + others { _ = try await task.value }
+
+        let paths = fixture.origin.log.requests.map(\.path)
+        let third = try #require(
+            paths.enumerated().filter { $0.element == "/greedy" }.dropFirst(2).first?.offset)
+        #expect(paths[..<third].count { $0 == "/other" } == 999)
+    }
+
+    @Test("makes room in a full queue for a host that has nothing in it")
+    func fullQueue() async throws {
+        let fixture = try LoaderFixture {
+            $0.maxConcurrent = 1
+            $0.queue = 3
+        }
+        let gate = OriginGate()
+        fixture.origin.route("/a", OriginAnswer.body([1]).held(by: gate))
+        TestNames.set("newcomer.test", to: ["127.0.0.1"])
+        let first = Task { try await fixture.load("/a") }
+        await fixture.origin.waitForRequests("/a")
+        var waiting: [Task<LoadSummary, any Error>] = []
+        for count in 1...3 {
+            waiting.append(Task { try await fixture.load("/a") })
+            await fixture.waitUntilQueued(count)
+        }
+
+        let port = fixture.origin.port
+        let newcomer = Task { try await fixture.load(absolute: "http://newcomer.test:\(port)/a") }
+        let last = waiting.removeLast()
+
+        await #expect(throws: LoadError.queueFull) { try await last.value }
+        gate.open()
+        for task in [first, newcomer] + waiting { _ = try await task.value }
+    }
+
+    @Test("tries again to connect after a pause, and only to connect")
+    func retries() async throws {
+        let fixture = try LoaderFixture {
+            $0.retries = 2
+            $0.retryDelay = .milliseconds(1)
+        }
+        // Nobody listens there on the first two look-ups; each connection looks up anew, since that failed.
+        let port = fixture.origin.port
+        fixture.origin.route("/broken", OriginAnswer([.reset]))
+
+        await expectFailure(.unreachable) { try await fixture.load(absolute: "http://nobody.test:\(port)/") }
+        #expect(fixture.loader.statistics.retries == 2)
+        await expectFailure(.unreachable) { try await fixture.load("/broken") }
+        #expect(fixture.loader.statistics.retries == 2)
+        #expect(fixture.loader.statistics.queued == 0)
+    }
+
+    @Test("forgets a fetch that is cancelled while it waits for its retry")
+    func cancelledRetry() async throws {
+        let fixture = try LoaderFixture {
+            $0.retries = 1
+            $0.retryDelay = .seconds(3_600)
+        }
+        let task = Task { try await fixture.load(absolute: "http://nobody.test/") }
+        await fixture.waitUntilQueued(1)
+
+        task.cancel()
+
+        await #expect(throws: LoadError.cancelled) { try await task.value }
+        #expect(fixture.loader.statistics.queued == 0)
+    }
+
+    @Test("reads Priority (RFC 9218 §4)")
+    func field() {
+        for (value, priority) in [
+            ("u=0", FetchPriority.high), ("u=2, i", .high), ("i, u=1", .high), ("u=3", .normal),
+            ("i", .normal), ("", .normal),
+            ("u=4", .normal), ("u=5,i", .low), ("u=7;x", .low), ("u=8", .normal), ("u=12", .normal),
+            ("u=-1", .normal),
+            ("u=5, u=1", .high),
+        ] {
+            #expect(FetchPriority(field: value) == priority, "\(value)")
+        }
+    }
+
+    @Test("waits before retries, a little less than told and twice as long each time")
+    func delays() {
+        let now = ContinuousClock.now
+        var retries = DelayedRetries(delay: .milliseconds(100))
+
+        retries.add(1, retries: 1, at: now, random: 0)
+        retries.add(2, retries: 3, at: now, random: 0.5)
+
+        #expect(retries.nextDue == now + .milliseconds(100))
+        #expect(retries.takeDue(at: now + .milliseconds(99)) == [])
+        #expect(retries.takeDue(at: now + .milliseconds(100)) == [1])
+        #expect(retries.takeDue(at: now + .milliseconds(300)) == [2])
+        #expect(retries.nextDue == nil)
+    }
+}
+
+extension LoaderFixture {
+    /// Fetches a path of the origin as urgently as `urgency` says.
+    @discardableResult
+    fileprivate func load(_ path: String, urgency: FetchUrgency) async throws -> LoadSummary {
+        var request = try request(path)
+        request.urgency = urgency
+        return try await loader.load(request, into: CollectingReceiver())
+    }
+
+    /// Waits until so many fetches have no slot.
+    fileprivate func waitUntilQueued(_ count: Int) async {
+        while loader.statistics.queued < count { _ = await loader.ping() }
+    }
+}

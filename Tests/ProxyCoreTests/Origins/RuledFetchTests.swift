@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+@Suite("A fetch by an origin rule")
+struct RuledFetchTests {
+    @Test("sends the rule's fields to its origin, and to no other after a redirect, not even on the way back")
+    func credentials() async throws {
+        let fixture = try LoaderFixture()
+        let folder = try TemporaryDirectory()
+        try folder.write(Array("s3cret\n".utf8), to: "password")
+        let other = try FakeOrigin()
+        fixture.origin.route("/a", .redirect(to: "/b"))
+        fixture.origin.route("/b", .redirect(to: other.url("/c")))
+        other.route("/c", .redirect(to: fixture.origin.url("/d")))
+        fixture.origin.route("/d", .body([1]))
+
+        try await fixture.load("/a") {
+            $0.auth = .basic(user: "ann", password: .file(folder.path + "/password"))
+            $0.requestHeaders = ["X-Team": .literal("pictures"), "Accept": .literal("image/webp")]
+        }
+
+        let asked = fixture.origin.log.requests
+        #expect(asked.map(\.path) == ["/a", "/b", "/d"])
+        #expect(
+            asked.map { $0["authorization"] } == ["Basic YW5uOnMzY3JldA==", "Basic YW5uOnMzY3JldA==", nil])
+        #expect(asked.map { $0["x-team"] } == ["pictures", "pictures", nil])
+        #expect(asked.map { $0["accept"] } == ["image/webp", "image/webp", "image/*,*/*;q=0.5"])
+        #expect(other.log.requests.map { $0["authorization"] } == [nil])
+        #expect(other.log.requests.map { $0["x-team"] } == [nil])
+    }
+
+    @Test("signs for AWS (Signature Version 4), and only for the rule's origin")
+    func awsSignature() async throws {
+        let fixture = try LoaderFixture()
+        let folder = try TemporaryDirectory()
+        try folder.write(Array("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY\n".utf8), to: "key")
+        let other = try FakeOrigin()
+        other.route("/c", .body([1]))
+        fixture.origin.route("/bucket/a%20b.png", .body([1]))
+        fixture.origin.route("/away", .redirect(to: other.url("/c")))
+        fixture.origin.route("/plain", .body([1]))
+        let sign: (inout OriginRuleConfiguration) -> Void = {
+            $0.auth = .awsSigV4(
+                .init(
+                    region: "eu-central-1", service: "s3", accessKey: .literal("AKIDEXAMPLE"),
+                    secretKey: .file(folder.path + "/key")))
+        }
+
+        try await fixture.load("/bucket/a%20b.png", by: sign)
+        try await fixture.load("/away", by: sign)
+        try await fixture.load("/plain")
+
+        let requests = fixture.origin.log.requests
+        for request in requests.prefix(2) {
+            #expect(
+                try AWSVerifier(secret: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY").accepts(request),
+                "\(request)")
+            #expect(request["x-amz-content-sha256"] != nil)
+        }
+        #expect(requests.last?["authorization"] == nil)
+        #expect(other.log.requests.first?["authorization"] == nil)
+        #expect(other.log.requests.first?["x-amz-date"] == nil)
+    }
+
+    @Test("takes the statuses and media types that the rule names")
+    func acceptance() async throws {
+        let fixture = try LoaderFixture()
+        fixture.origin.route("/404", .body([1], type: "image/png; a=b", status: 404))
+        fixture.origin.route("/200", .body([1], type: "text/html"))
+
+        try await fixture.load("/404") { $0.acceptStatus = [200, 404] }
+        await #expect(throws: LoadError.status(404, retryAfter: nil)) {
+            try await fixture.load("/404") { _ in }
+        }
+        await #expect(throws: LoadError.status(404, retryAfter: nil)) {
+            try await fixture.load("/404") { $0.acceptStatus = [203] }
+        }
+        try await fixture.load("/404") {
+            $0.acceptStatus = [404]
+            $0.responseContentType = ["image/*"]
+        }
+        await #expect(throws: LoadError.notAnImage) {
+            try await fixture.load("/200") {
+                $0.responseContentType = ["image/*", "application/octet-stream"]
+            }
+        }
+    }
+
+    @Test("decodes base64, however it comes, and says where it is none")
+    func base64() async throws {
+        let fixture = try LoaderFixture()
+        let picture = (0..<5_000).map { UInt8(truncatingIfNeeded: $0 * 7) }
+        let text = Array(Base64.encode(picture).utf8)
+        fixture.origin.route(
+            "/a", .chunked([Array(text[..<1_001]), Array(text[1_001..<1_003]), Array(text[1_003...])]))
+        fixture.origin.route("/b", .body(Array("no base64!".utf8)))
+        fixture.origin.route("/c", .body(Array(text[..<5])))
+        let receiver = CollectingReceiver()
+
+        try await fixture.load("/a", into: receiver) { $0.decode = .base64 }
+
+        #expect(receiver.bytes == picture)
+        await expectFailure(.incomplete) { try await fixture.load("/b") { $0.decode = .base64 } }
+        await expectFailure(.incomplete) { try await fixture.load("/c") { $0.decode = .base64 } }
+    }
+
+    @Test("may be redirected to where the rule itself sends fetches, although that is no allowed source")
+    func rewrittenRedirect() async throws {
+        let fixture = try LoaderFixture(redirectPolicy: { _ in false })
+        fixture.origin.route("/b/a", .redirect(to: "/b/c"))
+        fixture.origin.route("/b/c", .body([1]))
+        fixture.origin.route("/b/out", .redirect(to: "/secret"))
+        let to = fixture.origin.url("/b/")
+        let rewriting: (inout OriginRuleConfiguration) -> Void = {
+            $0.rewrite = .init(from: "https://public.example/", to: to)
+        }
+
+        try await fixture.load("/b/a", by: rewriting)
+
+        await expectFailure(.redirectForbidden) { try await fixture.load("/b/out", by: rewriting) }
+    }
+
+    @Test("trusts the certificates that the rule names, or any where it says so, for its origin alone")
+    func certificates() async throws {
+        let fixture = try LoaderFixture()
+        let secure = try TLSOrigin(file: "a.png", [1, 2, 3])
+        let other = try TLSOrigin(file: "a.png", [1, 2, 3])
+        fixture.origin.route("/away", .redirect(to: other.url))
+
+        await expectFailure(.tlsFailed) { try await fixture.load(absolute: secure.url) { _ in } }
+        try await fixture.load(absolute: secure.url) { $0.tls = tls(insecure: true) }
+        try await fixture.load(absolute: secure.url) { $0.tls = tls(ca: secure.certificate) }
+        await expectFailure(.tlsFailed) {
+            try await fixture.load(absolute: other.url) { $0.tls = tls(ca: secure.certificate) }
+        }
+        // Nothing of it stays for the next fetch, neither with the handle nor with the connection.
+        await expectFailure(.tlsFailed) { try await fixture.load(absolute: secure.url) { _ in } }
+        await expectFailure(.tlsFailed) {
+            try await fixture.load(fixture.origin.url("/away"), absolutely: true) {
+                $0.tls = tls(insecure: true)
+            }
+        }
+    }
+
+    @Test("finds files below the rule's root, and nothing else, however it is asked for")
+    func files() async throws {
+        let folder = try TemporaryDirectory()
+        try folder.write([1, 2, 3], to: "root/a b/c.png")
+        try folder.write([4], to: "secret.png")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/root/link.png", withDestinationPath: "../secret.png")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/root/inner.png", withDestinationPath: "a b/c.png")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/root/up", withDestinationPath: "..")
+        mkfifo(folder.path + "/root/pipe.png", 0o600)
+        let loader = FileLoader(maxBytes: ByteCount(3))
+        let rule = try rule {
+            $0.loader = .file
+            $0.root = folder.path + "/root"
+        }
+        func load(_ path: String, _ change: (inout OriginRequest) -> Void = { _ in }) async throws
+            -> CollectingReceiver
+        {
+            let receiver = CollectingReceiver()
+            var request = OriginRequest(
+                url: try SourceURL(parsing: "https://assets.example" + path), rule: rule)
+            change(&request)
+            _ = try await loader.load(request, into: receiver)
+            return receiver
+        }
+
+        let found = try await load("/a%20b/c.png?v=1")
+
+        #expect(found.bytes == [1, 2, 3])
+        let tag = try #require(found.head?.values(of: "etag").first)
+        #expect(try await load("/a%20b/c.png") { $0.ifNoneMatch = tag }.head?.status == 304)
+        for path in [
+            "/../secret.png", "/..%2fsecret.png", "/%2e%2e/secret.png", "/%2e%2e%2fsecret.png",
+            "/a%20b/..%2f..%2f..%2fsecret.png",
+            "/link.png", "/inner.png", "/up/secret.png", "/pipe.png", "/a%20b", "/a%20b/", "/",
+            "//a%20b/c.png",
+            "/a%20b%2fc.png", "/a%20b/c.png%00", "/a%20b/c.png%zz", "/%2fetc/passwd", "/proc/self/environ",
+            "/a%2520b/c.png", "/..%5csecret.png", "/%c0%ae%c0%ae/secret.png",
+        ] {
+            await #expect(throws: LoadError.status(404, retryAfter: nil), "\(path)") { try await load(path) }
+        }
+        try folder.write([1, 2, 3, 4], to: "root/big.png")
+        await #expect(throws: LoadError.tooLarge) { try await load("/big.png") }
+    }
+}
+
+extension LoaderFixture {
+    /// Fetches a path of the origin by a rule.
+    @discardableResult
+    fileprivate func load(
+        _ path: String, into receiver: CollectingReceiver = CollectingReceiver(), absolutely: Bool = false,
+        by change: (inout OriginRuleConfiguration) -> Void
+    ) async throws -> LoadSummary {
+        let url = try SourceURL(parsing: absolutely ? path : origin.url(path))
+        return try await loader.load(OriginRequest(url: url, rule: rule(change)), into: receiver)
+    }
+
+    @discardableResult
+    fileprivate func load(
+        absolute url: String, by change: (inout OriginRuleConfiguration) -> Void
+    ) async throws -> LoadSummary {
+        try await load(url, absolutely: true, by: change)
+    }
+}
+
+private func rule(_ change: (inout OriginRuleConfiguration) -> Void) throws -> OriginRule {
+    var configuration = OriginRuleConfiguration()
+    configuration.match = ["*://*"]
+    change(&configuration)
+    return try OriginRule(configuration, at: 0, secrets: SecretReader(credentialsDirectory: nil))
+}
+
+private func tls(insecure: Bool = false, ca: String? = nil) -> OriginRuleConfiguration.TLS {
+    var tls = OriginRuleConfiguration.TLS()
+    (tls.insecure, tls.ca) = (insecure, ca)
+    return tls
+}
+
+/// Checks a signature as AWS does, from what arrived alone.
+private struct AWSVerifier {
+    let secret: String
+
+    func accepts(_ request: OriginHTTPRequest) throws -> Bool {
+        let authorization = try #require(request["authorization"])
+        let parts = authorization.split(separator: ", ").map {
+            $0.split(separator: "=", maxSplits: 1).map(String.init)
+        }
+        let scope = parts[0][1].split(separator: "/").map(String.init)
+        let names = parts[1][1].split(separator: ";").map(String.init)
+        let date = try #require(request["x-amz-date"])
+        let headers = names.map { "\($0):\(request[$0]?.trimmingCharacters(in: .whitespaces) ?? "")\n" }
+            .joined()
+        let target = request.target.split(separator: "?", maxSplits: 1).map(String.init)
+        let hash = request["x-amz-content-sha256"] ?? hex(SHA256.hash(data: Data()))
+        let canonical = [
+            request.method, target[0], target.count > 1 ? target[1] : "", headers,
+            names.joined(separator: ";"), hash,
+        ].joined(separator: "\n")
+        let text = [
+            "AWS4-HMAC-SHA256", date, scope[1...].joined(separator: "/"),
+            hex(SHA256.hash(data: Data(canonical.utf8))),
+        ].joined(separator: "\n")
+        var key = Data("AWS4\(secret)".utf8)
+        for word in scope[1...] { key = mac(key, word) }
+        return names.contains("x-amz-content-sha256")
+            && authorization.hasPrefix("AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/")
+            && scope[2...].elementsEqual(["eu-central-1", "s3", "aws4_request"])
+            && names.contains("host") && parts[2][1] == hex(mac(key, text))
+    }
+
+    private func mac(_ key: Data, _ text: String) -> Data {
+        Data(HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: SymmetricKey(data: key)))
+    }
+
+    private func hex(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.map { String($0 + 0, radix: 16).leftPadded }.joined()
+    }
+}
+
+extension String {
+    fileprivate var leftPadded: String { count == 1 ? "0" + self : self }
+}
