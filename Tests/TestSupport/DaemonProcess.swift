@@ -36,8 +36,13 @@ public final class DaemonProcess: Sendable {
     public static func start(in folder: String, configuration: String, environment: [String] = [])
         async throws -> DaemonProcess
     {
-        try await onThread { try DaemonProcess(folder, configuration, environment) }
+        try await starting.pass {
+            try await onThread { try DaemonProcess(folder, configuration, environment) }
+        }
     }
+
+    /// Starting costs a core for a moment: all tests at once would make each wait for all others.
+    private static let starting = Turnstile(places: 4)
 
     private init(_ folder: String, _ configuration: String, _ environment: [String]) throws {
         socketPath = folder + "/http.sock"
