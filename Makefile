@@ -4,7 +4,7 @@
 PREFIX ?= /usr
 PACKAGES := libcurl4-openssl-dev libvips-dev libsystemd-dev libsqlite3-dev libseccomp-dev pkg-config ca-certificates
 
-.PHONY: help packages build install run demo bench test check-units lint clean
+.PHONY: help packages build install run demo bench test test-asan test-tsan soak check-units lint clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /'
@@ -33,6 +33,17 @@ bench: build ## CPU per request beside nginx and vipsthumbnail, in one run
 test: packages ## builds and runs every test
 	swift build --build-tests
 	swift test --skip-build
+
+# scripts/test-sanitized says what is left out, and why.
+test-asan: packages ## builds and runs the tests under the address sanitizer
+	scripts/test-sanitized address
+
+test-tsan: packages ## builds and runs the tests under the thread sanitizer
+	scripts/test-sanitized thread
+
+soak: build ## an hour, or SOAK_SECONDS=…, of good and hostile clients at once; fails on a wrong answer or on growth
+	@scripts/install-packages python3
+	soak/run
 
 check-units: ## has systemd itself judge the unit
 	deploy/check-units

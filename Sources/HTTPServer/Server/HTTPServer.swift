@@ -13,7 +13,9 @@ import Synchronization
 ///     }
 ///     func didFinish(_ exchange: HTTPExchange) {}
 /// }
-/// let server = try HTTPServer(configuration: .init(), handler: Hello()) { seconds in imfFixdate(seconds) }
+/// let server = try HTTPServer(configuration: .init(), handler: Hello()) { seconds in
+///     Array(imfFixdate(seconds).utf8)  // "Sun, 06 Nov 1994 08:49:37 GMT"; yours, demo/Origin has one
+/// }
 /// let bound = try server.listen(on: [.tcp(host: "127.0.0.1", port: 0)])
 /// try server.start()
 /// ```

@@ -72,7 +72,9 @@ struct EndlessMessageTests {
         "What a client sends behind the request that ends its connection is dropped, and not for ever; others are answered"
     )
     func behindTheEnd() async throws {
-        let server = try TestServer { .now(text($0.target)) }
+        var configuration = HTTPServer.Configuration()
+        configuration.closeTimeout = .milliseconds(100)
+        let server = try TestServer(configuration) { .now(text($0.target)) }
         let client = try server.client()
         try client.send(get("/last", "Connection: close\r\n") + get("/never"))
         let flood = String(repeating: get("/never"), count: 10_000)

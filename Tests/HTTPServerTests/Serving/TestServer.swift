@@ -60,8 +60,16 @@ final class TestServer: Sendable {
 
     /// Waits until no connection is left.
     func emptiness() async {
-        // Each round trip to the loops lets them do what has come in meanwhile.
-        while server.counts.connections > 0 { await server.ping() }
+        await counts { $0.connections == 0 }
+    }
+
+    /// Waits until the server's numbers meet a condition.
+    func counts(_ condition: @Sendable (HTTPServer.Counts) -> Bool) async {
+        // Each round trip to the loops lets them do what has come in; the pause leaves the processor to other tests.
+        while !condition(server.counts) {
+            await server.ping()
+            poll(nil, 0, 1)
+        }
     }
 }
 

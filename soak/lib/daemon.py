@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The daemon that is tried, and what the kernel says of it."""
+
+import dataclasses
+import json
+import os
+import socket
+import subprocess
+import time
+
+START_SECONDS = 20
+# Small, so that everything is full and in turnover before the warm-up ends; short, so that hostile clients come to their
+# end often.
+SETTINGS = {
+    "http": {"maxConnections": 400, "headerTimeout": "2s", "bodyTimeout": "2s", "writeTimeout": "2s",
+             "idleTimeout": "5s", "maxBodyBytes": "64KiB"},
+    "cache": {"memory": {"maxBytes": "16MiB"},
+              "disk": {"maxBytes": "64MiB", "openFiles": 32, "sweepInterval": "5s"}},
+    "freshness": {"staleWhileRevalidate": "1s", "refreshPause": "1s"},
+    "fetch": {"maxPerHost": 32},
+    "transform": {"queue": 256},
+    "failedURLs": {"ttl": {"notFound": "1s"}},
+    "log": {"access": "off"},
+}
+
+
+@dataclasses.dataclass
+class State:
+    """The daemon and its workers at one moment."""
+    memory: int
+    workers: int
+    worker_memory: int
+    descriptors: int
+    threads: int
+    connections: int = 0
+
+    def __str__(self):
+        text = (f"{self.memory / 2**20:.1f} MiB, {self.descriptors} descriptors, {self.threads} threads; "
+                f"{self.workers} workers with {self.worker_memory / 2**20:.1f} MiB")
+        return text + (f"; {self.connections} connection" if self.connections else "")
+
+
+class Daemon:
+    def __init__(self, root, folder):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        settings = json.loads(json.dumps(SETTINGS))
+        settings["listen"] = [f"127.0.0.1:{self.port}"]
+        settings["security"] = {"allowedNetworks": ["127.0.0.0/8"]}
+        settings["cache"]["disk"]["directory"] = str(folder / "cache")
+        (folder / "config.json").write_text(json.dumps(settings))
+        program = os.environ.get("SOAK_DAEMON", str(root / ".build/release/imageproxyd"))
+        self.log = folder / "log"
+        with open(self.log, "wb") as output:
+            self.process = subprocess.Popen([program, "serve", "--config", str(folder / "config.json")],
+                                            stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+        end = time.monotonic() + START_SECONDS
+        while not is_healthy(self.port):
+            self.require_alive()
+            if time.monotonic() > end:
+                self.close()
+                raise SystemExit("the daemon does not answer")
+            time.sleep(0.05)
+
+    def require_alive(self):
+        if self.process.poll() is not None:
+            tail = self.log.read_bytes()[-4000:].decode(errors="replace")
+            raise SystemExit(f"the daemon ended with {self.process.returncode}:\n{tail}")
+
+    def state(self):
+        pid = self.process.pid
+        workers = [int(name) for name in os.listdir("/proc") if name.isdigit() and _parent(name) == pid]
+        return State(memory=_resident(pid), workers=len(workers), worker_memory=sum(map(_resident, workers)),
+                     descriptors=len(os.listdir(f"/proc/{pid}/fd")), threads=len(os.listdir(f"/proc/{pid}/task")))
+
+    def rest(self, port, seconds):
+        """Waits until only the asker is connected and idle fetches have ended, and returns what it then is."""
+        end = time.monotonic() + seconds
+        while True:
+            connections = _connections(port)
+            if connections == 1 or time.monotonic() > end:
+                break
+            time.sleep(0.2)
+        # Connections to the origin and threads without work go some seconds later.
+        time.sleep(10)
+        state = self.state()
+        state.connections = _connections(port)
+        return state
+
+    def close(self):
+        self.process.terminate()
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+def _parent(name):
+    try:
+        with open(f"/proc/{name}/stat", "rb") as file:
+            return int(file.read().rpartition(b")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def _resident(pid):
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
+
+
+def _ask(port, target):
+    with socket.create_connection(("127.0.0.1", port), 10) as connection:
+        connection.sendall(f"GET {target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".encode())
+        answer = b""
+        while piece := connection.recv(65536):
+            answer += piece
+        return answer
+
+
+def is_healthy(port):
+    try:
+        return _ask(port, "/healthz").startswith(b"HTTP/1.1 200 ")
+    except OSError:
+        return False
+
+
+def _connections(port):
+    for line in _ask(port, "/metrics").decode().splitlines():
+        if line.startswith("imageproxyd_http_connections "):
+            return int(float(line.split()[1]))
+    raise SystemExit("the metrics do not say how many connections there are")
