@@ -15,7 +15,7 @@ extension TransformPipeline {
     public struct ParameterDescription: Sendable, Codable, Equatable {
         /// The parameter's name.
         public let name: String
-        /// `number`, `length`, `size`, `choice`, `choices` or `color`.
+        /// `number`, `integer`, `length`, `size`, `choice`, `choices` or `color`.
         public let type: String
         /// What values are allowed, in words.
         public let allowed: String
@@ -59,7 +59,7 @@ extension TransformParameter.Kind {
     fileprivate var choices: [String] {
         switch self {
         case .word(let words), .words(let words), .lengthOr(_, let words): words
-        case .number, .fineNumber, .length, .size, .color: []
+        case .number, .fineNumber, .whole, .length, .size, .color: []
         }
     }
 }

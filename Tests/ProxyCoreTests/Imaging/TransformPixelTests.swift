@@ -181,7 +181,7 @@ struct TransformPixelTests {
     @Test("Every blend mode that tint offers works")
     func blendModes() async throws {
         let source = try Picture.plain(8, 8, [100, 150, 200, 128]).encoded(as: .png)
-        for mode in BlendMode.tints {
+        for mode in BlendMode.allCases {
             #expect(try await rendered(source, "tint:ff800080:\(mode.rawValue)").picture.width == 8)
         }
     }
@@ -264,7 +264,13 @@ struct TransformPixelTests {
         let texts = [
             "resize:10x", "crop:5x5", "rotate:90", "rotate:30", "flip:v", "round:4", "round:4:border=1",
             "tint:f00:multiply",
-            "blur:2", "grayscale", "rotate:30:color=f00",
+            "blur:2", "grayscale", "rotate:30:color=f00", "trim", "pad:1:1:1:1", "pad:1:color=f00",
+            "extend:30x30",
+            "extend:30x30:fill=blur", "extend:30x30:fill=mirror", "extend:30x30:fill=edge", "mask:circle",
+            "tint:f00", "tint:f00:source-atop", "sharpen", "pixelate:3", "brightness:2", "contrast:2",
+            "saturation:2", "gamma:2", "exposure:1", "hue:90", "invert", "sepia", "duotone:000:f00",
+            "duotone:0000:f00", "opacity:0.5", "background:f00", "background:f008", "background:fff",
+            "speed:2", "loop:1", "reverse",
         ]
         for bands in [1, 2] {
             let source = try Picture(20, 20, bands: bands) { x, _ in

@@ -26,6 +26,8 @@ extension TransformParameter {
         switch kind {
         case .number, .fineNumber:
             FixedNumber(text.utf8).map(TransformValue.number)
+        case .whole:
+            text.contains(".") ? nil : FixedNumber(text.utf8).map(TransformValue.number)
         case .length:
             Length(text).map(TransformValue.length)
         case .lengthOr(_, let words):
@@ -49,7 +51,7 @@ extension TransformParameter {
 
     private func isInRange(_ value: TransformValue) -> Bool {
         switch (kind, value) {
-        case (.number(let range), .number(let number)):
+        case (.number(let range), .number(let number)), (.whole(let range), .number(let number)):
             Self.contains(range, number)
         case (.fineNumber(let range), .number(let number)):
             range.contains(number)
@@ -82,6 +84,8 @@ extension TransformParameter.Kind {
             "a number from \(range.lowerBound) to \(range.upperBound) with at most three decimals"
         case .fineNumber(let range):
             "a number from \(range.lowerBound) to \(range.upperBound) with at most three decimals"
+        case .whole(let range):
+            "a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .length(let range):
             "pixels from \(range.lowerBound) to \(range.upperBound), or a percentage such as 50pc"
         case .lengthOr(let range, let words):
@@ -103,6 +107,7 @@ extension TransformParameter.Kind {
     var label: String {
         switch self {
         case .number, .fineNumber: "number"
+        case .whole: "integer"
         case .length, .lengthOr: "length"
         case .size: "size"
         case .word: "choice"

@@ -19,6 +19,8 @@ struct TransformParameter: Sendable {
         case number(ClosedRange<Int>)
         /// A number within a range given in thousandths.
         case fineNumber(ClosedRange<FixedNumber>)
+        /// A whole number within a range.
+        case whole(ClosedRange<Int>)
         /// Pixels within a range, or a percentage of a side.
         case length(ClosedRange<Int>)
         /// A length, or one of some words.

@@ -46,7 +46,7 @@ struct Round: ImageTransforming {
         let inner = shape(size, inset: border, max(0, radius - border)).mask()
         let ring = try image.uniform(borderColor).masked(by: outer)
         let picture = try image.inColor().masked(by: inner)
-        return try ring.composited(with: picture, mode: .over)
+        return try ring.covered(by: picture)
     }
 
     private func shape(_ size: PixelSize, inset: Double, _ radius: Double) -> RoundedRectangle {
