@@ -486,6 +486,19 @@ static inline const void *shim_blob_field(VipsImage *in, const char *name, size_
     return bytes;
 }
 
+// Borrows the text of a string field; NULL when there is none.
+static inline const char *shim_string_field(VipsImage *in, const char *name) {
+    const char *text = NULL;
+    GType type = vips_image_get_typeof(in, name);
+    if (type != VIPS_TYPE_REF_STRING && type != G_TYPE_STRING) return NULL;
+    if (vips_image_get_string(in, name, &text) != 0) return NULL;
+    return text;
+}
+
+static inline void shim_set_string_field(VipsImage *in, const char *name, const char *text) {
+    vips_image_set_string(in, name, text);
+}
+
 static inline void shim_remove_field(VipsImage *in, const char *name) { vips_image_remove(in, name); }
 
 // All field names, NULL-terminated; freed with shim_free_names.
@@ -516,9 +529,12 @@ static inline int shim_read_all(VipsImage *in) {
     return vips_avg(in, &average, NULL);
 }
 
-// Paeth for every row costs less than trying all filters a row and makes photos as small.
+// Without a palette, Paeth for every row costs less than trying all filters a row and makes photos as small.
 static inline int shim_save_png(
-    VipsImage *in, void **bytes, size_t *length, int compression, int interlaced, int strip) {
+    VipsImage *in, void **bytes, size_t *length, int compression, int interlaced, int palette_bits, int strip) {
+    if (palette_bits > 0)
+        return vips_pngsave_buffer(in, bytes, length, "compression", 9, "interlace", interlaced,
+            "palette", TRUE, "bitdepth", palette_bits, "strip", strip, NULL);
     return vips_pngsave_buffer(in, bytes, length, "compression", compression, "interlace", interlaced,
         "filter", VIPS_FOREIGN_PNG_FILTER_PAETH, "strip", strip, NULL);
 }
@@ -538,8 +554,9 @@ static inline int shim_save_avif(
         "strip", strip, NULL);
 }
 
-static inline int shim_save_gif(VipsImage *in, void **bytes, size_t *length, int effort, int strip) {
-    return vips_gifsave_buffer(in, bytes, length, "effort", effort, "strip", strip, NULL);
+static inline int shim_save_gif(
+    VipsImage *in, void **bytes, size_t *length, int effort, int palette_bits, int strip) {
+    return vips_gifsave_buffer(in, bytes, length, "effort", effort, "bitdepth", palette_bits, "strip", strip, NULL);
 }
 
 static inline int shim_save_tiff(VipsImage *in, void **bytes, size_t *length, int strip) {

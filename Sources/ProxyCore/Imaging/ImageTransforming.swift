@@ -54,7 +54,8 @@ enum TransformRegistry {
         Resize.self, Crop.self, Trim.self, Pad.self, Extend.self, Rotate.self, Flip.self, Orient.self,
         Round.self, Mask.self, Tint.self, Blur.self, Sharpen.self, Pixelate.self, Brightness.self,
         Contrast.self, Saturation.self, Gamma.self, Exposure.self, Hue.self, Grayscale.self, Invert.self,
-        Sepia.self, Duotone.self, Opacity.self, Background.self, Speed.self, Loop.self, Reverse.self,
+        Sepia.self, Duotone.self, Opacity.self, Background.self, Watermark.self, Text.self, Speed.self,
+        Loop.self, Reverse.self,
     ]
     /// The operations by name.
     static let byName: [String: any ImageTransforming.Type] = Dictionary(

@@ -30,6 +30,9 @@ public struct ImageRequest: Sendable, Hashable {
         return true
     }
 
+    /// Whether the answer is no picture but what is known of one, as JSON.
+    public var isInformation: Bool { plan?.format == .information }
+
     /// Derives the keys.
     init(source: SourceURL, plan: RenderPlan?, rule: OriginRule? = nil) {
         self.source = source
@@ -64,16 +67,19 @@ public struct ImageRequest: Sendable, Hashable {
             case .automatic(let formats): "auto \(names(formats)) avif<\(plan.avifMaxPixels)"
             case .explicit(let format): format.rawValue
             case .source: "source"
+            case .information: "information"
             }
+        let watermarks = plan.watermarks.map { " \($0.name)=\($0.digest)" }.sorted().joined()
         return """
             result \(engineEpoch)
             \(source)
-            transform \(plan.pipeline.transformerKey)
+            transform \(plan.pipeline.transformerKey)\(watermarks.isEmpty ? "" : "\nwatermarks\(watermarks)")
             format \(format)
             quality \(plan.quality.map(String.init) ?? defaultQualities(of: plan))
             lossless \(plan.isLossless) progressive \(plan.isProgressive.map { "\($0)" } ?? "default")
             metadata \(plan.metadata.rawValue)
             frames \(plan.frame.map { "only \($0)" } ?? plan.animation.rawValue)
+            bytes \(plan.maxBytes.map(String.init) ?? "any")
             """
     }
 

@@ -64,6 +64,11 @@ struct PixelColor: Sendable, Hashable {
     /// Red, green and blue as 0–1.
     var fractions: [Double] { [red, green, blue].map { Double($0) / Double(UInt8.max) } }
 
+    /// As CSS writes an opaque colour: `#rrggbb`.
+    var cssText: String {
+        "#" + [red, green, blue].map { String(Int($0) + 0x100, radix: 16).suffix(2) }.joined()
+    }
+
     /// The four components as libvips wants them, 0–255.
     var components: [Double] { [Double(red), Double(green), Double(blue), Double(alpha)] }
 }

@@ -40,6 +40,21 @@ extension TransformParameter {
             Self.selection(of: words, in: text).map(TransformValue.words)
         case .color:
             PixelColor(text).map(TransformValue.color)
+        case .text(let limit):
+            text.utf8.count <= limit ? .text(String(text)) : nil
+        case .encodedText(let limit):
+            Self.isText(text, atMost: limit) ? .text(String(text)) : nil
+        case .name:
+            .text(String(text))
+        }
+    }
+
+    /// Whether the text stands for UTF-8 that can be drawn: no control character but line breaks and tabs.
+    private static func isText(_ text: Substring, atMost limit: Int) -> Bool {
+        guard let bytes = Base64URL.decode(text.utf8), bytes.count <= limit else { return false }
+        guard let decoded = String(validating: bytes, as: UTF8.self) else { return false }
+        return decoded.unicodeScalars.allSatisfy { scalar in
+            scalar == "\n" || scalar == "\t" || scalar.properties.generalCategory != .control
         }
     }
 
@@ -100,6 +115,12 @@ extension TransformParameter.Kind {
             "some of " + words.joined(separator: ", ") + ", joined by +"
         case .color:
             "a colour as RGB, RGBA, RRGGBB or RRGGBBAA in hexadecimal, or by its CSS name"
+        case .text(let limit):
+            "at most \(limit) characters, _ standing for a space"
+        case .encodedText(let limit):
+            "at most \(limit) bytes of UTF-8 in base64url without padding"
+        case .name:
+            "a name"
         }
     }
 
@@ -113,6 +134,7 @@ extension TransformParameter.Kind {
         case .word: "choice"
         case .words: "choices"
         case .color: "color"
+        case .text, .encodedText, .name: "text"
         }
     }
 }

@@ -33,6 +33,12 @@ struct TransformParameter: Sendable {
         case words([String])
         /// A colour.
         case color
+        /// At most so many characters, `_` standing for a space.
+        case text(limit: Int)
+        /// UTF-8 in base64url, at most so many bytes.
+        case encodedText(limit: Int)
+        /// A name, as it is.
+        case name
     }
 
     /// What an absent parameter means.

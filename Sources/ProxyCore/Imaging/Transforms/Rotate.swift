@@ -51,6 +51,7 @@ struct Rotate: ImageTransforming {
     /// Puts the background below what has become transparent.
     private func covered(_ image: borrowing VipsImage) throws(ImagingError) -> VipsImage {
         guard background.alpha > 0, image.hasAlpha else { return try image.duplicate() }
+        if background.isOpaque { return try image.inColor().flattened(onto: background) }
         return try image.inColor().uniform(background).covered(by: image.inColor())
     }
 }

@@ -101,6 +101,52 @@ extension VipsImage {
 }
 
 extension VipsImage {
+    /// Puts a picture with alpha onto this one; what lies outside is cut, and this one's alpha band, if any, stays.
+    borrowing func stamped(
+        with mark: borrowing VipsImage, at place: (left: Int, top: Int)
+    ) throws(ImagingError) -> VipsImage {
+        let whole = PixelRectangle(left: place.left, top: place.top, size: mark.size)
+        guard let target = whole.clamped(to: size) else { return try duplicate() }
+        // Read twice: for what is below the mark, and for what is beside it.
+        let base = try inMemory().inColor()
+        let part = PixelRectangle(
+            left: target.left - place.left, top: target.top - place.top, size: target.size)
+        let mixed = try base.cropped(to: target).covered(by: mark.inColor().cropped(to: part))
+        let fitting = try unsafe mixed.derived(shim_bands(mixed.raw, 0, CInt(base.bands)))
+        return try base.inserting(fitting, left: target.left, top: target.top)
+    }
+}
+
+extension VipsImage {
+    /// Draws text in one band, 255 where letters are.
+    ///
+    /// - Parameters:
+    ///   - font: family, style and size in pixels, as Pango reads it.
+    ///   - width: where lines are broken, in pixels.
+    /// - Throws: `emptyResult` when there is nothing to see.
+    static func text(_ text: String, font: String, width: Int) throws(ImagingError) -> VipsImage {
+        try VipsLibrary.start()
+        guard let made = unsafe shim_text(escaped(text), font, CInt(clamping: width)) else {
+            _ = VipsLibrary.failure()
+            throw .emptyResult
+        }
+        return try unsafe VipsImage(adopting: made, isSequential: false).inMemory()
+    }
+
+    /// What Pango takes for text and not for markup.
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for character in text {
+            switch character {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            default: result.append(character)
+            }
+        }
+        return result
+    }
+
     /// Makes an opaque picture of one colour.
     static func uniform(_ color: PixelColor, size: PixelSize) throws(ImagingError) -> VipsImage {
         var bytes: [UInt8] = []
