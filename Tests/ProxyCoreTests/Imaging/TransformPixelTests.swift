@@ -162,6 +162,16 @@ struct TransformPixelTests {
         expect(picture[30, 7], is: [255, 255, 255, 255])
     }
 
+    @Test("Inside round's border a transparent picture stays transparent")
+    func borderOfNothing() async throws {
+        let source = try Picture.plain(60, 60, [9, 9, 9, 0]).encoded(as: .png)
+
+        let picture = try await rendered(source, "round:10:border=5:color=00f").picture
+
+        expect(picture[30, 2], is: [0, 0, 255, 255])
+        #expect(picture[30, 30][3] == 0 && picture[0, 0][3] == 0)
+    }
+
     @Test(
         "tint mixes as the compositing rules say (W3C Compositing and Blending §9, §10)",
         arguments: [

@@ -10,6 +10,9 @@ enum VipsCoder {
     ) throws(ImagingError) -> ImageHeader {
         try VipsLibrary.start()
         VipsLibrary.unblock(format)
+        if format == .svg {
+            try unsafe source.withBytes { (text) throws(ImagingError) in try unsafe DrawingGuard.check(text) }
+        }
         let image = try open(source, as: format, frames: .primary, shrink: .none)
         return ImageHeader(
             format: format, size: image.size, frames: image.pagesInSource, hasAlpha: image.hasAlpha,

@@ -14,7 +14,13 @@ import Glibc
     /// The number of bytes.
     let count: Int
 
-    private init(raw: UnsafeMutablePointer<CVips.VipsSource>, prefix: [UInt8], count: Int) {
+    /// The bytes; owned by `raw`.
+    private let memory: UnsafeRawPointer
+
+    private init(
+        raw: UnsafeMutablePointer<CVips.VipsSource>, prefix: [UInt8], memory: UnsafeRawPointer, count: Int
+    ) {
+        unsafe self.memory = unsafe memory
         unsafe self.raw = unsafe raw
         self.count = count
         self.prefix = prefix
@@ -34,7 +40,7 @@ import Glibc
         }
         let prefix = unsafe Array(bytes.prefix(ImageFormat.sniffLength))
         guard let source = unsafe shim_source_adopting(memory, count) else { return nil }
-        return unsafe VipsSource(raw: source, prefix: prefix, count: count)
+        return unsafe VipsSource(raw: source, prefix: prefix, memory: memory, count: count)
     }
 
     /// Copies bytes; nil when there is no memory.
@@ -43,6 +49,13 @@ import Glibc
             unsafe memory.copyBytes(from: bytes)
             return true
         }
+    }
+
+    /// Lends all bytes.
+    borrowing func withBytes<Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
+    ) throws(Failure) {
+        try unsafe body(UnsafeRawBufferPointer(start: memory, count: count))
     }
 
     deinit {
