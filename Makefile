@@ -4,7 +4,7 @@
 PREFIX ?= /usr
 PACKAGES := libcurl4-openssl-dev libvips-dev libsystemd-dev libsqlite3-dev libseccomp-dev pkg-config ca-certificates
 
-.PHONY: help packages build install run demo bench test test-asan test-tsan soak check-units lint clean
+.PHONY: help packages build install run demo gallery bench test test-asan test-tsan soak check-units lint clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /'
@@ -25,6 +25,10 @@ run: build ## builds and serves on 127.0.0.1:8080 with embedded defaults
 demo: build ## works offline: a local origin with the sample photos, and the daemon allowed to ask it
 	swift build -c release --static-swift-stdlib --product demo-origin
 	@demo/run
+
+gallery: build ## renders every operation on three pictures into .build/gallery/index.html
+	swift build -c release --static-swift-stdlib --product demo-origin
+	@demo/gallery/run
 
 bench: build ## CPU per request beside nginx and vipsthumbnail, in one run
 	@scripts/install-packages nginx-light wrk libvips-tools gcc libc6-dev python3

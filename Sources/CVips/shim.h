@@ -178,6 +178,47 @@ static inline VipsImage *shim_embed(
     return out;
 }
 
+// How the canvas looks where the image is not.
+typedef enum { SHIM_EDGE_BLACK, SHIM_EDGE_COPY, SHIM_EDGE_REPEAT, SHIM_EDGE_MIRROR } ShimEdge;
+
+// Places the image on a canvas that its own pixels fill; parts outside are cut.
+static inline VipsImage *shim_surround(VipsImage *in, int x, int y, int width, int height, ShimEdge edge) {
+    VipsExtend extend = edge == SHIM_EDGE_COPY ? VIPS_EXTEND_COPY
+        : edge == SHIM_EDGE_REPEAT ? VIPS_EXTEND_REPEAT
+        : edge == SHIM_EDGE_MIRROR ? VIPS_EXTEND_MIRROR : VIPS_EXTEND_BLACK;
+    VipsImage *out = NULL;
+    vips_embed(in, &out, x, y, width, height, "extend", extend, NULL);
+    return out;
+}
+
+// Puts one image into another; parts outside are cut.
+static inline VipsImage *shim_insert(VipsImage *canvas, VipsImage *in, int x, int y) {
+    VipsImage *out = NULL;
+    vips_insert(canvas, in, &out, x, y, NULL);
+    return out;
+}
+
+// Averages blocks of `horizontal` × `vertical` pixels, which must divide the image.
+static inline VipsImage *shim_average_blocks(VipsImage *in, int horizontal, int vertical) {
+    VipsImage *out = NULL;
+    vips_shrink(in, &out, horizontal, vertical, NULL);
+    return out;
+}
+
+// Repeats each pixel.
+static inline VipsImage *shim_zoom(VipsImage *in, int horizontal, int vertical) {
+    VipsImage *out = NULL;
+    vips_zoom(in, &out, horizontal, vertical, NULL);
+    return out;
+}
+
+// Puts the second image to the right of the first, or below it.
+static inline VipsImage *shim_join(VipsImage *first, VipsImage *second, int below) {
+    VipsImage *out = NULL;
+    vips_join(first, second, &out, below ? VIPS_DIRECTION_VERTICAL : VIPS_DIRECTION_HORIZONTAL, NULL);
+    return out;
+}
+
 static inline VipsImage *shim_flip(VipsImage *in, int vertically) {
     VipsImage *out = NULL;
     vips_flip(in, &out, vertically ? VIPS_DIRECTION_VERTICAL : VIPS_DIRECTION_HORIZONTAL, NULL);
@@ -296,6 +337,80 @@ static inline VipsImage *shim_linear(VipsImage *in, double factor, double offset
     return out;
 }
 
+// First × weight + second × weight + ½, into 8 bits.
+static inline VipsImage *shim_weighted_sum(VipsImage *first, double one, VipsImage *second, double two) {
+    VipsImage *parts[2] = {NULL, NULL};
+    VipsImage *sum = NULL;
+    VipsImage *out = NULL;
+    if (vips_linear1(first, &parts[0], one, 0.5, NULL) == 0 && vips_linear1(second, &parts[1], two, 0, NULL) == 0
+        && vips_add(parts[0], parts[1], &sum, NULL) == 0)
+        vips_cast(sum, &out, VIPS_FORMAT_UCHAR, NULL);
+    if (parts[0]) g_object_unref(parts[0]);
+    if (parts[1]) g_object_unref(parts[1]);
+    if (sum) g_object_unref(sum);
+    return out;
+}
+
+// Replaces each sample by the table's value for it: 256 × `bands` values, the bands of one index beside each other.
+static inline VipsImage *shim_look_up(VipsImage *in, const void *table, int bands) {
+    VipsImage *values =
+        vips_image_new_from_memory_copy(table, (size_t)bands * 256, 256, 1, bands, VIPS_FORMAT_UCHAR);
+    if (!values) return NULL;
+    // The result takes its colour space from the table.
+    values->Type = in->Type;
+    VipsImage *out = NULL;
+    vips_maplut(in, &out, values, NULL);
+    g_object_unref(values);
+    return out;
+}
+
+// 255 where any band is further than `threshold` from the colour, else 0; one band.
+static inline VipsImage *shim_differing(VipsImage *in, const double *colour, int bands, double threshold) {
+    double ones[4] = {1, 1, 1, 1};
+    double negative[4] = {0, 0, 0, 0};
+    for (int band = 0; band < bands && band < 4; band++) negative[band] = -colour[band];
+    VipsImage *steps[3] = {NULL, NULL, NULL};
+    VipsImage *out = NULL;
+    if (vips_linear(in, &steps[0], ones, negative, bands, NULL) == 0
+        && vips_abs(steps[0], &steps[1], NULL) == 0
+        && vips_relational_const1(steps[1], &steps[2], VIPS_OPERATION_RELATIONAL_MORE, threshold, NULL) == 0)
+        vips_bandbool(steps[2], &out, VIPS_OPERATION_BOOLEAN_OR, NULL);
+    for (int step = 0; step < 3; step++)
+        if (steps[step]) g_object_unref(steps[step]);
+    return out;
+}
+
+// Finds the columns and rows of a one-band image that hold anything but 0; returns 0, and the sides of the rectangle.
+static inline int shim_extent(VipsImage *in, int *left, int *top, int *width, int *height) {
+    VipsImage *columns = NULL;
+    VipsImage *rows = NULL;
+    if (vips_project(in, &columns, &rows, NULL) != 0) return -1;
+    *left = *top = *width = *height = 0;
+    size_t length = 0;
+    unsigned int *sums = (unsigned int *)vips_image_write_to_memory(columns, &length);
+    if (sums) {
+        int first = 0, last = columns->Xsize - 1;
+        while (first <= last && sums[first] == 0) first++;
+        while (last >= first && sums[last] == 0) last--;
+        *left = first, *width = last - first + 1;
+        g_free(sums);
+    }
+    unsigned int *down = sums ? (unsigned int *)vips_image_write_to_memory(rows, &length) : NULL;
+    if (down) {
+        int first = 0, last = rows->Ysize - 1;
+        while (first <= last && down[first] == 0) first++;
+        while (last >= first && down[last] == 0) last--;
+        *top = first, *height = last - first + 1;
+        g_free(down);
+    }
+    g_object_unref(columns);
+    g_object_unref(rows);
+    return sums && down ? 0 : -1;
+}
+
+// All pixels as bytes from g_malloc, row by row.
+static inline void *shim_pixels(VipsImage *in, size_t *length) { return vips_image_write_to_memory(in, length); }
+
 // Multiplies each pixel's bands by a `size` × `size` matrix, row by row.
 static inline VipsImage *shim_recombine(VipsImage *in, const double *matrix, int size) {
     VipsImage *weights = vips_image_new_matrix_from_array(size, size, matrix, size * size);
@@ -312,9 +427,20 @@ static inline VipsImage *shim_composite(VipsImage *base, VipsImage *overlay, Vip
     return out;
 }
 
-static inline VipsImage *shim_gaussian_blur(VipsImage *in, double sigma, double smallest) {
+// Exactly with fractions, or faster with whole numbers for weights.
+static inline VipsImage *shim_gaussian_blur(VipsImage *in, double sigma, double smallest, int exactly) {
     VipsImage *out = NULL;
-    vips_gaussblur(in, &out, sigma, "min_ampl", smallest, NULL);
+    vips_gaussblur(in, &out, sigma, "min_ampl", smallest, "precision",
+        exactly ? VIPS_PRECISION_FLOAT : VIPS_PRECISION_INTEGER, NULL);
+    return out;
+}
+
+// --- Text ----------------------------------------------------------------------------------------------------
+
+// Draws markup as one band, 255 where the glyphs are; lines are broken at `width` pixels. One pixel a point.
+static inline VipsImage *shim_text(const char *markup, const char *font, int width) {
+    VipsImage *out = NULL;
+    vips_text(&out, markup, "font", font, "width", width, "wrap", VIPS_TEXT_WRAP_WORD_CHAR, "dpi", 72, NULL);
     return out;
 }
 
@@ -360,6 +486,19 @@ static inline const void *shim_blob_field(VipsImage *in, const char *name, size_
     return bytes;
 }
 
+// Borrows the text of a string field; NULL when there is none.
+static inline const char *shim_string_field(VipsImage *in, const char *name) {
+    const char *text = NULL;
+    GType type = vips_image_get_typeof(in, name);
+    if (type != VIPS_TYPE_REF_STRING && type != G_TYPE_STRING) return NULL;
+    if (vips_image_get_string(in, name, &text) != 0) return NULL;
+    return text;
+}
+
+static inline void shim_set_string_field(VipsImage *in, const char *name, const char *text) {
+    vips_image_set_string(in, name, text);
+}
+
 static inline void shim_remove_field(VipsImage *in, const char *name) { vips_image_remove(in, name); }
 
 // All field names, NULL-terminated; freed with shim_free_names.
@@ -390,9 +529,12 @@ static inline int shim_read_all(VipsImage *in) {
     return vips_avg(in, &average, NULL);
 }
 
-// Paeth for every row costs less than trying all filters a row and makes photos as small.
+// Without a palette, Paeth for every row costs less than trying all filters a row and makes photos as small.
 static inline int shim_save_png(
-    VipsImage *in, void **bytes, size_t *length, int compression, int interlaced, int strip) {
+    VipsImage *in, void **bytes, size_t *length, int compression, int interlaced, int palette_bits, int strip) {
+    if (palette_bits > 0)
+        return vips_pngsave_buffer(in, bytes, length, "compression", 9, "interlace", interlaced,
+            "palette", TRUE, "bitdepth", palette_bits, "strip", strip, NULL);
     return vips_pngsave_buffer(in, bytes, length, "compression", compression, "interlace", interlaced,
         "filter", VIPS_FOREIGN_PNG_FILTER_PAETH, "strip", strip, NULL);
 }
@@ -412,8 +554,9 @@ static inline int shim_save_avif(
         "strip", strip, NULL);
 }
 
-static inline int shim_save_gif(VipsImage *in, void **bytes, size_t *length, int effort, int strip) {
-    return vips_gifsave_buffer(in, bytes, length, "effort", effort, "strip", strip, NULL);
+static inline int shim_save_gif(
+    VipsImage *in, void **bytes, size_t *length, int effort, int palette_bits, int strip) {
+    return vips_gifsave_buffer(in, bytes, length, "effort", effort, "bitdepth", palette_bits, "strip", strip, NULL);
 }
 
 static inline int shim_save_tiff(VipsImage *in, void **bytes, size_t *length, int strip) {

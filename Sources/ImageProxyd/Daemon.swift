@@ -79,16 +79,19 @@ struct Daemon {
             metrics: metrics, clock: Clock.now)
         let sharing = SharingPolicy(
             cors: configuration.http.cors, timing: configuration.http.timingAllowOrigin)
-        let images = ImageHandler(
-            pipeline: pipeline, parser: parser, failures: failures,
-            automatic: AutomaticFormats(configuration.formats.auto), sharing: sharing,
-            hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,
-            loops: LoopGuard(name: configuration.fetch.via), clock: Clock.now,
-            complain: { [logger] in logger.error("\($0)") })
+        let complain: @Sendable (String) -> Void = { [logger] in logger.error("\($0)") }
+        let handler = { (route: Metric.Route) in
+            ImageHandler(
+                route: route, pipeline: pipeline, parser: parser, failures: failures,
+                automatic: AutomaticFormats(configuration.formats.auto), sharing: sharing,
+                hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,
+                loops: LoopGuard(name: configuration.fetch.via), clock: Clock.now, complain: complain)
+        }
         let status = StatusHandler(metrics: metrics, isReady: { [workers] in workers.isReady })
         let accounting = Accounting(metrics: metrics, log: accessLog)
         let routes = Routes(
-            images: images, sharing: sharing, status: status, accounting: accounting,
+            images: handler(.img), information: handler(.info), sharing: sharing, status: status,
+            accounting: accounting,
             showsMetrics: try Self.showsMetrics(configuration))
         var http = configuration.http.serverConfiguration(cores: loops)
         http.maxConnections = maxConnections
@@ -130,6 +133,7 @@ struct Daemon {
         policy.onlyPresets = configuration.security.onlyPresets
         policy.presets = configuration.presets
         policy.placeholders = Set(configuration.placeholders.keys)
+        policy.watermarks = files.watermarks
         return policy
     }
 

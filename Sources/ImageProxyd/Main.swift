@@ -13,6 +13,6 @@ struct Main: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             ServeCommand.self, CheckConfigCommand.self, ConfigCommand.self, VersionCommand.self,
-            SignCommand.self, WorkerCommand.self,
+            SignCommand.self, TransformsCommand.self, WorkerCommand.self,
         ])
 }

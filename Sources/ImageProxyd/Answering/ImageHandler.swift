@@ -3,8 +3,9 @@
 internal import HTTPServer
 internal import ProxyCore
 
-/// Answers `/img`: from memory in the same turn of the loop, else from a task that runs the pipeline.
+/// Answers `/img`, or `/info`: from memory in the same turn of the loop, else from a task that runs the pipeline.
 final class ImageHandler: Sendable {
+    private let route: Metric.Route
     private let pipeline: ImagePipeline
     private let parser: ImageRequestParser
     private let failures: FailureMemory
@@ -24,20 +25,23 @@ final class ImageHandler: Sendable {
     /// Asks for `no-cache` in the words of HTTP/1.0.
     private static let pragma = FieldName("Pragma")
 
-    /// - Parameter complain: takes what failed inside the daemon, for its log; clients are not told.
+    /// - Parameters:
+    ///   - route: `img` for pictures, `info` for what is known of them.
+    ///   - complain: takes what failed inside the daemon, for its log; clients are not told.
     init(
-        pipeline: ImagePipeline, parser: ImageRequestParser, failures: FailureMemory,
+        route: Metric.Route, pipeline: ImagePipeline, parser: ImageRequestParser, failures: FailureMemory,
         automatic: AutomaticFormats, sharing: SharingPolicy, hints: ClientHints,
         placeholders: [String: Placeholder], loops: LoopGuard,
         clock: @escaping @Sendable () -> Int64, complain: @escaping @Sendable (String) -> Void
     ) {
+        self.route = route
         self.pipeline = pipeline
         self.parser = parser
         self.failures = failures
         self.automatic = automatic
         self.loops = loops
         aliases = AliasTable(capacity: Self.maxAliases)
-        mapping = ResponseMapping(sharing: sharing)
+        mapping = ResponseMapping(sharing: sharing, route: route)
         self.placeholders = placeholders
         self.hints = hints
         self.clock = clock
@@ -47,7 +51,7 @@ final class ImageHandler: Sendable {
     /// Hot path: two locks, no task, no allocation on a hit.
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
         if let hit = cachedAnswer(to: request) { return .now(hit) }
-        return .later(context: ExchangeContext(.img).packed) {
+        return .later(context: ExchangeContext(route).packed) {
             await FetchContext.$current.withValue(FetchContext(request)) { await self.answerLater(request) }
         }
     }
@@ -135,6 +139,7 @@ final class ImageHandler: Sendable {
 
     private func parse(_ request: HTTPRequest) throws(PipelineError) -> ImageRequest {
         let target = unsafe request.withTarget { unsafe Array($0) }
+        if route == .info { return try parser.parseInformation(target: target, at: clock()) }
         let hint = hints.areOn ? ImageRequestParser.ScreenHint(ratio: hints.dpr(of: request)) : nil
         return try parser.parse(target: target, at: clock(), dpr: hint) { acceptClass(of: request) }
     }

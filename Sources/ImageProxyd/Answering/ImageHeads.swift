@@ -30,7 +30,9 @@ struct ImageHeads {
 
         if let modified = image.record.lastModified { shared.append(.lastModified, text: modified) }
         shared.append(.acceptRanges, text: "bytes")
-        shared.append(.contentType, text: image.description.format.row.mediaType)
+        let mediaType =
+            request.isInformation ? "application/json" : image.description.format.row.mediaType
+        shared.append(.contentType, text: mediaType)
         shared.append(.contentDisposition, text: Self.disposition(request.delivery))
         shared.append(.contentTypeOptions, text: "nosniff")
         shared.append(.contentSecurityPolicy, text: "default-src 'none'; sandbox")

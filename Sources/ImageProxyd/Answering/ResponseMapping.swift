@@ -6,13 +6,15 @@ internal import ProxyCore
 /// From what the pipeline knows to what HTTP says: 200, 304, or a problem document.
 struct ResponseMapping: Sendable {
     let sharing: SharingPolicy
+    /// Which route is answered.
+    let route: Metric.Route
 
     /// Hot path: the answer to a memory hit.
     func hit(
         _ alias: Alias, _ cached: ImagePipeline.CachedEntry, request: HTTPRequest, at now: Int64
     ) -> HTTPResponse {
         let entry = cached.entry
-        var response = Self.answer(request, HTTPBody(entry.body), alias.validators, at: now)
+        var response = answer(request, HTTPBody(entry.body), alias.validators, at: now)
         switch response.status {
         case .ok, .partialContent: response.prepared = alias.head
         case .notModified: response.prepared = alias.notModifiedHead
@@ -27,7 +29,7 @@ struct ResponseMapping: Sendable {
             cached.isStale
                 ? "; detail=stale-while-revalidate" : entry.isOnDisk ? "; detail=disk" : "; detail=memory")
         let tier: Metric.Cache = entry.isOnDisk ? .disk : .memory
-        response.context = ExchangeContext(.img, cached.isStale ? .stale : tier).packed
+        response.context = ExchangeContext(route, cached.isStale ? .stale : tier).packed
         return response
     }
 
@@ -35,7 +37,7 @@ struct ResponseMapping: Sendable {
     func response(
         _ image: ImageResponse, _ heads: ImageHeads, request: HTTPRequest, at now: Int64
     ) -> HTTPResponse {
-        var response = Self.answer(request, HTTPBody(image.body), heads.validators, at: now)
+        var response = answer(request, HTTPBody(image.body), heads.validators, at: now)
         switch response.status {
         case .ok, .partialContent: response.fields.append(heads.full)
         case .notModified: response.fields.append(heads.notModified)
@@ -48,12 +50,12 @@ struct ResponseMapping: Sendable {
         if let timing = Self.serverTiming(image.timings) {
             response.fields.append(.serverTiming, text: timing)
         }
-        response.context = ExchangeContext(.img, Metric.Cache(image)).packed
+        response.context = ExchangeContext(route, Metric.Cache(image)).packed
         return response
     }
 
     /// Hot path: status, body and range of the answer to a request for this body, by its conditions (RFC 9110 §13.2.2).
-    private static func answer(
+    private func answer(
         _ request: HTTPRequest, _ body: HTTPBody, _ validators: Validators, at now: Int64
     ) -> HTTPResponse {
         switch validators.evaluate(request, at: now) {
@@ -71,27 +73,30 @@ struct ResponseMapping: Sendable {
             response.fields.append(.contentRange, .contentRange(range, of: length))
             response.body = body.part(range)
         case .unsatisfiable:
-            response = problem(
+            response = Self.problem(
                 ProblemDocument(
                     status: 416, code: "range_not_satisfiable", title: "The image has no such bytes"),
-                context: ExchangeContext(.img))
+                context: ExchangeContext(route))
             response.fields.append(.contentRange, .contentRange(unsatisfiedOf: length))
         }
         return response
     }
 
-    private static let failedPrecondition = problem(
-        ProblemDocument(
-            status: 412, code: "precondition_failed", title: "The image is not the one that the request means"
-        ),
-        context: ExchangeContext(.img))
+    private var failedPrecondition: HTTPResponse {
+        Self.problem(
+            ProblemDocument(
+                status: 412, code: "precondition_failed",
+                title: "The image is not the one that the request means"
+            ),
+            context: ExchangeContext(route))
+    }
 
     /// The answer to a failure: not to be stored, unless the blacklist remembers it for a while.
     func failure(
         _ error: PipelineError, to request: HTTPRequest, isNegotiated: Bool, isHinted: Bool = false,
         remembered seconds: Int64?, placeholder: Placeholder? = nil
     ) -> HTTPResponse {
-        var response = Self.problem(ProblemDocument(error), context: ExchangeContext(.img))
+        var response = Self.problem(ProblemDocument(error), context: ExchangeContext(route))
         if let seconds, seconds > 0 { response.fields.set(.cacheControl, text: "max-age=\(seconds)") }
         if let seconds = error.retryAfter { response.fields.append(.retryAfter, text: "\(seconds)") }
         if let vary = sharing.vary(onAccept: isNegotiated, onDPR: isHinted) {

@@ -6,6 +6,8 @@ internal import ProxyCore
 /// The table of routes: which path is answered by whom.
 struct Routes: RequestHandling {
     let images: ImageHandler
+    /// The same for what is known of images.
+    let information: ImageHandler
     let sharing: SharingPolicy
     let status: StatusHandler
     let accounting: Accounting
@@ -15,7 +17,8 @@ struct Routes: RequestHandling {
     /// The routes by their paths, the busiest first.
     private static let table: [(path: [UInt8], route: Metric.Route)] = [
         (Array("/img".utf8), .img), (Array("/healthz".utf8), .healthz), (Array("/readyz".utf8), .readyz),
-        (Array("/metrics".utf8), .metrics),
+        (Array("/metrics".utf8), .metrics), (Array("/info".utf8), .info),
+        (Array("/transforms".utf8), .transforms),
     ]
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
@@ -31,6 +34,8 @@ struct Routes: RequestHandling {
         }
         switch route {
         case .img: return images.answer(request)
+        case .info: return information.answer(request)
+        case .transforms: return .now(TransformsPage.response)
         case .healthz: return .now(status.health)
         case .readyz: return .now(status.readiness())
         default:

@@ -81,6 +81,7 @@ extension ProxyConfiguration {
     private func requestBounds(_ check: inout ConfigurationCheck) {
         var policy = RequestPolicy(sources: .unrestricted)
         policy.placeholders = Set(placeholders.keys)
+        for name in watermarks.keys { policy.watermarks[name] = WatermarkImage(name: name, bytes: []) }
         let parser = ImageRequestParser(limits: limits, formats: formats, quality: quality, policy: policy)
         for (name, preset) in presets.sorted(by: { $0.key < $1.key }) {
             do throws(PipelineError) {

@@ -12,6 +12,8 @@ struct NamedFiles: Sendable {
     let adminToken: [UInt8]?
     /// Images that stand in for failed sources, by name.
     let placeholders: [String: Placeholder]
+    /// Images that may be laid over others, by name.
+    let watermarks: [String: WatermarkImage]
 
     /// Fewest bytes of a token that is to be guessed by nobody.
     private static let minTokenBytes = 16
@@ -36,6 +38,11 @@ struct NamedFiles: Sendable {
             placeholders[name] = reader.placeholder("placeholders.\(name)", path)
         }
         self.placeholders = placeholders
+        var watermarks: [String: WatermarkImage] = [:]
+        for (name, path) in configuration.watermarks.sorted(by: { $0.key < $1.key }) {
+            watermarks[name] = reader.watermark(name, path)
+        }
+        self.watermarks = watermarks
         guard reader.issues.isEmpty else { throw ConfigurationError(issues: reader.issues) }
     }
 
@@ -88,6 +95,21 @@ private struct Reader {
         } catch {
             return refuse(key, "\(path): \(error)")
         }
+    }
+
+    mutating func watermark(_ name: String, _ path: String) -> WatermarkImage? {
+        let key = "watermarks.\(name)"
+        guard TransformPipeline.isName(name) else {
+            return refuse(key, "a watermark's name has only letters, digits and _ . + -")
+        }
+        guard let bytes = contents(key, path) else { return nil }
+        guard bytes.count <= WatermarkImage.maxBytes else {
+            return refuse(key, "\(path) is larger than \(ByteCount(WatermarkImage.maxBytes))")
+        }
+        guard let format = ImageFormat(sniffing: bytes), WatermarkImage.formats.contains(format) else {
+            return refuse(key, "\(path) is not a PNG, WebP, JPEG, GIF or AVIF image")
+        }
+        return WatermarkImage(name: name, bytes: bytes)
     }
 
     private mutating func contents(_ key: String, _ place: String) -> [UInt8]? {

@@ -37,6 +37,8 @@ struct ProxyConfiguration: Sendable, Hashable, Codable {
     var presets: [String: Preset] = [:]
     /// Images that stand in for failed sources: paths of files by name. Default none.
     var placeholders: [String: String] = [:]
+    /// Images that `watermark` lays over others: paths of files by name. Default none.
+    var watermarks: [String: String] = [:]
     /// What is logged.
     var log = LogConfiguration()
 }

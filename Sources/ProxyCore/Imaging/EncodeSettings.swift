@@ -12,6 +12,8 @@ struct EncodeSettings: Sendable, Equatable {
     var isProgressive: Bool?
     /// What to keep of the metadata.
     var metadata: Metadata
+    /// Bits of each pixel's index into a palette; nil lets PNG keep all colours and GIF take its 8.
+    var paletteBits: Int?
 
     /// What to keep of the metadata.
     enum Metadata: Sendable {
@@ -21,6 +23,33 @@ struct EncodeSettings: Sendable, Equatable {
         case all
         /// Nothing.
         case none
+    }
+
+    /// Ways to write the same picture into fewer bytes, from the wanted one downwards; one alone where nothing can be
+    /// given away.
+    var ladder: [EncodeSettings] {
+        guard !isLossless else { return [self] }
+        switch format {
+        case .jpeg, .webp, .avif, .jxl:
+            return (1...max(1, quality)).reversed().map { step in
+                var settings = self
+                settings.quality = step
+                return settings
+            }
+        case .png: return [self] + Self.pngPaletteBits.map(withPalette)
+        case .gif: return [self] + Self.gifPaletteBits.map(withPalette)
+        case .tiff, .heic, .svg: return [self]
+        }
+    }
+
+    /// PNG 1.2 §4.1.1 knows no other.
+    private static let pngPaletteBits = [8, 4, 2, 1]
+    private static let gifPaletteBits = [7, 6, 5, 4, 3, 2, 1]
+
+    private func withPalette(_ bits: Int) -> EncodeSettings {
+        var settings = self
+        settings.paletteBits = bits
+        return settings
     }
 }
 

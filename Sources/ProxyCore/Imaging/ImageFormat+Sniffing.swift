@@ -74,7 +74,11 @@ extension ImageFormat {
             ("<?xml", "?>"), ("<!--", "-->"), ("<!DOCTYPE svg", ">"),
         ]
         guard let part = closings.first(where: { text.starts(with: $0.opening.utf8) }) else { return nil }
-        let closing = Array(part.closing.utf8)
+        var closing = Array(part.closing.utf8)
+        // A doctype's own declarations stand between brackets and end in `>` themselves.
+        if part.closing == ">", text.prefix(while: { $0 != UInt8(ascii: ">") }).contains(UInt8(ascii: "[")) {
+            closing = Array("]>".utf8)
+        }
         return text.indices.first { text[$0...].starts(with: closing) }.map { $0 + closing.count }
     }
 }

@@ -31,6 +31,8 @@ public enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
         public let supportsAlpha: Bool
         /// Whether it can hold more than one frame, and we write them.
         public let supportsAnimation: Bool
+        /// Whether it can keep every level of 8 bits; AVIF rounds when it turns colours into brightness and hues.
+        public let canBeLossless: Bool
         /// Whether every current browser shows it.
         public let isShownByBrowsers: Bool
         /// Whether the daemon can write it.
@@ -45,39 +47,40 @@ public enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
         case .jpeg:
             Row(
                 mediaType: "image/jpeg", fileExtension: "jpg", supportsAlpha: false, supportsAnimation: false,
-                isShownByBrowsers: true, isWritable: true, maxSide: 65_500)
+                canBeLossless: false, isShownByBrowsers: true, isWritable: true, maxSide: 65_500)
         case .png:
             Row(
                 mediaType: "image/png", fileExtension: "png", supportsAlpha: true, supportsAnimation: false,
-                isShownByBrowsers: true, isWritable: true, maxSide: 1_000_000)
+                canBeLossless: true, isShownByBrowsers: true, isWritable: true, maxSide: 1_000_000)
         case .webp:
             Row(
                 mediaType: "image/webp", fileExtension: "webp", supportsAlpha: true, supportsAnimation: true,
-                isShownByBrowsers: true, isWritable: true, maxSide: 16_383)
+                canBeLossless: true, isShownByBrowsers: true, isWritable: true, maxSide: 16_383)
         case .avif:
             Row(
                 mediaType: "image/avif", fileExtension: "avif", supportsAlpha: true, supportsAnimation: false,
-                isShownByBrowsers: true, isWritable: true, maxSide: 16_384)
+                canBeLossless: false, isShownByBrowsers: true, isWritable: true, maxSide: 16_384)
         case .gif:
             Row(
                 mediaType: "image/gif", fileExtension: "gif", supportsAlpha: true, supportsAnimation: true,
-                isShownByBrowsers: true, isWritable: true, maxSide: 65_535)
+                canBeLossless: false, isShownByBrowsers: true, isWritable: true, maxSide: 65_535)
         case .heic:
             Row(
                 mediaType: "image/heic", fileExtension: "heic", supportsAlpha: true, supportsAnimation: false,
-                isShownByBrowsers: false, isWritable: false, maxSide: 16_384)
+                canBeLossless: false, isShownByBrowsers: false, isWritable: false, maxSide: 16_384)
         case .tiff:
             Row(
                 mediaType: "image/tiff", fileExtension: "tiff", supportsAlpha: true, supportsAnimation: false,
-                isShownByBrowsers: false, isWritable: true, maxSide: 1_000_000)
+                canBeLossless: true, isShownByBrowsers: false, isWritable: true, maxSide: 1_000_000)
         case .jxl:
             Row(
                 mediaType: "image/jxl", fileExtension: "jxl", supportsAlpha: true, supportsAnimation: false,
-                isShownByBrowsers: false, isWritable: true, maxSide: 1_000_000)
+                canBeLossless: true, isShownByBrowsers: false, isWritable: true, maxSide: 1_000_000)
         case .svg:
             Row(
                 mediaType: "image/svg+xml", fileExtension: "svg", supportsAlpha: true,
-                supportsAnimation: false, isShownByBrowsers: false, isWritable: false, maxSide: 32_767)
+                supportsAnimation: false, canBeLossless: false, isShownByBrowsers: false, isWritable: false,
+                maxSide: 32_767)
         }
     }
 }

@@ -24,9 +24,26 @@ protocol ImageTransforming: Sendable {
     func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage
+
+    /// Whether `survey` is to see every frame before the first one is changed.
+    var looksAhead: Bool { get }
+
+    /// Looks at a frame, for what must fit all of them; it may be read as often as needed.
+    func survey(_ image: borrowing VipsImage, in context: inout TransformContext) throws(ImagingError)
+
+    /// Changes the order and the timing of an animation's frames.
+    func schedule(_ playback: inout Playback)
 }
 
 extension ImageTransforming {
+    var looksAhead: Bool { false }
+
+    func survey(
+        _ image: borrowing VipsImage, in context: inout TransformContext
+    ) throws(ImagingError) {}
+
+    func schedule(_ playback: inout Playback) {}
+
     /// The operation's canonical spelling.
     var transformerKey: String { arguments.transformerKey }
 }
@@ -34,8 +51,11 @@ extension ImageTransforming {
 /// Every operation there is; one line each.
 enum TransformRegistry {
     static let all: [any ImageTransforming.Type] = [
-        Resize.self, Crop.self, Rotate.self, Flip.self, Orient.self, Round.self, Tint.self, Blur.self,
-        Grayscale.self,
+        Resize.self, Crop.self, Trim.self, Pad.self, Extend.self, Rotate.self, Flip.self, Orient.self,
+        Round.self, Mask.self, Tint.self, Blur.self, Sharpen.self, Pixelate.self, Brightness.self,
+        Contrast.self, Saturation.self, Gamma.self, Exposure.self, Hue.self, Grayscale.self, Invert.self,
+        Sepia.self, Duotone.self, Opacity.self, Background.self, Watermark.self, Text.self, Speed.self,
+        Loop.self, Reverse.self,
     ]
     /// The operations by name.
     static let byName: [String: any ImageTransforming.Type] = Dictionary(

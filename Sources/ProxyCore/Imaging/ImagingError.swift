@@ -8,6 +8,8 @@ enum ImagingError: Error, Equatable {
     case unsupportedFormat(String)
     /// An intermediate or final picture is beyond the limits.
     case tooManyPixels
+    /// No quality takes as few bytes as are wanted.
+    case tooManyBytes
     /// The source has no such frame or page.
     case frameOutOfRange
     /// An operation left no pixel.

@@ -8,16 +8,19 @@ struct TransformContext {
     let maxSide: Int
     /// The number of frames that will be processed.
     let frames: Int
+    /// Images that may be laid over, by name: encoded, as configured.
+    let overlays: [String: [UInt8]]
     /// The index of the running operation in the pipeline.
     var operation = 0
     /// Rectangles that the first frame chose, by operation.
     private var chosen: [Int: PixelRectangle] = [:]
 
     /// Starts a run.
-    init(maxPixels: Int, maxSide: Int, frames: Int) {
+    init(maxPixels: Int, maxSide: Int, frames: Int, overlays: [String: [UInt8]] = [:]) {
         self.maxPixels = maxPixels
         self.maxSide = maxSide
         self.frames = frames
+        self.overlays = overlays
     }
 
     /// Throws `tooManyPixels` for a picture beyond the limits.
@@ -30,5 +33,15 @@ struct TransformContext {
     var rectangle: PixelRectangle? {
         get { chosen[operation] }
         set { chosen[operation] = newValue }
+    }
+
+    /// Returns a configured image as sRGB with alpha, in memory.
+    func overlay(named name: String) throws(ImagingError) -> VipsImage {
+        guard let bytes = overlays[name], let format = ImageFormat(sniffing: bytes),
+            let source = VipsSource.copy(of: bytes)
+        else { throw .unsupportedFormat("watermark \(name)") }
+        let image = try VipsCoder.open(source, as: format, frames: .primary, shrink: .none)
+        try check(image.size)
+        return try image.inEightBits().inSRGB(keepsGrey: false).withAlpha().inMemory()
     }
 }

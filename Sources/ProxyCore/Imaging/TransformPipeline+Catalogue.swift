@@ -15,20 +15,33 @@ extension TransformPipeline {
     public struct ParameterDescription: Sendable, Codable, Equatable {
         /// The parameter's name.
         public let name: String
-        /// `number`, `length`, `size`, `choice`, `choices` or `color`.
+        /// `number`, `integer`, `length`, `size`, `choice`, `choices`, `color` or `text`.
         public let type: String
-        /// What values are allowed, in words.
-        public let allowed: String
-        /// The words to choose from, where there are any.
-        public let choices: [String]
         /// Whether it must be given.
         public let isRequired: Bool
         /// The canonical spelling of the default; nil when there is none.
         public let defaultValue: String?
+        /// The least number; nil where it is no number.
+        public let minimum: Double?
+        /// The largest number; nil where it is no number.
+        public let maximum: Double?
+        /// The words to choose from; nil where there are none.
+        public let choices: [String]?
+        /// What values are allowed, in words.
+        public let allowed: String
         /// Whether `dpr` multiplies it.
         public let isScaledByDPR: Bool
         /// What it is for, in a line.
         public let summary: String
+
+        private enum CodingKeys: String, CodingKey {
+            case name, type
+            case isRequired = "required"
+            case defaultValue = "default"
+            case minimum, maximum, choices, allowed
+            case isScaledByDPR = "scaledByDPR"
+            case summary
+        }
     }
 
     /// Every operation there is, in the order of the reference.
@@ -48,18 +61,48 @@ extension TransformPipeline {
         case .absent: break
         }
         return ParameterDescription(
-            name: parameter.name, type: parameter.kind.label, allowed: parameter.kind.expectation,
-            choices: parameter.kind.choices, isRequired: isRequired, defaultValue: defaultValue,
-            isScaledByDPR: parameter.isScaled, summary: parameter.doc)
+            name: parameter.name, type: parameter.kind.label, isRequired: isRequired,
+            defaultValue: defaultValue, minimum: parameter.kind.bounds?.lowerBound.double,
+            maximum: parameter.kind.bounds?.upperBound.double, choices: parameter.kind.choices,
+            allowed: parameter.kind.expectation, isScaledByDPR: parameter.isScaled,
+            summary: parameter.doc)
+    }
+
+    /// The reference as a table in Markdown, as in `docs/transforms.md`.
+    public static var referenceTable: String {
+        let rows = catalogue.flatMap { operation in
+            let head = "| `\(operation.name)` | | | \(operation.summary) |"
+            return [head] + operation.parameters.map(row)
+        }
+        return (["| operation | parameter | default | |", "|---|---|---|---|"] + rows)
+            .joined(separator: "\n") + "\n"
+    }
+
+    private static func row(_ parameter: ParameterDescription) -> String {
+        let fallback =
+            parameter.isRequired ? "required" : parameter.defaultValue.map { "`\($0)`" } ?? "none"
+        let scaled = parameter.isScaledByDPR ? " Multiplied by `dpr`." : ""
+        let expected = parameter.allowed.prefix(1).uppercased() + parameter.allowed.dropFirst()
+        return "| | `\(parameter.name)` | \(fallback) | \(parameter.summary) \(expected).\(scaled) |"
     }
 }
 
 extension TransformParameter.Kind {
     /// The words to choose from.
-    fileprivate var choices: [String] {
+    fileprivate var choices: [String]? {
         switch self {
         case .word(let words), .words(let words), .lengthOr(_, let words): words
-        case .number, .fineNumber, .length, .size, .color: []
+        case .number, .fineNumber, .whole, .length, .size, .color, .text, .encodedText, .name: nil
+        }
+    }
+
+    /// The range of numbers.
+    fileprivate var bounds: ClosedRange<FixedNumber>? {
+        switch self {
+        case .number(let range), .whole(let range), .length(let range), .lengthOr(let range, _):
+            FixedNumber(range.lowerBound)...FixedNumber(range.upperBound)
+        case .fineNumber(let range): range
+        case .size, .word, .words, .color, .text, .encodedText, .name: nil
         }
     }
 }

@@ -25,7 +25,7 @@ extension TransformPipeline {
         // Pages of one file may differ in size, so only the picture whose header was read is shrunk.
         guard frames == .primary, let resize = operations.first as? Resize else {
             let image = try VipsCoder.open(source, as: header.format, frames: frames, shrink: .none)
-            return try applied(from: 0, to: upright(image.inEightBits(), turn), in: &context)
+            return try stillApplied(from: 0, to: upright(image.inEightBits(), turn), in: &context)
         }
         return try shrunk(from: source, header, turn, resize, &context)
     }
@@ -43,7 +43,7 @@ extension TransformPipeline {
         let small = try VipsCoder.open(source, as: header.format, frames: .primary, shrink: shrink)
             .inEightBits().resized(to: target)
         let cut = try resize.cut(upright(small, turn), plan, in: &context)
-        return try applied(from: 1, to: cut, in: &context)
+        return try stillApplied(from: 1, to: cut, in: &context)
     }
 
     // MARK: - Animations
@@ -53,7 +53,7 @@ extension TransformPipeline {
         _ context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let opened = try VipsCoder.open(source, as: header.format, frames: .all, shrink: .none)
-        let timing = opened.timing
+        var playback = Playback(frames: context.frames, timing: opened.timing)
         // Frames are read one by one and more than once, so they are decoded now.
         let roll = try opened.inEightBits().inMemory()
         var strip = FrameStrip()
@@ -64,9 +64,10 @@ extension TransformPipeline {
             }
             let frame = try roll.cropped(to: place)
             frame.forgetFrames()
-            strip.append(try applied(from: 0, to: upright(frame, turn), in: &context))
+            strip.append(try upright(frame, turn).inSRGB(keepsGrey: true))
         }
-        return try strip.joined(timing: timing)
+        var finished = try applied(from: 0, to: strip, &playback, in: &context)
+        return try finished.joined(timing: playback.timing)
     }
 
     // MARK: - Steps of both
@@ -75,15 +76,38 @@ extension TransformPipeline {
         try turn == 1 ? image.duplicate() : image.oriented(by: turn)
     }
 
-    private func applied(
+    private func stillApplied(
         from first: Int, to image: borrowing VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
-        var image = try image.inSRGB(keepsGrey: true)
+        var strip = FrameStrip()
+        strip.append(try image.inSRGB(keepsGrey: true))
+        var playback = Playback(frames: 1, timing: AnimationTiming(delays: [], loop: 0))
+        return try applied(from: first, to: strip, &playback, in: &context).frame(0)
+    }
+
+    /// Applies one operation after the other, each to all frames: some must see all of them first.
+    private func applied(
+        from first: Int, to frames: consuming FrameStrip, _ playback: inout Playback,
+        in context: inout TransformContext
+    ) throws(ImagingError) -> FrameStrip {
+        var frames = frames
         for index in operations.indices.dropFirst(first) {
             context.operation = index
-            image = try operations[index].apply(to: image, in: &context)
-            try context.check(image.size)
+            let operation = operations[index]
+            operation.schedule(&playback)
+            if operation.looksAhead {
+                frames = try frames.inMemory()
+                for frame in 0..<frames.count { try operation.survey(frames.frame(frame), in: &context) }
+            }
+            var changed = FrameStrip()
+            for frame in playback.order {
+                let image = try operation.apply(to: frames.frame(frame), in: &context)
+                try context.check(image.size)
+                changed.append(image)
+            }
+            frames = changed
+            playback.order.sort()
         }
-        return image
+        return frames
     }
 }

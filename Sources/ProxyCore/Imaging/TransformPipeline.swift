@@ -27,6 +27,15 @@ public struct TransformPipeline: Sendable {
         try self.init(TransformParser(text).operations(atMost: limit))
     }
 
+    /// A pipeline that resizes to exactly this, and does nothing else.
+    static func fitting(_ size: PixelSize) throws(ImagingError) -> TransformPipeline {
+        do {
+            return try TransformPipeline(parsing: "resize:\(size.width)x\(size.height):fill:enlarge=1")
+        } catch {
+            throw .tooManyPixels
+        }
+    }
+
     private init(_ all: [any ImageTransforming]) throws(TransformError) {
         let orientations = all.compactMap { $0 as? Orient }
         if orientations.count > 1 {
@@ -41,6 +50,20 @@ public struct TransformPipeline: Sendable {
 
     /// Whether there is nothing to apply.
     public var isEmpty: Bool { transformerKey.isEmpty }
+
+    /// The configured images that `watermark` names, each once.
+    public var watermarkNames: [String] {
+        var names: [String] = []
+        for case let watermark as Watermark in operations where !names.contains(watermark.imageName) {
+            names.append(watermark.imageName)
+        }
+        return names
+    }
+
+    /// Whether a text can be a value in a pipeline.
+    public static func isName(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy(TransformParser.isAllowed)
+    }
 
     /// Multiplies every length that is in pixels (sizes, offsets, radius, border, sigma) by `dpr`.
     ///

@@ -69,7 +69,7 @@ extension Metric.Transform {
             case .badImageData: .badImage
             case .outOfMemory, .decoderCrashed: .crashed
             case .timedOut: .timeout
-            case .frameOutOfRange, .emptyResult: .empty
+            case .frameOutOfRange, .emptyResult, .tooManyBytes: .empty
             case .queueFull, .queueTimedOut: .queue
             case .notWritten, .unavailable: .unavailable
             case .cancelled: .cancelled

@@ -41,6 +41,7 @@ extension PipelineError {
         case .timedOut: self = .transformTimeout
         case .frameOutOfRange: self = .frameOutOfRange
         case .emptyResult: self = .emptyResult
+        case .tooManyBytes: self = .resultTooHeavy
         case .queueFull: self = .queueFull
         case .queueTimedOut: self = .queueTimeout
         case .notWritten(let text), .unavailable(let text): self = .internalFailure(text)

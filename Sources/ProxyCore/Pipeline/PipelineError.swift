@@ -39,6 +39,8 @@ public enum PipelineError: Error, Sendable, Hashable {
     case tooManyPixels
     /// The result would have more pixels than allowed, or a longer side than its format can have.
     case resultTooLarge
+    /// No quality takes as few bytes as `max_bytes` wants.
+    case resultTooHeavy
     /// The source has more frames than allowed.
     case tooManyFrames
     /// The source's bytes are damaged.
@@ -151,6 +153,8 @@ extension PipelineError {
         case .tooManyPixels: Disposition(422, "too_many_pixels", "The image has too many pixels", .badImage)
         // Not remembered: the request is to blame, and the source serves others.
         case .resultTooLarge: Disposition(422, "too_many_pixels", "The result would have too many pixels")
+        case .resultTooHeavy:
+            Disposition(422, "max_bytes_unreachable", "No quality takes as few bytes as max_bytes")
         case .tooManyFrames: Disposition(422, "too_many_frames", "The image has too many frames", .badImage)
         case .badImageData: Disposition(422, "bad_image_data", "The image is damaged", .badImage)
         case .outOfMemory:

@@ -19,16 +19,25 @@ enum DescriptorBytes {
         }
     }
 
-    /// Writes all bytes from the start.
-    static func write(_ bytes: [UInt8], to descriptor: CInt) throws(RenderError) {
+    /// Writes all bytes at `offset`.
+    static func write(_ bytes: [UInt8], to descriptor: CInt, at offset: Int64 = 0) throws(RenderError) {
         let result: Result<Void, RenderError> = unsafe bytes.withUnsafeBytes { content in
             do throws(RenderError) {
-                return .success(try unsafe write(content, to: descriptor, at: 0))
+                return .success(try unsafe write(content, to: descriptor, at: offset))
             } catch {
                 return .failure(error)
             }
         }
         try result.get()
+    }
+
+    /// Returns all bytes of a small file; none when it can't be read.
+    static func all(of descriptor: CInt) -> [UInt8] {
+        let length = Int(lseek(descriptor, 0, SEEK_END))
+        guard length > 0, length <= WatermarkImage.maxBytes else { return [] }
+        var bytes = [UInt8](repeating: 0, count: length)
+        let isWhole = unsafe bytes.withUnsafeMutableBytes { unsafe fill($0, from: descriptor, at: 0) }
+        return isWhole ? bytes : []
     }
 
     /// Fills `bytes` from `offset`; false when the file is shorter or can't be read.

@@ -26,6 +26,7 @@ struct FormatDecision {
         switch plan.format {
         case .explicit(let format): format.row.supportsAnimation
         case .automatic, .source: true
+        case .information: false
         }
     }
 
@@ -36,7 +37,7 @@ struct FormatDecision {
             guard isWritable(format) else { throw .unsupportedFormat(format.rawValue) }
             guard fits(result, format) else { throw .resultTooLarge }
             return format
-        case .source:
+        case .source, .information:
             return isWritable(header.format) && fits(result, header.format)
                 ? header.format : try fallback(for: result)
         case .automatic(let preferred):
@@ -45,15 +46,20 @@ struct FormatDecision {
             }
             let isGoodAsItIs =
                 header.format.row.isShownByBrowsers && holdsAlpha(of: result, header.format)
-                && fits(result, header.format)
+                && fits(result, header.format) && losesNothing(header.format)
             return isGoodAsItIs ? header.format : try fallback(for: result)
         }
     }
 
     private func canHold(_ result: Result, _ format: ImageFormat) -> Bool {
-        guard holdsAlpha(of: result, format), fits(result, format) else { return false }
+        guard holdsAlpha(of: result, format), fits(result, format), losesNothing(format) else { return false }
         guard !result.isAnimated || format.row.supportsAnimation else { return false }
         return format != .avif || result.size.area < plan.avifMaxPixels
+    }
+
+    /// Whether the format keeps every level where nothing may be lost.
+    private func losesNothing(_ format: ImageFormat) -> Bool {
+        !plan.isLossless || format.row.canBeLossless
     }
 
     private func holdsAlpha(of result: Result, _ format: ImageFormat) -> Bool {
@@ -70,7 +76,9 @@ struct FormatDecision {
     }
 
     private func fallback(for result: Result) throws(RenderError) -> ImageFormat {
-        let format: ImageFormat = result.hasAlpha || !fits(result, .jpeg) ? .png : .jpeg
+        if result.isAnimated, fits(result, .gif) { return .gif }
+        let needsPNG = result.hasAlpha || plan.isLossless || !fits(result, .jpeg)
+        let format: ImageFormat = needsPNG ? .png : .jpeg
         guard fits(result, format) else { throw .resultTooLarge }
         return format
     }

@@ -3,7 +3,7 @@
 import CLinux
 import Glibc
 
-/// The two descriptors that a worker gets for a job, with no more rights than the job needs.
+/// The descriptors that a worker gets for a job, with no more rights than the job needs.
 struct JobDescriptors {
     /// The source, for reading only.
     let source: OwnedDescriptor
@@ -11,6 +11,11 @@ struct JobDescriptors {
     let sourceOffset: Int64
     /// The destination, for writing only.
     let destination: OwnedDescriptor
+    /// The images to lay over, in the order of the plan, for reading only.
+    let watermarks: [OwnedDescriptor]
+
+    /// All of them, in the order in which a worker expects them.
+    var all: [CInt] { [source.raw, destination.raw] + watermarks.map(\.raw) }
 
     private static let memoryName = "imageproxyd-source"
 
@@ -25,6 +30,11 @@ struct JobDescriptors {
             sourceOffset = 0
         }
         destination = try Self.reopened(job.destination, O_WRONLY)
+        var watermarks: [OwnedDescriptor] = []
+        for image in job.plan.watermarks {
+            watermarks.append(try Self.reopened(Self.sealed(image.bytes), O_RDONLY))
+        }
+        self.watermarks = watermarks
     }
 
     private static func reopened(

@@ -24,6 +24,7 @@ struct RenderEngine {
             case .unsupportedFormat(let name): self.error = .unsupportedFormat(name)
             // Sources are measured before there is a picture: only what an operation makes is measured by this room.
             case .tooManyPixels: self.error = .resultTooLarge
+            case .tooManyBytes: self.error = .tooManyBytes
             case .frameOutOfRange: self.error = .frameOutOfRange
             case .emptyResult: self.error = .emptyResult
             case .outOfMemory: self.error = .outOfMemory
@@ -38,6 +39,9 @@ struct RenderEngine {
     ) throws(Failure) -> Rendition {
         var watch = StopWatch()
         let header = try admitted(source)
+        if plan.format == .information {
+            return try inform(source, header, into: destination, at: offset, watch)
+        }
         let decision = FormatDecision(plan: plan, header: header)
         let frames = try Self.translating { () throws(RenderError) in try decision.frames() }
         let decode = watch.lap()
@@ -65,6 +69,27 @@ struct RenderEngine {
             timings: .init(decode: decode, transform: transform, encode: watch.lap()))
     }
 
+    /// Writes what is known of the source in place of a picture.
+    private func inform(
+        _ source: borrowing VipsSource, _ header: ImageHeader, into destination: CInt, at offset: Int64,
+        _ started: StopWatch
+    ) throws(Failure) -> Rendition {
+        var watch = started
+        let decode = watch.lap()
+        let report: [UInt8]
+        do { report = try SourceReport(source, header).json } catch { throw Failure(imaging: error) }
+        try Self.translating { () throws(RenderError) in
+            try DescriptorBytes.write(report, to: destination, at: offset)
+        }
+        return Rendition(
+            format: header.format, width: header.size.width, height: header.size.height,
+            frames: header.frames, byteCount: report.count,
+            source: .init(
+                format: header.format, width: header.size.width, height: header.size.height,
+                frames: header.frames, hasAlpha: header.hasAlpha),
+            timings: .init(decode: decode, encode: watch.lap()))
+    }
+
     /// Reads the header and refuses what is beyond the limits, before a pixel is decoded.
     private func admitted(_ source: borrowing VipsSource) throws(Failure) -> ImageHeader {
         guard let format = ImageFormat(sniffing: source.prefix) else { throw Failure(refusing: .notAnImage) }
@@ -85,7 +110,8 @@ struct RenderEngine {
         _ source: borrowing VipsSource, _ header: ImageHeader, _ frames: FrameSelection, _ count: Int
     ) throws(Failure) -> VipsImage {
         var context = TransformContext(
-            maxPixels: plan.limits.outputPixels, maxSide: plan.limits.side, frames: count)
+            maxPixels: plan.limits.outputPixels, maxSide: plan.limits.side, frames: count,
+            overlays: Dictionary(plan.watermarks.map { ($0.name, $0.bytes) }, uniquingKeysWith: { $1 }))
         do {
             let image = try plan.pipeline.image(from: source, header: header, frames: frames, in: &context)
             try context.check(PixelSize(image.size.width, image.size.height / count))
@@ -111,7 +137,10 @@ struct RenderEngine {
             format: format, quality: plan.quality ?? plan.qualities[format] ?? Self.defaultQuality,
             isLossless: plan.isLossless, isProgressive: plan.isProgressive, metadata: metadata)
         VipsLibrary.unblock(format)
-        do { return try VipsCoder.encode(image, settings) } catch {
+        do {
+            guard let limit = plan.maxBytes else { return try VipsCoder.encode(image, settings) }
+            return try VipsCoder.encode(image, settings, within: limit)
+        } catch {
             guard case .badImageData = error, VipsCoder.isSound(source, as: header.format, frames: frames)
             else { throw Failure(imaging: error) }
             throw Failure(imaging: .outOfMemory("the source is sound"))

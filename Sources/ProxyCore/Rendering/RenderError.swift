@@ -10,6 +10,8 @@ public enum RenderError: Error, Sendable, Hashable, Codable {
     case tooManyPixels
     /// The result would have more pixels than `limits` allow, or a longer side than its format can have.
     case resultTooLarge
+    /// No quality takes as few bytes as `max_bytes` wants.
+    case tooManyBytes
     /// More frames than `limits.frames`.
     case tooManyFrames
     /// The decoder refused the bytes. For the log only: the text may quote libvips.

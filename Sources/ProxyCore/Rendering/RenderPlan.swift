@@ -18,6 +18,10 @@ public struct RenderPlan: Sendable, Hashable, Codable {
     public var animation: AnimationPolicy
     /// What to keep of the source's metadata.
     public var metadata: MetadataPolicy
+    /// Most bytes of the result; nil means any number.
+    public var maxBytes: Int?
+    /// The images that the pipeline lays over the picture, each once.
+    public var watermarks: [WatermarkImage]
     /// Bounds checked before pixels are decoded.
     public var limits: RenderLimits
     /// Formats that may be decoded.
@@ -36,6 +40,8 @@ public struct RenderPlan: Sendable, Hashable, Codable {
         case explicit(ImageFormat)
         /// The source's own; what cannot be written becomes JPEG, or PNG with alpha.
         case source
+        /// No picture: what is known of the source, as JSON.
+        case information
     }
 
     /// Which frames of an animation to keep.
@@ -66,6 +72,8 @@ public struct RenderPlan: Sendable, Hashable, Codable {
         frame = nil
         animation = .all
         metadata = .strip
+        maxBytes = nil
+        watermarks = []
         limits = RenderLimits()
         decodableFormats = FormatsConfiguration().decode
         qualities = QualityConfiguration().byFormat

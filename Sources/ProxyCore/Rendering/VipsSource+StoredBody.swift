@@ -5,10 +5,7 @@ extension VipsSource {
     static func copy(of body: StoredBody) -> VipsSource? {
         switch body {
         case .bytes(let bytes):
-            unsafe filled(count: bytes.count) { memory in
-                unsafe memory.copyBytes(from: bytes)
-                return true
-            }
+            copy(of: bytes)
         case .file(let file, let offset, let length):
             copy(of: file.raw, from: offset, length: Int(length))
         }

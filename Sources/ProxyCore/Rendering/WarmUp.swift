@@ -14,6 +14,8 @@ enum WarmUp {
                 encoded = try VipsCoder.encode(resized(encoded), settings(format))
             }
             _ = try VipsCoder.encode(resized(encoded), settings(.jpeg))
+            // Pango and fontconfig look for fonts now, not when files can no longer be opened.
+            _ = try VipsImage.text("Ag", font: "sans 12", width: side)
         } catch {
             throw failure
         }

@@ -64,7 +64,12 @@ struct Worker {
     /// Carries out the next job; false when the process should end.
     private func serveOne() throws(Ending) -> Bool {
         let (order, descriptors) = try receive()
-        guard case .render(let job) = order, descriptors.count == 2 else { throw .malformed }
+        guard case .render(var job) = order, descriptors.count == 2 + job.plan.watermarks.count else {
+            throw .malformed
+        }
+        for (index, image) in job.plan.watermarks.enumerated() {
+            job.plan.watermarks[index] = image.holding(DescriptorBytes.all(of: descriptors[2 + index].raw))
+        }
         // Should the daemon be killed, nobody else would stop a picture that loops for ever.
         alarm(job.alarm)
         let reply = Self.reply(to: job, from: descriptors[0], into: descriptors[1])

@@ -19,7 +19,7 @@ enum WorkerProtocol {
     enum Order: Codable {
         /// Comes first: what the worker must impose on itself.
         case settle(WorkerSettings)
-        /// A job; comes with two descriptors, the source's and the destination's.
+        /// A job; comes with the descriptors of source, destination and each watermark of its plan.
         case render(RenderOrder)
     }
 
@@ -60,7 +60,7 @@ enum WorkerProtocol {
         guard sent == text.count else { throw .closed }
     }
 
-    /// Receives one message and its descriptors; blocks. None is let in unless `descriptorLimit` is 2.
+    /// Receives one message and its descriptors; blocks. None is let in unless `descriptorLimit` is the most.
     static func receive<Message: Decodable>(
         _ type: Message.Type, descriptorLimit: Int = 0, over socket: CInt
     ) throws(Failure) -> (message: Message, descriptors: [OwnedDescriptor]) {

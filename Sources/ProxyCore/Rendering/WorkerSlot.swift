@@ -158,8 +158,7 @@ final class WorkerSlot: Sendable {
             return nil
         }
         do {
-            try process.send(
-                order(for: job, descriptors), with: [descriptors.source.raw, descriptors.destination.raw])
+            try process.send(order(for: job, descriptors), with: descriptors.all)
         } catch .malformed {
             end(job, .failure(.unavailable("the plan is too large for a message")))
             return nil

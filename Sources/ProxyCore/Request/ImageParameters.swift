@@ -16,6 +16,7 @@ struct ImageParameters {
     var dpr: Double?
     var animation: RenderPlan.AnimationPolicy?
     var frame: Int?
+    var maxBytes: Int?
 
     /// Reads one value into its place, or says what is wrong with it.
     typealias Reader = @Sendable (inout ImageParameters, String) throws(PipelineError) -> Void
@@ -63,6 +64,9 @@ struct ImageParameters {
         "frame": { (draft, value) throws(PipelineError) in
             draft.frame = try integer("frame", value, in: 0...99_999)
         },
+        "max_bytes": { (draft, value) throws(PipelineError) in
+            draft.maxBytes = try integer("max_bytes", value, in: 1...999_999_999)
+        },
         "options": { (draft, value) throws(PipelineError) in
             draft.delivery.options = try DeliveryReading.options(value)
         },
@@ -89,7 +93,7 @@ struct ImageParameters {
     /// Whether anything asks for other bytes than the source's own.
     var asksForEncoding: Bool {
         transform != nil || (format != nil && format != "source") || quality != nil || isLossless != nil
-            || isProgressive != nil || metadata != nil || frame != nil || animation != nil
+            || isProgressive != nil || metadata != nil || frame != nil || animation != nil || maxBytes != nil
     }
 
     private static func sourceURL(_ value: String) throws(PipelineError) -> SourceURL {

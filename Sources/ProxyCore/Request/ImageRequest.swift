@@ -22,13 +22,16 @@ public struct ImageRequest: Sendable, Hashable {
     public var delivery = Delivery()
 
     /// Raised by hand whenever the same plan gives other pixels or bytes than before, so that old results are not found.
-    static let engineEpoch = 1
+    static let engineEpoch = 2
 
     /// Whether `Accept` took part in the choice of format, so that the answer carries `Vary: Accept`.
     public var isNegotiated: Bool {
         guard case .automatic = plan?.format else { return false }
         return true
     }
+
+    /// Whether the answer is no picture but what is known of one, as JSON.
+    public var isInformation: Bool { plan?.format == .information }
 
     /// Derives the keys.
     init(source: SourceURL, plan: RenderPlan?, rule: OriginRule? = nil) {
@@ -64,16 +67,19 @@ public struct ImageRequest: Sendable, Hashable {
             case .automatic(let formats): "auto \(names(formats)) avif<\(plan.avifMaxPixels)"
             case .explicit(let format): format.rawValue
             case .source: "source"
+            case .information: "information"
             }
+        let watermarks = plan.watermarks.map { " \($0.name)=\($0.digest)" }.sorted().joined()
         return """
             result \(engineEpoch)
             \(source)
-            transform \(plan.pipeline.transformerKey)
+            transform \(plan.pipeline.transformerKey)\(watermarks.isEmpty ? "" : "\nwatermarks\(watermarks)")
             format \(format)
             quality \(plan.quality.map(String.init) ?? defaultQualities(of: plan))
             lossless \(plan.isLossless) progressive \(plan.isProgressive.map { "\($0)" } ?? "default")
             metadata \(plan.metadata.rawValue)
             frames \(plan.frame.map { "only \($0)" } ?? plan.animation.rawValue)
+            bytes \(plan.maxBytes.map(String.init) ?? "any")
             """
     }
 

@@ -57,6 +57,32 @@ public struct ImageRequestParser: Sendable {
         return request
     }
 
+    /// Reads the target of `/info`, of which only the source and how it is looked for can be said.
+    public func parseInformation(target: [UInt8], at now: Int64) throws(PipelineError) -> ImageRequest {
+        let outcome = try policy.signatures.check(target)
+        let query = outcome.signed.firstIndex(of: UInt8(ascii: "?")).map { outcome.signed[($0 + 1)...] } ?? []
+        var draft = ImageParameters()
+        for item in try QueryString(parsing: query).items {
+            guard Self.informative.contains(item.name), let read = ImageParameters.readers[item.name] else {
+                throw .unknownParameter(name: item.name, hint: "of an /info request")
+            }
+            try read(&draft, item.value)
+        }
+        if let expires = draft.delivery.expires, expires <= now { throw .urlExpired }
+        guard let url = draft.url else { throw .missingParameter("url") }
+        if !outcome.isSigned { try checkOptions(of: draft) }
+        guard policy.sources.allows(url) else { throw .sourceForbidden }
+        var plan = rasterPlan
+        plan.format = .information
+        var request = ImageRequest(source: url, plan: plan)
+        request.delivery = draft.delivery
+        return request
+    }
+
+    private static let informative: Set<String> = [
+        "url", "url64", "expires", "tag", "options", "priority",
+    ]
+
     /// What a client says of its screen, where it is asked.
     public struct ScreenHint: Sendable {
         /// The device pixel ratio; nil where the client does not say.
@@ -164,6 +190,11 @@ public struct ImageRequestParser: Sendable {
         guard !plan.isLossless || plan.format != .explicit(.jpeg) else {
             throw .invalidParameter(name: "lossless", position: 0, reason: "jpeg is never lossless")
         }
+        guard !plan.isLossless || draft.maxBytes == nil else {
+            throw .invalidParameter(name: "max_bytes", position: 0, reason: "only without 'lossless'")
+        }
+        plan.maxBytes = draft.maxBytes
+        plan.watermarks = try watermarks(of: plan.pipeline)
         plan.isProgressive = draft.isProgressive
         plan.frame = draft.frame
         plan.animation = draft.animation ?? .all
@@ -193,6 +224,24 @@ public struct ImageRequestParser: Sendable {
         }
     }
 
+    private func watermarks(of pipeline: TransformPipeline) throws(PipelineError) -> [WatermarkImage] {
+        let names = pipeline.watermarkNames
+        guard names.count <= WatermarkImage.maxPerPipeline else {
+            throw .invalidParameter(
+                name: "transform", position: 0,
+                reason: "at most \(WatermarkImage.maxPerPipeline) different watermarks are allowed")
+        }
+        var images: [WatermarkImage] = []
+        for name in names {
+            guard let image = policy.watermarks[name] else {
+                throw .invalidParameter(
+                    name: "transform", position: 0, reason: "there is no watermark '\(name)'")
+            }
+            images.append(image)
+        }
+        return images
+    }
+
     /// `quality=80` and no quality at all are one result where 80 is the format's default.
     private func explicitDefault(_ choice: RenderPlan.FormatChoice) -> Int? {
         guard case .explicit(let format) = choice else { return nil }
@@ -215,8 +264,8 @@ public struct ImageRequestParser: Sendable {
         }
     }
 
-    /// TIFF and JPEG XL are written only once the configuration names them.
+    /// JPEG XL is written only once the configuration names it: libvips does not trust its coders.
     private func isWritable(_ format: ImageFormat) -> Bool {
-        format.row.isWritable && (formats.decode.contains(format) || ![.tiff, .jxl].contains(format))
+        format.row.isWritable && (formats.decode.contains(format) || format != .jxl)
     }
 }

@@ -16,6 +16,8 @@ public struct RequestPolicy: Sendable {
     public var presets: [String: Preset] = [:]
     /// Names of the images that may stand in for a failed source.
     public var placeholders: Set<String> = []
+    /// Images that may be laid over others, by name.
+    public var watermarks: [String: WatermarkImage] = [:]
 
     /// Whoever asks gets any of these sources, without options that skip a cache.
     public init(sources: SourcePolicy) {

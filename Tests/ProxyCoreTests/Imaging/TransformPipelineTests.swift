@@ -29,6 +29,23 @@ struct TransformPipelineTests {
             ("grayscale:1", "grayscale"),
             ("grayscale:amount=.5", nil),
             ("orient:auto", ""),
+            ("trim:10", "trim"),
+            ("trim:color=FFF", "trim:color=fff"),
+            ("extend:8x9:center:transparent:color", "extend:size=8x9"),
+            ("sharpen:0.500:1.0", "sharpen"),
+            ("invert:1,sepia:1", "invert,sepia"),
+            ("text:Hello_there:24:sans:000:center", "text:text=Hello_there"),
+            ("text:text64=SGVsbG8gdGhlcmU", "text:text=Hello_there"),
+            ("text:text64=YV9i", "text:text64=YV9i"),
+            ("text:text64=R3LDvMOfZQ:color=F00", "text:color=f00:text64=R3LDvMOfZQ"),
+            ("watermark:logo:southeast:0:0:opacity=1", "watermark:name=logo"),
+            ("text:text64=AQ", nil),
+            ("text:text64=_w", nil),
+            ("text:_", nil),
+            ("text:24", "text:text=24"),
+            ("text:size=24", nil),
+            ("text:a:text64=YQ", nil),
+            ("loop:0,speed:2.0,reverse", "loop:count=0,speed:factor=2,reverse"),
             ("flip:h,orient:6", "orient:value=6,flip:direction=h"),
             ("resize:10x10,round:2,blur:1", "resize:size=10x10,round:radius=2,blur:sigma=1"),
         ] as [(String, String?)])
@@ -128,6 +145,12 @@ struct TransformPipelineTests {
             ("blur:0.5,rotate:45", 2, "blur:sigma=1,rotate:angle=45"),
             ("orient:3,flip:h", 2, "orient:value=3,flip:direction=h"),
             ("blur:0.333", 1.5, "blur:sigma=0.5"),
+            ("pad:1:2:3:50pc", 2, "pad:bottom=6:left=50pc:right=4:top=2"),
+            ("extend:10x20,pixelate:4", 2, "extend:size=20x40,pixelate:size=8"),
+            ("sharpen,mask:circle,hue:90", 2, "sharpen:sigma=1,mask:shape=circle,hue:degrees=90"),
+            ("sharpen:1:2", 2, "sharpen:amount=2:sigma=2"),
+            ("text:a", 2, "text:size=48:text=a"),
+            ("text:a:10:x=3,watermark:logo:y=2", 3, "text:size=30:text=a:x=9,watermark:name=logo:y=6"),
         ] as [(String, Double, String)])
     func scaling(text: String, dpr: Double, key: String) throws {
         #expect(try TransformPipeline(parsing: text).scaled(by: dpr).transformerKey == key)
@@ -160,13 +183,19 @@ struct TransformPipelineTests {
 
         #expect(
             catalogue.map(\.name) == [
-                "resize", "crop", "rotate", "flip", "orient", "round", "tint", "blur", "grayscale",
+                "resize", "crop", "trim", "pad", "extend", "rotate", "flip", "orient", "round", "mask",
+                "tint",
+                "blur", "sharpen", "pixelate", "brightness", "contrast", "saturation", "gamma", "exposure",
+                "hue", "grayscale", "invert", "sepia", "duotone", "opacity", "background", "watermark",
+                "text", "speed", "loop",
+                "reverse",
             ])
         let resize = try #require(catalogue.first)
         #expect(
             resize.parameters.map(\.name) == ["size", "mode", "gravity", "enlarge", "fx", "fy"])
         #expect(resize.parameters[0].isRequired && resize.parameters[0].isScaledByDPR)
         #expect(resize.parameters[1].choices == ["fit", "cover", "fill"])
+        #expect(catalogue.first { $0.name == "gamma" }?.parameters.first?.minimum == 0.1)
         #expect(resize.parameters[1].defaultValue == "fit")
         #expect(
             catalogue.allSatisfy { !$0.summary.isEmpty && $0.parameters.allSatisfy { !$0.summary.isEmpty } })

@@ -127,7 +127,7 @@ struct TransformPixelTests {
         #expect((141...143).contains(clear.picture.width))
         #expect(clear.picture[0, 0][3] == 0)
         expect(clear.picture[71, 71], is: [255, 0, 0, 255])
-        expect(onBlue.picture[0, 0], is: [0, 0, 255, 255])
+        expect(onBlue.picture[0, 0], is: [0, 0, 255])
         // Wherever red shows at all it is pure: no black has been mixed in at the edges.
         let edges = (0..<clear.picture.height).map { clear.picture[40, $0] }.filter { $0[3] > 16 }
         #expect(edges.allSatisfy { $0[0] > 235 && $0[1] < 20 && $0[2] < 20 })
@@ -162,6 +162,16 @@ struct TransformPixelTests {
         expect(picture[30, 7], is: [255, 255, 255, 255])
     }
 
+    @Test("Inside round's border a transparent picture stays transparent")
+    func borderOfNothing() async throws {
+        let source = try Picture.plain(60, 60, [9, 9, 9, 0]).encoded(as: .png)
+
+        let picture = try await rendered(source, "round:10:border=5:color=00f").picture
+
+        expect(picture[30, 2], is: [0, 0, 255, 255])
+        #expect(picture[30, 30][3] == 0 && picture[0, 0][3] == 0)
+    }
+
     @Test(
         "tint mixes as the compositing rules say (W3C Compositing and Blending §9, §10)",
         arguments: [
@@ -181,7 +191,7 @@ struct TransformPixelTests {
     @Test("Every blend mode that tint offers works")
     func blendModes() async throws {
         let source = try Picture.plain(8, 8, [100, 150, 200, 128]).encoded(as: .png)
-        for mode in BlendMode.tints {
+        for mode in BlendMode.allCases {
             #expect(try await rendered(source, "tint:ff800080:\(mode.rawValue)").picture.width == 8)
         }
     }
@@ -264,7 +274,13 @@ struct TransformPixelTests {
         let texts = [
             "resize:10x", "crop:5x5", "rotate:90", "rotate:30", "flip:v", "round:4", "round:4:border=1",
             "tint:f00:multiply",
-            "blur:2", "grayscale", "rotate:30:color=f00",
+            "blur:2", "grayscale", "rotate:30:color=f00", "trim", "pad:1:1:1:1", "pad:1:color=f00",
+            "extend:30x30",
+            "extend:30x30:fill=blur", "extend:30x30:fill=mirror", "extend:30x30:fill=edge", "mask:circle",
+            "tint:f00", "tint:f00:source-atop", "sharpen", "pixelate:3", "brightness:2", "contrast:2",
+            "saturation:2", "gamma:2", "exposure:1", "hue:90", "invert", "sepia", "duotone:000:f00",
+            "duotone:0000:f00", "opacity:0.5", "background:f00", "background:f008", "background:fff",
+            "speed:2", "loop:1", "reverse",
         ]
         for bands in [1, 2] {
             let source = try Picture(20, 20, bands: bands) { x, _ in

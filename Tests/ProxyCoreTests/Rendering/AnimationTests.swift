@@ -28,7 +28,10 @@ struct AnimationTests {
         arguments: [
             "", "resize:20x", "resize:10x10:cover:smart", "crop:30x10:southeast", "rotate:90", "rotate:30",
             "flip:h",
-            "round:5", "round:5:border=2", "tint:fff:multiply", "blur:1", "grayscale:0", "orient:6",
+            "round:5", "round:5:border=2", "tint:fff:multiply", "blur:1", "grayscale:0", "orient:6", "trim",
+            "pad:2:2:2:2", "extend:60x30", "extend:60x30:fill=blur", "extend:60x30:fill=edge", "mask:ellipse",
+            "sharpen", "pixelate:10", "brightness:1", "contrast:1", "saturation:1", "gamma:1", "exposure:0",
+            "hue:0", "invert:0", "sepia:0", "opacity:1", "background:fff", "reverse,reverse", "speed:1",
         ])
     func everyOperation(text: String) async throws {
         for (format, loop) in [(ImageFormat.gif, 2), (.webp, 3)] {
@@ -46,6 +49,30 @@ struct AnimationTests {
                     zip(found, color).allSatisfy { abs(Int($0) - Int($1)) <= 8 }, "frame \(index) of \(text)")
             }
         }
+    }
+
+    @Test("speed, loop and reverse change the timing and the order", arguments: [ImageFormat.gif, .webp])
+    func playback(format: ImageFormat) async throws {
+        let text = "reverse,speed:2,loop:5"
+
+        let found = try await rendered(Self.source(format), text, as: .explicit(format)) {
+            $0.isLossless = true
+        }
+
+        #expect(try Self.timing(of: found.bytes) == AnimationTiming(delays: [150, 100, 50], loop: 5))
+        for (index, color) in Self.colors.reversed().enumerated() {
+            let pixel = found.picture[30, index * 20 + 15].prefix(3)
+            #expect(zip(pixel, color).allSatisfy { abs(Int($0) - Int($1)) <= 8 }, "frame \(index)")
+        }
+    }
+
+    @Test("No frame becomes so short that browsers slow it down, and a still has no timing")
+    func fastest() async throws {
+        let found = try await rendered(Self.source(.webp), "speed:100", as: .explicit(.webp))
+        let still = try await rendered(TestPicture.ramps(8, 8).encoded(as: .png), "speed:2,reverse,loop:3")
+
+        #expect(try Self.timing(of: found.bytes).delays == [20, 20, 20])
+        #expect(still.picture == .ramps(8, 8))
     }
 
     @Test("GIF and WebP become each other")

@@ -127,7 +127,7 @@ struct ImageRequestParserTests {
                 "\(url)&format=jxl",
                 .invalidParameter(
                     name: "format", position: 0,
-                    reason: "must be one of auto, source, jpeg, png, webp, avif, gif")
+                    reason: "must be one of auto, source, jpeg, png, webp, avif, gif, tiff")
             ),
             ("url=ftp%3A%2F%2Fa", .unsupportedScheme("ftp")),
             (

@@ -16,17 +16,32 @@ enum Gravity: Sendable, Hashable {
         "east": .compass(1, 0.5), "southeast": .compass(1, 1), "south": .compass(0.5, 1),
         "southwest": .compass(0, 1), "west": .compass(0, 0.5), "northwest": .compass(0, 0),
     ]
-    private static let words = [
+    private static let places = [
         "center", "north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest",
-        "smart",
-        "entropy", "focal",
     ]
+    private static let words = places + ["smart", "entropy", "focal"]
     private static let middle = FixedNumber(thousandths: 500)
 
     /// The declaration of `gravity`.
     static let parameter = TransformParameter(
         "gravity", .word(words), .value(.word("center")),
         "Which part stays: a side or corner, smart (attention), entropy, or focal with fx and fy.")
+    /// The declaration of `gravity` where a smaller picture is placed on a larger one.
+    static let placement = placement(otherwise: "center")
+
+    /// Likewise, with another default.
+    static func placement(otherwise word: String) -> TransformParameter {
+        TransformParameter(
+            "gravity", .word(places), .value(.word(word)), "Where it is placed: center, a side or a corner.")
+    }
+
+    /// Reads the parameter made by `placement`.
+    static func place(from arguments: TransformArguments) -> Gravity {
+        let declared = arguments.parameters.first { $0.name == parameter.name }
+        guard let declared, case .word(let word) = arguments[declared] else { return .compass(0.5, 0.5) }
+        return compass[word] ?? .compass(0.5, 0.5)
+    }
+
     /// The declaration of `fx`.
     static let focalX = TransformParameter(
         "fx", .number(0...1), .absent, "Horizontal focal point, 0–1 of the width; 0.5 when only fy is given.")
@@ -63,6 +78,15 @@ enum Gravity: Sendable, Hashable {
         case .attention, .entropy:
             return nil
         }
+    }
+
+    /// Where the top left corner of a picture of `size` lies on a canvas; negative where it is larger.
+    func placement(of size: PixelSize, on canvas: PixelSize) -> (left: Int, top: Int) {
+        guard case .compass(let x, let y) = self else { return (0, 0) }
+        return (
+            Int((Double(canvas.width - size.width) * x).rounded(.down)),
+            Int((Double(canvas.height - size.height) * y).rounded(.down))
+        )
     }
 
     private static func centred(at fraction: Double, _ wanted: Int, _ available: Int) -> Int {

@@ -52,6 +52,23 @@ struct PixelColor: Sendable, Hashable {
             red: pairs[0], green: pairs[1], blue: pairs[2], alpha: pairs.count == 4 ? pairs[3] : .max)
     }
 
+    /// Whether nothing shows through.
+    var isOpaque: Bool { alpha == .max }
+
+    /// Whether it fits into a grey picture.
+    var isGrey: Bool { red == green && green == blue }
+
+    /// Alpha as 0–1.
+    var opacity: Double { Double(alpha) / Double(UInt8.max) }
+
+    /// Red, green and blue as 0–1.
+    var fractions: [Double] { [red, green, blue].map { Double($0) / Double(UInt8.max) } }
+
+    /// As CSS writes an opaque colour: `#rrggbb`.
+    var cssText: String {
+        "#" + [red, green, blue].map { String(Int($0) + 0x100, radix: 16).suffix(2) }.joined()
+    }
+
     /// The four components as libvips wants them, 0–255.
     var components: [Double] { [Double(red), Double(green), Double(blue), Double(alpha)] }
 }

@@ -23,6 +23,15 @@ struct PixelRectangle: Sendable, Hashable {
         return PixelRectangle(left: newLeft, top: newTop, size: PixelSize(right - newLeft, bottom - newTop))
     }
 
+    /// Returns the smallest rectangle that holds both.
+    func union(_ other: PixelRectangle) -> PixelRectangle {
+        let newLeft = min(left, other.left)
+        let newTop = min(top, other.top)
+        let right = max(left + size.width, other.left + other.size.width)
+        let bottom = max(top + size.height, other.top + other.size.height)
+        return PixelRectangle(left: newLeft, top: newTop, size: PixelSize(right - newLeft, bottom - newTop))
+    }
+
     /// Whether it covers an image of `bounds` exactly.
     func covers(_ bounds: PixelSize) -> Bool { left == 0 && top == 0 && size == bounds }
 }

@@ -7,7 +7,7 @@ struct TransformArguments: Sendable {
     /// The operation's parameters.
     let parameters: [TransformParameter]
     /// What was given, by parameter name.
-    let given: [String: TransformValue]
+    private(set) var given: [String: TransformValue]
     /// Offset of the operation in the text it was read from; nil when it comes from no text.
     let position: Int?
 
@@ -35,7 +35,8 @@ struct TransformArguments: Sendable {
     func scaled(by factor: Double) throws(TransformError) -> TransformArguments {
         var scaled = given
         for parameter in parameters where parameter.isScaled {
-            guard let value = given[parameter.name] else { continue }
+            // A default is a length like another: what is twice as large is sharpened twice as far.
+            guard let value = self[parameter] else { continue }
             switch parameter.checked(value.scaled(by: factor)) {
             case .success(let value):
                 scaled[parameter.name] = value
@@ -45,6 +46,13 @@ struct TransformArguments: Sendable {
         }
         return try TransformArguments(
             operation: operation, parameters: parameters, given: scaled, at: position)
+    }
+
+    /// Returns the arguments with other spellings of the same; nil leaves a parameter out.
+    func replacing(_ values: [String: TransformValue?]) -> TransformArguments {
+        var arguments = self
+        for (name, value) in values { arguments.given[name] = value }
+        return arguments
     }
 
     /// The canonical spelling: values that equal a fixed default dropped, the rest by name in the names' order.
@@ -86,6 +94,12 @@ struct TransformArguments: Sendable {
     func color(_ parameter: TransformParameter) -> PixelColor? {
         guard case .color(let color) = self[parameter] else { return nil }
         return color
+    }
+
+    /// The spelling of a text parameter or a name.
+    func text(_ parameter: TransformParameter) -> String? {
+        guard case .text(let text) = self[parameter] else { return nil }
+        return text
     }
 
     /// The value of a choice as the enum that lists the choices.

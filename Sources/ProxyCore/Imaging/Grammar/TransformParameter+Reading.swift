@@ -26,6 +26,8 @@ extension TransformParameter {
         switch kind {
         case .number, .fineNumber:
             FixedNumber(text.utf8).map(TransformValue.number)
+        case .whole:
+            text.contains(".") ? nil : FixedNumber(text.utf8).map(TransformValue.number)
         case .length:
             Length(text).map(TransformValue.length)
         case .lengthOr(_, let words):
@@ -38,6 +40,21 @@ extension TransformParameter {
             Self.selection(of: words, in: text).map(TransformValue.words)
         case .color:
             PixelColor(text).map(TransformValue.color)
+        case .text(let limit):
+            text.utf8.count <= limit ? .text(String(text)) : nil
+        case .encodedText(let limit):
+            Self.isText(text, atMost: limit) ? .text(String(text)) : nil
+        case .name:
+            .text(String(text))
+        }
+    }
+
+    /// Whether the text stands for UTF-8 that can be drawn: no control character but line breaks and tabs.
+    private static func isText(_ text: Substring, atMost limit: Int) -> Bool {
+        guard let bytes = Base64URL.decode(text.utf8), bytes.count <= limit else { return false }
+        guard let decoded = String(validating: bytes, as: UTF8.self) else { return false }
+        return decoded.unicodeScalars.allSatisfy { scalar in
+            scalar == "\n" || scalar == "\t" || scalar.properties.generalCategory != .control
         }
     }
 
@@ -49,7 +66,7 @@ extension TransformParameter {
 
     private func isInRange(_ value: TransformValue) -> Bool {
         switch (kind, value) {
-        case (.number(let range), .number(let number)):
+        case (.number(let range), .number(let number)), (.whole(let range), .number(let number)):
             Self.contains(range, number)
         case (.fineNumber(let range), .number(let number)):
             range.contains(number)
@@ -82,6 +99,8 @@ extension TransformParameter.Kind {
             "a number from \(range.lowerBound) to \(range.upperBound) with at most three decimals"
         case .fineNumber(let range):
             "a number from \(range.lowerBound) to \(range.upperBound) with at most three decimals"
+        case .whole(let range):
+            "a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .length(let range):
             "pixels from \(range.lowerBound) to \(range.upperBound), or a percentage such as 50pc"
         case .lengthOr(let range, let words):
@@ -96,6 +115,12 @@ extension TransformParameter.Kind {
             "some of " + words.joined(separator: ", ") + ", joined by +"
         case .color:
             "a colour as RGB, RGBA, RRGGBB or RRGGBBAA in hexadecimal, or by its CSS name"
+        case .text(let limit):
+            "at most \(limit) characters, _ standing for a space"
+        case .encodedText(let limit):
+            "at most \(limit) bytes of UTF-8 in base64url without padding"
+        case .name:
+            "a name"
         }
     }
 
@@ -103,11 +128,13 @@ extension TransformParameter.Kind {
     var label: String {
         switch self {
         case .number, .fineNumber: "number"
+        case .whole: "integer"
         case .length, .lengthOr: "length"
         case .size: "size"
         case .word: "choice"
         case .words: "choices"
         case .color: "color"
+        case .text, .encodedText, .name: "text"
         }
     }
 }

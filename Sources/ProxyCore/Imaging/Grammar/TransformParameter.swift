@@ -19,6 +19,8 @@ struct TransformParameter: Sendable {
         case number(ClosedRange<Int>)
         /// A number within a range given in thousandths.
         case fineNumber(ClosedRange<FixedNumber>)
+        /// A whole number within a range.
+        case whole(ClosedRange<Int>)
         /// Pixels within a range, or a percentage of a side.
         case length(ClosedRange<Int>)
         /// A length, or one of some words.
@@ -31,6 +33,12 @@ struct TransformParameter: Sendable {
         case words([String])
         /// A colour.
         case color
+        /// At most so many characters, `_` standing for a space.
+        case text(limit: Int)
+        /// UTF-8 in base64url, at most so many bytes.
+        case encodedText(limit: Int)
+        /// A name, as it is.
+        case name
     }
 
     /// What an absent parameter means.

@@ -9,6 +9,8 @@ enum TransformValue: Sendable, Hashable {
     /// In the order of their declaration, without repetition.
     case words([String])
     case color(PixelColor)
+    /// As it is spelled.
+    case text(String)
 
     /// Multiplies what is in pixels.
     func scaled(by factor: Double) -> TransformValue {
@@ -16,7 +18,7 @@ enum TransformValue: Sendable, Hashable {
         case .number(let number): .number(number.scaled(by: factor))
         case .length(let length): .length(length.scaled(by: factor))
         case .size(let size): .size(size.scaled(by: factor))
-        case .word, .words, .color: self
+        case .word, .words, .color, .text: self
         }
     }
 }
@@ -30,6 +32,7 @@ extension TransformValue: CustomStringConvertible {
         case .word(let word): word
         case .words(let words): words.joined(separator: "+")
         case .color(let color): color.description
+        case .text(let text): text
         }
     }
 }

@@ -33,9 +33,10 @@ struct Rotate: ImageTransforming {
     ) throws(ImagingError) -> VipsImage {
         let canvas = image.size
         let turned = try turn(image)
-        try context.check(turned.size)
         guard !fits, turned.size != canvas else { return try covered(turned) }
-        return try covered(turned.withAlpha().centred(on: canvas))
+        let place = Gravity.compass(0.5, 0.5).placement(of: turned.size, on: canvas)
+        return try covered(
+            turned.withAlpha().placed(on: canvas, left: place.left, top: place.top, over: .transparent))
     }
 
     private func turn(_ image: borrowing VipsImage) throws(ImagingError) -> VipsImage {
@@ -50,6 +51,7 @@ struct Rotate: ImageTransforming {
     /// Puts the background below what has become transparent.
     private func covered(_ image: borrowing VipsImage) throws(ImagingError) -> VipsImage {
         guard background.alpha > 0, image.hasAlpha else { return try image.duplicate() }
-        return try image.inColor().uniform(background).composited(with: image.inColor(), mode: .over)
+        if background.isOpaque { return try image.inColor().flattened(onto: background) }
+        return try image.inColor().uniform(background).covered(by: image.inColor())
     }
 }

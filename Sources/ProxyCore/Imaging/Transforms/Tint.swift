@@ -8,8 +8,8 @@ struct Tint: ImageTransforming {
 
     private static let color = TransformParameter("color", .color, .required, "The colour, with its alpha.")
     private static let mode = TransformParameter(
-        "mode", .word(BlendMode.tints.map(\.rawValue)), .value(.word(BlendMode.sourceIn.rawValue)),
-        "How it meets the picture; source-in keeps only the picture's shape.")
+        "mode", .word(BlendMode.allCases.map(\.rawValue)), .value(.word(BlendMode.sourceIn.rawValue)),
+        "How it meets the picture; source-in keeps only the picture's shape, source-atop also the shape.")
 
     let arguments: TransformArguments
     private let tint: PixelColor
@@ -25,6 +25,26 @@ struct Tint: ImageTransforming {
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let base = try image.inColor()
-        return try base.composited(with: base.uniform(tint), mode: blending)
+        if blending == .sourceIn { return try shape(of: base) }
+        let mixed = try base.lookedUp(in: curves + (base.hasAlpha ? [.identity] : []))
+        // The part of the colour beside the picture: αs (1 − αb) cs, which is what covering it leaves.
+        guard base.hasAlpha, !blending.keepsShape else { return mixed }
+        return try base.uniform(tint).covered(by: mixed)
+    }
+
+    /// The colour alone, as opaque as the picture.
+    private func shape(of base: borrowing VipsImage) throws(ImagingError) -> VipsImage {
+        guard base.hasAlpha else { return try base.uniform(tint) }
+        return try base.uniform(tint).masked(by: base.band(base.bands - 1))
+    }
+
+    /// What the colour makes of an opaque pixel: (1 − αs) cb + αs B(cb, cs) in each band.
+    private var curves: [ToneCurve] {
+        tint.fractions.map { source in
+            ToneCurve { backdrop in
+                (1 - tint.opacity) * backdrop
+                    + tint.opacity * blending.blended(backdrop: backdrop, source: source)
+            }
+        }
     }
 }

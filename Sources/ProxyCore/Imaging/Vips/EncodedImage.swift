@@ -24,4 +24,19 @@ import CVips
     ) throws(Failure) -> Result {
         try unsafe body(UnsafeRawBufferPointer(start: start, count: count))
     }
+
+    /// Returns the same with bytes put in.
+    borrowing func inserting(_ insertion: Insertion) -> EncodedImage {
+        let offset = min(insertion.offset, count)
+        let added = insertion.bytes.count
+        // Safe because all three parts lie within the memory: their lengths add up to it.
+        let memory = unsafe UnsafeMutableRawBufferPointer(
+            start: g_malloc(gsize(count + added)), count: count + added)
+        unsafe memory.copyMemory(from: UnsafeRawBufferPointer(start: start, count: offset))
+        unsafe UnsafeMutableRawBufferPointer(rebasing: memory[offset...]).copyBytes(from: insertion.bytes)
+        unsafe UnsafeMutableRawBufferPointer(rebasing: memory[(offset + added)...]).copyMemory(
+            from: UnsafeRawBufferPointer(start: start + offset, count: count - offset))
+        guard let base = memory.baseAddress else { fatalError("g_malloc returns memory or aborts") }
+        return unsafe EncodedImage(adopting: base, count: count + added)
+    }
 }

@@ -2,10 +2,12 @@
 
 import CVips
 
-/// The finished frames of an animation, on their way into one image.
+/// The frames of a picture on their way through the operations; a still has one.
 @safe struct FrameStrip: ~Copyable {
     /// The frames' objects; owned.
     private var frames: [UnsafeMutablePointer<CVips.VipsImage>?] = unsafe []
+    /// Whether the frames' pixels come from top to bottom only.
+    private var isSequential = false
 
     /// Starts without a frame.
     init() {}
@@ -14,13 +16,31 @@ import CVips
         unsafe frames.forEach { unsafe g_object_unref($0) }
     }
 
-    /// Adds a frame; all must have one size.
+    /// The number of frames.
+    var count: Int { unsafe frames.count }
+
+    /// Adds a frame.
     mutating func append(_ frame: borrowing VipsImage) {
         unsafe g_object_ref(frame.raw)
         unsafe frames.append(frame.raw)
+        isSequential = isSequential || frame.isSequential
     }
 
-    /// Puts the frames below each other, with the timing they had.
+    /// Returns a frame, by a reference of its own.
+    borrowing func frame(_ index: Int) throws(ImagingError) -> VipsImage {
+        let object = unsafe frames[index]
+        unsafe g_object_ref(object)
+        return try unsafe VipsImage(adopting: object, isSequential: isSequential)
+    }
+
+    /// Computes all pixels of all frames.
+    borrowing func inMemory() throws(ImagingError) -> FrameStrip {
+        var computed = FrameStrip()
+        for index in 0..<count { computed.append(try frame(index).computed()) }
+        return computed
+    }
+
+    /// Puts the frames below each other, with their timing; all must have one size.
     mutating func joined(timing: AnimationTiming) throws(ImagingError) -> VipsImage {
         let count = unsafe frames.count
         let whole = try unsafe VipsImage(

@@ -10,6 +10,9 @@ enum VipsCoder {
     ) throws(ImagingError) -> ImageHeader {
         try VipsLibrary.start()
         VipsLibrary.unblock(format)
+        if format == .svg {
+            try unsafe source.withBytes { (text) throws(ImagingError) in try unsafe DrawingGuard.check(text) }
+        }
         let image = try open(source, as: format, frames: .primary, shrink: .none)
         return ImageHeader(
             format: format, size: image.size, frames: image.pagesInSource, hasAlpha: image.hasAlpha,
@@ -58,10 +61,11 @@ enum VipsCoder {
         let prepared =
             try settings.format.row.supportsAlpha ? image.duplicate() : image.flattened(onto: .white)
         let output = try prepared.duplicate()
-        let strips = strip(output, settings.metadata)
+        let insertion = describe(output, settings)
         var bytes: UnsafeMutableRawPointer?
         var count = 0
-        let code = unsafe save(output.raw, &bytes, &count, settings, strips ? 1 : 0)
+        let strips: CInt = insertion.isBare ? 1 : 0
+        let code = unsafe save(output.raw, &bytes, &count, settings, strips)
         guard code == 0, let bytes = unsafe bytes else { throw VipsLibrary.failure() }
         let encoded = unsafe EncodedImage(adopting: bytes, count: count)
         if settings.format == .avif {
@@ -69,7 +73,33 @@ enum VipsCoder {
             let isReadable = unsafe shim_is_readable(bytes, count, CInt(size.width), CInt(size.height))
             guard isReadable == 1 else { throw .outOfMemory("the AVIF that was written holds no picture") }
         }
-        return encoded
+        return insertion.apply(to: encoded)
+    }
+
+    /// Encodes `image` the best way that takes at most `limit` bytes; a step of the ladder is tried at most eight times.
+    static func encode(
+        _ image: borrowing VipsImage, _ settings: EncodeSettings, within limit: Int
+    ) throws(ImagingError) -> EncodedImage {
+        // Every try reads all pixels.
+        let ready = try image.computed()
+        let ladder = settings.ladder
+        var best = try encode(ready, ladder[0])
+        if best.count <= limit { return best }
+        var found = false
+        var steps = 1..<ladder.count
+        while !steps.isEmpty {
+            let middle = steps.lowerBound + steps.count / 2
+            let attempt = try encode(ready, ladder[middle])
+            if attempt.count <= limit {
+                found = true
+                best = attempt
+                steps = steps.lowerBound..<middle
+            } else {
+                steps = middle + 1..<steps.upperBound
+            }
+        }
+        guard found else { throw .tooManyBytes }
+        return best
     }
 
     /// Whether all pixels of a source can be read: what failed on the way to a result was then not the source's fault.
@@ -84,12 +114,64 @@ enum VipsCoder {
         }
     }
 
-    /// Removes what is not to be kept; returns whether the saver should write no metadata at all.
-    private static func strip(_ image: borrowing VipsImage, _ metadata: EncodeSettings.Metadata) -> Bool {
-        switch metadata {
-        case .all: false
-        case .none: !image.keepNothing()
-        case .copyright: !image.keepOnlyCopyright()
+    /// What describes a picture beside what libvips writes of it.
+    private enum Description {
+        /// Nothing, and libvips writes nothing either.
+        case bare
+        /// What libvips writes is all.
+        case complete
+        /// EXIF in a PNG, which libvips does not write.
+        case chunk(ExifBlock)
+        /// EXIF in a JPEG, of which libvips would write no letters but those of ASCII.
+        case segment(ExifBlock)
+        /// A comment in a GIF.
+        case comment(String)
+
+        /// Whether libvips is to write no metadata.
+        var isBare: Bool {
+            switch self {
+            case .bare, .segment: true
+            case .complete, .chunk, .comment: false
+            }
+        }
+
+        func apply(to encoded: consuming EncodedImage) -> EncodedImage {
+            let header = unsafe encoded.withBytes { unsafe Array($0.prefix(Insertion.headerLength)) }
+            let insertion: Insertion? =
+                switch self {
+                case .bare, .complete: nil
+                case .chunk(let block): .chunk(block)
+                case .segment(let block): .segment(block, afterHeader: header)
+                case .comment(let text): .comment(text, afterHeader: header)
+                }
+            guard let insertion else { return encoded }
+            return encoded.inserting(insertion)
+        }
+    }
+
+    /// Removes what is not to be kept, and says what libvips will not write of the rest.
+    private static func describe(
+        _ image: borrowing VipsImage, _ settings: EncodeSettings
+    ) -> Description {
+        switch settings.metadata {
+        case .none:
+            image.removeDescriptions()
+            return .bare
+        case .all:
+            guard settings.format == .png, var block = image.blob("exif-data").flatMap({ ExifBlock($0) })
+            else { return .complete }
+            block.resetOrientation()
+            return .chunk(block)
+        case .copyright:
+            let ownership = image.ownership
+            image.keepOnly(ownership)
+            guard !ownership.isEmpty else { return .bare }
+            switch settings.format {
+            case .png: return .chunk(ExifBlock(artist: ownership.artist, copyright: ownership.copyright))
+            case .jpeg: return .segment(ExifBlock(artist: ownership.artist, copyright: ownership.copyright))
+            case .gif: return .comment(ownership.line)
+            default: return .complete
+            }
         }
     }
 
@@ -105,13 +187,15 @@ enum VipsCoder {
                 image, &bytes, &count, quality, settings.isProgressive ?? true ? 1 : 0, strip)
         case .png:
             return unsafe shim_save_png(
-                image, &bytes, &count, EncodeEffort.png, settings.isProgressive ?? false ? 1 : 0, strip)
+                image, &bytes, &count, EncodeEffort.png, settings.isProgressive ?? false ? 1 : 0,
+                CInt(settings.paletteBits ?? 0), strip)
         case .webp:
             return unsafe shim_save_webp(image, &bytes, &count, quality, lossless, EncodeEffort.webp, strip)
         case .avif:
             return unsafe shim_save_avif(image, &bytes, &count, quality, lossless, EncodeEffort.avif, strip)
         case .gif:
-            return unsafe shim_save_gif(image, &bytes, &count, EncodeEffort.gif, strip)
+            return unsafe shim_save_gif(
+                image, &bytes, &count, EncodeEffort.gif, CInt(settings.paletteBits ?? 8), strip)
         case .tiff:
             return unsafe shim_save_tiff(image, &bytes, &count, strip)
         case .jxl:

@@ -24,7 +24,7 @@ extension VipsImage {
         }
     }
 
-    private borrowing func castToBytes() throws(ImagingError) -> VipsImage {
+    borrowing func castToBytes() throws(ImagingError) -> VipsImage {
         try unsafe derived(shim_cast(raw, VIPS_FORMAT_UCHAR, 0))
     }
 
@@ -71,8 +71,7 @@ extension VipsImage {
 
     /// Divides colours by alpha, rounding to 8 bits.
     borrowing func unpremultiplied() throws(ImagingError) -> VipsImage {
-        let divided = try unsafe derived(shim_unpremultiply(raw))
-        return try unsafe divided.derived(shim_linear(divided.raw, 1, 0.5))
+        try unsafe derived(shim_unpremultiply(raw)).roundedToBytes()
     }
 
     /// Puts the image onto an opaque colour; nothing changes without alpha.
@@ -87,47 +86,67 @@ extension VipsImage {
         try unsafe VipsImage(adopting: shim_uniform(raw, color.components, 4), isSequential: false)
     }
 
-    /// Puts `overlay`, of the same size, onto this image.
-    borrowing func composited(
-        with overlay: borrowing VipsImage, mode: BlendMode
-    ) throws(ImagingError) -> VipsImage {
-        try unsafe derived(shim_composite(raw, overlay.raw, mode.vips)).castToBytes()
+    /// Puts `overlay`, of the same size, onto this image, both in colour.
+    borrowing func covered(by overlay: borrowing VipsImage) throws(ImagingError) -> VipsImage {
+        try unsafe VipsImage(
+            adopting: shim_composite(raw, overlay.raw, VIPS_BLEND_MODE_OVER),
+            isSequential: isSequential || overlay.isSequential
+        ).roundedToBytes()
     }
 
-    /// Multiplies alpha by a mask of this size, 255 meaning that it stays.
-    borrowing func masked(by mask: [UInt8]) throws(ImagingError) -> VipsImage {
-        let image = try withAlpha()
-        let size = image.size
-        let cover = try unsafe VipsImage(
-            adopting: shim_image_copying(mask, mask.count, CInt(size.width), CInt(size.height), 1),
-            isSequential: false)
-        let colors = CInt(image.bands - 1)
-        let alpha = try unsafe image.derived(shim_bands(image.raw, colors, 1))
-        let product = try unsafe alpha.derived(shim_multiply(alpha.raw, cover.raw))
-        let scaled = try unsafe product.derived(shim_linear(product.raw, 1 / 255, 0.5))
-        let color = try unsafe image.derived(shim_bands(image.raw, 0, colors))
-        return try unsafe color.derived(shim_bandjoin(color.raw, scaled.raw))
-    }
-
-    /// Multiplies each pixel's colour by a 3 × 3 matrix; alpha stays.
-    borrowing func recombined(by matrix: [Double]) throws(ImagingError) -> VipsImage {
-        let size = bands
-        var full = [Double](repeating: 0, count: size * size)
-        for index in 0..<size { full[index * size + index] = 1 }
-        for row in 0..<3 {
-            for column in 0..<3 { full[row * size + column] = matrix[row * 3 + column] }
-        }
-        let mixed = try unsafe derived(shim_recombine(raw, full, CInt(size)))
-        return try unsafe mixed.derived(shim_linear(mixed.raw, 1, 0.5))
-    }
-
-    /// Blurs by a Gaussian of `sigma` pixels; the image must not be sequential and alpha be premultiplied.
-    borrowing func blurred(sigma: Double, smallest: Double) throws(ImagingError) -> VipsImage {
-        try unsafe derived(shim_gaussian_blur(raw, sigma, smallest))
+    /// Rounds samples that have fractions.
+    borrowing func roundedToBytes() throws(ImagingError) -> VipsImage {
+        try unsafe derived(shim_linear(raw, 1, 0.5))
     }
 }
 
 extension VipsImage {
+    /// Puts a picture with alpha onto this one; what lies outside is cut, and this one's alpha band, if any, stays.
+    borrowing func stamped(
+        with mark: borrowing VipsImage, at place: (left: Int, top: Int)
+    ) throws(ImagingError) -> VipsImage {
+        let whole = PixelRectangle(left: place.left, top: place.top, size: mark.size)
+        guard let target = whole.clamped(to: size) else { return try duplicate() }
+        // Read twice: for what is below the mark, and for what is beside it.
+        let base = try inMemory().inColor()
+        let part = PixelRectangle(
+            left: target.left - place.left, top: target.top - place.top, size: target.size)
+        let mixed = try base.cropped(to: target).covered(by: mark.inColor().cropped(to: part))
+        let fitting = try unsafe mixed.derived(shim_bands(mixed.raw, 0, CInt(base.bands)))
+        return try base.inserting(fitting, left: target.left, top: target.top)
+    }
+}
+
+extension VipsImage {
+    /// Draws text in one band, 255 where letters are.
+    ///
+    /// - Parameters:
+    ///   - font: family, style and size in pixels, as Pango reads it.
+    ///   - width: where lines are broken, in pixels.
+    /// - Throws: `emptyResult` when there is nothing to see.
+    static func text(_ text: String, font: String, width: Int) throws(ImagingError) -> VipsImage {
+        try VipsLibrary.start()
+        guard let made = unsafe shim_text(escaped(text), font, CInt(clamping: width)) else {
+            _ = VipsLibrary.failure()
+            throw .emptyResult
+        }
+        return try unsafe VipsImage(adopting: made, isSequential: false).inMemory()
+    }
+
+    /// What Pango takes for text and not for markup.
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for character in text {
+            switch character {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            default: result.append(character)
+            }
+        }
+        return result
+    }
+
     /// Makes an opaque picture of one colour.
     static func uniform(_ color: PixelColor, size: PixelSize) throws(ImagingError) -> VipsImage {
         var bytes: [UInt8] = []

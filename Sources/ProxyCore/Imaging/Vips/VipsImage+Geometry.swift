@@ -51,14 +51,80 @@ extension VipsImage {
         return try unsafe derived(shim_rotate(raw, angle, background, CInt(bands)))
     }
 
-    /// Centres the image on a transparent canvas of `canvas`; what lies outside is cut.
-    borrowing func centred(on canvas: PixelSize) throws(ImagingError) -> VipsImage {
-        let background = [Double](repeating: 0, count: bands)
-        let left = (canvas.width - size.width) / 2
-        let top = (canvas.height - size.height) / 2
-        return try unsafe derived(
+    /// Places the image on a canvas of one colour; what lies outside is cut. Alpha comes in where the colour has it.
+    borrowing func placed(
+        on canvas: PixelSize, left: Int, top: Int, over color: PixelColor
+    ) throws(ImagingError) -> VipsImage {
+        let colored = try color.isGrey ? duplicate() : inColor()
+        let image = try color.isOpaque ? colored.duplicate() : colored.withAlpha()
+        let levels = image.isGrey ? [Double(color.red)] : Array(color.components.prefix(3))
+        let background = image.hasAlpha ? levels + [Double(color.alpha)] : levels
+        return try unsafe image.derived(
             shim_embed(
-                raw, CInt(left), CInt(top), CInt(canvas.width), CInt(canvas.height), background, CInt(bands)))
+                image.raw, CInt(left), CInt(top), CInt(canvas.width), CInt(canvas.height), background,
+                CInt(background.count)))
+    }
+
+    /// Places the image on a canvas that its own pixels continue; what lies outside is cut.
+    ///
+    /// The image must not be sequential.
+    borrowing func surrounded(
+        on canvas: PixelSize, left: Int, top: Int, by edge: CanvasEdge
+    ) throws(ImagingError) -> VipsImage {
+        try unsafe derived(
+            shim_surround(
+                raw, CInt(left), CInt(top), CInt(canvas.width), CInt(canvas.height), edge.vips))
+    }
+
+    /// Replaces each block of `side` × `side` pixels by its mean; blocks at the right and at the bottom may be smaller.
+    ///
+    /// The image must not be sequential, and alpha be premultiplied.
+    borrowing func mosaic(of side: Int) throws(ImagingError) -> VipsImage {
+        let across = min(side, size.width)
+        let down = min(side, size.height)
+        let whole = size.height / down * down
+        let upper = try mosaicRow(0, whole, across, down)
+        guard whole < size.height else { return upper }
+        let lower = try mosaicRow(whole, size.height - whole, across, size.height - whole)
+        return try unsafe upper.derived(shim_join(upper.raw, lower.raw, 1))
+    }
+
+    private borrowing func mosaicRow(
+        _ top: Int, _ height: Int, _ across: Int, _ down: Int
+    ) throws(ImagingError) -> VipsImage {
+        let whole = size.width / across * across
+        let left = try blocks(0, top, PixelSize(whole, height), across, down)
+        guard whole < size.width else { return left }
+        let rest = size.width - whole
+        let right = try blocks(whole, top, PixelSize(rest, height), rest, down)
+        return try unsafe left.derived(shim_join(left.raw, right.raw, 0))
+    }
+
+    private borrowing func blocks(
+        _ left: Int, _ top: Int, _ area: PixelSize, _ width: Int, _ height: Int
+    ) throws(ImagingError) -> VipsImage {
+        let part = try cropped(to: PixelRectangle(left: left, top: top, size: area))
+        let means = try unsafe part.derived(shim_average_blocks(part.raw, CInt(width), CInt(height)))
+        return try unsafe means.derived(shim_zoom(means.raw, CInt(width), CInt(height)))
+    }
+
+    /// Finds the smallest rectangle that holds everything further than `threshold` from a colour; nil when that is nothing.
+    ///
+    /// Reads all pixels; the image must not be sequential. `color` has as many components as the image has bands.
+    borrowing func extent(
+        differingFrom color: [Double], by threshold: Double
+    ) throws(ImagingError) -> PixelRectangle? {
+        let differing = try unsafe derived(shim_differing(raw, color, CInt(bands), threshold))
+        var left: CInt = 0
+        var top: CInt = 0
+        var width: CInt = 0
+        var height: CInt = 0
+        guard unsafe shim_extent(differing.raw, &left, &top, &width, &height) == 0 else {
+            throw VipsLibrary.failure()
+        }
+        guard width > 0, height > 0 else { return nil }
+        return PixelRectangle(
+            left: Int(left), top: Int(top), size: PixelSize(Int(width), Int(height)))
     }
 
     /// Mirrors, from left to right or upside down; upside down, the image must not be sequential.
@@ -76,12 +142,44 @@ extension VipsImage {
 
     /// Computes all pixels into memory when they could otherwise be read once only, from top to bottom.
     borrowing func inMemory() throws(ImagingError) -> VipsImage {
-        guard isSequential else { return try duplicate() }
-        return try unsafe VipsImage(adopting: shim_copy_memory(raw), isSequential: false)
+        try isSequential ? computed() : duplicate()
+    }
+
+    /// Computes all pixels into memory.
+    borrowing func computed() throws(ImagingError) -> VipsImage {
+        try unsafe VipsImage(adopting: shim_copy_memory(raw), isSequential: false)
+    }
+
+    /// Puts another image with as many bands into this one; what lies outside is cut.
+    borrowing func inserting(
+        _ image: borrowing VipsImage, left: Int, top: Int
+    ) throws(ImagingError) -> VipsImage {
+        try unsafe VipsImage(
+            adopting: shim_insert(raw, image.raw, CInt(left), CInt(top)),
+            isSequential: isSequential || image.isSequential)
     }
 
     /// Makes a second image of the same pixels with metadata of its own.
     borrowing func duplicate() throws(ImagingError) -> VipsImage {
         try unsafe derived(shim_copy(raw))
+    }
+}
+
+/// What a picture's own pixels put beside it.
+enum CanvasEdge {
+    /// The pixels along the edge, again and again.
+    case continued
+    /// Mirror images.
+    case mirrored
+    /// The picture itself, again and again.
+    case tiled
+
+    /// libvips' name.
+    fileprivate var vips: ShimEdge {
+        switch self {
+        case .continued: SHIM_EDGE_COPY
+        case .mirrored: SHIM_EDGE_MIRROR
+        case .tiled: SHIM_EDGE_REPEAT
+        }
     }
 }

@@ -23,33 +23,59 @@ extension VipsImage {
         unsafe shim_set_ints_field(raw, "delay", delays, CInt(delays.count))
     }
 
-    /// Removes descriptive metadata and profiles except who owns the picture.
-    ///
-    /// - Returns: whether anything is left that needs writing.
-    borrowing func keepOnlyCopyright() -> Bool { keep(only: Self.copyrightFields) }
-
-    /// Removes all descriptive metadata and profiles; not every saver does when it is told to.
-    ///
-    /// - Returns: false, since nothing is left.
-    borrowing func keepNothing() -> Bool { keep(only: []) }
-
-    private borrowing func keep(only kept: [String]) -> Bool {
-        var keeps = false
-        for name in fieldNames {
-            if kept.contains(name) {
-                keeps = true
-            } else if Self.descriptivePrefixes.contains(where: name.hasPrefix) {
-                unsafe shim_remove_field(raw, name)
-            }
-        }
-        return keeps
+    /// Sets a text of the metadata; the image must not be shared, as after `duplicate`.
+    borrowing func set(_ name: String, to text: String) {
+        unsafe shim_set_string_field(raw, name, text)
     }
 
+    /// Who owns the picture, from whatever metadata says so.
+    var ownership: Ownership {
+        var comments: [String: String] = [:]
+        for name in fieldNames where name.hasPrefix(Self.pngComment) {
+            // `png-comment-NUMBER-KEYWORD`
+            let keyword = name.dropFirst(Self.pngComment.count).drop { $0 != "-" }.dropFirst()
+            comments[String(keyword)] = text(name)
+        }
+        return Ownership(
+            exif: blob("exif-data"), iptc: blob("iptc-data"), xmp: blob("xmp-data"), comments: comments)
+    }
+
+    /// Removes all descriptive metadata and profiles, and says who owns the picture.
+    borrowing func keepOnly(_ ownership: Ownership) {
+        removeDescriptions()
+        for (name, text) in [("Copyright", ownership.copyright), ("Artist", ownership.artist)] {
+            // libvips cuts off what stands in the last brackets: it takes it for its own remark.
+            if let text { set("exif-ifd0-\(name)", to: "\(text) (ASCII)") }
+        }
+    }
+
+    /// Removes all descriptive metadata and profiles; not every saver does when it is told to.
+    borrowing func removeDescriptions() {
+        for name in fieldNames where Self.descriptivePrefixes.contains(where: name.hasPrefix) {
+            unsafe shim_remove_field(raw, name)
+        }
+    }
+
+    /// Returns the bytes of a part of the metadata; nil when there is none, or too much.
+    func blob(_ name: String) -> [UInt8]? {
+        var length = 0
+        guard let bytes = unsafe shim_blob_field(raw, name, &length), length <= Self.blobLimit else {
+            return nil
+        }
+        return unsafe Array(UnsafeRawBufferPointer(start: bytes, count: length))
+    }
+
+    private func text(_ name: String) -> String? {
+        unsafe shim_string_field(raw, name).map { unsafe String(cString: $0) }
+    }
+
+    /// Most bytes of one part that are looked at.
+    private static let blobLimit = 4 << 20
+    private static let pngComment = "png-comment-"
     private static let frameFields = ["n-pages", "page-height", "delay", "loop", "gif-delay", "gif-loop"]
-    private static let copyrightFields = ["exif-ifd0-Copyright", "exif-ifd0-Artist"]
     private static let descriptivePrefixes = [
         "exif-", "xmp-", "iptc-", "icc-", "photoshop-", "jpeg-thumbnail", "png-comment", "gif-comment",
-        "orientation", "heif-", "webp-comment",
+        "orientation", "heif-", "webp-comment", "image-description",
     ]
 
     private var fieldNames: [String] {

@@ -60,6 +60,39 @@ import CVips
         return unsafe AnimationTiming(delays: list.map(Int.init), loop: integer("loop", otherwise: 0))
     }
 
+    /// How a source stores its colours.
+    struct SampleFacts: Equatable {
+        /// The colour space, without regard to a profile.
+        let space: Space
+        /// Bits of one sample in memory.
+        let bits: Int
+        /// Whether a colour profile is embedded.
+        let hasProfile: Bool
+
+        /// Colour spaces, as they are told to clients.
+        enum Space: String {
+            case sRGB = "srgb"
+            case grey, cmyk, lab, linear, other
+        }
+    }
+
+    /// How the samples are stored.
+    var sampleFacts: SampleFacts {
+        let space: SampleFacts.Space =
+            switch unsafe vips_image_get_interpretation(raw) {
+            case VIPS_INTERPRETATION_sRGB, VIPS_INTERPRETATION_RGB, VIPS_INTERPRETATION_RGB16: .sRGB
+            case VIPS_INTERPRETATION_B_W, VIPS_INTERPRETATION_GREY16: .grey
+            case VIPS_INTERPRETATION_CMYK: .cmyk
+            case VIPS_INTERPRETATION_LAB, VIPS_INTERPRETATION_LABS, VIPS_INTERPRETATION_LABQ: .lab
+            case VIPS_INTERPRETATION_scRGB: .linear
+            default: .other
+            }
+        let bytes = unsafe vips_format_sizeof(vips_image_get_format(raw))
+        return SampleFacts(
+            space: space, bits: Int(bytes) * 8,
+            hasProfile: unsafe shim_has_field(raw, "icc-profile-data") != 0)
+    }
+
     /// Returns an integer of the metadata.
     func integer(_ name: String, otherwise: Int) -> Int {
         unsafe Int(shim_int_field(raw, name, CInt(otherwise)))

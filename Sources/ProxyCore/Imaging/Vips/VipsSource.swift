@@ -11,9 +11,18 @@ import Glibc
     let raw: UnsafeMutablePointer<CVips.VipsSource>
     /// The first bytes, as many as tell the format.
     let prefix: [UInt8]
+    /// The number of bytes.
+    let count: Int
 
-    private init(raw: UnsafeMutablePointer<CVips.VipsSource>, prefix: [UInt8]) {
+    /// The bytes; owned by `raw`.
+    private let memory: UnsafeRawPointer
+
+    private init(
+        raw: UnsafeMutablePointer<CVips.VipsSource>, prefix: [UInt8], memory: UnsafeRawPointer, count: Int
+    ) {
+        unsafe self.memory = unsafe memory
         unsafe self.raw = unsafe raw
+        self.count = count
         self.prefix = prefix
     }
 
@@ -31,7 +40,22 @@ import Glibc
         }
         let prefix = unsafe Array(bytes.prefix(ImageFormat.sniffLength))
         guard let source = unsafe shim_source_adopting(memory, count) else { return nil }
-        return unsafe VipsSource(raw: source, prefix: prefix)
+        return unsafe VipsSource(raw: source, prefix: prefix, memory: memory, count: count)
+    }
+
+    /// Copies bytes; nil when there is no memory.
+    static func copy(of bytes: [UInt8]) -> VipsSource? {
+        unsafe filled(count: bytes.count) { memory in
+            unsafe memory.copyBytes(from: bytes)
+            return true
+        }
+    }
+
+    /// Lends all bytes.
+    borrowing func withBytes<Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
+    ) throws(Failure) {
+        try unsafe body(UnsafeRawBufferPointer(start: memory, count: count))
     }
 
     deinit {

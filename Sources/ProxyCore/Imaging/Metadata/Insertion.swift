@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Metadata that libvips does not write, as bytes to be put into what it has written.
+struct Insertion {
+    /// What is put in.
+    let bytes: [UInt8]
+    /// Where.
+    let offset: Int
+
+    /// EXIF as a chunk behind the header of a PNG (PNG third edition §11.3.4.6).
+    static func chunk(_ exif: ExifBlock) -> Insertion {
+        let body = Array("eXIf".utf8) + exif.bytes
+        return Insertion(
+            bytes: big(UInt32(exif.bytes.count)) + body + big(checksum(body)), offset: pngHeaderLength)
+    }
+
+    /// EXIF as a segment of a JPEG (EXIF 2.32 §4.7.2), behind the JFIF one where that comes first; nil when it is too long.
+    static func segment(_ exif: ExifBlock, afterHeader header: [UInt8]) -> Insertion? {
+        let body = Array("Exif\0\0".utf8) + exif.bytes
+        guard header.count >= 6, body.count <= 0xFFFF - 2 else { return nil }
+        let hasJFIF = header[2] == 0xFF && header[3] == 0xE0
+        let length = body.count + 2
+        return Insertion(
+            bytes: [0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 0xFF)] + body,
+            offset: hasJFIF ? 4 + (Int(header[4]) << 8 | Int(header[5])) : 2)
+    }
+
+    /// A comment behind the header and palette of a GIF (GIF89a §24).
+    static func comment(_ text: String, afterHeader header: [UInt8]) -> Insertion? {
+        guard header.count > 10 else { return nil }
+        // Logical screen descriptor, §18: the flags tell whether a palette follows, and how large it is.
+        let palette = header[10] & 0x80 == 0 ? 0 : 3 << (Int(header[10] & 7) + 1)
+        var blocks: [UInt8] = [0x21, 0xFE]
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(255)
+            blocks += [UInt8(part.count)] + part
+            rest = rest.dropFirst(part.count)
+        }
+        return Insertion(bytes: blocks + [0], offset: headerLength + palette)
+    }
+
+    /// Signature and IHDR.
+    private static let pngHeaderLength = 33
+    /// GIF's signature and logical screen descriptor: enough to find the place in any format.
+    static let headerLength = 13
+
+    private static func big(_ value: UInt32) -> [UInt8] {
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
+    }
+
+    /// CRC-32 as PNG wants it (Annex D); a byte at a time is fast enough for a few of them.
+    private static func checksum(_ bytes: [UInt8]) -> UInt32 {
+        ~bytes.reduce(UInt32.max) { sum, byte in
+            (0..<8).reduce(sum ^ UInt32(byte)) { sum, _ in sum & 1 == 1 ? 0xEDB8_8320 ^ sum >> 1 : sum >> 1 }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Who made a picture and whose it is: what stays when metadata is stripped.
+struct Ownership: Equatable {
+    /// The notice of copyright.
+    var copyright: String?
+    /// The maker's name.
+    var artist: String?
+
+    /// Most bytes of either that are kept.
+    private static let limit = 1_000
+
+    /// Takes the first word of each from what the metadata says in its several languages.
+    init(exif: [UInt8]?, iptc: [UInt8]?, xmp: [UInt8]?, comments: [String: String]) {
+        let block = exif.flatMap { ExifBlock($0) }
+        copyright = Self.first([
+            block?.text(.copyright), iptc.flatMap { Self.dataSet(116, in: $0) },
+            xmp.flatMap { Self.element("dc:rights", in: $0) }, comments["Copyright"],
+        ])
+        artist = Self.first([
+            block?.text(.artist), iptc.flatMap { Self.dataSet(80, in: $0) },
+            xmp.flatMap { Self.element("dc:creator", in: $0) }, comments["Author"],
+        ])
+    }
+
+    /// Whether nothing is known.
+    var isEmpty: Bool { copyright == nil && artist == nil }
+
+    /// As one line of text, where there is room for one only.
+    var line: String {
+        [artist.map { "Author: \($0)" }, copyright.map { "Copyright: \($0)" }].compactMap { $0 }
+            .joined(separator: "; ")
+    }
+
+    private static func first(_ texts: [String?]) -> String? {
+        texts.lazy.compactMap { $0.flatMap(cleaned) }.first
+    }
+
+    /// Without control characters and space around, cut to the limit; nil when nothing is left.
+    private static func cleaned(_ text: String) -> String? {
+        let scalars = text.unicodeScalars.filter { $0.properties.generalCategory != .control }
+        var result = String(String.UnicodeScalarView(scalars))
+        while result.first?.isWhitespace == true { result.removeFirst() }
+        while result.last?.isWhitespace == true { result.removeLast() }
+        while result.utf8.count > limit { result.removeLast() }
+        return result.isEmpty ? nil : result
+    }
+
+    /// The value of a data set of the application record (IPTC-IIM 4.2 §1.6), wherever it stands in the block.
+    private static func dataSet(_ number: UInt8, in block: [UInt8]) -> String? {
+        let mark: [UInt8] = [0x1C, 0x02, number]
+        guard block.count > 5 else { return nil }
+        for start in 0..<block.count - 5
+        where block[start] == 0x1C && block[start..<start + 3].elementsEqual(mark) {
+            let length = Int(block[start + 3]) << 8 | Int(block[start + 4])
+            let end = start + 5 + length
+            guard length > 0, length <= 0x7FFF, end <= block.count else { continue }
+            return String(decoding: block[start + 5..<end], as: UTF8.self)
+        }
+        return nil
+    }
+
+    /// The first text within an element of XMP, as in `<dc:rights><rdf:Alt><rdf:li>…`.
+    private static func element(_ name: String, in packet: [UInt8]) -> String? {
+        let text = String(decoding: packet, as: UTF8.self)
+        guard let start = find("<\(name)", in: text[...])?.upperBound,
+            let end = find("</\(name)", in: text[start...])?.lowerBound
+        else { return nil }
+        var content = text[start..<end]
+        if let item = find("<rdf:li", in: content) { content = content[item.upperBound...] }
+        guard let open = content.firstIndex(of: ">") else { return nil }
+        return unescaped(content[content.index(after: open)...].prefix { $0 != "<" })
+    }
+
+    private static func find(_ part: String, in text: Substring) -> Range<Substring.Index>? {
+        let wanted = Array(part.utf8)
+        var start = text.startIndex
+        while let candidate = text.utf8[start...].firstIndex(of: wanted[0]) {
+            if text.utf8[candidate...].starts(with: wanted) {
+                return candidate..<text.utf8.index(candidate, offsetBy: wanted.count)
+            }
+            start = text.utf8.index(after: candidate)
+        }
+        return nil
+    }
+
+    private static func unescaped(_ text: Substring) -> String {
+        var result = ""
+        var rest = text
+        while let mark = rest.firstIndex(of: "&") {
+            result += rest[..<mark]
+            rest = rest[mark...]
+            let entity = entities.first { rest.hasPrefix($0.key) }
+            result += entity?.value ?? "&"
+            rest = rest.dropFirst(entity?.key.count ?? 1)
+        }
+        return result + rest
+    }
+
+    private static let entities = ["&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": "\"", "&apos;": "'"]
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// A superellipse in the middle of a canvas, drawn into a mask with smooth edges: |x/a|ⁿ + |y/b|ⁿ ≤ 1.
+struct ShapeMask {
+    /// The mask's size in pixels.
+    let canvas: PixelSize
+    /// 2 for circles and ellipses, 4 for a squircle.
+    let exponent: Double
+    /// Half the shape's width in pixels.
+    let halfWidth: Double
+    /// Half the shape's height in pixels.
+    let halfHeight: Double
+
+    /// Returns 255 for what is inside and 0 for what is outside, row by row; O(pixels).
+    func mask() -> [UInt8] {
+        var mask = [UInt8](repeating: 0, count: canvas.area)
+        // The shape is symmetric: a quarter of it tells all.
+        for y in 0..<(canvas.height + 1) / 2 {
+            for x in 0..<(canvas.width + 1) / 2 {
+                let value = UInt8((coverage(Double(x) + 0.5, Double(y) + 0.5) * 255).rounded())
+                let right = canvas.width - 1 - x
+                let below = (canvas.height - 1 - y) * canvas.width
+                mask[y * canvas.width + x] = value
+                mask[y * canvas.width + right] = value
+                mask[below + x] = value
+                mask[below + right] = value
+            }
+        }
+        return mask
+    }
+
+    /// How much of the pixel round a point is inside, 0–1, from the point's distance to the edge.
+    private func coverage(_ x: Double, _ y: Double) -> Double {
+        let u = abs(x - Double(canvas.width) / 2) / halfWidth
+        let v = abs(y - Double(canvas.height) / 2) / halfHeight
+        let excess = pow(u, exponent) + pow(v, exponent) - 1
+        let slope = hypot(
+            exponent * pow(u, exponent - 1) / halfWidth, exponent * pow(v, exponent - 1) / halfHeight)
+        guard slope > 0 else { return 1 }
+        return min(1, max(0, 0.5 - excess / slope))
+    }
+}

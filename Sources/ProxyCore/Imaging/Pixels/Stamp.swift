@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where something is laid over a picture: by gravity, and then moved away from the edge that gravity names.
+struct Stamp {
+    private let gravity: Gravity
+    private let horizontal: Length?
+    private let vertical: Length?
+
+    private static let range = -100_000...100_000
+    private static let zero = TransformValue.length(.pixels(FixedNumber(0)))
+    /// The declaration of `x`.
+    static let x = TransformParameter(
+        "x", .length(range), .value(zero), isScaled: true,
+        "How far it is moved inwards from the left or right edge; to the right where gravity names neither.")
+    /// The declaration of `y`.
+    static let y = TransformParameter(
+        "y", .length(range), .value(zero), isScaled: true,
+        "How far it is moved inwards from the top or bottom edge; down where gravity names neither.")
+
+    /// Reads the three parameters together.
+    init(_ arguments: TransformArguments) {
+        gravity = Gravity.place(from: arguments)
+        horizontal = arguments.length(Self.x)
+        vertical = arguments.length(Self.y)
+    }
+
+    /// Where the top left corner of something of `size` comes to lie.
+    func place(of size: PixelSize, on canvas: PixelSize) -> (left: Int, top: Int) {
+        let place = gravity.placement(of: size, on: canvas)
+        let x = horizontal?.roundedPixels(of: canvas.width) ?? 0
+        let y = vertical?.roundedPixels(of: canvas.height) ?? 0
+        guard case .compass(let east, let south) = gravity else { return place }
+        return (place.left + (east == 1 ? -x : x), place.top + (south == 1 ? -y : y))
+    }
+}

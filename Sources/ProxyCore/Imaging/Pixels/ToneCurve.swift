@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// What becomes of each of the 256 levels of a sample.
+struct ToneCurve: Sendable, Equatable {
+    /// The new level of each old one.
+    let levels: [UInt8]
+
+    /// Leaves every level as it is.
+    static let identity = ToneCurve { $0 }
+
+    private static let maximum = 255.0
+
+    /// Computes every level by a function of 0–1 whose values are clamped to 0–1 and rounded.
+    init(_ function: (Double) -> Double) {
+        levels = (0...255).map { level in
+            let value = function(Double(level) / Self.maximum)
+            return UInt8((min(1, max(0, value)) * Self.maximum).rounded())
+        }
+    }
+
+    /// From encoded sRGB to linear light, both 0–1 (IEC 61966-2-1 §5.2).
+    static func linear(_ encoded: Double) -> Double {
+        encoded <= 0.04045 ? encoded / 12.92 : pow((encoded + 0.055) / 1.055, 2.4)
+    }
+
+    /// From linear light to encoded sRGB, both 0–1.
+    static func encoded(_ linear: Double) -> Double {
+        linear <= 0.0031308 ? linear * 12.92 : 1.055 * pow(linear, 1 / 2.4) - 0.055
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What `/info` tells of a source.
+struct SourceReport {
+    private let header: ImageHeader
+    private let byteCount: Int
+    private let samples: VipsImage.SampleFacts
+    private let timing: AnimationTiming
+    private let picture: SmallPicture
+
+    /// Reads the source's header and its first frame, as small as its decoder can make it.
+    init(_ source: borrowing VipsSource, _ header: ImageHeader) throws(ImagingError) {
+        self.header = header
+        byteCount = source.count
+        let first = try VipsCoder.open(source, as: header.format, frames: .primary, shrink: .none)
+        samples = first.sampleFacts
+        let isAnimation = header.format.row.supportsAnimation && header.frames > 1
+        timing =
+            try isAnimation
+            ? VipsCoder.open(source, as: header.format, frames: .all, shrink: .none).timing
+            : AnimationTiming(delays: [], loop: 0)
+        picture = try Self.smallPicture(of: source, header)
+    }
+
+    private static func smallPicture(
+        of source: borrowing VipsSource, _ header: ImageHeader
+    ) throws(ImagingError) -> SmallPicture {
+        let upright = header.orientation > 4 ? header.size.transposed : header.size
+        let longer = max(upright.width, upright.height)
+        let factor = min(1, Double(SmallPicture.longestSide) / Double(longer))
+        var context = TransformContext(
+            maxPixels: header.size.area, maxSide: max(longer, SmallPicture.longestSide), frames: 1)
+        let image = try TransformPipeline.fitting(upright.scaled(by: factor))
+            .image(from: source, header: header, frames: .primary, in: &context)
+        let ready = try image.inColor().withAlpha()
+        let size = ready.size
+        return SmallPicture(width: size.width, height: size.height, samples: try ready.samples())
+    }
+
+    /// The report as a JSON object; every text in it is ours, and needs no escaping.
+    var json: [UInt8] {
+        let upright = header.orientation > 4 ? header.size.transposed : header.size
+        let members: [(String, String)] = [
+            ("format", Self.quoted(header.format.rawValue)),
+            ("mediaType", Self.quoted(header.format.row.mediaType)),
+            ("bytes", "\(byteCount)"),
+            ("width", "\(header.size.width)"),
+            ("height", "\(header.size.height)"),
+            ("orientation", "\(header.orientation)"),
+            ("uprightWidth", "\(upright.width)"),
+            ("uprightHeight", "\(upright.height)"),
+            ("frames", "\(header.frames)"),
+            ("loopCount", "\(timing.loop)"),
+            ("delays", "[" + timing.delays.map(String.init).joined(separator: ", ") + "]"),
+            ("alpha", "\(header.hasAlpha)"),
+            ("colorSpace", Self.quoted(samples.space.rawValue)),
+            ("bitsPerSample", "\(samples.bits)"),
+            ("profile", "\(samples.hasProfile)"),
+            (
+                "dominantColor",
+                DominantColor.color(of: picture).map { Self.quoted($0.cssText) } ?? "null"
+            ),
+            ("blurHash", Self.quoted(BlurHash.text(of: picture))),
+            ("thumbHash", Self.quoted(Self.base64(ThumbHash.bytes(of: picture)))),
+        ]
+        let lines = members.map { "  \"\($0.0)\": \($0.1)" }.joined(separator: ",\n")
+        return Array("{\n\(lines)\n}\n".utf8)
+    }
+
+    /// BlurHash's alphabet has neither quotes nor backslashes.
+    private static func quoted(_ text: String) -> String { "\"\(text)\"" }
+
+    /// Base64 with padding (RFC 4648 §4), as ThumbHash's own tools write it.
+    private static func base64(_ bytes: [UInt8]) -> String {
+        let text = Base64URL.encode(bytes).map { character -> Character in
+            character == "-" ? "+" : character == "_" ? "/" : character
+        }
+        return String(text) + String(repeating: "=", count: (4 - text.count % 4) % 4)
+    }
+}

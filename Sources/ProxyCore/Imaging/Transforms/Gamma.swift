@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// `gamma:0.8` — bends the middle tones.
+struct Gamma: CurveTransforming {
+    static let name = "gamma"
+    static let summary = "Raises the encoded colours to a power; below 1 lightens, above 1 darkens."
+    static let parameters = [amount]
+
+    private static let amount = TransformParameter(
+        "amount", .fineNumber(FixedNumber(thousandths: 100)...FixedNumber(10)), .required,
+        "The exponent; 1 leaves the picture.")
+
+    let arguments: TransformArguments
+    let curve: ToneCurve
+
+    init(_ arguments: TransformArguments) throws(TransformError) {
+        self.arguments = arguments
+        let amount = arguments.number(Self.amount) ?? 1
+        curve = ToneCurve { pow($0, amount) }
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `mask:circle` — cuts to a shape.
+struct Mask: ImageTransforming {
+    static let name = "mask"
+    static let summary = "Cuts to a shape in the middle of the picture; what is outside becomes transparent."
+    static let parameters = [shape]
+
+    private static let shape = TransformParameter(
+        "shape", .word(["circle", "ellipse", "squircle"]), .required,
+        "circle and squircle are as wide as the shorter side, ellipse fills the picture.")
+
+    /// What stays.
+    private enum Shape: String {
+        case circle, ellipse, squircle
+    }
+
+    let arguments: TransformArguments
+    private let shape: Shape
+
+    init(_ arguments: TransformArguments) throws(TransformError) {
+        self.arguments = arguments
+        shape = arguments.choice(Self.shape) ?? .circle
+    }
+
+    func apply(
+        to image: consuming VipsImage, in context: inout TransformContext
+    ) throws(ImagingError) -> VipsImage {
+        try image.masked(by: mask(image.size))
+    }
+
+    private func mask(_ size: PixelSize) -> [UInt8] {
+        let half = Double(min(size.width, size.height)) / 2
+        let drawing =
+            switch shape {
+            case .circle: ShapeMask(canvas: size, exponent: 2, halfWidth: half, halfHeight: half)
+            case .squircle: ShapeMask(canvas: size, exponent: 4, halfWidth: half, halfHeight: half)
+            case .ellipse:
+                ShapeMask(
+                    canvas: size, exponent: 2, halfWidth: Double(size.width) / 2,
+                    halfHeight: Double(size.height) / 2)
+            }
+        return drawing.mask()
+    }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `opacity:0.5` — lets what is below show through.
+struct Opacity: ImageTransforming {
+    static let name = "opacity"
+    static let summary = "Multiplies alpha."
+    static let parameters = [amount]
+
+    private static let amount = TransformParameter(
+        "amount", .number(0...1), .required, "0 is transparent, 1 leaves the picture.")
+
+    let arguments: TransformArguments
+    private let factor: Double
+
+    init(_ arguments: TransformArguments) throws(TransformError) {
+        self.arguments = arguments
+        factor = arguments.number(Self.amount) ?? 1
+    }
+
+    func apply(
+        to image: consuming VipsImage, in context: inout TransformContext
+    ) throws(ImagingError) -> VipsImage {
+        factor == 1 ? image : try image.faded(by: factor)
+    }
+}

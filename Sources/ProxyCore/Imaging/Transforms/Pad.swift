@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `pad:10:20:10:20` — adds borders.
+struct Pad: ImageTransforming {
+    static let name = "pad"
+    static let summary = "Adds borders."
+    static let parameters = [top, right, bottom, left, color]
+
+    private static let top = side("top", "height")
+    private static let right = side("right", "width")
+    private static let bottom = side("bottom", "height")
+    private static let left = side("left", "width")
+    private static let color = TransformParameter(
+        "color", .color, .value(.color(.transparent)),
+        "The borders' colour; transparent shows as white in formats without transparency.")
+
+    private static func side(_ name: String, _ reference: String) -> TransformParameter {
+        TransformParameter(
+            name, .length(0...100_000), .value(.length(.pixels(FixedNumber(0)))), isScaled: true,
+            "The border's width on this side; a percentage is of the picture's \(reference).")
+    }
+
+    let arguments: TransformArguments
+    private let background: PixelColor
+
+    init(_ arguments: TransformArguments) throws(TransformError) {
+        self.arguments = arguments
+        background = arguments.color(Self.color) ?? .transparent
+    }
+
+    func apply(
+        to image: consuming VipsImage, in context: inout TransformContext
+    ) throws(ImagingError) -> VipsImage {
+        let size = image.size
+        let left = pixels(Self.left, of: size.width)
+        let top = pixels(Self.top, of: size.height)
+        let canvas = PixelSize(
+            left + size.width + pixels(Self.right, of: size.width),
+            top + size.height + pixels(Self.bottom, of: size.height))
+        guard canvas != size else { return image }
+        try context.check(canvas)
+        return try image.placed(on: canvas, left: left, top: top, over: background)
+    }
+
+    private func pixels(_ parameter: TransformParameter, of side: Int) -> Int {
+        arguments.length(parameter)?.roundedPixels(of: side) ?? 0
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `pixelate:12` — makes a mosaic.
+struct Pixelate: ImageTransforming {
+    static let name = "pixelate"
+    static let summary = "Makes a mosaic: each square takes the mean of its pixels."
+    static let parameters = [size]
+
+    private static let size = TransformParameter(
+        "size", .length(1...100_000), .required, isScaled: true,
+        "The squares' side; a percentage is of the picture's shorter side.")
+
+    let arguments: TransformArguments
+    private let side: Length?
+
+    init(_ arguments: TransformArguments) throws(TransformError) {
+        self.arguments = arguments
+        side = arguments.length(Self.size)
+    }
+
+    func apply(
+        to image: consuming VipsImage, in context: inout TransformContext
+    ) throws(ImagingError) -> VipsImage {
+        let shorter = min(image.size.width, image.size.height)
+        let pixels = max(1, side?.roundedPixels(of: shorter) ?? 1)
+        let ready = try image.inMemory()
+        guard ready.hasAlpha else { return try ready.mosaic(of: pixels) }
+        return try ready.premultiplied().mosaic(of: pixels).unpremultiplied()
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `sharpen:1:0.8` — brings out edges.
+struct Sharpen: ImageTransforming {
+    static let name = "sharpen"
+    static let summary = "Sharpens by an unsharp mask: adds the difference to a blurred copy."
+    static let parameters = [sigma, amount]
+
+    private static let sigma = TransformParameter(
+        "sigma", .fineNumber(FixedNumber(thousandths: 100)...FixedNumber(250)),
+        .value(.number(FixedNumber(thousandths: 500))), isScaled: true,
+        "The standard deviation of the blur, in pixels.")
+    private static let amount = TransformParameter(
+        "amount", .number(0...10), .value(.number(FixedNumber(1))), "How much of the difference is added.")
+
+    let arguments: TransformArguments
+    private let deviation: Double
+    private let strength: Double
+
+    init(_ arguments: TransformArguments) throws(TransformError) {
+        self.arguments = arguments
+        deviation = arguments.number(Self.sigma) ?? 1
+        strength = arguments.number(Self.amount) ?? 1
+    }
+
+    func apply(
+        to image: consuming VipsImage, in context: inout TransformContext
+    ) throws(ImagingError) -> VipsImage {
+        let ready = try image.inMemory()
+        return try ready.mixed(1 + strength, with: ready.softened(sigma: deviation), -strength)
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `speed:2` — plays an animation faster or slower.
+struct Speed: ImageTransforming {
+    static let name = "speed"
+    static let summary = "Plays an animation faster or slower; a still stays as it is."
+    static let parameters = [factor]
+
+    private static let factor = TransformParameter(
+        "factor", .fineNumber(FixedNumber(thousandths: 10)...FixedNumber(100)), .required,
+        "2 is twice as fast, 0.5 half as fast.")
+
+    /// Browsers show frames that last less for a tenth of a second instead, in milliseconds.
+    private static let shortest = 20
+    private static let longest = 655_350
+
+    let arguments: TransformArguments
+    private let factor: Double
+
+    init(_ arguments: TransformArguments) throws(TransformError) {
+        self.arguments = arguments
+        factor = arguments.number(Self.factor) ?? 1
+    }
+
+    func apply(
+        to image: consuming VipsImage, in context: inout TransformContext
+    ) throws(ImagingError) -> VipsImage {
+        image
+    }
+
+    func schedule(_ playback: inout Playback) {
+        playback.delays = playback.delays.map { delay in
+            let wanted = Int((Double(delay) / factor).rounded())
+            return max(min(delay, Self.shortest), min(wanted, Self.longest))
+        }
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `text:Good_morning:32:Serif:fff:south` — draws text.
+struct Text: ImageTransforming {
+    static let name = "text"
+    static let summary = "Draws text with Pango, broken into lines at the picture's width."
+    static let parameters = [
+        text, size, font, color, Gravity.placement, Stamp.x, Stamp.y, encodedText,
+    ]
+
+    /// Most bytes of a text.
+    private static let limit = 1_000
+    private static let text = TransformParameter(
+        "text", .text(limit: limit), .absent, "The text; what the grammar does not allow goes into text64.")
+    private static let size = TransformParameter(
+        "size", .length(1...2_000), .value(.length(.pixels(FixedNumber(24)))), isScaled: true,
+        "The letters' size (of an em); a percentage is of the picture's height.")
+    private static let font = TransformParameter(
+        "font", .text(limit: 100), .value(.text("sans")),
+        "A font family that is installed, with a style if wanted: DejaVu_Serif_Bold.")
+    private static let color = TransformParameter(
+        "color", .color, .value(.color(.black)), "The letters' colour.")
+    private static let encodedText = TransformParameter(
+        "text64", .encodedText(limit: limit), .absent, "The text, in place of text.")
+
+    let arguments: TransformArguments
+    private let content: String
+    private let size: Length?
+    private let family: String
+    private let color: PixelColor
+    private let stamp: Stamp
+
+    init(_ arguments: TransformArguments) throws(TransformError) {
+        content = try Self.content(of: arguments)
+        self.arguments = arguments.replacing(Self.canonical(content))
+        size = arguments.length(Self.size)
+        family = Self.spaced(arguments.text(Self.font) ?? "")
+        color = arguments.color(Self.color) ?? .black
+        stamp = Stamp(arguments)
+    }
+
+    // MARK: - What to draw
+
+    private static func content(of arguments: TransformArguments) throws(TransformError) -> String {
+        let plain = arguments.text(text)
+        let encoded = arguments.text(encodedText)
+        guard plain == nil || encoded == nil else {
+            throw arguments.error(.conflict(with: text.name), encodedText)
+        }
+        guard plain != nil || encoded != nil else { throw arguments.error(.missing, text) }
+        let content = plain.map(spaced) ?? decoded(encoded ?? "")
+        guard content.contains(where: { !$0.isWhitespace }) else {
+            throw arguments.error(.emptyValue, plain == nil ? encodedText : text)
+        }
+        return content
+    }
+
+    private static func spaced(_ text: String) -> String {
+        String(text.map { $0 == "_" ? " " : $0 })
+    }
+
+    private static func decoded(_ text: String) -> String {
+        String(decoding: Base64URL.decode(text.utf8) ?? [], as: UTF8.self)
+    }
+
+    /// One spelling for one text: plain where that can say it.
+    private static func canonical(_ content: String) -> [String: TransformValue?] {
+        let isPlain = content.utf8.allSatisfy { byte in
+            byte == UInt8(ascii: " ") || (byte != UInt8(ascii: "_") && TransformParser.isAllowed(byte))
+        }
+        guard isPlain else {
+            return [text.name: TransformValue?.none, encodedText.name: .text(Base64URL.encode(content.utf8))]
+        }
+        let spelled = String(content.map { $0 == " " ? "_" : $0 })
+        return [text.name: .text(spelled), encodedText.name: TransformValue?.none]
+    }
+
+    // MARK: - Drawing
+
+    func apply(
+        to image: consuming VipsImage, in context: inout TransformContext
+    ) throws(ImagingError) -> VipsImage {
+        let canvas = image.size
+        let pixels = max(1, size?.pixels(of: canvas.height) ?? 1)
+        // Before a letter is drawn: letters are narrower than an em, so they cover less.
+        guard pixels * pixels * Double(content.count) <= Double(context.maxPixels) else {
+            throw .tooManyPixels
+        }
+        let letters = try VipsImage.text(
+            content, font: "\(family) \(FixedNumber(rounding: pixels))", width: canvas.width)
+        let drawing = try letters.uniform(color).masked(by: letters)
+        return try image.stamped(with: drawing, at: stamp.place(of: drawing.size, on: canvas))
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `trim:10` — cuts uniform borders.
+struct Trim: ImageTransforming {
+    static let name = "trim"
+    static let summary = "Cuts borders of one colour; of an animation, what is border on every frame."
+    static let parameters = [threshold, color]
+
+    private static let threshold = TransformParameter(
+        "threshold", .number(0...255), .value(.number(FixedNumber(10))),
+        "How far a channel may be from the colour, in levels, and still be border.")
+    private static let color = TransformParameter(
+        "color", .color, .absent, "The border's colour; the top left pixel's when absent.")
+
+    let arguments: TransformArguments
+    private let tolerance: Double
+    private let color: PixelColor?
+
+    init(_ arguments: TransformArguments) throws(TransformError) {
+        self.arguments = arguments
+        tolerance = arguments.number(Self.threshold) ?? 0
+        color = arguments.color(Self.color)
+    }
+
+    func apply(
+        to image: consuming VipsImage, in context: inout TransformContext
+    ) throws(ImagingError) -> VipsImage {
+        guard let rectangle = context.rectangle else { throw .emptyResult }
+        return try image.cropped(to: rectangle)
+    }
+
+    let looksAhead = true
+
+    func survey(
+        _ image: borrowing VipsImage, in context: inout TransformContext
+    ) throws(ImagingError) {
+        // Where nothing shows, colours do not count.
+        let picture = try image.hasAlpha ? image.premultiplied() : image.duplicate()
+        let border = try border(of: picture)
+        guard border.count == picture.bands else {
+            // A border that the picture cannot have: nothing is cut.
+            context.rectangle = PixelRectangle(left: 0, top: 0, size: image.size)
+            return
+        }
+        guard let inside = try picture.extent(differingFrom: border, by: tolerance) else { return }
+        context.rectangle = context.rectangle?.union(inside) ?? inside
+    }
+
+    /// The border's samples as the bands of the picture have them.
+    private func border(of picture: borrowing VipsImage) throws(ImagingError) -> [Double] {
+        guard let color else {
+            let corner = PixelRectangle(left: 0, top: 0, size: PixelSize(1, 1))
+            return try picture.cropped(to: corner).samples().map(Double.init)
+        }
+        if picture.isGrey, !color.isGrey { return [] }
+        if !picture.hasAlpha, !color.isOpaque { return [] }
+        let levels = color.components.prefix(3).map { $0 * color.opacity }
+        let colors = picture.isGrey ? Array(levels.prefix(1)) : levels
+        return picture.hasAlpha ? colors + [Double(color.alpha)] : colors
+    }
+}

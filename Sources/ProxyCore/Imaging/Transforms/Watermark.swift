@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `watermark:logo:southeast:10:10` — lays a configured image over the picture.
+struct Watermark: ImageTransforming {
+    static let name = "watermark"
+    static let summary = "Lays a configured image over the picture."
+    static let parameters = [
+        image, Gravity.placement(otherwise: "southeast"), Stamp.x, Stamp.y, scale, opacity, tile,
+    ]
+
+    private static let image = TransformParameter(
+        "name", .name, .required, "The image's name in the configuration.")
+    private static let scale = TransformParameter(
+        "scale", .number(0...1), .absent,
+        "Its size: it fits inside this share of the picture's sides; its own size when absent.")
+    private static let opacity = TransformParameter(
+        "opacity", .number(0...1), .value(.number(FixedNumber(1))), "Multiplies its alpha.")
+    private static let tile = TransformParameter.flag("tile", "Whether it is repeated all over the picture.")
+
+    let arguments: TransformArguments
+    /// The image's name in the configuration.
+    let imageName: String
+    private let share: Double?
+    private let strength: Double
+    private let isTiled: Bool
+    private let stamp: Stamp
+
+    init(_ arguments: TransformArguments) throws(TransformError) {
+        self.arguments = arguments
+        imageName = arguments.text(Self.image) ?? ""
+        share = arguments.number(Self.scale)
+        strength = arguments.number(Self.opacity) ?? 1
+        isTiled = arguments.isOn(Self.tile)
+        stamp = Stamp(arguments)
+    }
+
+    func apply(
+        to image: consuming VipsImage, in context: inout TransformContext
+    ) throws(ImagingError) -> VipsImage {
+        let canvas = image.size
+        let mark = try sized(context.overlay(named: imageName), for: canvas)
+        let ready = try strength == 1 ? mark.duplicate() : mark.faded(by: strength)
+        let place = stamp.place(of: ready.size, on: canvas)
+        guard isTiled else { return try image.stamped(with: ready, at: place) }
+        let wall = try ready.inMemory().surrounded(on: canvas, left: place.left, top: place.top, by: .tiled)
+        return try image.stamped(with: wall, at: (0, 0))
+    }
+
+    private func sized(
+        _ mark: borrowing VipsImage, for canvas: PixelSize
+    ) throws(ImagingError) -> VipsImage {
+        guard let share else { return try mark.duplicate() }
+        let factor = min(
+            Double(canvas.width) * share / Double(mark.size.width),
+            Double(canvas.height) * share / Double(mark.size.height))
+        return try mark.resized(to: mark.size.scaled(by: factor))
+    }
+}

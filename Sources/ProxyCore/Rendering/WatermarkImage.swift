@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Crypto
+
+/// A configured image that `watermark` lays over others. Configuration: `watermarks`.
+///
+/// Travels with the plan that names it. Its encoded form leaves the bytes out: they reach a worker by a descriptor.
+public struct WatermarkImage: Sendable, Hashable, Codable {
+    /// The name in the configuration.
+    public let name: String
+    /// The SHA-256 of the bytes in hexadecimal, so that a changed file makes other results.
+    public let digest: String
+    /// The encoded picture; empty after decoding.
+    public private(set) var bytes: [UInt8] = []
+
+    /// Most bytes of one.
+    public static let maxBytes = 4 << 20
+    /// What it may be.
+    public static let formats: Set<ImageFormat> = [.png, .webp, .jpeg, .gif, .avif]
+    /// Most different ones in one pipeline.
+    public static let maxPerPipeline = 4
+
+    private enum CodingKeys: String, CodingKey {
+        case name, digest
+    }
+
+    /// Takes an encoded picture.
+    public init(name: String, bytes: [UInt8]) {
+        self.name = name
+        self.bytes = bytes
+        digest = SHA256.hash(data: bytes).map { String(Int($0) + 0x100, radix: 16).suffix(2) }.joined()
+    }
+
+    /// Compares digests.
+    public static func == (left: WatermarkImage, right: WatermarkImage) -> Bool {
+        left.name == right.name && left.digest == right.digest
+    }
+
+    /// Hashes the digest.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(name)
+        hasher.combine(digest)
+    }
+
+    /// The same with its bytes, as a worker has received them.
+    func holding(_ bytes: [UInt8]) -> WatermarkImage {
+        var image = self
+        image.bytes = bytes
+        return image
+    }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ProxyCore
+
+@Suite("Operations on the canvas")
+struct CanvasTests {
+    private static let red: [UInt8] = [255, 0, 0]
+
+    /// A red rectangle on another colour.
+    private static func framed(_ border: [UInt8], left: Int = 7, top: Int = 5) -> TestPicture {
+        TestPicture(40, 30, bands: border.count) { x, y in
+            let isInside = (left..<30).contains(x) && (top..<22).contains(y)
+            return isInside ? Array((red + [255]).prefix(border.count)) : border
+        }
+    }
+
+    @Test(
+        "trim cuts what is like the corner",
+        arguments: [[255, 255, 255], [8, 60, 90], [0, 0, 0, 0], [9, 200, 9, 0], [40]] as [[UInt8]])
+    func trim(border: [UInt8]) async throws {
+        let picture = Self.framed(border)
+
+        let found = try await rendered(picture.encoded(as: .png), "trim").picture
+
+        #expect(found.width == 23 && found.height == 17)
+        #expect(found[0, 0][0] == 255 && found[22, 16][0] == 255)
+    }
+
+    @Test("trim's threshold is how far a level may be from the colour")
+    func trimThreshold() async throws {
+        let picture = TestPicture(20, 20) { x, y in
+            (5..<15).contains(x) && (5..<15).contains(y) ? [120, 100, 100] : [100, 100, 100]
+        }
+        let bytes = try picture.encoded(as: .png)
+
+        #expect(try await rendered(bytes, "trim:19").picture.width == 10)
+        await #expect(throws: RenderError.emptyResult) { try await rendered(bytes, "trim:20") }
+        #expect(try await rendered(bytes, "trim:10:000").picture.width == 20)
+        #expect(try await rendered(bytes, "trim:10:color=646464").picture.width == 10)
+    }
+
+    @Test("Of an animation, trim cuts what is border on every frame")
+    func trimAnimation() async throws {
+        let frames = [(7, 5), (3, 9)].map { Self.framed([255, 255, 255], left: $0.0, top: $0.1) }
+        let bytes = try TestPicture.animation(frames, delays: [100, 100], loop: 0, as: .webp)
+
+        let found = try await rendered(bytes, "trim", as: .explicit(.webp)) { $0.isLossless = true }
+
+        #expect(found.rendition.width == 27 && found.rendition.height == 17)
+    }
+
+    @Test("pad adds borders on each side, in the order of CSS")
+    func pad() async throws {
+        let bytes = try TestPicture.quarters(20, 10).encoded(as: .png)
+
+        let clear = try await rendered(bytes, "pad:1:2:3:4").picture
+        let blue = try await rendered(bytes, "pad:left=50pc:top=10pc:color=00f").picture
+
+        #expect(clear.width == 26 && clear.height == 14 && clear.bands == 4)
+        #expect(clear[0, 0][3] == 0 && clear[4, 1] == Self.red + [255] && clear[3, 1][3] == 0)
+        #expect(clear[23, 10] == [255, 255, 255, 255] && clear[24, 10][3] == 0 && clear[23, 11][3] == 0)
+        #expect(blue.width == 30 && blue.height == 11 && blue.bands == 3)
+        #expect(blue[0, 0] == [0, 0, 255] && blue[10, 1] == Self.red)
+    }
+
+    @Test("A transparent border is white where the format knows no transparency")
+    func whitePad() async throws {
+        let bytes = try TestPicture.plain(16, 16, [0, 0, 0]).encoded(as: .png)
+
+        let found = try await rendered(bytes, "pad:16:16:16:16", as: .explicit(.jpeg)).picture
+
+        #expect(
+            found.bands == 3 && found[2, 2].allSatisfy { $0 > 250 } && found[24, 24].allSatisfy { $0 < 5 })
+    }
+
+    @Test("extend places the picture by gravity and cuts what does not fit")
+    func extend() async throws {
+        let bytes = try TestPicture.quarters(20, 20).encoded(as: .png)
+
+        let middle = try await rendered(bytes, "extend:40x30").picture
+        let corner = try await rendered(bytes, "extend:40x30:southeast:color=0f0").picture
+        let narrow = try await rendered(bytes, "extend:10x40:west").picture
+
+        #expect(middle.width == 40 && middle.height == 30)
+        #expect(middle[10, 5] == Self.red + [255] && middle[9, 5][3] == 0 && middle[10, 4][3] == 0)
+        #expect(corner.bands == 3 && corner[20, 10] == Self.red && corner[19, 10] == [0, 255, 0])
+        #expect(narrow.width == 10 && narrow.height == 40)
+        #expect(narrow[0, 10] == Self.red + [255] && narrow[9, 9][3] == 0)
+    }
+
+    @Test("extend continues the edge, mirrors, or shows the picture itself blurred")
+    func extendFill() async throws {
+        let picture = TestPicture(20, 10) { x, _ in [UInt8(x * 12), 0, 0] }
+        let bytes = try picture.encoded(as: .png)
+
+        let edge = try await rendered(bytes, "extend:40x10:fill=edge").picture
+        let mirror = try await rendered(bytes, "extend:40x10:fill=mirror").picture
+        let blur = try await rendered(bytes, "extend:40x30:fill=blur").picture
+
+        #expect(edge[0, 5] == picture[0, 0] && edge[39, 5] == picture[19, 0])
+        #expect(
+            mirror[9, 5] == picture[0, 0] && mirror[0, 5] == picture[9, 0] && mirror[30, 5] == picture[19, 0])
+        #expect(blur.bands == 3 && blur[10, 10] == picture[0, 0] && blur[29, 19] == picture[19, 0])
+        #expect(blur[0, 0][0] < blur[39, 0][0])
+        #expect(throws: TransformError.self) {
+            try TransformPipeline(parsing: "extend:4x4:fill=blur:color=fff")
+        }
+    }
+
+    @Test("A picture with alpha lies on itself blurred")
+    func extendBlurredAlpha() async throws {
+        let picture = TestPicture(20, 20, bands: 4) { x, _ in x < 10 ? [200, 30, 30, 255] : [0, 0, 0, 0] }
+
+        let found = try await rendered(picture.encoded(as: .png), "extend:40x20:fill=blur").picture
+
+        #expect(zip(found[12, 10], [200, 30, 30, 255]).allSatisfy { abs(Int($0) - $1) <= 2 })
+    }
+
+    @Test("mask keeps as much as the shape's area")
+    func mask() async throws {
+        let bytes = try TestPicture.plain(200, 100, Self.red).encoded(as: .png)
+        let shapes = [
+            ("circle", Double.pi * 50 * 50), ("ellipse", Double.pi * 100 * 50),
+            // Γ(1 + 1/4)² / Γ(1 + 1/2) of the square.
+            ("squircle", 0.9270373386 * 100 * 100),
+        ]
+        for (name, area) in shapes {
+            let found = try await rendered(bytes, "mask:\(name)").picture
+
+            let sum = stride(from: 3, to: found.samples.count, by: 4).reduce(0) {
+                $0 + Int(found.samples[$1])
+            }
+            #expect(abs(Double(sum) / 255 - area) < area * 0.004, "\(name)")
+            #expect(found[100, 50] == Self.red + [255] && found[0, 0][3] == 0)
+        }
+    }
+
+    @Test("rotate without fit is measured by what it leaves")
+    func rotateLimit() async throws {
+        let bytes = try TestPicture.plain(100, 100, Self.red).encoded(as: .png)
+
+        let found = try await rendered(bytes, "rotate:45:0") { $0.limits.outputPixels = 10_000 }.picture
+
+        #expect(found.width == 100 && found.height == 100 && found[50, 50] == Self.red + [255])
+        await #expect(throws: RenderError.resultTooLarge) {
+            try await rendered(bytes, "rotate:45") { $0.limits.outputPixels = 10_000 }
+        }
+        await #expect(throws: RenderError.resultTooLarge) {
+            try await rendered(bytes, "pad:1") { $0.limits.outputPixels = 10_000 }
+        }
+        await #expect(throws: RenderError.resultTooLarge) {
+            try await rendered(bytes, "extend:101x100") { $0.limits.outputPixels = 10_000 }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+@Suite("Watermarks and text")
+struct OverlayTests {
+    private static let base = TestPicture.plain(100, 60, [40, 80, 120])
+    /// 20 × 10: red on the left, half transparent green on the right.
+    private static let mark = TestPicture(20, 10, bands: 4) { x, _ in
+        x < 10 ? [255, 0, 0, 255] : [0, 255, 0, 128]
+    }
+
+    private func marked(
+        _ text: String, base: TestPicture = base, mark: TestPicture = mark,
+        as format: RenderPlan.FormatChoice = .explicit(.png)
+    ) async throws -> (rendition: Rendition, picture: TestPicture, bytes: [UInt8]) {
+        let bytes = try mark.encoded(as: .png)
+        return try await rendered(base.encoded(as: .png), text, as: format) {
+            $0.watermarks = [WatermarkImage(name: "logo", bytes: bytes)]
+        }
+    }
+
+    private func isNear(_ pixel: [UInt8], _ wanted: [UInt8]) -> Bool {
+        pixel.count == wanted.count && zip(pixel, wanted).allSatisfy { abs(Int($0) - Int($1)) <= 2 }
+    }
+
+    @Test("A watermark lies in its corner, moved inwards, and mixes by its alpha")
+    func corners() async throws {
+        let plain = try await marked("watermark:logo").picture
+        let moved = try await marked("watermark:logo:northwest:5:7").picture
+        let inner = try await marked("watermark:logo:southeast:5:7").picture
+
+        #expect(plain.bands == 3)
+        #expect(isNear(plain[80, 50], [255, 0, 0]) && isNear(plain[79, 50], [40, 80, 120]))
+        #expect(isNear(plain[95, 55], [20, 168, 60]))
+        #expect(isNear(moved[5, 7], [255, 0, 0]) && isNear(moved[4, 7], [40, 80, 120]))
+        #expect(isNear(inner[75, 43], [255, 0, 0]) && isNear(inner[75, 53], [40, 80, 120]))
+    }
+
+    @Test("scale is a share of the picture, opacity multiplies alpha")
+    func scaleAndOpacity() async throws {
+        let found = try await marked("watermark:logo:northwest:scale=0.5:opacity=0.5").picture
+
+        #expect(isNear(found[10, 10], [148, 40, 60]) && isNear(found[40, 10], [30, 124, 90]))
+        #expect(isNear(found[51, 10], [40, 80, 120]) && isNear(found[10, 26], [40, 80, 120]))
+    }
+
+    @Test("tile repeats it all over, from where it would lie alone")
+    func tile() async throws {
+        let found = try await marked("watermark:logo:northwest:5:5:tile=1").picture
+
+        for (x, y) in [(5, 5), (25, 15), (85, 45), (14, 55)] { #expect(isNear(found[x, y], [255, 0, 0])) }
+        #expect(isNear(found[0, 0], [20, 168, 60]) && isNear(found[99, 59], [20, 168, 60]))
+    }
+
+    @Test("What is larger than the picture, or beside it, is cut")
+    func cut() async throws {
+        let large = TestPicture.plain(300, 200, [9, 9, 9, 255])
+
+        #expect(isNear(try await marked("watermark:logo:center", mark: large).picture[50, 30], [9, 9, 9]))
+        let beside = try await marked("watermark:logo:northwest:200:0").picture
+        #expect(beside == Self.base)
+    }
+
+    @Test("A transparent or grey picture takes a watermark, too, and frames of an animation")
+    func others() async throws {
+        let clear = TestPicture.plain(40, 40, [0, 0, 0, 0])
+        let found = try await marked("watermark:logo:northwest", base: clear).picture
+        let grey = try await marked("watermark:logo:northwest", base: .plain(40, 40, [77])).picture
+
+        #expect(isNear(found[2, 2], [255, 0, 0, 255]) && isNear(found[15, 2], [0, 255, 0, 128]))
+        #expect(found[30, 30][3] == 0)
+        #expect(isNear(grey[2, 2], [255, 0, 0]) && isNear(grey[30, 30], [77, 77, 77]))
+
+        let frames = [[9, 9, 9], [90, 90, 90]].map { TestPicture.plain(40, 20, $0.map(UInt8.init)) }
+        let bytes = try TestPicture.animation(frames, delays: [50, 50], loop: 0, as: .webp)
+        let mark = try Self.mark.encoded(as: .png)
+        let moving = try await rendered(bytes, "watermark:logo:northwest", as: .explicit(.webp)) {
+            $0.watermarks = [WatermarkImage(name: "logo", bytes: mark)]
+            $0.isLossless = true
+        }
+        #expect(moving.rendition.frames == 2)
+        #expect(isNear(Array(moving.picture[2, 22].prefix(3)), [255, 0, 0]))
+    }
+
+    @Test("A worker gets a watermark's bytes by a descriptor")
+    func inWorker() async throws {
+        var configuration = TransformConfiguration()
+        configuration.workers = 1
+        let pool = WorkerPool(configuration: configuration, executable: DaemonProcess.executable)
+        try await pool.start()
+        var plan = RenderPlan(
+            pipeline: try TransformPipeline(parsing: "watermark:logo,watermark:other:northwest"),
+            format: .explicit(.png))
+        plan.watermarks = [
+            WatermarkImage(name: "logo", bytes: try Self.mark.encoded(as: .png)),
+            WatermarkImage(name: "other", bytes: try TestPicture.plain(4, 4, [0, 0, 9]).encoded(as: .png)),
+        ]
+        let target = try RenderTarget()
+
+        let rendition = try await pool.render(
+            plan, from: .bytes(Self.base.encoded(as: .png)), into: target.file, at: 0)
+
+        let picture = try TestPicture(decoding: target.bytes(rendition))
+        #expect(isNear(picture[80, 50], [255, 0, 0]) && isNear(picture[1, 1], [0, 0, 9]))
+        await pool.stop()
+    }
+
+    @Test("Text shows in its colour where it is placed")
+    func text() async throws {
+        let bytes = try TestPicture.plain(200, 100, [255, 255, 255]).encoded(as: .png)
+
+        let found = try await rendered(bytes, "text:IIIIII:40:DejaVu_Sans:f00:southeast:10:10").picture
+
+        let red = (0..<100).flatMap { y in (0..<200).map { (x: $0, y: y) } }
+            .filter { isNear(found[$0.x, $0.y], [255, 0, 0]) }
+        #expect(found.bands == 3 && red.count > 300)
+        // The last letter's own side bearing is part of it.
+        #expect((185...189).contains(red.map(\.x).max() ?? 0) && red.map(\.y).max() == 89)
+        #expect((25...32).contains(90 - (red.map(\.y).min() ?? 0)), "capitals are 0.73 em high")
+    }
+
+    @Test("Long text is broken into lines, and markup is no markup")
+    func lines() async throws {
+        let bytes = try TestPicture.plain(120, 200, [255, 255, 255]).encoded(as: .png)
+        let content = Base64URL.encode("<b>a & b</b>\nÄ".utf8)
+
+        let short = try await rendered(bytes, "text:word:20").picture
+        let long = try await rendered(bytes, "text:word_word_word_word_word_word:20").picture
+        let marked = try await rendered(bytes, "text:text64=\(content):size=20").picture
+
+        func height(_ picture: TestPicture) -> Int {
+            let rows = (0..<200).filter { y in (0..<120).contains { picture[$0, y][0] < 128 } }
+            return (rows.max() ?? 0) - (rows.min() ?? 0) + 1
+        }
+        #expect(height(long) > 2 * height(short))
+        #expect(height(marked) > height(short))
+    }
+
+    @Test("Text too large to be drawn is refused before it is, and invisible text leaves nothing to draw")
+    func bounds() async throws {
+        let bytes = try TestPicture.plain(20, 20, [255, 255, 255]).encoded(as: .png)
+
+        await #expect(throws: RenderError.resultTooLarge) {
+            try await rendered(bytes, "text:" + String(repeating: "m", count: 500) + ":2000")
+        }
+        await #expect(throws: RenderError.emptyResult) {
+            try await rendered(bytes, "text:text64=" + Base64URL.encode("\u{200B}".utf8))
+        }
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+@Suite("The reference of operations")
+struct ReferenceTests {
+    @Test("docs/transforms.md holds the table that the declarations give (imageproxyd transforms --markdown)")
+    func table() {
+        let page = TextFiles.read("docs/transforms.md")
+
+        #expect(page.contains(TransformPipeline.referenceTable))
+    }
+
+    @Test("Every operation is told of in one line, and its parameters, too")
+    func lines() {
+        for operation in TransformPipeline.catalogue {
+            #expect(operation.summary.hasSuffix(".") && !operation.summary.contains("\n"))
+            for parameter in operation.parameters {
+                #expect(parameter.summary.hasSuffix("."), "\(operation.name):\(parameter.name)")
+                #expect(!parameter.summary.contains("|") && !parameter.allowed.contains("|"))
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CVips
+import Testing
+
+@testable import ProxyCore
+
+@Suite("Metadata of what is written")
+struct MetadataTests {
+    private static let latitude = "exif-ifd3-GPSLatitude"
+    private static let xmp =
+        "<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>"
+        + "<rdf:Description xmlns:dc='http://purl.org/dc/elements/1.1/'><dc:rights><rdf:Alt>"
+        + "<rdf:li xml:lang='x-default'>© Grace &amp; Co</rdf:li></rdf:Alt></dc:rights></rdf:Description>"
+        + "</rdf:RDF></x:xmpmeta>"
+
+    /// A JPEG that says where and by whom it was taken, lying on its side.
+    private static func source(exif: Bool = true, xmp: Bool = false) throws -> [UInt8] {
+        let image = try TestPicture.ramps(40, 20).image().duplicate()
+        image.set("orientation", to: 6)
+        if exif {
+            image.set("exif-ifd0-Copyright", to: "Ada (Lovelace) (ASCII)")
+            image.set("exif-ifd0-Artist", to: "Byron (ASCII)")
+            image.set("exif-ifd0-Software", to: "Engine (ASCII)")
+            image.set(latitude, to: "51/1 30/1 0/1 (Rational)")
+        }
+        if xmp {
+            let bytes = Array(Self.xmp.utf8)
+            vips_image_set_blob_copy(image.raw, "xmp-data", bytes, bytes.count)
+        }
+        return try TestPicture.bytes(of: image, as: .jpeg)
+    }
+
+    private func fields(_ bytes: [UInt8]) throws -> (ownership: Ownership, hasLocation: Bool, image: Int) {
+        let source = try openedSource(bytes)
+        let format = try #require(ImageFormat(sniffing: bytes))
+        let image = try VipsCoder.open(source, as: format, frames: .primary, shrink: .none)
+        return (
+            image.ownership, shim_has_field(image.raw, Self.latitude) != 0, image.orientation
+        )
+    }
+
+    /// The EXIF chunk of a PNG.
+    private func exif(inPNG bytes: [UInt8]) -> ExifBlock? {
+        guard let start = bytes.indices.first(where: { bytes[$0...].starts(with: "eXIf".utf8) }) else {
+            return nil
+        }
+        let length = bytes[start - 4..<start].reduce(0) { $0 << 8 | Int($1) }
+        return ExifBlock(Array(bytes[start + 4..<start + 4 + length]))
+    }
+
+    @Test("strip keeps maker and copyright, and nothing else", arguments: [ImageFormat.jpeg, .webp, .avif])
+    func strip(format: ImageFormat) async throws {
+        let found = try await fields(rendered(Self.source(), as: .explicit(format)).bytes)
+
+        #expect(found.ownership.copyright == "Ada (Lovelace)" && found.ownership.artist == "Byron")
+        #expect(!found.hasLocation && found.image == 1)
+        let bytes = try await rendered(Self.source(), as: .explicit(format)).bytes
+        #expect(!bytes.indices.contains { bytes[$0...].starts(with: "Engine".utf8) })
+    }
+
+    @Test("PNG and GIF keep them, too, in ways of their own")
+    func chunks() async throws {
+        let png = try await rendered(Self.source(), as: .explicit(.png)).bytes
+        let gif = try await rendered(Self.source(), as: .explicit(.gif)).bytes
+
+        let block = try #require(exif(inPNG: png))
+        #expect(block.text(.copyright) == "Ada (Lovelace)" && block.text(.artist) == "Byron")
+        let comment = Array("Author: Byron; Copyright: Ada (Lovelace)".utf8)
+        #expect(gif.indices.contains { gif[$0...].starts(with: comment) })
+        #expect(try TestPicture(decoding: gif).width == 20)
+    }
+
+    @Test("keep keeps everything, upright; none keeps nothing")
+    func keepAndNone() async throws {
+        for format in [ImageFormat.jpeg, .webp, .avif] {
+            let kept = try await fields(
+                rendered(Self.source(), as: .explicit(format)) { $0.metadata = .keep }.bytes)
+            let bare = try await fields(
+                rendered(Self.source(), as: .explicit(format)) { $0.metadata = .none }.bytes)
+
+            #expect(kept.hasLocation && kept.image == 1 && kept.ownership.copyright == "Ada (Lovelace)")
+            #expect(!bare.hasLocation && bare.ownership.isEmpty)
+        }
+        let png = try await rendered(Self.source(), as: .explicit(.png)) { $0.metadata = .keep }.bytes
+        let block = try #require(exif(inPNG: png))
+        #expect(block.text(.copyright) == "Ada (Lovelace)")
+        var upright = block
+        upright.resetOrientation()
+        #expect(upright.bytes == block.bytes)
+        #expect(
+            exif(inPNG: try await rendered(Self.source(), as: .explicit(.png)) { $0.metadata = .none }.bytes)
+                == nil)
+    }
+
+    @Test("A copyright in XMP alone is kept")
+    func fromXMP() async throws {
+        let bytes = try await rendered(Self.source(exif: false, xmp: true), as: .explicit(.jpeg)).bytes
+
+        #expect(try fields(bytes).ownership.copyright == "© Grace & Co")
+        #expect(!bytes.indices.contains { bytes[$0...].starts(with: "xmpmeta".utf8) })
+    }
+
+    @Test("A copyright in IPTC alone is read, whatever stands before it")
+    func fromIPTC() {
+        let block: [UInt8] =
+            Array("Photoshop 3.0\0".utf8) + [0x1C, 2, 80, 0, 3] + Array("Ann".utf8)
+            + [0x1C, 2, 116, 0, 4] + Array("(c)A".utf8)
+
+        let found = Ownership(exif: nil, iptc: block, xmp: nil, comments: [:])
+
+        #expect(found.copyright == "(c)A" && found.artist == "Ann")
+        for length in 0..<block.count {
+            _ = Ownership(exif: nil, iptc: Array(block.prefix(length)), xmp: nil, comments: [:])
+        }
+    }
+
+    @Test("A damaged EXIF block gives nothing, wherever it is cut or bent")
+    func damaged() throws {
+        let whole = ExifBlock(artist: "Ann", copyright: "a longer notice").bytes
+        #expect(ExifBlock(whole)?.text(.copyright) == "a longer notice")
+        #expect(ExifBlock(whole)?.text(.artist) == "Ann")
+
+        for index in whole.indices {
+            _ = ExifBlock(Array(whole.prefix(index))).map { [$0.text(.copyright), $0.text(.artist)] }
+            for value in [0, 0x7F, 0xFF] as [UInt8] {
+                var bent = whole
+                bent[index] = value
+                _ = ExifBlock(bent).map { [$0.text(.copyright), $0.text(.artist)] }
+            }
+        }
+    }
+
+    @Test("A PNG's own text says whose it is")
+    func fromPNG() async throws {
+        let image = try TestPicture.ramps(8, 8).image().duplicate()
+        image.set("png-comment-0-Copyright", to: "Ada")
+        let bytes = try TestPicture.bytes(of: image, as: .png)
+
+        let found = try await rendered(bytes, as: .explicit(.jpeg)).bytes
+
+        #expect(try fields(found).ownership.copyright == "Ada")
+    }
+}
