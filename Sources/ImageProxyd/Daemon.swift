@@ -83,7 +83,8 @@ struct Daemon {
             pipeline: pipeline, parser: parser, failures: failures,
             automatic: AutomaticFormats(configuration.formats.auto), sharing: sharing,
             hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,
-            loops: LoopGuard(name: configuration.fetch.via), clock: Clock.now,
+            loops: LoopGuard(name: configuration.fetch.via),
+            limit: ClientLimit(configuration.security.rateLimit), clock: Clock.now,
             complain: { [logger] in logger.error("\($0)") })
         let status = StatusHandler(metrics: metrics, isReady: { [workers] in workers.isReady })
         let accounting = Accounting(metrics: metrics, log: accessLog)
