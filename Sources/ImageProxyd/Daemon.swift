@@ -80,12 +80,15 @@ struct Daemon {
         let sharing = SharingPolicy(
             cors: configuration.http.cors, timing: configuration.http.timingAllowOrigin)
         let complain: @Sendable (String) -> Void = { [logger] in logger.error("\($0)") }
+        // One limit for all routes: what counts is who asks.
+        let limit = ClientLimit(configuration.security.rateLimit)
         let handler = { (route: Metric.Route) in
             ImageHandler(
                 route: route, pipeline: pipeline, parser: parser, failures: failures,
                 automatic: AutomaticFormats(configuration.formats.auto), sharing: sharing,
                 hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,
-                loops: LoopGuard(name: configuration.fetch.via), clock: Clock.now, complain: complain)
+                loops: LoopGuard(name: configuration.fetch.via), limit: limit, clock: Clock.now,
+                complain: complain)
         }
         let status = StatusHandler(metrics: metrics, isReady: { [workers] in workers.isReady })
         let accounting = Accounting(metrics: metrics, log: accessLog)

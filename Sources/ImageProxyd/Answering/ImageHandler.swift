@@ -11,6 +11,7 @@ final class ImageHandler: Sendable {
     private let failures: FailureMemory
     private let automatic: AutomaticFormats
     private let loops: LoopGuard
+    private let limit: ClientLimit
     private let aliases: AliasTable
     private let mapping: ResponseMapping
     private let hints: ClientHints
@@ -31,7 +32,7 @@ final class ImageHandler: Sendable {
     init(
         route: Metric.Route, pipeline: ImagePipeline, parser: ImageRequestParser, failures: FailureMemory,
         automatic: AutomaticFormats, sharing: SharingPolicy, hints: ClientHints,
-        placeholders: [String: Placeholder], loops: LoopGuard,
+        placeholders: [String: Placeholder], loops: LoopGuard, limit: ClientLimit,
         clock: @escaping @Sendable () -> Int64, complain: @escaping @Sendable (String) -> Void
     ) {
         self.route = route
@@ -40,6 +41,7 @@ final class ImageHandler: Sendable {
         self.failures = failures
         self.automatic = automatic
         self.loops = loops
+        self.limit = limit
         aliases = AliasTable(capacity: Self.maxAliases)
         mapping = ResponseMapping(sharing: sharing, route: route)
         self.placeholders = placeholders
@@ -50,6 +52,11 @@ final class ImageHandler: Sendable {
 
     /// Hot path: two locks, no task, no allocation on a hit.
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
+        do throws(PipelineError) {
+            try limit.check(request)
+        } catch {
+            return .now(mapping.failure(error, to: request, isNegotiated: false, remembered: nil))
+        }
         if let hit = cachedAnswer(to: request) { return .now(hit) }
         return .later(context: ExchangeContext(route).packed) {
             await FetchContext.$current.withValue(FetchContext(request)) { await self.answerLater(request) }

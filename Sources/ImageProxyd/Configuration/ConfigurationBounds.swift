@@ -279,6 +279,12 @@ extension SecuritySection {
             check.refuse(
                 "security.deniedNetworks", network, allowed: "a network such as 10.0.0.0/8 or fd00::/8")
         }
+        check.require(
+            "security.rateLimit.requests", rateLimit.requests, in: 1...1_000_000, orZero: "no limit")
+        check.require("security.rateLimit.window", rateLimit.window, in: .seconds(1)...(.days(1)))
+        check.require(
+            "security.rateLimit.burst", rateLimit.burst, in: 1...1_000_000, orZero: "as many as requests")
+        check.require("security.rateLimit.maxClients", rateLimit.maxClients, in: 16...100_000_000)
         for port in ports { check.require("security.ports", port, in: 1...65_535) }
         check.require(
             "security.keys", keys.count, keys.count <= SignaturePolicy.maxKeys,

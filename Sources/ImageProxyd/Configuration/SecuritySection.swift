@@ -29,6 +29,9 @@ struct SecuritySection: Sendable, Hashable, Codable {
     /// the proxy's address only, and so does not keep anybody from the networks that the proxy can reach.
     var trustFetchProxy = false
 
+    /// How often one client may ask. Default without limit.
+    var rateLimit = RateLimitConfiguration()
+
     /// Whether strangers can get only what they were given a signed URL for.
     var requiresSignatures: Bool { !keys.isEmpty && requireSignature ?? true }
 

@@ -156,8 +156,7 @@ struct OriginRuleEndToEndTests {
 }
 
 extension Array {
-    fileprivate func asyncMap<Result>(_ transform: (Element) async throws -> Result) async throws -> [Result]
-    {
+    func asyncMap<Result>(_ transform: (Element) async throws -> Result) async throws -> [Result] {
         var results: [Result] = []
         for element in self { results.append(try await transform(element)) }
         return results
