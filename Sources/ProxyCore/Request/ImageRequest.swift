@@ -31,7 +31,7 @@ public struct ImageRequest: Sendable, Hashable {
     }
 
     /// Derives the keys.
-    init(source: SourceURL, plan: RenderPlan?, rule: OriginRule? = nil) {
+    public init(source: SourceURL, plan: RenderPlan?, rule: OriginRule? = nil) {
         self.source = source
         self.plan = plan
         self.rule = rule
