@@ -45,6 +45,7 @@ let package = Package(
                 "CLinux", "CVips", "CCurl",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: policy),
         .executableTarget(
@@ -59,6 +60,9 @@ let package = Package(
         .executableTarget(
             name: "demo-origin", dependencies: ["CLinux", "HTTPServer"], path: "demo/Origin",
             swiftSettings: policy),
+
+        .executableTarget(
+            name: "bench-fill", dependencies: ["ProxyCore"], path: "bench/Fill", swiftSettings: policy),
 
         // Answers look-ups of names in .test, in the process of the tests alone.
         .target(name: "CTestResolver", path: "Tests/CTestResolver"),

@@ -7,6 +7,7 @@
 // _GNU_SOURCE stays undefined: it renames a member of fd_set, and clang refuses the second definition beside Glibc's module.
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
@@ -98,6 +99,11 @@ static inline int linux_open_beneath(int directory, const char *path) {
     const struct { uint64_t flags, mode, resolve; } how = {
         O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0, 0x08 | 0x04 | 0x02};
     return (int)syscall(437 /* openat2, on every architecture */, directory, path, &how, sizeof how);
+}
+
+// Gives free memory of the heap back to the kernel (malloc_trim(3)).
+static inline void linux_trim_heap(void) {
+    malloc_trim(0);
 }
 
 // flock(2), whose name Swift gives to the structure.

@@ -18,6 +18,7 @@ struct Daemon {
     private let admin: HTTPServer
     private let adminAddresses: [HTTPServer.Address]
     private let accessLog: AccessLog
+    private let pressure: PressureWatch?
 
     /// Longest wait for exchanges in flight after SIGTERM; then connections are cut.
     private static let drainTime = Duration.seconds(30)
@@ -63,6 +64,7 @@ struct Daemon {
         var cache = configuration.cache
         cache.disk.openFiles = min(cache.disk.openFiles, descriptors / 4)
         let memory = MemoryCache(configuration: configuration.cache.memory)
+        pressure = PressureDesk(memory: memory, logger: logger).watch(environment: HostProcess.environment)
         let failures = FailureMemory(configuration: configuration.failedURLs)
         let parser = ImageRequestParser(
             limits: configuration.limits, formats: configuration.formats, quality: configuration.quality,

@@ -18,6 +18,7 @@ extension DiskCache {
             return record
         } catch {
             parts.counters.failedToRead()
+            if case .brokenIndex = error { failed(with: error) }
             return nil
         }
     }

@@ -34,7 +34,7 @@ public struct ImageRequest: Sendable, Hashable {
     public var isInformation: Bool { plan?.format == .information }
 
     /// Derives the keys.
-    init(source: SourceURL, plan: RenderPlan?, rule: OriginRule? = nil) {
+    public init(source: SourceURL, plan: RenderPlan?, rule: OriginRule? = nil) {
         self.source = source
         self.plan = plan
         self.rule = rule

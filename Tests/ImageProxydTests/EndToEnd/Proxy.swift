@@ -14,8 +14,7 @@ final class Proxy: Sendable {
     ///   - results: `cache.results`.
     init(
         settings: String = "", security: String = "", results: String = "all",
-        in folder: TemporaryDirectory? = nil,
-        origin: FakeOrigin? = nil
+        in folder: TemporaryDirectory? = nil, origin: FakeOrigin? = nil, environment: [String] = []
     ) async throws {
         let folder = try folder ?? TemporaryDirectory()
         self.folder = folder
@@ -26,7 +25,8 @@ final class Proxy: Sendable {
             configuration: """
                 {"security": {"allowedNetworks": ["127.0.0.0/8"]\(security.isEmpty ? "" : ", ")\(security)}, "cache": {"results": "\(results)", "disk": {"directory": "\(folder.path)/cache"}}, \
                 "transform": {"workers": 2, "queue": 512, "queueTimeout": "60s"}\(separator)\(settings)}
-                """)
+                """,
+            environment: environment)
     }
 
     /// The target for a picture of the origin.

@@ -2,6 +2,7 @@
 
 import Foundation
 import GRDB
+import GRDBSQLite
 import Synchronization
 
 /// The index of the disk tier in SQLite: which entries there are, how old, of which source; and the source records.
@@ -37,6 +38,7 @@ final class DiskIndex: Sendable {
     private static func open(
         _ path: String, _ configuration: DiskCacheConfiguration, ageColumn: String
     ) throws(DiskCacheError) -> DatabasePool {
+        _ = usesOwnMemory
         do {
             let pool = try DatabasePool(path: path, configuration: settings(configuration.limits))
             try migrate(pool, ageColumn: ageColumn)
@@ -53,6 +55,15 @@ final class DiskIndex: Sendable {
         let new = try Self.open(path, configuration, ageColumn: ageColumn)
         current.withLock { $0 = new }
     }
+
+    /// Has SQLite keep the WAL's index in memory of the process, not in a file that is mapped.
+    ///
+    /// Somebody who cuts a mapped file short ends the process by SIGBUS; and a full disk has no room for one. Locks are
+    /// then held as long as the database is open, which is as it should be: the folder has one daemon.
+    private static let usesOwnMemory: Bool = {
+        let system = unsafe sqlite3_vfs_find("unix-excl")
+        return unsafe system != nil && sqlite3_vfs_register(system, 1) == SQLITE_OK
+    }()
 
     private static func settings(_ limits: DiskCacheConfiguration.Limits) -> Configuration {
         var settings = Configuration()
@@ -228,6 +239,8 @@ final class DiskIndex: Sendable {
         switch error.resultCode {
         case .SQLITE_FULL: return .full
         case .SQLITE_CORRUPT, .SQLITE_NOTADB: return .brokenIndex(error.description)
+        case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHORT_READ:
+            return .brokenIndex(error.description)
         default: return .index(error.description)
         }
     }

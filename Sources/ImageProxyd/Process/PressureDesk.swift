@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+internal import Dispatch
+internal import Logging
+internal import ProxyCore
+internal import Synchronization
+
+/// Has the memory tier give memory back while the machine is short of it, and lets it grow again in peace.
+final class PressureDesk: Sendable {
+    private let memory: MemoryCache
+    private let relief: Mutex<PressureRelief>
+    private let logger: Logger
+    private let queue = DispatchQueue(label: "memory relief")
+
+    init(memory: MemoryCache, logger: Logger) {
+        self.memory = memory
+        self.logger = logger
+        relief = Mutex(PressureRelief(full: memory.statistics.maxBytes))
+    }
+
+    /// Begins to watch; nil where the system tells nobody, or us not.
+    func watch(environment: [String: String]) -> PressureWatch? {
+        // Lost: why it can't be read; the whole machine is watched then.
+        let groups = (try? HostProcess.contents(of: "/proc/self/cgroup")) ?? []
+        let candidates = PressureSource.candidates(
+            environment: environment, controlGroups: String(decoding: groups, as: UTF8.self))
+        return PressureWatch(candidates) { [self] in queue.async { self.alarm() } }
+    }
+
+    private func alarm() {
+        let holding = memory.statistics.bytes
+        let (bound, wasReduced) = relief.withLock { relief in
+            let wasReduced = relief.isReduced
+            return (relief.alarm(holding: holding, at: Clock.now()), wasReduced)
+        }
+        memory.resize(maxBytes: ByteCount(bound))
+        // What was freed goes back to the kernel, which is the point.
+        linux_trim_heap()
+        if !wasReduced {
+            logger.notice("memory is short: the memory cache may hold \(ByteCount(bound)) at most")
+            scheduleRelaxing()
+        }
+    }
+
+    private func scheduleRelaxing() {
+        queue.asyncAfter(deadline: .now() + .seconds(Int(PressureRelief.peace))) { [self] in
+            let (bound, isReduced) = relief.withLock { relief in
+                (relief.relax(at: Clock.now()), relief.isReduced)
+            }
+            memory.resize(maxBytes: ByteCount(bound))
+            if isReduced {
+                scheduleRelaxing()
+            } else {
+                logger.notice(
+                    "memory is no longer short: the memory cache may grow to \(ByteCount(bound)) again")
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ProxyCore
+
+/// Where the system says that memory is short: as systemd says (systemd.resource-control(5), MemoryPressureWatch=), else
+/// the daemon's own control group, else the whole machine (the kernel's PSI).
+struct PressureSource: Sendable, Equatable {
+    /// The file, FIFO or socket.
+    var path: String
+    /// What is written into it after it was opened, to say what counts as pressure.
+    var trigger: [UInt8]
+
+    /// Some tasks waited for memory for 200 ms of 2 s, systemd's default; an ordinary user may set no other window.
+    static let defaultTrigger = Array("some 200000 2000000\0".utf8)
+
+    /// Returns where to look, in this order; none where systemd says that nobody is to look.
+    static func candidates(environment: [String: String], controlGroups: String) -> [PressureSource] {
+        if let path = environment["MEMORY_PRESSURE_WATCH"] {
+            guard path != "/dev/null", !path.isEmpty else { return [] }
+            let text = environment["MEMORY_PRESSURE_WRITE"] ?? ""
+            return [PressureSource(path: path, trigger: decode(text) ?? [])]
+        }
+        var paths = ["/proc/pressure/memory"]
+        // The unified hierarchy's line is `0::/path`.
+        let group = controlGroups.split(separator: "\n").first { $0.hasPrefix("0::/") }
+        if let group { paths.insert("/sys/fs/cgroup\(group.dropFirst(3))/memory.pressure", at: 0) }
+        return paths.map { PressureSource(path: $0, trigger: defaultTrigger) }
+    }
+
+    /// Ordinary base64 (RFC 4648 §4), padding or not.
+    private static func decode(_ text: String) -> [UInt8]? {
+        let plain = text.utf8.filter { $0 != UInt8(ascii: "=") }.map { byte in
+            switch byte {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            default: byte
+            }
+        }
+        return Base64URL.decode(plain)
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+@testable import ImageProxyd
+
+@Suite("Memory pressure")
+struct PressureSourceTests {
+    @Test("is watched where systemd says, with the trigger that it gives")
+    func systemd() {
+        let environment = [
+            "MEMORY_PRESSURE_WATCH": "/sys/fs/cgroup/a/memory.pressure",
+            // some 200000 2000000, and the end
+            "MEMORY_PRESSURE_WRITE": "c29tZSAyMDAwMDAgMjAwMDAwMAA=",
+        ]
+
+        let found = PressureSource.candidates(environment: environment, controlGroups: "0::/b\n")
+
+        #expect(
+            found == [
+                PressureSource(
+                    path: "/sys/fs/cgroup/a/memory.pressure", trigger: PressureSource.defaultTrigger)
+            ])
+    }
+
+    @Test("is nobody's business where systemd says so")
+    func switchedOff() {
+        for path in ["/dev/null", ""] {
+            #expect(
+                PressureSource.candidates(
+                    environment: ["MEMORY_PRESSURE_WATCH": path], controlGroups: "0::/b\n"
+                ).isEmpty)
+        }
+    }
+
+    @Test("is the control group's without systemd, or else the machine's")
+    func kernel() {
+        let found = PressureSource.candidates(
+            environment: [:], controlGroups: "1:name=systemd:/x\n0::/system.slice/a.service\n")
+
+        #expect(
+            found.map(\.path) == [
+                "/sys/fs/cgroup/system.slice/a.service/memory.pressure", "/proc/pressure/memory",
+            ])
+        #expect(found.allSatisfy { $0.trigger == PressureSource.defaultTrigger })
+    }
+
+    @Test("makes the memory cache of a daemon give up half of what it holds, and says so")
+    func daemon() async throws {
+        let folder = try TemporaryDirectory()
+        let fifo = folder.path + "/pressure"
+        #expect(mkfifo(fifo, 0o600) == 0)
+        let proxy = try await Proxy(
+            in: folder,
+            environment: [
+                "MEMORY_PRESSURE_WATCH=\(fifo)", "IMAGEPROXYD_CACHE_MEMORY_MAX_BYTES=1MiB",
+            ])
+        for number in 0..<20 {
+            proxy.origin.route(
+                "/\(number).jpg",
+                .body(Fixtures.photo(number: number), fields: [("Cache-Control", "max-age=600")]))
+            _ = try await proxy.get(proxy.target("/\(number).jpg"))
+        }
+        let bytes = "imageproxyd_cache_bytes{tier=\"memory\",kind=\"result\"}"
+        let before = try await proxy.metric(bytes)
+        #expect(before > 0)
+
+        let descriptor = open(fifo, O_WRONLY)
+        #expect(write(descriptor, "1", 1) == 1)
+        close(descriptor)
+
+        while try await proxy.metric("imageproxyd_cache_evictions_total{tier=\"memory\",reason=\"pressure\"}")
+            == 0
+        {}
+        #expect(try await proxy.metric(bytes) < before)
+        #expect(proxy.daemon.log.contains("memory is short"))
+        // What left memory is still on disk.
+        #expect(try await proxy.get(proxy.target("/0.jpg")).status == 200)
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ProxyCore
+import Testing
+
+@Suite("Memory tier under pressure")
+struct PressureReliefTests {
+    @Test("Each alarm halves what is held, down to a sixteenth of the configured size")
+    func halves() {
+        var relief = PressureRelief(full: 1_600)
+
+        #expect(relief.alarm(holding: 1_000, at: 0) == 500)
+        #expect(relief.alarm(holding: 500, at: 1) == 250)
+        #expect(relief.alarm(holding: 900, at: 2) == 125)
+        #expect(relief.alarm(holding: 10, at: 3) == 100)
+        #expect(relief.isReduced)
+    }
+
+    @Test("Peace gives an eighth of the configured size back at a time, an alarm ends it")
+    func relaxes() {
+        var relief = PressureRelief(full: 1_600)
+        let peace = PressureRelief.peace
+        _ = relief.alarm(holding: 1_600, at: 0)
+
+        #expect(relief.relax(at: peace - 1) == 800)
+        #expect(relief.relax(at: peace) == 1_000)
+        #expect(relief.relax(at: peace + 1) == 1_000)
+        #expect(relief.alarm(holding: 1_000, at: peace + 2) == 500)
+        for step in 1...6 { _ = relief.relax(at: peace + 2 + Int64(step) * peace) }
+        #expect(relief.bound == 1_600 && !relief.isReduced)
+        #expect(relief.relax(at: 1_000_000) == 1_600)
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import ProxyCore
+
+/// Fills a cache folder with many small originals and their records, through the tier's own door:
+/// `bench-fill FOLDER COUNT BYTES URL`. The picture number n is that of `URL` + n + `.jpg`, and starts like a JPEG.
+@main
+enum Fill {
+    /// Stores under way at once: enough for the tier to write them in full batches.
+    private static let atOnce = 512
+
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 5, let count = Int(arguments[2]), let bytes = Int(arguments[3]) else {
+            print("usage: bench-fill FOLDER COUNT BYTES URL")
+            exit(64)
+        }
+        var configuration = DiskCacheConfiguration()
+        configuration.maxBytes = .gibibytes(1 << 10)
+        let disk = try DiskCache(directory: arguments[1], configuration: configuration)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<count {
+                if number >= atOnce { try await group.next() }
+                group.addTask { try await store(number, of: bytes, from: arguments[4], in: disk) }
+            }
+            try await group.waitForAll()
+        }
+        print("\(disk.statistics.tally.entries) entries")
+        await disk.close()
+    }
+
+    private static func store(
+        _ number: Int, of bytes: Int, from base: String, in disk: DiskCache
+    ) async throws {
+        let source = try SourceURL(parsing: "\(base)\(number).jpg")
+        let request = ImageRequest(source: source, plan: nil)
+        let body = picture(number, bytes)
+        let hash = ContentHash(of: body)
+        let now = DiskCache.systemTime()
+        let record = SourceRecord(
+            key: request.sourceKey, keyText: request.sourceKeyText, contentHash: hash, byteCount: bytes,
+            format: .jpeg, responseTime: now, freshnessLifetime: 30 * 86_400,
+            directives: .explicitLifetime)
+        let description = EntryDescription(
+            kind: .original, key: request.sourceKey, keyText: request.sourceKeyText,
+            sourceKey: request.sourceKey, sourceHash: hash, contentHash: hash, format: .jpeg, storedAt: now)
+        try await disk.save(record)
+        try await disk.store(description, body: body)
+    }
+
+    /// Bytes that differ for each number behind the first of a JPEG.
+    private static func picture(_ number: Int, _ count: Int) -> [UInt8] {
+        var state = UInt64(number) &* 0x9E37_79B9_7F4A_7C15 | 1
+        var body: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0]
+        body.reserveCapacity(count)
+        while body.count < count {
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            body.append(UInt8(truncatingIfNeeded: state >> 32))
+        }
+        return body
+    }
+}
