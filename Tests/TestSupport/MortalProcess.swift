@@ -10,7 +10,8 @@ enum MortalProcess {
     private struct Order: Sendable {
         var arguments: [String]
         var environment: [String]
-        var log: String
+        var output: String
+        var errors: String?
         let isDone = DispatchSemaphore(value: 0)
         let result = Result()
     }
@@ -34,8 +35,15 @@ enum MortalProcess {
 
     /// Starts a program with its output appended to the file `log`.
     static func spawn(_ arguments: [String], environment: [String], log: String) throws -> pid_t {
+        try spawn(arguments, environment: environment, output: log, errors: nil)
+    }
+
+    /// Starts a program with what it prints appended to one file, and its complaints to another, or to the same.
+    static func spawn(
+        _ arguments: [String], environment: [String], output: String, errors: String?
+    ) throws -> pid_t {
         _ = parent
-        let order = Order(arguments: arguments, environment: environment, log: log)
+        let order = Order(arguments: arguments, environment: environment, output: output, errors: errors)
         orders.withLock { $0.append(order) }
         orderCount.signal()
         order.isDone.wait()
@@ -51,8 +59,13 @@ enum MortalProcess {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, order.log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-        posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        let flags = O_WRONLY | O_CREAT | O_APPEND
+        posix_spawn_file_actions_addopen(&actions, 1, order.output, flags, 0o600)
+        if let errors = order.errors {
+            posix_spawn_file_actions_addopen(&actions, 2, errors, flags, 0o600)
+        } else {
+            posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        }
         // posix_spawn has no such attribute; setpriv(1) of util-linux sets it and becomes the program.
         let command = ["/usr/bin/setpriv", "--pdeathsig", "KILL", "--"] + order.arguments
         var argv = command.map { strdup($0) } + [nil]

@@ -1,27 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 
 /// Other programs, run to their end.
+///
+/// Not by Foundation's `Process`, which was seen to close descriptors of others when many run at once.
 public enum Program {
+    /// How a program ended.
+    public struct Outcome: Sendable {
+        /// Its exit code, or 128 + the signal that ended it.
+        public var code: Int
+        /// What it printed.
+        public var output: String
+        /// What it complained of.
+        public var errors: String
+    }
+
     /// Where a program is; nil when the machine lacks it.
     public static func path(of name: String) -> String? {
         ["/usr/bin/", "/bin/", "/usr/local/bin/"].map { $0 + name }
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// Runs a program and returns its standard output.
-    public static func run(_ program: String, _ arguments: String...) async throws -> String {
-        try await onThread {
-            let process = Process()
-            let output = Pipe()
-            process.executableURL = URL(fileURLWithPath: program)
-            process.arguments = arguments
-            process.standardOutput = output
-            try process.run()
-            let text = output.fileHandleForReading.readDataToEndOfFile()
-            process.waitUntilExit()
-            return String(decoding: text, as: UTF8.self)
+    /// Runs a program.
+    public static func run(
+        _ program: String, _ arguments: [String], environment: [String: String] = [:]
+    ) async throws -> Outcome {
+        let folder = try TemporaryDirectory()
+        return try await onThread {
+            let (output, errors) = (folder.path + "/output", folder.path + "/errors")
+            let pid = try MortalProcess.spawn(
+                [program] + arguments, environment: environment.map { "\($0.key)=\($0.value)" },
+                output: output,
+                errors: errors)
+            var status: CInt = 0
+            while waitpid(pid, &status, 0) < 0 {
+                guard errno == EINTR else { throw DaemonProcess.Failure(description: "waitpid: \(errno)") }
+            }
+            return Outcome(
+                code: status & 0x7F == 0 ? Int(status >> 8 & 0xFF) : 128 + Int(status & 0x7F),
+                output: String(decoding: try folder.read("output"), as: UTF8.self),
+                errors: String(decoding: try folder.read("errors"), as: UTF8.self))
         }
+    }
+
+    /// Runs a program and returns what it printed.
+    public static func run(_ program: String, _ arguments: String...) async throws -> String {
+        try await run(program, arguments, environment: ["PATH": "/usr/bin:/bin"]).output
     }
 }

@@ -8,29 +8,10 @@ import Testing
 
 @Suite("Command line")
 struct CommandTests {
-    private struct Outcome {
-        var code: Int32
-        var output: String
-        var errors: String
-    }
-
-    private func run(_ arguments: String..., environment: [String: String] = [:]) async throws -> Outcome {
-        try await onThread {
-            let process = Foundation.Process()
-            let (output, errors) = (Pipe(), Pipe())
-            process.executableURL = URL(fileURLWithPath: DaemonProcess.executable)
-            process.arguments = arguments
-            process.environment = environment
-            process.standardOutput = output
-            process.standardError = errors
-            try process.run()
-            let text = output.fileHandleForReading.readDataToEndOfFile()
-            let complaints = errors.fileHandleForReading.readDataToEndOfFile()
-            process.waitUntilExit()
-            return Outcome(
-                code: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
-                errors: String(decoding: complaints, as: UTF8.self))
-        }
+    private func run(
+        _ arguments: String..., environment: [String: String] = [:]
+    ) async throws -> Program.Outcome {
+        try await Program.run(DaemonProcess.executable, arguments, environment: environment)
     }
 
     private func file(_ text: String) throws -> String {
