@@ -72,7 +72,7 @@ struct EndlessMessageTests {
         "What a client sends behind the request that ends its connection is dropped, and not for ever; others are answered"
     )
     func behindTheEnd() async throws {
-        var configuration = HTTPServer.Configuration()
+        var configuration = HTTPServer.Configuration.patient
         configuration.closeTimeout = .milliseconds(100)
         let server = try TestServer(configuration) { .now(text($0.target)) }
         let client = try server.client()
@@ -103,7 +103,7 @@ struct EndlessMessageTests {
         "Connections beyond the limit are refused and counted, those within it are served, and all come to an end"
     )
     func connectionFlood() async throws {
-        var configuration = HTTPServer.Configuration()
+        var configuration = HTTPServer.Configuration.patient
         configuration.maxConnections = 20
         configuration.reservedConnections = 4
         configuration.loops = 2

@@ -88,7 +88,7 @@ struct LeavingClientTests {
             "GET /large HTTP/1.1\r\nHost: a\r\n\r\n",
         ])
     func inTheMiddle(bytes: String) async throws {
-        var configuration = HTTPServer.Configuration()
+        var configuration = HTTPServer.Configuration.patient
         // Nothing else may end them, however busy the machine.
         configuration.headerTimeout = .seconds(600)
         configuration.bodyTimeout = .seconds(600)

@@ -19,7 +19,7 @@ struct QueueTests {
     @Test("An answer that a task makes behind one that the client has not taken stays in its own connection")
     func behindABlockedAnswer() async throws {
         let (gate, delivered) = (Gate(), Gate())
-        var configuration = HTTPServer.Configuration()
+        var configuration = HTTPServer.Configuration.patient
         configuration.maxPipelinedBytes = 2 * Self.large.count
         let server = try TestServer(configuration) { request in
             switch request.target {
@@ -58,7 +58,7 @@ struct QueueTests {
         "10,000 pipelined requests of a client that never reads: little is made ahead, in answers and in bytes"
     )
     func neverReadingFlood() async throws {
-        var configuration = HTTPServer.Configuration()
+        var configuration = HTTPServer.Configuration.patient
         configuration.writeTimeout = .milliseconds(200)
         for (size, most) in [(16, 10_000), (65_536, 40), (8 << 20, 1)] {
             let made = Atomic<Int>(0)
@@ -123,8 +123,8 @@ struct QueueTests {
 
     @Test("The time for a head begins anew with each head, however the bytes of many are cut")
     func headTimeOfEach() async throws {
-        var configuration = HTTPServer.Configuration()
-        configuration.headerTimeout = .milliseconds(300)
+        var configuration = HTTPServer.Configuration.patient
+        configuration.headerTimeout = .seconds(3)
         let server = try TestServer(configuration) { .now(text($0.target)) }
         try await onThread {
             let client = try server.client()
@@ -135,7 +135,7 @@ struct QueueTests {
             for _ in 0..<12 {
                 try client.send(piece)
                 #expect(try client.answer().text == "/a")
-                #expect(client.isQuiet(forMilliseconds: 80))
+                #expect(client.isQuiet(forMilliseconds: 270))
             }
             client.hangUp()
         }
@@ -144,7 +144,7 @@ struct QueueTests {
 
     @Test("Draining does not wait for clients that have their last answer and do not end their side")
     func drainWithoutTheirEnd() async throws {
-        var configuration = HTTPServer.Configuration()
+        var configuration = HTTPServer.Configuration.patient
         configuration.closeTimeout = .seconds(600)
         let server = try TestServer(configuration) { .now(text($0.target)) }
         let clients = try await onThread {

@@ -15,7 +15,7 @@ struct SlowClientTests {
 
     @Test("A head that trickles in is bounded as a whole, not anew by each byte (RFC 9110 §15.5.9)")
     func tricklingHead() async throws {
-        var configuration = HTTPServer.Configuration()
+        var configuration = HTTPServer.Configuration.patient
         configuration.headerTimeout = .milliseconds(100)
         configuration.maxHeaderBytes = 1 << 20
         let server = try TestServer(configuration) { .now(text($0.target)) }
@@ -39,7 +39,7 @@ struct SlowClientTests {
             ("Content-Length: 1000000", "a"), ("Transfer-Encoding: chunked", "1\r\na\r\n"),
         ])
     func tricklingContent(framing: String, piece: String) async throws {
-        var configuration = HTTPServer.Configuration()
+        var configuration = HTTPServer.Configuration.patient
         configuration.bodyTimeout = .milliseconds(100)
         let server = try TestServer(configuration) { .now(text($0.target)) }
 
@@ -58,7 +58,7 @@ struct SlowClientTests {
     @Test(
         "A client that says nothing at all is let go without an answer, and without being counted as refused")
     func silence() async throws {
-        var configuration = HTTPServer.Configuration()
+        var configuration = HTTPServer.Configuration.patient
         configuration.headerTimeout = .milliseconds(50)
         let server = try TestServer(configuration) { .now(text($0.target)) }
 
@@ -73,7 +73,7 @@ struct SlowClientTests {
         "A client that does not take its answer is cut and counted; others are answered meanwhile",
         arguments: ["memory", "file"])
     func neverReading(source: String) async throws {
-        var configuration = HTTPServer.Configuration()
+        var configuration = HTTPServer.Configuration.patient
         configuration.writeTimeout = .milliseconds(200)
         let file = try AnonymousFile(Self.large)
         let server = try TestServer(configuration) { request in
@@ -104,7 +104,7 @@ struct SlowClientTests {
 
     @Test("What a slow client took in the end no longer counts against the answer it waits for next")
     func writeTimeoutEnds() async throws {
-        var configuration = HTTPServer.Configuration()
+        var configuration = HTTPServer.Configuration.patient
         configuration.writeTimeout = .milliseconds(100)
         let gate = Gate()
         let server = try TestServer(configuration) { request in
@@ -133,7 +133,7 @@ struct SlowClientTests {
 
     @Test("An answer that does not come in time is 503, and its task is cancelled")
     func lateAnswer() async throws {
-        var configuration = HTTPServer.Configuration()
+        var configuration = HTTPServer.Configuration.patient
         configuration.requestTimeout = .milliseconds(50)
         let cancelled = Gate()
         let server = try TestServer(configuration) { request in

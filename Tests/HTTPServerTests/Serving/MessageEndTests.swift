@@ -10,7 +10,7 @@ import Testing
 struct MessageEndTests {
     @Test("A client that waits for 100 is answered at once where no content is wanted (RFC 9110 §10.1.1)")
     func expectations() async throws {
-        var configuration = HTTPServer.Configuration()
+        var configuration = HTTPServer.Configuration.patient
         configuration.maxBodyBytes = 10
         let server = try TestServer(configuration) { .now(text(String(decoding: $0.body, as: UTF8.self))) }
         let statuses = try await onThread {
@@ -91,7 +91,7 @@ struct MessageEndTests {
             ("HEAD / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", 400),
         ])
     func refusedHead(request: String, status: Int) async throws {
-        var configuration = HTTPServer.Configuration()
+        var configuration = HTTPServer.Configuration.patient
         configuration.headerTimeout = .milliseconds(50)
         configuration.bodyTimeout = .milliseconds(50)
         let server = try TestServer(configuration) { .now(text($0.target)) }

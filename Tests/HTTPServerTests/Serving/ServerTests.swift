@@ -127,7 +127,7 @@ struct ServerTests {
 
     @Test("answers 408 to a head that does not end, and closes")
     func slowHead() async throws {
-        var configuration = HTTPServer.Configuration()
+        var configuration = HTTPServer.Configuration.patient
         configuration.headerTimeout = .milliseconds(50)
         let server = try TestServer(configuration) { .now(text($0.target)) }
         try await onThread {
@@ -171,7 +171,7 @@ struct ServerTests {
 
     @Test("answers only vital requests beyond the limit of connections, and none beyond those kept for them")
     func tooMany() async throws {
-        var configuration = HTTPServer.Configuration()
+        var configuration = HTTPServer.Configuration.patient
         configuration.maxConnections = 1
         configuration.reservedConnections = 2
         let server = try TestServer(configuration) { .now(text($0.target)) }
@@ -208,7 +208,7 @@ struct ServerTests {
         "ends a connection that rests too long, whether its last answer came at once or from a task",
         arguments: ["now", "later"])
     func idle(answer: String) async throws {
-        var configuration = HTTPServer.Configuration()
+        var configuration = HTTPServer.Configuration.patient
         configuration.idleTimeout = .milliseconds(50)
         let server = try TestServer(configuration) { _ in
             answer == "now" ? .now(text("a")) : .later(context: 0) { text("a") }
@@ -273,7 +273,7 @@ struct ServerTests {
 
     @Test("spreads connections evenly over its loops")
     func spread() async throws {
-        var configuration = HTTPServer.Configuration()
+        var configuration = HTTPServer.Configuration.patient
         configuration.loops = 4
         let server = try TestServer(configuration) { .now(text($0.target)) }
         let clients = try await onThread {
@@ -322,7 +322,7 @@ struct ServerTests {
     func letGo() async throws {
         let gate = Gate()
         func serve() async throws -> [RawHTTPClient] {
-            var configuration = HTTPServer.Configuration()
+            var configuration = HTTPServer.Configuration.patient
             configuration.loops = 2
             let server = try TestServer(configuration) { request in
                 guard request.target == "/late" else { return .now(text(request.target)) }
@@ -351,7 +351,7 @@ struct ServerTests {
 
     @Test("spreads connections over its loops")
     func balance() async throws {
-        var configuration = HTTPServer.Configuration()
+        var configuration = HTTPServer.Configuration.patient
         configuration.loops = 2
         let server = try TestServer(configuration) { .now(text($0.target)) }
         let clients = try (0..<20).map { _ in try server.client() }

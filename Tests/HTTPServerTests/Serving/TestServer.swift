@@ -26,7 +26,7 @@ final class TestServer: Sendable {
     private static let number = Atomic<Int>(0)
 
     init(
-        _ configuration: HTTPServer.Configuration = .init(),
+        _ configuration: HTTPServer.Configuration = .patient,
         finished: @escaping @Sendable (HTTPExchange) -> Void = { _ in },
         respond: @escaping @Sendable (HTTPRequest) -> HTTPAnswer
     ) throws {
@@ -106,5 +106,18 @@ final class AnonymousFile: Sendable {
     func body(_ range: Range<Int>) -> HTTPBody {
         .file(
             descriptor: descriptor, offset: Int64(range.lowerBound), length: Int64(range.count), owner: self)
+    }
+}
+
+extension HTTPServer.Configuration {
+    /// No time is short enough to pass while a machine is busy with other tests; those that are tested are set by tests.
+    static var patient: HTTPServer.Configuration {
+        var configuration = HTTPServer.Configuration()
+        configuration.headerTimeout = .seconds(600)
+        configuration.idleTimeout = .seconds(600)
+        configuration.bodyTimeout = .seconds(600)
+        configuration.writeTimeout = .seconds(600)
+        configuration.requestTimeout = .seconds(600)
+        return configuration
     }
 }

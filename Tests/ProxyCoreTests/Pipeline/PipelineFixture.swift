@@ -6,12 +6,11 @@ import TestSupport
 
 @testable import ProxyCore
 
-/// The time at which a test began, moved on by the test alone: origins and loader go by the system's, the pipeline by this.
+/// The system's time, moved on by tests: origins and loader go by the former, the pipeline by the latter.
 final class ShiftedClock: Sendable {
-    private let start = Int64(time(nil))
     private let shift = Atomic<Int64>(0)
 
-    var now: Int64 { start + shift.load(ordering: .relaxed) }
+    var now: Int64 { Int64(time(nil)) + shift.load(ordering: .relaxed) }
 
     func advance(by seconds: Int64) {
         shift.add(seconds, ordering: .relaxed)
