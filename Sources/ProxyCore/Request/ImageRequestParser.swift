@@ -43,17 +43,27 @@ public struct ImageRequestParser: Sendable {
         var draft = try draft(of: QueryString(parsing: query))
         let isHinted = dpr != nil && draft.transform != nil && draft.dpr == nil
         if isHinted { draft.dpr = dpr?.ratio }
+        var request = try request(for: draft, isSigned: isSigned, at: now) { () throws(PipelineError) in
+            try plan(from: draft, accept: accept)
+        }
+        request.isHinted = isHinted
+        return request
+    }
+
+    /// What all requests have in common: the time, the source, the options and the origin's rule.
+    private func request(
+        for draft: ImageParameters, isSigned: Bool, at now: Int64,
+        plan: () throws(PipelineError) -> RenderPlan?
+    ) throws(PipelineError) -> ImageRequest {
         if let expires = draft.delivery.expires, expires <= now { throw .urlExpired }
         guard let url = draft.url else { throw .missingParameter("url") }
         if !isSigned { try checkOptions(of: draft) }
         try checkPlaceholder(draft.delivery)
         guard policy.sources.allows(url) else { throw .sourceForbidden }
-        var request = ImageRequest(
-            source: url, plan: try plan(from: draft, accept: accept), rule: try policy.origins.rule(for: url))
+        var request = ImageRequest(source: url, plan: try plan(), rule: try policy.origins.rule(for: url))
         request.delivery = draft.delivery
         // The operator's word, which needs nobody's signature.
         if let rule = request.rule { request.delivery.options.formUnion(rule.options) }
-        request.isHinted = isHinted
         return request
     }
 
@@ -68,15 +78,9 @@ public struct ImageRequestParser: Sendable {
             }
             try read(&draft, item.value)
         }
-        if let expires = draft.delivery.expires, expires <= now { throw .urlExpired }
-        guard let url = draft.url else { throw .missingParameter("url") }
-        if !outcome.isSigned { try checkOptions(of: draft) }
-        guard policy.sources.allows(url) else { throw .sourceForbidden }
         var plan = rasterPlan
         plan.format = .information
-        var request = ImageRequest(source: url, plan: plan)
-        request.delivery = draft.delivery
-        return request
+        return try request(for: draft, isSigned: outcome.isSigned, at: now) { plan }
     }
 
     private static let informative: Set<String> = [

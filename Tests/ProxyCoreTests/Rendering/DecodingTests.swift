@@ -61,6 +61,30 @@ struct DecodingTests {
         }
     }
 
+    @Test("Every operation takes CMYK, 16 bits and palettes, stills and what is transparent")
+    func everySource() async throws {
+        let ramps = TestPicture.ramps(40, 40)
+        let clear = TestPicture(40, 40, bands: 4) { x, y in [UInt8(x * 6), 90, UInt8(y * 6), UInt8(x * 6)] }
+        let image = try ramps.image()
+        let wide = try image.derived(shim_colourspace(image.raw, VIPS_INTERPRETATION_RGB16))
+        let cmyk = try image.derived(shim_colourspace(image.raw, VIPS_INTERPRETATION_CMYK))
+        let sources = try [
+            TestPicture.bytes(of: wide, as: .png), TestPicture.bytes(of: cmyk, as: .jpeg),
+            ramps.encoded(as: .gif), clear.encoded(as: .png), clear.encoded(as: .webp),
+        ]
+        let texts = [
+            "trim", "pad:3", "extend:60x50:fill=blur", "mask:circle", "tint:f00:overlay", "sharpen:1",
+            "pixelate:7", "contrast:2", "hue:40", "sepia", "duotone:000:fff", "opacity:0.5", "background:f00",
+            "text:Ag", "rotate:30", "round:9:border=3",
+        ]
+        for (index, source) in sources.enumerated() {
+            for text in texts {
+                let picture = try await rendered(source, text).picture
+                #expect(picture.bands == 3 || picture.bands == 4, "\(text) on source \(index)")
+            }
+        }
+    }
+
     @Test("An embedded profile is applied and not written")
     func profile() async throws {
         let image = try TestPicture.plain(16, 16, [0, 200, 0]).image()

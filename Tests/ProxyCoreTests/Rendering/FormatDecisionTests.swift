@@ -11,6 +11,7 @@ struct FormatDecisionTests {
         let source: ImageFormat
         var alpha = false
         var animated = false
+        var lossless = false
         var pixels = 100
         let wanted: ImageFormat
     }
@@ -35,10 +36,16 @@ struct FormatDecisionTests {
             Case(choice: .source, source: .svg, alpha: true, wanted: .png),
             Case(choice: .source, source: .heic, wanted: .jpeg),
             Case(choice: .explicit(.tiff), source: .jpeg, wanted: .tiff),
+            Case(choice: .automatic([.avif, .webp]), source: .jpeg, lossless: true, wanted: .webp),
+            Case(choice: .automatic([.avif]), source: .jpeg, lossless: true, wanted: .png),
+            Case(choice: .automatic([]), source: .avif, lossless: true, wanted: .png),
+            Case(choice: .automatic([.webp]), source: .gif, animated: true, pixels: 17_000, wanted: .gif),
+            Case(choice: .automatic([]), source: .webp, animated: true, pixels: 17_000, wanted: .gif),
         ])
     func decisions(_ example: Case) throws {
         var plan = RenderPlan(format: example.choice)
         plan.avifMaxPixels = 1_000
+        plan.isLossless = example.lossless
         let decision = FormatDecision(
             plan: plan,
             header: ImageHeader(
