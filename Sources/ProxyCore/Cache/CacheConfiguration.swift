@@ -82,6 +82,11 @@ public struct DiskCacheConfiguration: Sendable, Hashable, Codable {
     ///
     /// Default 16384, range 0–1000000, and never more than a quarter of the descriptors there are.
     public var openFiles: Int = 16_384
+    /// Folders with entries made before, laid out as `directory` is, that are read when nothing else has a picture.
+    ///
+    /// What lies there is fresh for as long as it does, is never changed, and is not reached by a purge. Default none
+    /// (SDWebImage: additionalCachePathBlock).
+    public var readOnlyPaths: [String] = []
     /// Time between sweeps. Default 60s.
     public var sweepInterval: TimeSpan = .seconds(60)
     /// Bounds that seldom need a change.
