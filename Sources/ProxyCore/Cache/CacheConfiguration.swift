@@ -57,6 +57,10 @@ public struct MemoryCacheConfiguration: Sendable, Hashable, Codable {
         ///
         /// Default 1024.
         public var scanLimit: Int = 1_024
+        /// Most evicted entries that are found again while answers are sent from them, about 100 bytes each.
+        ///
+        /// Default 4096; 0 finds none (SDWebImage: shouldUseWeakMemoryCache).
+        public var maxDeparted: Int = 4_096
 
         /// The defaults.
         public init() {}
