@@ -63,6 +63,9 @@ let package = Package(
 
         .executableTarget(
             name: "bench-fill", dependencies: ["ProxyCore"], path: "bench/Fill", swiftSettings: policy),
+        .executableTarget(
+            name: "bench-hit-ratio", dependencies: ["ProxyCore"], path: "bench/HitRatio",
+            swiftSettings: policy),
 
         // Answers look-ups of names in .test, in the process of the tests alone.
         .target(name: "CTestResolver", path: "Tests/CTestResolver"),

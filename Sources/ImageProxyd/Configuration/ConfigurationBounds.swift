@@ -139,6 +139,10 @@ extension CacheConfiguration {
         check.require(
             "cache.disk.directory", disk.directory, disk.directory.isEmpty || disk.directory.hasPrefix("/"),
             allowed: "an absolute path, or nothing for the default")
+        for path in disk.readOnlyPaths where !path.hasPrefix("/") || path == disk.directory {
+            check.refuse(
+                "cache.disk.readOnlyPaths", path, allowed: "absolute paths other than cache.disk.directory")
+        }
         check.require("cache.disk.maxBytes", disk.maxBytes, in: .mebibytes(1)...(.gibibytes(1 << 20)))
         check.require("cache.disk.maxAge", disk.maxAge, in: .seconds(1)...(.days(36_500)))
         check.require("cache.disk.openFiles", disk.openFiles, in: 0...1_000_000)

@@ -57,6 +57,10 @@ public struct MemoryCacheConfiguration: Sendable, Hashable, Codable {
         ///
         /// Default 1024.
         public var scanLimit: Int = 1_024
+        /// Most evicted entries that are found again while answers are sent from them, about 100 bytes each.
+        ///
+        /// Default 4096; 0 finds none (SDWebImage: shouldUseWeakMemoryCache).
+        public var maxDeparted: Int = 4_096
 
         /// The defaults.
         public init() {}
@@ -82,6 +86,11 @@ public struct DiskCacheConfiguration: Sendable, Hashable, Codable {
     ///
     /// Default 16384, range 0–1000000, and never more than a quarter of the descriptors there are.
     public var openFiles: Int = 16_384
+    /// Folders with entries made before, laid out as `directory` is, that are read when nothing else has a picture.
+    ///
+    /// What lies there is fresh for as long as it does, is never changed, and is not reached by a purge. Default none
+    /// (SDWebImage: additionalCachePathBlock).
+    public var readOnlyPaths: [String] = []
     /// Time between sweeps. Default 60s.
     public var sweepInterval: TimeSpan = .seconds(60)
     /// Bounds that seldom need a change.

@@ -3,7 +3,8 @@
 extension DiskCache {
     /// Hot path: whether the tier may hold the entry; "no" is certain, and costs no system call.
     public func mayContain(_ key: CacheKey, kind: EntryKind) -> Bool {
-        parts.entries.mayContain(EntryID(kind: kind, key: key))
+        let id = EntryID(kind: kind, key: key)
+        return parts.entries.mayContain(id) || seeds.contains { $0.entries.mayContain(id) }
     }
 
     /// Hot path: looks an entry up with what the kernel has in memory, and waits for nothing.
@@ -57,6 +58,14 @@ extension DiskCache {
     // MARK: - On whichever thread
 
     private func find(_ id: EntryID, keyText: String, fromMemory: Bool) throws(DiskCacheError) -> DiskLookUp {
+        let own = try findOwn(id, keyText: keyText, fromMemory: fromMemory)
+        guard case .miss = own, !seeds.isEmpty else { return own }
+        return try findSeeded(id, keyText: keyText, fromMemory: fromMemory)
+    }
+
+    private func findOwn(
+        _ id: EntryID, keyText: String, fromMemory: Bool
+    ) throws(DiskCacheError) -> DiskLookUp {
         guard parts.entries.mayContain(id) else { return .miss }
         switch try parts.folder.open(id, fromMemory: fromMemory) {
         case .missing:
@@ -65,32 +74,47 @@ extension DiskCache {
         case .wouldBlock: return .wouldBlock
         case .file(let file):
             let file = EntryFile(file: file, status: try parts.folder.status(of: file))
-            return try read(file, as: id, keyText: keyText, fromMemory: fromMemory)
+            switch try read(file, as: id, keyText: keyText, fromMemory: fromMemory) {
+            case .entry(let hit): return .hit(hit)
+            case .foreign: return .miss
+            case .wouldBlock: return .wouldBlock
+            case .damaged:
+                discard(id, file)
+                return .miss
+            }
         }
     }
 
-    private func read(
+    /// What a file turned out to be.
+    enum ReadFile {
+        /// The entry that was looked for.
+        case entry(DiskHit)
+        /// Another entry with the same key.
+        case foreign
+        /// Nothing to answer with.
+        case damaged
+        /// Nobody can tell without waiting for the disk.
+        case wouldBlock
+    }
+
+    func read(
         _ file: EntryFile, as id: EntryID, keyText: String, fromMemory: Bool
-    ) throws(DiskCacheError) -> DiskLookUp {
+    ) throws(DiskCacheError) -> ReadFile {
         let entry: DiskEntry
         switch try file.header(fromMemory: fromMemory) {
         case .entry(let found) where found.id == id: entry = found
-        case .entry, .invalid:
-            discard(id, file)
-            return .miss
+        case .entry, .invalid: return .damaged
         case .wouldBlock: return .wouldBlock
         }
         // Two texts with one key: the file is sound, and somebody else's.
-        guard entry.description.keyText == keyText else { return .miss }
+        guard entry.description.keyText == keyText else { return .foreign }
         switch try check(entry, file, fromMemory: fromMemory) {
         case .passed: break
-        case .failed:
-            discard(id, file)
-            return .miss
+        case .failed: return .damaged
         case .wouldBlock: return .wouldBlock
         }
         let body = StoredBody.file(file.file, offset: entry.bodyOffset, length: entry.bodyLength)
-        return .hit(DiskHit(description: entry.description, body: body, checksum: entry.bodyChecksum))
+        return .entry(DiskHit(description: entry.description, body: body, checksum: entry.bodyChecksum))
     }
 
     private func check(

@@ -15,6 +15,8 @@ public final class DiskCache: Sendable {
     let writer: DiskWriter
     let readers: IOQueue
     let records: RecordMemory
+    /// Folders that are only read, in the order they are asked.
+    let seeds: [SeedFolder]
 
     /// Opens the tier in `directory`, which it creates where needed.
     ///
@@ -36,6 +38,9 @@ public final class DiskCache: Sendable {
             report: report)
         let limits = configuration.limits
         self.parts = parts
+        var seeds: [SeedFolder] = []
+        for path in configuration.readOnlyPaths { seeds.append(try SeedFolder(path: path)) }
+        self.seeds = seeds
         writer = DiskWriter(parts: parts)
         readers = IOQueue(
             label: "disk cache reader", maxRunning: limits.readers, maxWaiting: limits.maxWaitingReads)

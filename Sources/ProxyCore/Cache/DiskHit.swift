@@ -8,6 +8,8 @@ public struct DiskHit: Sendable {
     public let body: StoredBody
     /// The CRC32C of the bytes.
     public let checksum: UInt32
+    /// Whether it lies in a folder that is only read.
+    public internal(set) var isSeeded = false
 }
 
 /// What a look-up that waits for nothing came to.

@@ -69,7 +69,10 @@ public final class ImageTiers: Sendable {
     func record(for request: ImageRequest) async -> SourceRecord? {
         if let record = await disk.sourceRecord(for: request.sourceKey) { return record }
         disk.countMiss(.original)
-        return peek(request.resultKey)?.record
+        if let entry = peek(request.resultKey) { return entry.record }
+        return await disk.seededRecord(
+            source: request.sourceKey, sourceText: request.sourceKeyText, result: request.resultKey,
+            resultText: request.resultKeyText)
     }
 
     /// Whether a 304 would leave something to serve `request` from, as far as memory alone can tell.

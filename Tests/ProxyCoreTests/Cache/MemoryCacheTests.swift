@@ -163,6 +163,44 @@ struct MemoryCacheTests {
         #expect(statistics.maxBytes > 0 && statistics.maxBytes <= 1 << 30)
     }
 
+    @Test("An entry that is evicted while it is in use is found again, until nobody uses it")
+    func findsDeparted() {
+        let cache = cache(maxBytes: .mebibytes(1), maxEntryBytes: .kibibytes(128))
+        var used: MemoryEntry? = memoryEntry("used", count: 100_000)
+        if let used { cache.insert(used) }
+        cache.insert(memoryEntry("unused", count: 100_000))
+
+        for number in 0..<20 { cache.insert(memoryEntry("\(number)", count: 100_000)) }
+        #expect(cache.peek(key("used")) == nil)
+        #expect(cache.entry(for: key("unused")) == nil)
+        #expect(cache.entry(for: key("used")) === used)
+        #expect(cache.peek(key("used")) === used && cache.statistics.bytes <= 1 << 20)
+
+        for number in 20..<60 { cache.insert(memoryEntry("\(number)", count: 100_000)) }
+        used = nil
+        #expect(cache.entry(for: key("used")) == nil)
+    }
+
+    @Test("An entry in use that was evicted is not found again once its source was purged or revalidated")
+    func forgetsDeparted() {
+        for step in 0..<4 {
+            let cache = cache(maxBytes: .mebibytes(1), maxEntryBytes: .kibibytes(128))
+            let used = memoryEntry("used", count: 100_000)
+            cache.insert(used)
+            for number in 0..<20 { cache.insert(memoryEntry("\(number)", source: "other", count: 100_000)) }
+
+            switch step {
+            case 0: cache.removeAll(ofSource: key("source"))
+            case 1: cache.remove(key("used"))
+            case 2: cache.removeAll()
+            default: cache.update(record(content: "new"))
+            }
+
+            #expect(cache.entry(for: key("used")) == nil, "step \(step)")
+            withExtendedLifetime(used) {}
+        }
+    }
+
     @Test("Many tasks at once leave it within its bounds and its counts right")
     func isSafeToShare() async {
         let cache = cache(maxBytes: .mebibytes(2), maxEntryBytes: .kibibytes(16))

@@ -50,6 +50,11 @@ final class DiskCounters: Sendable {
         }
     }
 
+    /// Counts a damaged file that is not ours to remove.
+    func foundCorrupt() {
+        counts.withLock { $0.corrupt += 1 }
+    }
+
     /// Counts changes that could not be made.
     func failedToWrite(_ count: Int = 1) {
         counts.withLock { $0.writeErrors += count }

@@ -41,8 +41,18 @@ final class DiskFolder: Sendable {
         root = try Self.open(path)
     }
 
+    /// Opens a folder that is there already.
+    init(existing path: String) throws(DiskCacheError) {
+        self.path = path
+        root = try Self.openFolder(path)
+    }
+
     static func open(_ path: String) throws(DiskCacheError) -> OwnedDescriptor {
         try create(path)
+        return try openFolder(path)
+    }
+
+    private static func openFolder(_ path: String) throws(DiskCacheError) -> OwnedDescriptor {
         let descriptor = unsafe linux_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
         guard descriptor >= 0 else { throw DiskCacheError("open \(path)", code: errno) }
         return OwnedDescriptor(owning: descriptor)

@@ -33,7 +33,7 @@ final class DiskParts: Sendable {
         self.folder = folder
         lock = try FolderLock(folder: folder, patience: patience)
         ballast = Ballast(folder: folder, size: limits.ballast)
-        let isNew: Bool
+        var isNew: Bool
         (journal, index, isNew) = try Self.withRoom(folder, ballast, limits) { () throws(DiskCacheError) in
             // Asked now, so that a file system without them is found at the start and not by the first request.
             _ = try folder.stage()
@@ -41,10 +41,21 @@ final class DiskParts: Sendable {
             let (index, isNew) = try DiskIndex.openOrRebuild(in: folder, configuration: configuration)
             return (journal, index, isNew)
         }
-        needsScan = isNew || lock.wasCutOff
         touches = PendingTouches(limit: limits.maxTouches)
         verified = VerifiedFiles(capacity: limits.maxVerified)
-        try Self.withRoom(folder, ballast, limits, settle)
+        let (index, journal) = (index, journal)
+        do {
+            try Self.withRoom(folder, ballast, limits) { () throws(DiskCacheError) in
+                try Self.settle(folder, journal, index, clock)
+            }
+        } catch .brokenIndex {
+            // Some damage shows only in a page that has to be changed.
+            try DiskIndex.setAside(in: folder)
+            try index.reopen()
+            try Self.settle(folder, journal, index, clock)
+            isNew = true
+        }
+        needsScan = isNew || lock.wasCutOff
         ballast.fill()
         if isNew, folder.hasEntries { monitor.tell(.indexReplaced) }
     }
@@ -73,12 +84,14 @@ final class DiskParts: Sendable {
     /// The interleavings of a crash, per entry: 1. before linkat: an older file or none is there, and the index may know it;
     /// 2. between linkat and rename: the entry's `.new` is left over; 3. before the index's commit: the file is there and
     /// the index knows nothing of it, or only of the older one. So: remove the `.new`, and tell the index what is there.
-    private func settle() throws(DiskCacheError) {
+    private static func settle(
+        _ folder: DiskFolder, _ journal: CommitJournal, _ index: DiskIndex, _ clock: () -> Int64
+    ) throws(DiskCacheError) {
         let block = try journal.read()
         var changes: [IndexChange] = []
         for id in block.entries {
             try folder.unlink(id, .new)
-            changes.append(try adoption(of: id).map { .put($0) } ?? .delete(id))
+            changes.append(try adoption(of: id, in: folder, at: clock()).map { .put($0) } ?? .delete(id))
         }
         if block.removesEverything {
             try folder.discardEverything()
@@ -90,6 +103,12 @@ final class DiskParts: Sendable {
 
     /// What the index has to know of an entry's file; nil when there is none, or none that is valid: then it is gone now.
     func adoption(of id: EntryID) throws(DiskCacheError) -> IndexEntry? {
+        try Self.adoption(of: id, in: folder, at: clock())
+    }
+
+    private static func adoption(
+        of id: EntryID, in folder: DiskFolder, at now: Int64
+    ) throws(DiskCacheError) -> IndexEntry? {
         guard case .file(let file) = try folder.open(id, fromMemory: false) else { return nil }
         guard let entry = try EntryFile(file: file, status: folder.status(of: file)).header(), entry.id == id
         else {
@@ -98,6 +117,6 @@ final class DiskParts: Sendable {
         }
         return IndexEntry(
             id: id, sourceKey: entry.description.sourceKey, bytes: entry.fileLength,
-            storedAt: entry.description.storedAt, accessedAt: clock())
+            storedAt: entry.description.storedAt, accessedAt: now)
     }
 }

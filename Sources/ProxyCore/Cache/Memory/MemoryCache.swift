@@ -46,14 +46,19 @@ public final class MemoryCache: Sendable {
         let count = Self.shardCount(configuration, maxBytes: maxBytes)
         let bounds = Self.bounds(configuration, maxBytes: maxBytes, shards: count)
         shards = (0..<count).map { _ in
-            Shard(MemoryShard(bounds: bounds, scanLimit: configuration.limits.scanLimit))
+            Shard(
+                MemoryShard(
+                    bounds: bounds, scanLimit: configuration.limits.scanLimit,
+                    maxDeparted: configuration.limits.maxDeparted / count))
         }
         bound = Atomic(maxBytes)
     }
 
     /// Hot path: returns the entry of `key` and marks it as asked for; one lock, no allocation.
     public func entry(for key: CacheKey) -> MemoryEntry? {
-        shard(of: key).state.withLock { $0.entry(for: key) }
+        // Freed after the lock is open again.
+        var leaving: [MemoryEntry] = []
+        return shard(of: key).state.withLock { $0.entry(for: key, &leaving) }
     }
 
     /// Returns the entry of `key` without a trace: it is neither counted nor taken for being asked for.

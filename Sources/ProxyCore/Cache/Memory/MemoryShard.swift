@@ -28,12 +28,16 @@ struct MemoryShard: Sendable {
     private(set) var evictions: [EvictionReason: Int] = [:]
 
     private var ring: EvictionRing<CacheKey, MemoryEntry>
+    private var departed: DepartedEntries
     /// The keys of each source's entries in this shard.
     private var keysBySource: [CacheKey: [CacheKey]] = [:]
 
     /// An empty shard.
-    init(bounds: Bounds, scanLimit: Int) {
+    ///
+    /// - Parameter maxDeparted: evicted entries that are found again while they are in use.
+    init(bounds: Bounds, scanLimit: Int, maxDeparted: Int = 0) {
         self.bounds = bounds
+        departed = DepartedEntries(capacity: maxDeparted)
         ring = EvictionRing(scanLimit: scanLimit)
     }
 
@@ -44,12 +48,19 @@ struct MemoryShard: Sendable {
     var bytes: Int { ring.cost }
 
     /// Hot path: returns the entry, marks it as asked for, and counts.
-    mutating func entry(for key: CacheKey) -> MemoryEntry? {
-        guard let entry = ring.value(for: key) else {
+    ///
+    /// - Parameter leaving: those that make room for one that had been evicted while it was in use.
+    mutating func entry(for key: CacheKey, _ leaving: inout [MemoryEntry]) -> MemoryEntry? {
+        if let entry = ring.value(for: key) {
+            hits += 1
+            return entry
+        }
+        guard let entry = departed.take(key) else {
             misses += 1
             return nil
         }
         hits += 1
+        leaving = insert(entry)
         return entry
     }
 
@@ -77,6 +88,7 @@ struct MemoryShard: Sendable {
 
     /// Takes one entry out.
     mutating func remove(_ key: CacheKey, because reason: EvictionReason = .purged) -> MemoryEntry? {
+        _ = departed.take(key)
         guard let entry = ring.remove(key) else { return nil }
         forgetSource(of: entry)
         evictions[reason, default: 0] += 1
@@ -85,6 +97,7 @@ struct MemoryShard: Sendable {
 
     /// Takes every entry of a source out.
     mutating func removeAll(ofSource source: CacheKey) -> [MemoryEntry] {
+        departed.removeAll()
         guard let keys = keysBySource.removeValue(forKey: source) else { return [] }
         let removed = keys.compactMap { ring.remove($0) }
         evictions[.purged, default: 0] += removed.count
@@ -99,6 +112,7 @@ struct MemoryShard: Sendable {
     /// Takes everything out.
     mutating func removeAll() -> [MemoryEntry] {
         keysBySource = [:]
+        departed.removeAll()
         evictions[.purged, default: 0] += ring.count
         return ring.removeAll()
     }
@@ -108,6 +122,8 @@ struct MemoryShard: Sendable {
     /// An entry made of other bytes than the record speaks of is out of date and leaves.
     mutating func update(_ record: SourceRecord) -> [MemoryEntry] {
         var leaving: [MemoryEntry] = []
+        // They have the older record, and nobody knows of which source they are.
+        departed.removeAll()
         for key in keysBySource[record.key] ?? [] {
             guard let entry = ring.peek(key) else { continue }
             if entry.description.sourceHash != record.contentHash {
@@ -141,6 +157,7 @@ struct MemoryShard: Sendable {
     private mutating func evict(because reason: EvictionReason) -> MemoryEntry? {
         guard let evicted = ring.evict() else { return nil }
         forgetSource(of: evicted.value)
+        departed.insert(evicted.value)
         evictions[reason, default: 0] += 1
         return evicted.value
     }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+
+/// A folder of entries that somebody else made, as another daemon's cache is laid out; read, never written
+/// (SDWebImage: additionalCachePathBlock).
+final class SeedFolder: Sendable {
+    let folder: DiskFolder
+    /// What it holds; complete once it has been looked through.
+    let entries = EntrySet()
+
+    /// Opens the folder, and begins to look through it on a thread of its own.
+    /// - Throws: the call that failed, where there is no such folder.
+    init(path: String) throws(DiskCacheError) {
+        folder = try DiskFolder(existing: path)
+        DispatchQueue(label: "seed loader").async { [weak self] in self?.load() }
+    }
+
+    private func load() {
+        for shard in DiskFolder.Shard.all {
+            // Lost: why a folder can't be read; the set stays incomplete, and each look-up asks the file system.
+            guard let names = try? folder.names(in: shard.path) else { return }
+            for key in names.compactMap(EntryPath.key(ofName:)) {
+                entries.insert(EntryID(kind: shard.kind, key: key))
+            }
+        }
+        entries.markComplete()
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@Suite("A folder that is only read")
+struct ReadOnlyPathTests {
+    private static let fields = [("Cache-Control", "max-age=600")]
+
+    /// A folder with `/a.jpg` and a result of it, made by a daemon that is gone.
+    private func seeded(_ origin: FakeOrigin) async throws -> TemporaryDirectory {
+        origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
+        let first = try await Proxy(origin: origin)
+        _ = try await first.get(first.target("/a.jpg"))
+        _ = try await first.get(first.target("/a.jpg", "transform=resize:48x&format=png"))
+        first.daemon.send(signal: 15)
+        _ = try await first.daemon.exitCode()
+        return first.folder
+    }
+
+    private func settings(_ folder: TemporaryDirectory) -> [String] {
+        ["IMAGEPROXYD_CACHE_DISK_READ_ONLY_PATHS=\(folder.path)/cache"]
+    }
+
+    @Test("answers without the origin, original and result, and is left as it is")
+    func answers() async throws {
+        let origin = try FakeOrigin()
+        let seed = try await seeded(origin)
+        let before = seed.files
+        let asked = origin.count("/a.jpg")
+        let proxy = try await Proxy(origin: origin, environment: settings(seed))
+
+        for _ in 0..<3 {
+            #expect(try await proxy.get(proxy.target("/a.jpg")).body == Fixtures.photo)
+            let result = try await proxy.get(proxy.target("/a.jpg", "transform=resize:48x&format=png"))
+            #expect(result.status == 200 && result.pngSize?.first == 48)
+        }
+        // What the folder has not is made of what it has.
+        #expect(
+            try await proxy.get(proxy.target("/a.jpg", "transform=resize:32x&format=png")).pngSize?.first
+                == 32)
+
+        #expect(origin.count("/a.jpg") == asked)
+        #expect(seed.files == before)
+    }
+
+    @Test("is not believed where a file is damaged: the picture is fetched, and kept in our own folder")
+    func damaged() async throws {
+        let origin = try FakeOrigin()
+        let seed = try await seeded(origin)
+        for file in seed.files where file.hasPrefix("cache/originals/") || file.hasPrefix("cache/results/") {
+            var bytes = try seed.read(file)
+            bytes[bytes.count - 1] ^= 1
+            try seed.write(bytes, to: file)
+        }
+        let asked = origin.count("/a.jpg")
+        let proxy = try await Proxy(origin: origin, environment: settings(seed))
+
+        for _ in 0..<3 { #expect(try await proxy.get(proxy.target("/a.jpg")).body == Fixtures.photo) }
+
+        #expect(origin.count("/a.jpg") == asked + 1)
+    }
+}
