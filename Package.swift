@@ -37,12 +37,14 @@ let package = Package(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(
+            name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
 
         .target(name: "HTTPServer", dependencies: ["CLinux"], swiftSettings: policy),
         .target(
             name: "ProxyCore",
             dependencies: [
-                "CLinux", "CVips", "CCurl",
+                "CLinux", "CVips", "CCurl", "CSeccomp",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -70,7 +72,7 @@ let package = Package(
         // Answers look-ups of names in .test, in the process of the tests alone.
         .target(name: "CTestResolver", path: "Tests/CTestResolver"),
         .target(
-            name: "TestSupport", dependencies: ["CLinux", "CTestResolver"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["CLinux", "CSeccomp", "CTestResolver"], path: "Tests/TestSupport",
             swiftSettings: Array(testPolicy)),
         .testTarget(
             name: "HTTPServerTests", dependencies: ["HTTPServer", "TestSupport"],

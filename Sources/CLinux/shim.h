@@ -276,4 +276,84 @@ static inline int linux_lower_priority(int niceness) {
     return setpriority(PRIO_PROCESS, 0, niceness);
 }
 
+// Limits of this process: the soft one may go up again, as far as the hard one.
+static inline int linux_limit_softly(int resource, uint64_t value) {
+    struct rlimit limit;
+    if (getrlimit((__rlimit_resource_t)resource, &limit) != 0) return -1;
+    limit.rlim_cur = value < limit.rlim_max ? value : limit.rlim_max;
+    return setrlimit((__rlimit_resource_t)resource, &limit);
+}
+
+static inline int linux_limit_address_space_softly(uint64_t bytes) { return linux_limit_softly(RLIMIT_AS, bytes); }
+static inline int linux_limit_files(uint64_t count) { return linux_limit(RLIMIT_NOFILE, count); }
+static inline int linux_limit_file_size(uint64_t bytes) { return linux_limit(RLIMIT_FSIZE, bytes); }
+
+// Has SIGPROF end this process after so much processor time; 0 takes that back (setitimer(2)).
+static inline int linux_arm_processor_time(long microseconds) {
+    long timer[4] = {0, 0, microseconds / 1000000, microseconds % 1000000};
+    return (int)syscall(SYS_setitimer, 2 /* ITIMER_PROF */, timer, NULL);
+}
+
+// --- Confinement -----------------------------------------------------------------------------------------------
+
+// No program started from here on gains rights by its file's mode (prctl(2), PR_SET_NO_NEW_PRIVS).
+static inline int linux_forbid_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+static inline int linux_has_no_new_privileges(void) { return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1; }
+
+// Landlock (landlock(7)) by its numbers, which are the same on every architecture: C libraries have no wrappers for it
+// and their headers may be older than the kernel. Returns the version of the interface, or -1 where there is none.
+static inline int linux_landlock_version(void) {
+    return (int)syscall(444, NULL, 0, 1 /* LANDLOCK_CREATE_RULESET_VERSION */);
+}
+
+// A set of rules that handles every access to files, TCP ports, abstract sockets and signals which `version` knows.
+static inline int linux_landlock_ruleset(int version) {
+    struct { uint64_t files, ports, scopes; } handled = {(1ULL << 13) - 1, 0, 0};
+    size_t size = sizeof handled.files;
+    if (version >= 2) handled.files |= 1ULL << 13; // REFER
+    if (version >= 3) handled.files |= 1ULL << 14; // TRUNCATE
+    if (version >= 5) handled.files |= 1ULL << 15; // IOCTL_DEV
+    if (version >= 4) {
+        handled.ports = 3; // BIND_TCP, CONNECT_TCP
+        size = offsetof(__typeof__(handled), scopes);
+    }
+    if (version >= 6) {
+        handled.scopes = 3; // ABSTRACT_UNIX_SOCKET, SIGNAL
+        size = sizeof handled;
+    }
+    return (int)syscall(444, &handled, size, 0);
+}
+
+// Allows reading what lies beneath an open folder.
+static inline int linux_landlock_allow_reading(int ruleset, int folder) {
+    struct { uint64_t access; int32_t parent; } __attribute__((packed)) rule = {
+        1ULL << 2 | 1ULL << 3 /* READ_FILE, READ_DIR */, folder};
+    return (int)syscall(445, ruleset, 1 /* LANDLOCK_RULE_PATH_BENEATH */, &rule, 0);
+}
+
+// Confines the calling thread, and what it starts from now on, for good.
+static inline int linux_landlock_restrict(int ruleset) { return (int)syscall(446, ruleset, 0); }
+
+// A descriptor that names a folder and gives no right to it.
+static inline int linux_open_path(const char *path) {
+    return open(path, 010000000 /* O_PATH */ | O_DIRECTORY | O_CLOEXEC);
+}
+
+// The number of threads of this process.
+static inline int linux_thread_count(void) {
+    struct stat facts;
+    // Its folders are its threads, each a link (proc(5)).
+    return stat("/proc/self/task", &facts) == 0 ? (int)facts.st_nlink - 2 : -1;
+}
+
+// Makes a process as an intruder would, past the C library; a child ends at once. Returns its number, or -1.
+static inline int linux_try_fork(void) {
+    long child = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    if (child == 0) syscall(SYS_exit_group, 0);
+    return (int)child;
+}
+
+// Takes hold of another process (ptrace(2), PTRACE_SEIZE).
+static inline int linux_try_attaching(pid_t pid) { return (int)syscall(SYS_ptrace, 0x4206, pid, 0, 0); }
+
 #endif

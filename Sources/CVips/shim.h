@@ -529,6 +529,12 @@ static inline int shim_read_all(VipsImage *in) {
     return vips_avg(in, &average, NULL);
 }
 
+// The largest sample of an image; negative when it can't be read.
+static inline double shim_largest_sample(VipsImage *in) {
+    double largest;
+    return vips_max(in, &largest, NULL) == 0 ? largest : -1;
+}
+
 // Without a palette, Paeth for every row costs less than trying all filters a row and makes photos as small.
 static inline int shim_save_png(
     VipsImage *in, void **bytes, size_t *length, int compression, int interlaced, int palette_bits, int strip) {

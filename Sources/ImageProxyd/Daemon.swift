@@ -191,7 +191,7 @@ struct Daemon {
             logger.warning("SIGHUP: settings are read at the start only; restart to change them")
         }
         defer { hangUps.cancel() }
-        try await workers.start()
+        try await startWorkers()
         let addresses = try configuration.listen.map { try HTTPServer.Address(parsing: $0) }
         try refuseOpenProxy(addresses)
         for address in addresses {
@@ -206,6 +206,23 @@ struct Daemon {
         report { () throws(ServiceManager.Failure) in try service.stopping() }
         report { () throws(ServiceManager.Failure) in try service.extendTimeout(by: Self.drainTime * 2) }
         await takeDown()
+    }
+
+    private func startWorkers() async throws {
+        do throws(RenderError) {
+            try await workers.start()
+        } catch {
+            guard case .unavailable(let reason) = error else { throw error }
+            throw StartError(
+                description: "no worker can be started (transform.sandbox is "
+                    + "\(configuration.transform.sandbox.rawValue)): \(reason)")
+        }
+        guard let sandbox = workers.sandbox else { return }
+        if sandbox.isComplete {
+            logger.info("workers are \(sandbox)")
+        } else {
+            logger.warning("workers are only \(sandbox)")
+        }
     }
 
     private func startAdmin() throws {

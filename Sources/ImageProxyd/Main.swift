@@ -5,7 +5,6 @@ import ArgumentParser
 /// The command line: `imageproxyd serve` and its companions.
 ///
 /// Exit codes are those of sysexits(3): 0 fine, 1 failed, 64 wrong usage, 78 wrong configuration.
-@main
 struct Main: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "imageproxyd",
@@ -13,6 +12,6 @@ struct Main: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             ServeCommand.self, CheckConfigCommand.self, ConfigCommand.self, VersionCommand.self,
-            SignCommand.self, TransformsCommand.self, WorkerCommand.self,
+            SignCommand.self, TransformsCommand.self, CheckSandboxCommand.self, WorkerCommand.self,
         ])
 }

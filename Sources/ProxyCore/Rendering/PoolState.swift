@@ -18,6 +18,8 @@ struct PoolState {
     private var startFailure: RenderError?
     private var stopping: [CheckedContinuation<Void, Never>] = []
     private var pings: [Ping] = []
+    /// How the last worker that started is sealed.
+    private(set) var sandbox: SandboxReport?
 
     /// What is known of one worker.
     struct Slot {
@@ -132,6 +134,11 @@ struct PoolState {
         slots[slot].pid = pid
         slots[slot].phase = isBusy ? .busy : .idle
         return startProgress()
+    }
+
+    /// Notes how a worker is sealed.
+    mutating func noteSandbox(_ report: SandboxReport) {
+        sandbox = report
     }
 
     /// Notes that a slot's worker did not start.

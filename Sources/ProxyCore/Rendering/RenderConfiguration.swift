@@ -66,6 +66,8 @@ public struct TransformConfiguration: Sendable, Hashable, Codable {
     public var niceness: Int = 10
     /// Where pixels are computed. Default `process`.
     public var isolation: Isolation = .process
+    /// Whether workers must be sealed in every way we know, or as far as the kernel lets us. Default `required`.
+    public var sandbox: Sandbox = .required
 
     /// Where pixels are computed.
     public enum Isolation: String, Sendable, Hashable, Codable, CaseIterable {
@@ -73,6 +75,14 @@ public struct TransformConfiguration: Sendable, Hashable, Codable {
         case process
         /// In the daemon itself: for comparison only, since a hostile picture can then end the daemon.
         case none
+    }
+
+    /// What to do on a kernel that lacks a part of the sandbox.
+    public enum Sandbox: String, Sendable, Hashable, Codable, CaseIterable {
+        /// Not to start.
+        case required
+        /// To go without that part, and to say so in the log.
+        case bestEffort
     }
 
     /// The defaults.

@@ -45,18 +45,22 @@ struct Worker {
         guard linux_die_with_parent() == 0 else { throw .unusable }
         let order = try receive().message
         guard case .settle(let settings) = order else { throw .malformed }
-        try settle(settings)
-        try WarmUp.run(orThrow: Ending.unusable)
-        // The seal point: everything needed has been initialised, no stranger's byte has been read.
-        try send(.ready)
+        try seal(settings)
     }
 
-    private func settle(_ settings: WorkerSettings) throws(Ending) {
-        guard linux_forbid_core_files() == 0, linux_lower_priority(CInt(settings.niceness)) == 0 else {
+    /// From here on nothing but the sandbox' files, this socket and the jobs' descriptors can be reached.
+    private func seal(_ settings: WorkerSettings) throws(Ending) {
+        let report: SandboxReport
+        do throws(Sandbox.Failure) {
+            report = try Sandbox(settings: settings).seal()
+        } catch {
+            switch error {
+            case .impossible(let part): try send(.unfit("this kernel lacks \(part)"))
+            case .unusable(let reason): try send(.unfit(reason))
+            }
             throw .unusable
         }
-        guard settings.addressSpace > 0 else { return }
-        guard linux_limit_address_space(UInt64(settings.addressSpace)) == 0 else { throw .unusable }
+        try send(.ready(report))
     }
 
     // MARK: - Jobs

@@ -75,6 +75,9 @@ public final class WorkerPool: Rendering {
     /// Whether a worker could take a job now or after its present one.
     public var isReady: Bool { state.withLock { $0.isReady } }
 
+    /// How the workers are sealed; nil before the first has started.
+    public var sandbox: SandboxReport? { state.withLock { $0.sandbox } }
+
     /// What the pool is doing, and what has happened to its workers.
     public var statistics: Statistics { state.withLock { $0.statistics } }
 

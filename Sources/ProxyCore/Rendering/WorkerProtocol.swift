@@ -25,8 +25,10 @@ enum WorkerProtocol {
 
     /// What a worker says.
     enum Reply: Codable {
-        /// It has warmed up and waits for jobs.
-        case ready
+        /// It has warmed up, is sealed, and waits for jobs.
+        case ready(SandboxReport)
+        /// It could not be sealed or does not work; for the log.
+        case unfit(String)
         /// The last job is done.
         case finished(Rendition)
         /// The last job has failed.
@@ -88,6 +90,8 @@ struct WorkerSettings: Codable, Equatable {
     var addressSpace: Int
     /// Scheduling niceness, 0–19.
     var niceness: Int
+    /// Whether a part that the kernel lacks keeps it from working.
+    var sandbox: TransformConfiguration.Sandbox
 }
 
 /// One job of a worker.

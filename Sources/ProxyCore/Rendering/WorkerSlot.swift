@@ -83,7 +83,8 @@ final class WorkerSlot: Sendable {
 
     private func startedProcess() throws(RenderError) -> WorkerProcess {
         let settings = WorkerSettings(
-            addressSpace: configuration.memoryPerWorker.bytes, niceness: configuration.niceness)
+            addressSpace: configuration.memoryPerWorker.bytes, niceness: configuration.niceness,
+            sandbox: configuration.sandbox)
         var process = try WorkerProcess.launched(executable, settings: settings)
         let deadline = ContinuousClock.now + Self.startTimeout
         while true {
@@ -94,14 +95,23 @@ final class WorkerSlot: Sendable {
             case .deadline:
                 throw .unavailable("a worker did not get ready in time")
             case .message:
-                do {
-                    if case .ready = try process.receive() {
-                        process.startSpace = process.addressSpace()
-                        return process
-                    }
-                } catch {}
-                throw .unavailable("a worker ended while it started")
+                try noteStart(of: &process)
+                return process
             }
+        }
+    }
+
+    private func noteStart(of process: inout WorkerProcess) throws(RenderError) {
+        let reply: WorkerProtocol.Reply
+        do { reply = try process.receive() } catch {
+            throw .unavailable("a worker ended while it started")
+        }
+        switch reply {
+        case .ready(let report):
+            process.startSpace = process.addressSpace()
+            pool.update { ($0.noteSandbox(report), .init()) }
+        case .unfit(let reason): throw .unavailable("a worker can't work: \(reason)")
+        default: throw .unavailable("a worker talks nonsense")
         }
     }
 
@@ -208,7 +218,7 @@ final class WorkerSlot: Sendable {
             return nil
         case .exhausted(let error):
             return giveUp(job, error, .memory, &process)
-        case .ready:
+        case .ready, .unfit:
             return giveUp(job, .decoderCrashed, .crash, &process)
         }
     }

@@ -37,10 +37,19 @@ struct WorkerPoolTests {
         return try await pool.render(Self.plan, from: Self.source, into: target.file, at: 0)
     }
 
+    /// Stops a worker, and returns when it has stopped: a signal alone may lose the race against a job.
+    private func stop(_ pid: Int32) async {
+        kill(pid, SIGSTOP)
+        _ = try? await onThread {
+            var info = siginfo_t()
+            waitid(P_PID, id_t(pid), &info, WSTOPPED | WEXITED | WNOWAIT)
+        }
+    }
+
     /// Stops the worker, gives it a job, and returns when the job has been handed over.
     private func hold(_ pool: WorkerPool) async throws -> (pid: Int32, job: Task<Rendition, any Error>) {
         let pid = try #require(pool.statistics.processIdentifiers.first)
-        kill(pid, SIGSTOP)
+        await stop(pid)
         let job = Task { try await render(pool) }
         while pool.statistics.busy == 0 { await Task.yield() }
         // The worker's thread answers only where it waits for the worker.
@@ -130,7 +139,7 @@ struct WorkerPoolTests {
     func deadline() async throws {
         try await withPool({ $0.timeout = .milliseconds(50) }) { pool in
             let pid = try #require(pool.statistics.processIdentifiers.first)
-            kill(pid, SIGSTOP)
+            await stop(pid)
 
             await #expect(throws: RenderError.timedOut) { try await render(pool) }
 

@@ -93,6 +93,13 @@ import CVips
             hasProfile: unsafe shim_has_field(raw, "icc-profile-data") != 0)
     }
 
+    /// The largest sample of all pixels and bands, alpha included; reads them all.
+    borrowing func brightest() throws(ImagingError) -> Double {
+        let largest = unsafe shim_largest_sample(raw)
+        guard largest >= 0 else { throw VipsLibrary.failure() }
+        return largest
+    }
+
     /// Returns an integer of the metadata.
     func integer(_ name: String, otherwise: Int) -> Int {
         unsafe Int(shim_int_field(raw, name, CInt(otherwise)))

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Dispatch
+import Glibc
+import ProxyCore
+
+/// Where the process begins.
+@main
+enum Program {
+    /// A worker runs on the main thread before there is another one, since it seals itself thread by thread.
+    static func main() {
+        switch CommandLine.arguments.dropFirst() {
+        case ["worker"]: WorkerMain.run()
+        case ["worker", "--self-test"]: SandboxCheck.run()
+        default: break
+        }
+        Task {
+            await Main.main()
+            exit(0)
+        }
+        dispatchMain()
+    }
+}

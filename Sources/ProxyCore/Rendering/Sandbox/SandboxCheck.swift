@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+
+/// A worker that tries what it must not be able to do, and then its work: `imageproxyd check-sandbox`.
+public enum SandboxCheck {
+    private static let settings = WorkerSettings(
+        addressSpace: TransformConfiguration().memoryPerWorker.bytes,
+        niceness: TransformConfiguration().niceness, sandbox: .bestEffort)
+
+    /// Seals this process and writes a line for each attempt; exits with 1 when one ends otherwise than it should.
+    ///
+    /// To be called on the main thread before there is another one.
+    public static func run() -> Never {
+        do throws(Sandbox.Failure) {
+            let report = try Sandbox(settings: settings).seal()
+            say(report.description)
+            exit(attempts(isConfined: report.filtersCalls) && works() ? 0 : 1)
+        } catch {
+            switch error {
+            case .impossible(let text), .unusable(let text): say("not sealed: \(text)")
+            }
+            exit(1)
+        }
+    }
+
+    // MARK: - What is refused
+
+    private static func attempts(isConfined: Bool) -> Bool {
+        var isRight = isConfined
+        func expect(refused isRefused: Bool, _ what: String) {
+            say("\(isRefused ? "refused" : "ALLOWED"): \(what)")
+            if !isRefused { isRight = false }
+        }
+        expect(refused: unsafe linux_open("/etc/passwd", O_RDONLY, 0) < 0, "reading a file")
+        expect(refused: unsafe linux_open("/proc/self/environ", O_RDONLY, 0) < 0, "reading its environment")
+        expect(
+            refused: unsafe linux_open("/tmp/imageproxyd-check", O_WRONLY | O_CREAT, 0o600) < 0,
+            "writing a file")
+        expect(refused: socket(AF_INET, LINUX_SOCK_STREAM, 0) < 0, "a socket of the internet")
+        expect(refused: socket(AF_UNIX, LINUX_SOCK_STREAM, 0) < 0, "a socket of this machine")
+        expect(refused: linux_try_fork() < 0, "another process")
+        var nothing: [UnsafeMutablePointer<CChar>?] = unsafe [nil]
+        expect(refused: unsafe execv("/bin/true", &nothing) != 0, "another program")
+        expect(refused: kill(getppid(), 0) != 0, "a signal to its parent")
+        expect(refused: linux_try_attaching(getppid()) < 0, "looking into its parent")
+        expect(refused: unsafe linux_memfd_create("check") < 0, "a file in memory")
+        return isRight
+    }
+
+    // MARK: - What works
+
+    private static func works() -> Bool {
+        var isRight = true
+        for format in ImageFormat.allCases where format.row.isWritable && format != .jxl {
+            let isDone = WarmUp.succeeds(with: [format])
+            say("\(isDone ? "works" : "FAILS"): writing, reading and resizing \(format.rawValue)")
+            if !isDone { isRight = false }
+        }
+        let isDrawn = drawsText()
+        say("\(isDrawn ? "works" : "FAILS"): text in a drawing")
+        return isRight && isDrawn
+    }
+
+    private static let drawing = """
+        <svg xmlns="http://www.w3.org/2000/svg" width="60" height="30"><text x="2" y="24" font-size="24">Ag</text></svg>
+        """
+
+    /// Whether a drawing that holds nothing but text leaves a trace.
+    private static func drawsText() -> Bool {
+        let bytes = Array(drawing.utf8)
+        guard let source = VipsSource.copy(of: .bytes(bytes)) else { return false }
+        VipsLibrary.unblock(.svg)
+        do throws(ImagingError) {
+            let image = try VipsCoder.open(source, as: .svg, frames: .primary, shrink: .none)
+            return try image.brightest() > 0
+        } catch {
+            return false
+        }
+    }
+
+    private static func say(_ line: String) {
+        let text = Array((line + "\n").utf8)
+        // Lost when nobody listens; the exit code still speaks.
+        _ = unsafe write(STDOUT_FILENO, text, text.count)
+    }
+}
