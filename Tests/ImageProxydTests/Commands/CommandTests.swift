@@ -10,8 +10,8 @@ import Testing
 struct CommandTests {
     private func run(
         _ arguments: String..., environment: [String: String] = [:]
-    ) async throws -> Program.Outcome {
-        try await Program.run(DaemonProcess.executable, arguments, environment: environment)
+    ) async throws -> OtherProgram.Outcome {
+        try await OtherProgram.run(DaemonProcess.executable, arguments, environment: environment)
     }
 
     private func file(_ text: String) throws -> String {

@@ -101,7 +101,7 @@ struct SigningTests {
         try folder.write(Self.key + [10], to: "key")
         let path = "/img?url=https%3A%2F%2Fexample.org%2Fcat.jpg"
 
-        let signed = try await Program.run(
+        let signed = try await OtherProgram.run(
             DaemonProcess.executable, "sign", "--key", folder.path + "/key", "https://proxy.example" + path)
 
         #expect(
@@ -114,7 +114,7 @@ struct SigningTests {
             ("sh", "sh"), ("python3", "py"), ("node", "js"), ("php", "php"), ("ruby", "rb"), ("perl", "pl"),
         ])
     func languages(interpreter: String, suffix: String) async throws {
-        guard let program = Program.path(of: interpreter) else { return }
+        guard let program = OtherProgram.path(of: interpreter) else { return }
         let folder = try TemporaryDirectory()
         try folder.write(Self.key + [10], to: "key")
         let vectors = TextFiles.read("docs/signing.md").matches(
@@ -122,7 +122,7 @@ struct SigningTests {
         #expect(vectors.count == 2)
 
         for vector in vectors {
-            let signed = try await Program.run(
+            let signed = try await OtherProgram.run(
                 program, TextFiles.path("docs/signing/sign.\(suffix)"), folder.path + "/key", String(vector.1)
             )
             #expect(signed == "\(vector.1)&sig=\(vector.2)\n")

@@ -6,7 +6,7 @@ import Glibc
 /// Other programs, run to their end.
 ///
 /// Not by Foundation's `Process`, which was seen to close descriptors of others when many run at once.
-public enum Program {
+public enum OtherProgram {
     /// How a program ended.
     public struct Outcome: Sendable {
         /// Its exit code, or 128 + the signal that ended it.
