@@ -187,6 +187,8 @@ struct Daemon {
     private static var coreCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
     private func serve() async throws {
+        // Before anybody is told that the daemon is there.
+        let termination = TerminationSignal()
         let hangUps = TerminationSignal.ignoreHangUps { [logger] in
             logger.warning("SIGHUP: settings are read at the start only; restart to change them")
         }
@@ -201,7 +203,7 @@ struct Daemon {
         try server.start()
         try startAdmin()
         report { () throws(ServiceManager.Failure) in try service.ready(status: "serving") }
-        let signal = await TerminationSignal.first()
+        let signal = await termination.first()
         logger.notice("\(signal): finishing what is in flight")
         report { () throws(ServiceManager.Failure) in try service.stopping() }
         report { () throws(ServiceManager.Failure) in try service.extendTimeout(by: Self.drainTime * 2) }

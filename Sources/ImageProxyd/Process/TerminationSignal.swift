@@ -3,8 +3,11 @@
 internal import Dispatch
 import Glibc
 
-/// The signals that ask the daemon to finish.
-enum TerminationSignal {
+/// The signals that ask the daemon to finish; from its making on they no longer end the process by themselves.
+struct TerminationSignal {
+    private let names: AsyncStream<String>
+    private let sources: [any DispatchSourceSignal]
+
     private static let signals = [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")]
 
     /// Keeps SIGHUP from ending the daemon, and calls `notice` at each one until the returned source is cancelled.
@@ -16,21 +19,26 @@ enum TerminationSignal {
         return source
     }
 
-    /// Waits for the first of them and returns its name; their default action, sudden death, is switched off.
-    static func first() async -> String {
+    /// Begins to listen.
+    init() {
         let (stream, continuation) = AsyncStream.makeStream(
             of: String.self, bufferingPolicy: .bufferingOldest(1))
-        let sources = signals.map { number, name in
+        names = stream
+        sources = Self.signals.map { number, name in
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { continuation.yield(name) }
             source.activate()
             return source
         }
+    }
+
+    /// Waits for the first of them, which may have come already, and returns its name.
+    func first() async -> String {
         defer {
             for source in sources { source.cancel() }
         }
-        for await name in stream { return name }
+        for await name in names { return name }
         return "end"
     }
 }
