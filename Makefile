@@ -4,7 +4,7 @@
 PREFIX ?= /usr
 PACKAGES := libcurl4-openssl-dev libvips-dev libsystemd-dev libsqlite3-dev libseccomp-dev pkg-config ca-certificates
 
-.PHONY: help packages build install run demo gallery bench test test-asan test-tsan soak check-units lint clean
+.PHONY: help packages build install run demo gallery bench test test-asan test-tsan soak drill-workers check-units lint clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /'
@@ -48,6 +48,10 @@ test-tsan: packages ## builds and runs the tests under the thread sanitizer
 soak: build ## an hour, or SOAK_SECONDS=…, of good and hostile clients at once; fails on a wrong answer or on growth
 	@scripts/install-packages python3
 	soak/run
+
+drill-workers: packages ## ends and poisons workers under load, ROUNDS=… times
+	swift build --build-tests
+	DRILL_ROUNDS=$(or $(ROUNDS),60) swift test --skip-build --filter WorkerDrillTests
 
 check-units: ## has systemd itself judge the unit
 	deploy/check-units

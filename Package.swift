@@ -68,12 +68,15 @@ let package = Package(
         .executableTarget(
             name: "bench-hit-ratio", dependencies: ["ProxyCore"], path: "bench/HitRatio",
             swiftSettings: policy),
+        .executableTarget(
+            name: "bench-workers", dependencies: ["CLinux", "ProxyCore"], path: "bench/Workers",
+            swiftSettings: policy),
 
         // Answers look-ups of names in .test, in the process of the tests alone.
         .target(name: "CTestResolver", path: "Tests/CTestResolver"),
         .target(
-            name: "TestSupport", dependencies: ["CLinux", "CSeccomp", "CTestResolver"], path: "Tests/TestSupport",
-            swiftSettings: Array(testPolicy)),
+            name: "TestSupport", dependencies: ["CLinux", "CSeccomp", "CTestResolver"],
+            path: "Tests/TestSupport", swiftSettings: Array(testPolicy)),
         .testTarget(
             name: "HTTPServerTests", dependencies: ["HTTPServer", "TestSupport"],
             swiftSettings: Array(testPolicy)),

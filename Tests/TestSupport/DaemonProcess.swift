@@ -44,11 +44,6 @@ public final class DaemonProcess: Sendable {
     /// Starting costs a core for a moment: all tests at once would make each wait for all others.
     private static let starting = Turnstile(places: 4)
 
-    /// The same on the calling thread, whose limits the daemon inherits.
-    public static func startBlocking(in folder: String, configuration: String) throws -> DaemonProcess {
-        try DaemonProcess(folder, configuration, [])
-    }
-
     private init(_ folder: String, _ configuration: String, _ environment: [String]) throws {
         socketPath = folder + "/http.sock"
         logPath = folder + "/daemon.log"

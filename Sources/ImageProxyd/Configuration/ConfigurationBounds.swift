@@ -227,6 +227,11 @@ extension TransformConfiguration {
         check.require("transform.timeout", timeout, in: time)
         check.require(
             "transform.memoryPerWorker", memoryPerWorker, atLeast: .mebibytes(64), orZero: "no limit")
+        check.require(
+            "transform.memoryBudget", memoryBudget, atLeast: .mebibytes(64),
+            orZero: "workers × memoryPerWorker")
+        check.require("transform.headerMemory", headerMemory, in: .mebibytes(16)...(.gibibytes(16)))
+        check.require("transform.headerTime", headerTime, in: .milliseconds(10)...(.minutes(1)))
         check.require("transform.jobsPerWorker", jobsPerWorker, in: 1...1_000_000_000)
         check.require("transform.niceness", niceness, in: 0...19)
     }

@@ -12,6 +12,8 @@ struct ImageHeader: Sendable, Equatable {
     let hasAlpha: Bool
     /// EXIF orientation, 1–8.
     let orientation: Int
+    /// Whether rows come in several passes, so that the decoder must hold them all.
+    var isInterlaced = false
 }
 
 /// Which frames or pages of a source to decode.

@@ -20,6 +20,7 @@ struct PoolState {
     private var pings: [Ping] = []
     /// How the last worker that started is sealed.
     private(set) var sandbox: SandboxReport?
+    private var memory: MemoryBudget
 
     /// What is known of one worker.
     struct Slot {
@@ -74,7 +75,8 @@ struct PoolState {
     }
 
     /// Starts with all workers down.
-    init(workers: Int, depth: Int) {
+    init(workers: Int, depth: Int, memory: Int) {
+        self.memory = MemoryBudget(total: memory)
         slots = Array(repeating: Slot(), count: workers)
         self.depth = depth
     }
@@ -173,6 +175,23 @@ struct PoolState {
         running[job.id] = nil
     }
 
+    /// Lets a worker's job have its memory, or has it wait to be woken.
+    mutating func grant(_ bytes: Int, to slot: Int) -> (Bool, Effect) {
+        let isGranted = memory.grant(bytes, to: slot)
+        // What is left may be enough for the next one.
+        return (isGranted, isGranted ? wake(memory.next) : Effect())
+    }
+
+    /// Takes back what a worker's job had, or waited for.
+    mutating func releaseMemory(of slot: Int) -> Effect {
+        wake(memory.release(slot))
+    }
+
+    private func wake(_ slot: Int?) -> Effect {
+        guard let slot, let alert = slots[slot].alert else { return Effect() }
+        return Effect(alerts: [alert])
+    }
+
     /// Puts a job back to the front, because its worker was gone before it began.
     mutating func giveBack(_ job: RenderJob) -> Effect {
         running[job.id] = nil
@@ -264,6 +283,7 @@ struct PoolState {
         statistics.starting = slots.count { $0.phase == .down }
         statistics.queueDepth = waiting.count
         statistics.restarts = restarts
+        statistics.memoryInUse = memory.sum
         statistics.processIdentifiers = slots.compactMap(\.pid)
         return statistics
     }

@@ -34,19 +34,29 @@ struct RenderEngine {
     }
 
     /// Decodes, transforms, encodes and writes; blocks until all is written.
+    ///
+    /// - Parameter admit: asked, before a pixel is decoded, whether the job may take so many bytes.
     func render(
-        _ source: borrowing VipsSource, into destination: CInt, at offset: Int64
+        _ source: borrowing VipsSource, into destination: CInt, at offset: Int64,
+        admit: (_ bytes: Int) throws(RenderError) -> Void = { _ in }
     ) throws(Failure) -> Rendition {
         var watch = StopWatch()
-        let header = try admitted(source)
-        if plan.format == .information {
-            return try inform(source, header, into: destination, at: offset, watch)
+        let header = try self.header(of: source)
+        guard plan.admits(header) else {
+            guard let plan = plan.shrinking(header) else { throw Failure(refusing: .tooManyPixels) }
+            return try RenderEngine(plan: plan).render(source, into: destination, at: offset, admit: admit)
         }
         let decision = FormatDecision(plan: plan, header: header)
         let frames = try Self.translating { () throws(RenderError) in try decision.frames() }
+        let count = frames == .all ? header.frames : 1
+        try Self.translating { () throws(RenderError) in
+            try admit(MemoryEstimate(header: header, frames: count, plan: plan).bytes)
+        }
+        if plan.format == .information {
+            return try inform(source, header, into: destination, at: offset, watch)
+        }
         let decode = watch.lap()
 
-        let count = frames == .all ? header.frames : 1
         let image = try transformed(source, header, frames, count)
         let size = PixelSize(image.size.width, image.size.height / count)
         let format = try Self.translating { () throws(RenderError) in
@@ -90,19 +100,15 @@ struct RenderEngine {
             timings: .init(decode: decode, encode: watch.lap()))
     }
 
-    /// Reads the header and refuses what is beyond the limits, before a pixel is decoded.
-    private func admitted(_ source: borrowing VipsSource) throws(Failure) -> ImageHeader {
+    /// Reads the header, which says what is beyond the limits before a pixel is decoded.
+    private func header(of source: borrowing VipsSource) throws(Failure) -> ImageHeader {
         guard let format = ImageFormat(sniffing: source.prefix) else { throw Failure(refusing: .notAnImage) }
         guard plan.decodableFormats.contains(format) else {
             throw Failure(refusing: .unsupportedFormat(format.rawValue))
         }
         let header: ImageHeader
         do { header = try VipsCoder.header(of: source, as: format) } catch { throw Failure(imaging: error) }
-        let limits = plan.limits
-        guard header.frames <= limits.frames else { throw Failure(refusing: .tooManyFrames) }
-        guard header.size.width <= limits.side, header.size.height <= limits.side,
-            header.size.area * header.frames <= limits.sourcePixels
-        else { throw Failure(refusing: .tooManyPixels) }
+        guard header.frames <= plan.limits.frames else { throw Failure(refusing: .tooManyFrames) }
         return header
     }
 

@@ -11,6 +11,15 @@ struct RenderJob: Sendable {
     let enqueued: ContinuousClock.Instant
     /// Resumed exactly once, by whoever takes the job out of the renderer's state.
     let continuation: CheckedContinuation<Result<Rendition, RenderError>, Never>
+    /// Whether a worker has fallen over it already; a second one is not replaced by a third.
+    var isRetried = false
+
+    /// The same, given to its second worker.
+    var retried: RenderJob {
+        var job = self
+        job.isRetried = true
+        return job
+    }
 
     /// Answers the caller.
     func finish(_ result: Result<Rendition, RenderError>) {

@@ -22,6 +22,8 @@ public struct RenderPlan: Sendable, Hashable, Codable {
     public var maxBytes: Int?
     /// The images that the pipeline lays over the picture, each once.
     public var watermarks: [WatermarkImage]
+    /// Whether a source with too many pixels is shrunk while it is decoded, where its decoder can do that.
+    public var scalesDownLarge: Bool
     /// Bounds checked before pixels are decoded.
     public var limits: RenderLimits
     /// Formats that may be decoded.
@@ -74,6 +76,7 @@ public struct RenderPlan: Sendable, Hashable, Codable {
         metadata = .strip
         maxBytes = nil
         watermarks = []
+        scalesDownLarge = false
         limits = RenderLimits()
         decodableFormats = FormatsConfiguration().decode
         qualities = QualityConfiguration().byFormat

@@ -74,16 +74,48 @@ struct Worker {
         for (index, image) in job.plan.watermarks.enumerated() {
             job.plan.watermarks[index] = image.holding(DescriptorBytes.all(of: descriptors[2 + index].raw))
         }
-        // Should the daemon be killed, nobody else would stop a picture that loops for ever.
-        alarm(job.alarm)
-        let reply = Self.reply(to: job, from: descriptors[0], into: descriptors[1])
+        limitHeader(job)
+        let reply = reply(to: job, from: descriptors[0], into: descriptors[1])
         alarm(0)
+        unlimitHeader()
         try send(reply)
         if case .exhausted = reply { return false }
         return true
     }
 
-    private static func reply(
+    /// Should the daemon be killed, nobody else would stop a picture that loops for ever.
+    private func limitHeader(_ job: RenderOrder) {
+        alarm(job.alarm)
+        // Lost in these: an errno that only a wrong argument could cause; the daemon's own deadline holds beside them.
+        _ = linux_arm_processor_time(job.headerTime)
+        if job.headerSpace > 0 { _ = linux_limit_address_space_softly(UInt64(job.headerSpace)) }
+    }
+
+    private func unlimitHeader() {
+        _ = linux_arm_processor_time(0)
+        _ = linux_limit_address_space_softly(.max)
+    }
+
+    /// Asks the daemon whether the pixels may take so many bytes; waits as long as it takes.
+    private func admit(_ bytes: Int, _ job: RenderOrder) throws(RenderError) {
+        alarm(0)
+        unlimitHeader()
+        let answer: WorkerProtocol.Order
+        do throws(Ending) {
+            try send(.measured(bytes))
+            answer = try receive().message
+        } catch {
+            // The daemon is gone, or thinks we are.
+            exit(Self.finished)
+        }
+        switch answer {
+        case .proceed: alarm(job.alarm)
+        case .refuse(let error): throw error
+        case .settle, .render: exit(Self.wrongUsage)
+        }
+    }
+
+    private func reply(
         to job: RenderOrder, from source: OwnedDescriptor, into destination: OwnedDescriptor
     ) -> WorkerProtocol.Reply {
         let opened = VipsSource.copy(
@@ -92,7 +124,8 @@ struct Worker {
         do {
             return .finished(
                 try RenderEngine(plan: job.plan).render(
-                    opened, into: destination.raw, at: job.destinationOffset))
+                    opened, into: destination.raw, at: job.destinationOffset
+                ) { (bytes) throws(RenderError) in try admit(bytes, job) })
         } catch {
             return error.isExhausted ? .exhausted(error.error) : .failed(error.error)
         }

@@ -14,6 +14,8 @@ extension WorkerPool {
         public var starting = 0
         /// Jobs that wait for a worker.
         public var queueDepth = 0
+        /// Bytes that the pixels of running jobs may take, by estimate.
+        public var memoryInUse = 0
         /// Workers that were replaced, by reason.
         public var restarts: [RestartReason: Int] = [:]
         /// The numbers of the workers' processes that run.

@@ -24,11 +24,18 @@ public final class WorkerPool: Rendering {
         self.executable = executable
         let workers = configuration.workers > 0 ? configuration.workers : Self.coreCount
         let depth = configuration.queue > 0 ? configuration.queue : workers * Self.waitingPerWorker
-        state = Mutex(PoolState(workers: workers, depth: depth))
+        state = Mutex(
+            PoolState(workers: workers, depth: depth, memory: Self.budget(configuration, workers: workers)))
     }
 
     /// How many jobs may wait for each worker by default.
     private static let waitingPerWorker = 32
+
+    private static func budget(_ configuration: TransformConfiguration, workers: Int) -> Int {
+        let budget = configuration.memoryBudget.bytes
+        if budget > 0 { return budget }
+        return configuration.memoryPerWorker.bytes > 0 ? workers * configuration.memoryPerWorker.bytes : .max
+    }
 
     // MARK: - Life
 

@@ -15,7 +15,10 @@ struct WorkerProcess: ~Copyable {
     private(set) var jobs = 0
     /// Bytes of address space that it had when it was ready.
     var startSpace = 0
+    private var timeBefore = Duration.zero
     private var hasEnded = false
+    /// The signal that ended it, once it has ended; 0 when there was none.
+    private(set) var endSignal: CInt = 0
 
     /// What ends a wait.
     enum Event {
@@ -72,18 +75,40 @@ struct WorkerProcess: ~Copyable {
     mutating func end() {
         guard !hasEnded else { return }
         hasEnded = true
-        Self.end(pid)
+        endSignal = Self.end(pid)
     }
 
-    private static func end(_ pid: pid_t) {
+    /// One that was ending already keeps the signal that it ends by.
+    @discardableResult
+    private static func end(_ pid: pid_t) -> CInt {
         kill(pid, SIGKILL)
         var status: CInt = 0
         while unsafe waitpid(pid, &status, 0) < 0 && errno == EINTR {}
+        return status & 0x7F
+    }
+
+    /// Processor time that it has used so far.
+    borrowing func processorTime() -> Duration {
+        var clock = clockid_t()
+        var time = timespec()
+        guard unsafe clock_getcpuclockid(pid, &clock) == 0, unsafe clock_gettime(clock, &time) == 0 else {
+            return .zero
+        }
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+
+    /// Processor time that its last job has taken so far.
+    borrowing func jobTime() -> Duration { processorTime() - timeBefore }
+
+    /// Answers a worker that has measured its job.
+    borrowing func answer(_ order: WorkerProtocol.Order) throws(WorkerProtocol.Failure) {
+        try WorkerProtocol.send(order, over: socket.raw)
     }
 
     /// Hands over a job with its descriptors.
     mutating func send(_ order: RenderOrder, with descriptors: [CInt]) throws(WorkerProtocol.Failure) {
         jobs += 1
+        timeBefore = processorTime()
         try WorkerProtocol.send(WorkerProtocol.Order.render(order), with: descriptors, over: socket.raw)
     }
 

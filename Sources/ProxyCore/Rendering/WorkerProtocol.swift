@@ -21,6 +21,10 @@ enum WorkerProtocol {
         case settle(WorkerSettings)
         /// A job; comes with the descriptors of source, destination and each watermark of its plan.
         case render(RenderOrder)
+        /// The job may take the memory that it has asked for.
+        case proceed
+        /// It may not; the worker is to answer with this.
+        case refuse(RenderError)
     }
 
     /// What a worker says.
@@ -29,6 +33,8 @@ enum WorkerProtocol {
         case ready(SandboxReport)
         /// It could not be sealed or does not work; for the log.
         case unfit(String)
+        /// The header is read and within the limits; the pixels may take so many bytes. Waits for the word to proceed.
+        case measured(Int)
         /// The last job is done.
         case finished(Rendition)
         /// The last job has failed.
@@ -102,4 +108,8 @@ struct RenderOrder: Codable {
     var destinationOffset: Int64
     /// Seconds after which the worker ends itself, should the daemon no longer be there to do so.
     var alarm: UInt32
+    /// Address space in bytes until the header is read; 0 means no limit but the worker's own.
+    var headerSpace: Int
+    /// Microseconds of processor time until the header is read.
+    var headerTime: Int
 }

@@ -16,6 +16,8 @@ final class WorkerSlot: Sendable {
     private static let startTimeout = Duration.seconds(10)
     /// First pause after a worker that did not start; doubles each time.
     private static let firstPause = 100
+    /// Failed starts in a row after which a job that waits for its second worker is given up.
+    private static let startsPerJob = 3
     /// Longest such pause, in milliseconds.
     private static let longestPause = 10_000
     /// Seconds that a worker's own alarm leaves us to end it ourselves.
@@ -27,7 +29,9 @@ final class WorkerSlot: Sendable {
         case replaced(WorkerPool.RestartReason)
         /// Its end was noted together with its last job's.
         case gone
-        /// It fell over a job that it had others before: what it fell over may be theirs. The job goes to the next worker.
+        /// It died before its first job: the next one may, too.
+        case stillborn
+        /// It fell over a job that may not be to blame. The job goes to the next worker.
         case retry(RenderJob)
         case stopped
     }
@@ -50,13 +54,21 @@ final class WorkerSlot: Sendable {
         while !isStopping {
             do {
                 let ending = try serve(first: job)
-                failures = 0
                 job = nil
+                if case .stillborn = ending {
+                    pause(after: failures)
+                    failures += 1
+                    continue
+                }
+                failures = 0
                 if case .retry(let next) = ending { job = next }
                 if case .stopped = ending { break }
             } catch {
-                if let job { end(job, .failure(error)) }
-                job = nil
+                // A job that has outlived one worker waits for the next start, but not for ever.
+                if let failed = job, failures >= Self.startsPerJob - 1 {
+                    end(failed, .failure(error))
+                    job = nil
+                }
                 pool.update { ((), $0.workerFailed(index, error)) }
                 pause(after: failures)
                 failures += 1
@@ -75,6 +87,7 @@ final class WorkerSlot: Sendable {
         let ending = first.flatMap { run($0, on: &process) } ?? serve(with: &process)
         switch ending {
         case .replaced(let reason): pool.update { ($0.workerEnded(index, reason), .init()) }
+        case .stillborn: pool.update { ($0.workerEnded(index, .crash), .init()) }
         case .stopped: pool.update { ($0.workerEnded(index, nil), .init()) }
         case .gone, .retry: break
         }
@@ -146,7 +159,9 @@ final class WorkerSlot: Sendable {
                 if isSwollen(process) { return .replaced(.memory) }
             case .sleep:
                 // An idle worker has nothing to say: it has died.
-                if process.wait(alert: alert.raw, until: nil) == .message { return .replaced(.crash) }
+                if process.wait(alert: alert.raw, until: nil) == .message {
+                    return process.jobs == 0 ? .stillborn : .replaced(.crash)
+                }
                 takeNotice()
             }
         }
@@ -168,7 +183,7 @@ final class WorkerSlot: Sendable {
             return nil
         }
         do {
-            try process.send(order(for: job, descriptors), with: descriptors.all)
+            try process.send(order(for: job, descriptors, process), with: descriptors.all)
         } catch .malformed {
             end(job, .failure(.unavailable("the plan is too large for a message")))
             return nil
@@ -179,21 +194,67 @@ final class WorkerSlot: Sendable {
         return finish(job, queued: queued, on: &process)
     }
 
-    private func order(for job: RenderJob, _ descriptors: JobDescriptors) -> RenderOrder {
-        RenderOrder(
+    private func order(
+        for job: RenderJob, _ descriptors: JobDescriptors, _ process: borrowing WorkerProcess
+    ) -> RenderOrder {
+        let space = process.addressSpace()
+        // Nothing is known where /proc is closed to us; the worker's own limit holds then.
+        let headerSpace = space > 0 ? space + job.source.count + configuration.headerMemory.bytes : 0
+        return RenderOrder(
             plan: job.plan, sourceOffset: descriptors.sourceOffset, sourceLength: Int64(job.source.count),
-            destinationOffset: job.offset, alarm: UInt32(configuration.timeout.seconds + Self.alarmGrace))
+            destinationOffset: job.offset, alarm: UInt32(configuration.timeout.seconds + Self.alarmGrace),
+            headerSpace: headerSpace, headerTime: configuration.headerTime.milliseconds * 1_000)
+    }
+
+    /// How far a job has come.
+    private enum Stage {
+        /// The worker reads the header.
+        case header
+        /// It has asked for so many bytes and waits.
+        case waiting(Int)
+        /// It computes.
+        case pixels
     }
 
     private func finish(_ job: RenderJob, queued: Int, on process: inout WorkerProcess) -> Ending? {
-        let deadline = ContinuousClock.now + configuration.timeout.duration
+        var stage = Stage.header
+        var deadline = ContinuousClock.now + configuration.timeout.duration
+        defer { pool.update { ((), $0.releaseMemory(of: index)) } }
         while true {
-            switch process.wait(alert: alert.raw, until: deadline) {
-            case .message:
-                return answer(job, queued: queued, from: &process)
-            case .deadline:
+            if case .waiting(let bytes) = stage, pool.update({ $0.grant(bytes, to: index) }) {
+                stage = .pixels
+                deadline = .now + configuration.timeout.duration
+                if !tell(.proceed, to: process) { return giveUp(job, .decoderCrashed, .crash, &process) }
+            }
+            switch (process.wait(alert: alert.raw, until: deadline), stage) {
+            case (.message, .header):
+                let reply: WorkerProtocol.Reply
+                do { reply = try process.receive() } catch { return mourn(job, &process) }
+                guard case .measured(let bytes) = reply else {
+                    return answer(job, reply, queued: queued, from: &process)
+                }
+                stage = .waiting(bytes)
+                deadline = job.enqueued + configuration.queueTimeout.duration
+                if isTooMuch(bytes) {
+                    stage = .pixels
+                    deadline = .now + configuration.timeout.duration
+                    if !tell(.refuse(.outOfMemory), to: process) { return mourn(job, &process) }
+                }
+            case (.message, .pixels):
+                let reply: WorkerProtocol.Reply
+                do { reply = try process.receive() } catch { return mourn(job, &process) }
+                return answer(job, reply, queued: queued, from: &process)
+            case (.message, .waiting):
+                // It has nothing to say before it is told to go on.
+                return mourn(job, &process)
+            case (.deadline, .waiting):
+                pool.update { ((), $0.releaseMemory(of: index)) }
+                stage = .pixels
+                deadline = .now + configuration.timeout.duration
+                if !tell(.refuse(.queueTimedOut), to: process) { return mourn(job, &process) }
+            case (.deadline, _):
                 return giveUp(job, .timedOut, .timeout, &process)
-            case .alert:
+            case (.alert, _):
                 takeNotice()
                 if isStopping { return giveUp(job, .cancelled, nil, &process) }
                 if pool.update({ ($0.isCancelled(job), .init()) }) {
@@ -203,11 +264,31 @@ final class WorkerSlot: Sendable {
         }
     }
 
-    private func answer(_ job: RenderJob, queued: Int, from process: inout WorkerProcess) -> Ending? {
-        let reply: WorkerProtocol.Reply
-        do { reply = try process.receive() } catch {
-            return giveUp(job, .decoderCrashed, .crash, &process)
+    private func isTooMuch(_ bytes: Int) -> Bool {
+        let limit = configuration.memoryPerWorker.bytes
+        return limit > 0 && bytes > limit
+    }
+
+    private func tell(_ order: WorkerProtocol.Order, to process: borrowing WorkerProcess) -> Bool {
+        do throws(WorkerProtocol.Failure) {
+            try process.answer(order)
+            return true
+        } catch {
+            return false
         }
+    }
+
+    /// A worker is gone, or talks nonsense: one that its own clock has ended took too long, all others fell.
+    private func mourn(_ job: RenderJob, _ process: inout WorkerProcess) -> Ending {
+        process.end()
+        let isLate = process.endSignal == SIGPROF || process.endSignal == SIGALRM
+        return isLate
+            ? giveUp(job, .timedOut, .timeout, &process) : giveUp(job, .decoderCrashed, .crash, &process)
+    }
+
+    private func answer(
+        _ job: RenderJob, _ reply: WorkerProtocol.Reply, queued: Int, from process: inout WorkerProcess
+    ) -> Ending? {
         switch reply {
         case .finished(var rendition):
             rendition.timings.queue = queued
@@ -218,7 +299,7 @@ final class WorkerSlot: Sendable {
             return nil
         case .exhausted(let error):
             return giveUp(job, error, .memory, &process)
-        case .ready, .unfit:
+        case .ready, .unfit, .measured:
             return giveUp(job, .decoderCrashed, .crash, &process)
         }
     }
@@ -228,16 +309,32 @@ final class WorkerSlot: Sendable {
         _ job: RenderJob, _ error: RenderError, _ reason: WorkerPool.RestartReason?,
         _ process: inout WorkerProcess
     ) -> Ending {
+        let isRetried = !job.isRetried && mayBeInnocent(reason, process)
         process.end()
-        let isRetried = (reason == .crash || reason == .memory) && process.jobs > 1
         pool.update { state in
             if !isRetried { state.jobEnded(job) }
             state.workerEnded(index, reason)
             return ((), .init())
         }
-        guard !isRetried else { return .retry(job) }
+        guard !isRetried else { return .retry(job.retried) }
         job.fail(error)
         return .gone
+    }
+
+    /// Whether something else than the job may have ended its worker, so that it deserves a second one.
+    ///
+    /// A crash may be anybody's: an earlier picture's, the system's for want of memory, an operator's. So may be want of
+    /// memory, but only behind other jobs. A worker past its deadline is to blame when it has computed all that time; one
+    /// that was stopped or starved has not.
+    private func mayBeInnocent(
+        _ reason: WorkerPool.RestartReason?, _ process: borrowing WorkerProcess
+    ) -> Bool {
+        switch reason {
+        case .crash: true
+        case .memory: process.jobs > 1
+        case .timeout: process.endSignal == 0 && process.jobTime() < configuration.timeout.duration / 2
+        default: false
+        }
     }
 
     /// Does not take a worker's word for how much it has written.

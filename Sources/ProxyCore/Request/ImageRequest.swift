@@ -79,7 +79,7 @@ public struct ImageRequest: Sendable, Hashable {
             lossless \(plan.isLossless) progressive \(plan.isProgressive.map { "\($0)" } ?? "default")
             metadata \(plan.metadata.rawValue)
             frames \(plan.frame.map { "only \($0)" } ?? plan.animation.rawValue)
-            bytes \(plan.maxBytes.map(String.init) ?? "any")
+            bytes \(plan.maxBytes.map(String.init) ?? "any")\(plan.scalesDownLarge ? "\nlarge shrunk" : "")
             """
     }
 

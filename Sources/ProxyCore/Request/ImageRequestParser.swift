@@ -203,6 +203,7 @@ public struct ImageRequestParser: Sendable {
         plan.frame = draft.frame
         plan.animation = draft.animation ?? .all
         plan.metadata = draft.metadata ?? .strip
+        plan.scalesDownLarge = draft.delivery.options.contains(.scaleDownLarge)
         return plan
     }
 

@@ -16,7 +16,7 @@ enum VipsCoder {
         let image = try open(source, as: format, frames: .primary, shrink: .none)
         return ImageHeader(
             format: format, size: image.size, frames: image.pagesInSource, hasAlpha: image.hasAlpha,
-            orientation: image.orientation)
+            orientation: image.orientation, isInterlaced: image.integer("interlaced", otherwise: 0) != 0)
     }
 
     /// Opens a source for decoding from top to bottom; a truncated or damaged one fails when its pixels are read.

@@ -34,6 +34,8 @@ enum VipsLibrary {
         let text = unsafe String(cString: vips_error_buffer())
         vips_error_clear()
         let short = String(decoding: text.utf8.prefix(errorTextLimit), as: UTF8.self)
-        return text.lowercased().contains("memory") ? .outOfMemory(short) : .badImageData(short)
+        // libheif counts sizes that it would not even try among wants of memory.
+        let isShort = text.lowercased().contains("memory") && !text.contains("ecurity limit")
+        return isShort ? .outOfMemory(short) : .badImageData(short)
     }
 }

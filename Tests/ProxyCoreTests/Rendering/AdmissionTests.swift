@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+@Suite("Admission of jobs", .serialized)
+struct AdmissionTests {
+    private static let source = StoredBody.bytes((try? TestPicture.ramps(64, 48).encoded(as: .png)) ?? [])
+
+    private func withPool(
+        _ change: (inout TransformConfiguration) -> Void = { _ in }, _ body: (WorkerPool) async throws -> Void
+    ) async throws {
+        var configuration = TransformConfiguration()
+        configuration.workers = 2
+        configuration.timeout = .minutes(1)
+        configuration.queueTimeout = .minutes(1)
+        change(&configuration)
+        let pool = WorkerPool(configuration: configuration, executable: DaemonProcess.executable)
+        try await pool.start()
+        do { try await body(pool) } catch {
+            await pool.stop()
+            throw error
+        }
+        await pool.stop()
+    }
+
+    private func render(
+        _ pool: WorkerPool, _ transform: String = "resize:32x", as format: ImageFormat = .png,
+        from source: StoredBody = source
+    ) async throws(RenderError) -> Rendition {
+        let target: RenderTarget
+        let plan: RenderPlan
+        do {
+            target = try RenderTarget()
+            plan = RenderPlan(pipeline: try TransformPipeline(parsing: transform), format: .explicit(format))
+        } catch {
+            throw .unavailable("\(error)")
+        }
+        return try await pool.render(plan, from: source, into: target.file, at: 0)
+    }
+
+    @Test("With memory for one job at a time, many jobs are done one after the other")
+    func oneAtATime() async throws {
+        try await withPool({ $0.memoryBudget = ByteCount(1) }) { pool in
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<20 { group.addTask { try await render(pool).width } }
+                for try await width in group { #expect(width == 32) }
+            }
+            #expect(pool.statistics.memoryInUse == 0 && pool.statistics.restarts.isEmpty)
+        }
+    }
+
+    @Test("A job that does not get its memory in time is given up, and its worker lives")
+    func noMemoryInTime() async throws {
+        try await withPool({
+            $0.memoryBudget = ByteCount(1)
+            $0.queueTimeout = .milliseconds(20)
+        }) { pool in
+            let long = Task { try await render(pool, "resize:2400x2400:fill:enlarge=1", as: .avif) }
+            while pool.statistics.memoryInUse == 0 { await Task.yield() }
+
+            await #expect(throws: RenderError.queueTimedOut) { try await render(pool) }
+
+            long.cancel()
+            _ = try? await long.value
+            let next = try await render(pool)
+            #expect(next.width == 32)
+            #expect(pool.statistics.restarts == [.cancelled: 1])
+        }
+    }
+
+    @Test("A job that needs more than a worker may have is refused before a pixel is decoded")
+    func tooMuch() async throws {
+        try await withPool { pool in
+            await #expect(throws: RenderError.outOfMemory) {
+                try await render(pool, "resize:7000x7000:fill:enlarge=1", as: .avif)
+            }
+            #expect(pool.statistics.restarts.isEmpty)
+        }
+    }
+
+    // MARK: - Bombs
+
+    /// Small files whose headers promise as many pixels as their format can.
+    private static func bombs() throws -> [(ImageFormat, [UInt8])] {
+        let picture = TestPicture.ramps(64, 48)
+        var png = try picture.encoded(as: .png)
+        png.replaceSubrange(16..<24, with: [0, 1, 0, 0, 0, 1, 0, 0])
+        png.replaceSubrange(29..<33, with: checksum(png[12..<29]))
+        var gif = try picture.encoded(as: .gif)
+        let place = try #require(
+            gif.indices.dropLast(9).first { Array(gif[$0..<$0 + 9]) == [0x2C, 0, 0, 0, 0, 64, 0, 48, 0] })
+        gif.replaceSubrange(place + 5..<place + 9, with: [255, 255, 255, 255])
+        gif.replaceSubrange(6..<10, with: [255, 255, 255, 255])
+        var jpeg = try picture.encoded(as: .jpeg)
+        let frame = try #require(
+            jpeg.indices.first { jpeg[$0] == 0xFF && [0xC0, 0xC2].contains(jpeg[$0 + 1]) })
+        jpeg.replaceSubrange(frame + 5..<frame + 9, with: [0xFF, 0xDC, 0xFF, 0xDC])
+        var webp = try picture.encoded(as: .webp)
+        let lossless = try #require(
+            webp.indices.dropLast(5).first { Array(webp[$0..<$0 + 4]) == Array("VP8L".utf8) })
+        webp.replaceSubrange(lossless + 9..<lossless + 12, with: [0xFF, 0xFF, 0xFF])
+        var avif = try picture.encoded(as: .avif)
+        let size = try #require(
+            avif.indices.dropLast(5).first { Array(avif[$0..<$0 + 4]) == Array("ispe".utf8) })
+        avif.replaceSubrange(size + 8..<size + 16, with: [0, 0, 0x7F, 0xFF, 0, 0, 0x7F, 0xFF])
+        return [(.png, png), (.gif, gif), (.jpeg, jpeg), (.webp, webp), (.avif, avif)]
+    }
+
+    /// CRC-32 of a PNG chunk (PNG, Annex D).
+    private static func checksum(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+        var crc: UInt32 = 0xFFFF_FFFF
+        for byte in bytes {
+            crc ^= UInt32(byte)
+            for _ in 0..<8 { crc = crc & 1 == 1 ? crc >> 1 ^ 0xEDB8_8320 : crc >> 1 }
+        }
+        return stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: ~crc >> UInt32($0)) }
+    }
+
+    @Test("A bomb of any format is refused, and its worker has not grown beyond 200 MB")
+    func bombs() async throws {
+        try await withPool({ $0.workers = 1 }) { pool in
+            for (format, bomb) in try Self.bombs() {
+                #expect(ImageFormat(sniffing: bomb) == format)
+                let error = await #expect(throws: RenderError.self, "\(format)") {
+                    try await render(pool, from: .bytes(bomb))
+                }
+                let isRefused =
+                    switch error {
+                    case .tooManyPixels, .badImageData: true
+                    default: false
+                    }
+                #expect(isRefused, "\(format): \(String(describing: error))")
+            }
+            #expect(pool.statistics.restarts.isEmpty)
+            let pid = try #require(pool.statistics.processIdentifiers.first)
+            let peak = try peakKibibytes(of: pid)
+            #expect(peak > 0 && peak < 200_000, "\(peak) KiB")
+        }
+    }
+
+    /// The most memory that a process has had (proc(5), VmHWM).
+    private func peakKibibytes(of pid: Int32) throws -> Int {
+        let text = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
+        let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
+    }
+
+    // MARK: - Too large, and wanted all the same
+
+    private func renderedLarge(
+        _ transform: String, from format: ImageFormat, _ change: (inout RenderPlan) -> Void = { _ in }
+    ) async throws -> (rendition: Rendition, picture: TestPicture) {
+        let large = try TestPicture.ramps(400, 200).encoded(as: format)
+        let (rendition, picture, _) = try await rendered(large, transform) { plan in
+            plan.limits.sourcePixels = 20_000
+            plan.scalesDownLarge = true
+            change(&plan)
+        }
+        return (rendition, picture)
+    }
+
+    @Test(
+        "A source with too many pixels is shrunk first where that is wanted",
+        arguments: [ImageFormat.jpeg, .png, .webp])
+    func scaledDown(format: ImageFormat) async throws {
+        let plain = try await renderedLarge("", from: format)
+        #expect(plain.rendition.width == 200 && plain.rendition.height == 100)
+        #expect(try #require(plain.picture.meanDistance(to: .ramps(200, 100))) < 3)
+        #expect(plain.rendition.source.width == 400)
+
+        let small = try await renderedLarge("resize:50x", from: format)
+        #expect(small.rendition.width == 50 && small.rendition.height == 25)
+
+        let cut = try await renderedLarge("crop:100x100:x=0:y=0", from: format)
+        #expect(cut.rendition.width == 100 && cut.rendition.height == 100)
+    }
+
+    @Test("What its decoder must hold as a whole is not shrunk, nor what did not ask for it")
+    func notScaledDown() async throws {
+        await #expect(throws: RenderError.tooManyPixels) {
+            try await renderedLarge("", from: .gif)
+        }
+        await #expect(throws: RenderError.tooManyPixels) {
+            try await renderedLarge("", from: .jpeg) { $0.scalesDownLarge = false }
+        }
+    }
+}
