@@ -72,7 +72,8 @@ let package = Package(
         // Answers look-ups of names in .test, in the process of the tests alone.
         .target(name: "CTestResolver", path: "Tests/CTestResolver"),
         .target(
-            name: "TestSupport", dependencies: ["CLinux", "CSeccomp", "CTestResolver"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["CLinux", "CSeccomp", "CTestResolver"],
+            path: "Tests/TestSupport",
             swiftSettings: Array(testPolicy)),
         .testTarget(
             name: "HTTPServerTests", dependencies: ["HTTPServer", "TestSupport"],
