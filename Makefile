@@ -4,7 +4,7 @@
 PREFIX ?= /usr
 PACKAGES := libcurl4-openssl-dev libvips-dev libsystemd-dev libsqlite3-dev libseccomp-dev pkg-config ca-certificates
 
-.PHONY: help packages build install run demo gallery bench test test-asan test-tsan soak drill-workers check-units lint clean
+.PHONY: help packages build install run demo gallery bench drills test test-asan test-tsan soak drill-workers check-units lint clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /'
@@ -32,6 +32,8 @@ gallery: build ## renders every operation on three pictures into .build/gallery/
 
 bench: build ## CPU per request beside nginx and vipsthumbnail, in one run
 	@scripts/install-packages nginx-light wrk libvips-tools gcc libc6-dev python3
+	swift build -c release --static-swift-stdlib --product bench-fill
+	swift build -c release --static-swift-stdlib --product bench-hit-ratio
 	bench/run
 
 test: packages ## builds and runs every test
@@ -57,7 +59,7 @@ check-units: ## has systemd itself judge the unit
 	deploy/check-units
 
 lint: ## checks format and the walls between the rooms
-	swift format lint --strict --parallel --recursive Package.swift Sources Tests demo fuzz
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests demo fuzz bench/Fill bench/HitRatio
 	scripts/check-walls
 
 clean: ## removes what was built
@@ -66,3 +68,9 @@ clean: ## removes what was built
 .PHONY: fuzz
 fuzz: ## tries the grammars of requests under libFuzzer for ten minutes, or SECONDS=…
 	scripts/fuzz $(or $(SECONDS),600)
+
+drills: build ## breaks what the daemon lives on, in every way of docs/durability.md
+	drills/run
+
+drill-%: build ## one of them: kill, disk-full, read-only, vanish, damage, index, two
+	drills/run $*

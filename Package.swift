@@ -76,7 +76,8 @@ let package = Package(
         .target(name: "CTestResolver", path: "Tests/CTestResolver"),
         .target(
             name: "TestSupport", dependencies: ["CLinux", "CSeccomp", "CTestResolver"],
-            path: "Tests/TestSupport", swiftSettings: Array(testPolicy)),
+            path: "Tests/TestSupport",
+            swiftSettings: Array(testPolicy)),
         .testTarget(
             name: "HTTPServerTests", dependencies: ["HTTPServer", "TestSupport"],
             swiftSettings: Array(testPolicy)),

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Another request each time: arguments are BEFORE, AFTER, and how many there are (0: never the same twice).
+-- Another request each time: arguments are BEFORE, AFTER, and how many there are (0: never the same twice;
+-- below 0: so many, with numbers that are not filled up with zeros).
 -- A prime step visits all of a set in an order that no cache can profit from.
 local before, after, count, number = "", "", 0, 0
 local step = 7919
@@ -10,7 +11,12 @@ end
 
 function request()
     number = number + 1
-    local name = count > 0 and string.format("%05d", number * step % count) or tostring(number)
+    local name = tostring(number)
+    if count > 0 then
+        name = string.format("%05d", number * step % count)
+    elseif count < 0 then
+        name = tostring(number * step % -count)
+    end
     return wrk.format(nil, before .. name .. after)
 end
 

@@ -15,12 +15,16 @@ def _path(name, default):
 
 DAEMON = _path("BENCH_DAEMON", ROOT / ".build" / "release" / "imageproxyd")
 CORPUS = _path("BENCH_CORPUS", ROOT / ".build" / "bench-corpus")
+# Entries of the large folder in the part `scale`, and what fills it.
+ENTRIES = int(os.environ.get("BENCH_ENTRIES", "1000000"))
+FILL = _path("BENCH_FILL", ROOT / ".build" / "release" / "bench-fill")
+HIT_RATIO = _path("BENCH_HIT_RATIO", ROOT / ".build" / "release" / "bench-hit-ratio")
 ROUNDS = int(os.environ.get("BENCH_ROUNDS", "3"))
 SECONDS = float(os.environ.get("BENCH_SECONDS", "2"))
 SERVER_CORE = int(os.environ.get("BENCH_SERVER_CORE", "0"))
 LOAD_CORE = int(os.environ.get("BENCH_LOAD_CORE", "1"))
-# Which parts to run: hits, misses, behaviour, upstream.
-PARTS = os.environ.get("BENCH_PARTS", "hits,misses,behaviour,upstream").split(",")
+# Which parts to run: hits, misses, behaviour, upstream, scale, policy.
+PARTS = os.environ.get("BENCH_PARTS", "hits,misses,behaviour,upstream,scale,policy").split(",")
 # Shows the figure of each round on standard error.
 VERBOSE = os.environ.get("BENCH_VERBOSE", "") != ""
 # Only rows whose name contains this.

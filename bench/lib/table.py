@@ -97,8 +97,8 @@ def misses_row(column, figures, goal):
     return f"{column.name:<{NAME}}{cells}{ratio(figures['ours'], bound, goal)}{plain:>{RATIO}}"
 
 
-def behaviour_header():
-    return f"\n{'behaviour':<44}{'seen':<72}goal"
+def behaviour_header(title="behaviour"):
+    return f"\n{title:<44}{'seen':<72}goal"
 
 
 def behaviour_row(name, seen, goal):

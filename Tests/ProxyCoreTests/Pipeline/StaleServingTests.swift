@@ -83,7 +83,7 @@ struct StaleServingTests {
         fixture.origin.route(
             "/a.jpg", OriginAnswer.validated(Fixtures.photo, entityTag: "\"1\"", fields: Self.control))
         _ = try await fixture.get("/a.jpg")
-        fixture.clock.advance(by: 660)
+        fixture.clock.advance(by: 900)
 
         #expect(try await fixture.get("/a.jpg").provenance == .revalidated(.stale))
     }

@@ -193,7 +193,8 @@ final class DiskIndex: Sendable {
     /// A source's record; nil when there is none.
     func record(for key: CacheKey) throws(DiskCacheError) -> SourceRecord? {
         try translating {
-            try pool.read { db in
+            // One statement is a snapshot of its own; a transaction around it would double its price.
+            try pool.unsafeRead { db in
                 let statement = try db.cachedStatement(
                     sql: """
                         SELECT keyText, contentHash, byteCount, format, entityTag, lastModified,
