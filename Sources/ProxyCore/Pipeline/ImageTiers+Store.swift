@@ -98,12 +98,14 @@ extension ImageTiers {
             memory.insert(
                 MemoryEntry(description: description, body: bytes, record: record), permit: permit)
         }
-        // The record first: what makes the body durable then covers it, too.
-        await save(record, keeping: keeping, permit: permit)
+        // What makes the body durable is to cover the record, too.
+        if keeping == .durable { await save(record, keeping: keeping, permit: permit) }
         if originals.usesDisk, keeping.usesDisk {
             await storeOnDisk(
                 content, place.value, description, durable: keeping == .durable, permit: permit)
         }
+        // Behind the body: who reads the record in between would look for bytes that are not there yet.
+        await save(record, keeping: keeping, permit: permit)
     }
 
     private func storeOnDisk(
