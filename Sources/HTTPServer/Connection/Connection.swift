@@ -83,6 +83,20 @@ final class Connection {
         return true
     }
 
+    /// Reads what has come and not been announced yet, and answers it.
+    func readNow() {
+        isReadable = true
+        proceed()
+    }
+
+    /// Whether nothing is being made for the client, and nothing is on its way to it.
+    var mayBeEvicted: Bool {
+        switch phase {
+        case .readingHead, .closing: pending.isEmpty
+        case .readingContent, .awaitingAnswer, .closed: false
+        }
+    }
+
     // MARK: - Events
 
     /// The socket has something to read, can be written again, or has ended.

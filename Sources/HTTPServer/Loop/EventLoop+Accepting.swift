@@ -33,7 +33,9 @@ extension EventLoop {
 
     private func admit(_ socket: CInt, _ peer: PeerAddress, isRestricted: Bool) {
         let limit = configuration.maxConnections
-        guard let count = tally.opened(limit: limit + configuration.reservedConnections) else {
+        let most = limit + configuration.reservedConnections
+        guard let count = tally.opened(limit: most) ?? (evictRestricted() ? tally.opened(limit: most) : nil)
+        else {
             tally.reject(.tooManyConnections)
             return Listener.refuse(socket)
         }
@@ -46,10 +48,33 @@ extension EventLoop {
         }
     }
 
+    /// Ends the oldest connection above the limit that has not asked for anything, or has its answer: the places are for
+    /// health checks, which ask at once, and no flood may keep them.
+    private func evictRestricted() -> Bool {
+        while !restricted.isEmpty {
+            guard let connection = connections[restricted.removeFirst()] else { continue }
+            // What it asks for may have come since.
+            connection.readNow()
+            guard !connection.isClosed else { return true }
+            guard connection.mayBeEvicted else { continue }
+            // Whoever has an answer, and only waits for the end of the connection, loses nothing.
+            if !connection.hasServed { tally.reject(.evicted) }
+            connection.cut()
+            return true
+        }
+        return false
+    }
+
     /// Makes a connection this loop's.
     func adopt(_ socket: CInt, _ peer: PeerAddress, isRestricted: Bool) {
         let connection = connections.insert { number in
             Connection(number: number, socket: socket, peer: peer, isRestricted: isRestricted, loop: self)
+        }
+        if isRestricted {
+            if restricted.count >= 2 * configuration.reservedConnections {
+                restricted.removeAll { connections[$0] == nil }
+            }
+            restricted.append(connection.number)
         }
         timer.start()
         let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue

@@ -54,7 +54,7 @@ extension HTTPServer {
     public enum RejectionReason: Int, Sendable, CaseIterable {
         case malformed, bodyTooLarge, targetTooLong, unknownExpectation, headTooLarge, notImplemented
         case versionNotSupported
-        case tooManyConnections, outOfDescriptors, overload
+        case tooManyConnections, outOfDescriptors, overload, evicted
         case headerTimeout, bodyTimeout, writeTimeout, requestTimeout
 
         init(_ error: RequestError) {

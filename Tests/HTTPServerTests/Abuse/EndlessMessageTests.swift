@@ -100,7 +100,7 @@ struct EndlessMessageTests {
     }
 
     @Test(
-        "Connections beyond the limit are refused and counted, those within it are served, and all come to an end"
+        "Of a flood beyond the limit every connection is served, refused or sent away, and counted, and all come to an end"
     )
     func connectionFlood() async throws {
         var configuration = HTTPServer.Configuration.patient
@@ -122,9 +122,9 @@ struct EndlessMessageTests {
         // More than 24 when the flood is so slow that the first have been served and let go meanwhile.
         let (accepted, refused) = (server.server.counts.accepted, server.rejections(.tooManyConnections))
         #expect(accepted >= 24)
-        #expect(refused > 0)
         #expect(accepted + refused == 200)
-        #expect(statuses.count { $0 == 200 } == accepted)
+        // Whoever was slow to ask had to leave for somebody who came later.
+        #expect(statuses.count { $0 == 200 } == accepted - server.rejections(.evicted))
         clients.forEach { $0.hangUp() }
         await server.emptiness()
         try await onThread {

@@ -169,24 +169,59 @@ struct ServerTests {
         #expect(status.withLock { $0 } == 499)
     }
 
-    @Test("answers only vital requests beyond the limit of connections, and none beyond those kept for them")
-    func tooMany() async throws {
+    @Test("beyond the limit of connections, whoever asks for nothing leaves for a health check")
+    func eviction() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.maxConnections = 1
         configuration.reservedConnections = 2
+        configuration.closeTimeout = .seconds(600)
         let server = try TestServer(configuration) { .now(text($0.target)) }
         try await onThread {
-            let clients = try (0..<4).map { _ in try server.client() }
-            #expect(try clients[3].answer().status == 503)
-            for (client, target, status) in [
-                (clients[0], "/", 200), (clients[1], "/", 503), (clients[2], "/health", 200),
-            ] {
-                try client.send(get(target))
-                let answer = try client.answer()
-                #expect(answer.status == status)
-                #expect(answer["Connection"] == (status == 200 && target == "/" ? nil : "close"))
+            let first = try server.client()
+            let silent = try (0..<20).map { _ in try server.client() }
+            let checker = try server.client()
+            try checker.send(get("/health"))
+            #expect(try checker.answer().status == 200)
+            try first.send(get("/"))
+            #expect(try first.answer().status == 200)
+            (silent + [first, checker]).forEach { $0.hangUp() }
+        }
+        #expect(server.rejections(.evicted) >= 18)
+        #expect(server.rejections(.tooManyConnections) == 0)
+    }
+
+    @Test("answers only vital requests beyond the limit of connections, and none beyond those kept for them")
+    func tooMany() async throws {
+        let gate = Gate()
+        var configuration = HTTPServer.Configuration.patient
+        configuration.maxConnections = 1
+        configuration.reservedConnections = 2
+        let server = try TestServer(configuration) { request in
+            guard request.target == "/health" else { return .now(text(request.target)) }
+            return .later(context: 0) {
+                await gate.passage()
+                return text("well")
             }
-            clients.forEach { $0.hangUp() }
+        }
+        try await onThread {
+            let clients = try (0..<3).map { _ in try server.client() }
+            try clients[1].send(get("/"))
+            let refused = try clients[1].answer()
+            #expect(refused.status == 503 && refused["Connection"] == "close")
+            clients[1].hangUp()
+            let second = try server.client()
+            try second.send(get("/health"))
+            try clients[2].send(get("/health"))
+            // Both places are taken by those who wait for their answers.
+            #expect(try server.client().answer().status == 503)
+            gate.open()
+            for client in [second, clients[2]] {
+                let answer = try client.answer()
+                #expect(answer.status == 200 && answer["Connection"] == "close")
+            }
+            try clients[0].send(get("/"))
+            #expect(try clients[0].answer()["Connection"] == nil)
+            (clients + [second]).forEach { $0.hangUp() }
         }
         #expect(server.server.counts.rejected[.overload] == 1)
         #expect(server.server.counts.rejected[.tooManyConnections] == 1)

@@ -19,6 +19,7 @@ struct LoaderFixture {
         configuration.connectTimeout = .minutes(5)
         configuration.firstByteTimeout = .minutes(5)
         configuration.totalTimeout = .minutes(5)
+        configuration.lowSpeedTime = .minutes(5)
         configure(&configuration)
         var addresses = AddressConfiguration()
         addresses.allowedNetworks = ["127.0.0.1/32"]
