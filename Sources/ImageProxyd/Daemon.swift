@@ -61,6 +61,7 @@ struct Daemon {
             addresses: AddressPolicy(configuration: configuration.security.addresses),
             redirectPolicy: { sources.allows($0) })
         workers = WorkerPool(configuration: configuration.transform, executable: "/proc/self/exe")
+        let renderer = Self.renderer(configuration.transform, workers)
         var cache = configuration.cache
         cache.disk.openFiles = min(cache.disk.openFiles, descriptors / 4)
         let memory = MemoryCache(configuration: configuration.cache.memory)
@@ -72,7 +73,7 @@ struct Daemon {
         let pipeline = ImagePipeline(
             tiers: ImageTiers(memory: memory, disk: disk, configuration: cache),
             loader: RoutedLoader(http: loader, files: FileLoader(maxBytes: configuration.fetch.maxBytes)),
-            renderer: workers, failures: failures,
+            renderer: renderer, failures: failures,
             freshness: FreshnessPolicy(configuration: configuration.freshness),
             configuration: ImagePipeline.Configuration(
                 maxSourceBytes: configuration.fetch.maxBytes.bytes,
@@ -92,7 +93,11 @@ struct Daemon {
                 loops: LoopGuard(name: configuration.fetch.via), limit: limit, clock: Clock.now,
                 complain: complain)
         }
-        let status = StatusHandler(metrics: metrics, isReady: { [workers] in workers.isReady })
+        let status = StatusHandler(
+            metrics: metrics,
+            isReady: { [workers] in
+                configuration.transform.isolation == .none || workers.isReady
+            })
         let accounting = Accounting(metrics: metrics, log: accessLog)
         let routes = Routes(
             images: handler(.img), information: handler(.info), sharing: sharing, status: status,
@@ -120,6 +125,17 @@ struct Daemon {
             metrics: metrics, server: server, memory: memory, disk: disk, loader: loader, workers: workers,
             pipeline: pipeline, failures: failures, accessLog: accessLog
         ).register()
+    }
+
+    /// Where pixels are computed.
+    private static func renderer(
+        _ configuration: TransformConfiguration, _ workers: WorkerPool
+    ) -> any Rendering {
+        guard configuration.isolation == .none else { return workers }
+        let width = configuration.workers > 0 ? configuration.workers : coreCount
+        return InProcessRenderer(
+            width: width,
+            depth: configuration.queue > 0 ? configuration.queue : width * WorkerPool.waitingPerWorker)
     }
 
     /// Connections at once of operators and their scrapers.
@@ -211,6 +227,10 @@ struct Daemon {
     }
 
     private func startWorkers() async throws {
+        guard configuration.transform.isolation == .process else {
+            logger.warning("transform.isolation is none: a hostile picture can end or take over the daemon")
+            return
+        }
         do throws(RenderError) {
             try await workers.start()
         } catch {

@@ -61,7 +61,7 @@ public struct TransformConfiguration: Sendable, Hashable, Codable {
     /// Address space and data of one worker. Default 1GiB; 0B means no limit.
     public var memoryPerWorker: ByteCount = .gibibytes(1)
     /// Memory for the pixels of all jobs at once, as estimated from their headers; what does not fit waits. 0B (the
-    /// default) means workers × `memoryPerWorker`. A job that needs more than `memoryPerWorker` is 422 `out_of_memory`.
+    /// default) means workers × `memoryPerWorker`. A job that needs more than `memoryPerWorker` is 422 `decoder_crashed`.
     public var memoryBudget: ByteCount = ByteCount(0)
     /// Address space for reading a source's header, beyond what the worker has. Default 192MiB; beyond it 422
     /// `decoder_crashed`.

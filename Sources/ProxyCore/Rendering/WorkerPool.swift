@@ -29,7 +29,7 @@ public final class WorkerPool: Rendering {
     }
 
     /// How many jobs may wait for each worker by default.
-    private static let waitingPerWorker = 32
+    public static let waitingPerWorker = 32
 
     private static func budget(_ configuration: TransformConfiguration, workers: Int) -> Int {
         let budget = configuration.memoryBudget.bytes

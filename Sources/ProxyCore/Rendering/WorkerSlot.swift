@@ -219,7 +219,6 @@ final class WorkerSlot: Sendable {
     private func finish(_ job: RenderJob, queued: Int, on process: inout WorkerProcess) -> Ending? {
         var stage = Stage.header
         var deadline = ContinuousClock.now + configuration.timeout.duration
-        defer { pool.update { ((), $0.releaseMemory(of: index)) } }
         while true {
             if case .waiting(let bytes) = stage, pool.update({ $0.grant(bytes, to: index) }) {
                 stage = .pixels
@@ -314,7 +313,7 @@ final class WorkerSlot: Sendable {
         pool.update { state in
             if !isRetried { state.jobEnded(job) }
             state.workerEnded(index, reason)
-            return ((), .init())
+            return ((), state.releaseMemory(of: index))
         }
         guard !isRetried else { return .retry(job.retried) }
         job.fail(error)
@@ -349,7 +348,8 @@ final class WorkerSlot: Sendable {
     private func end(_ job: RenderJob, _ result: Result<Rendition, RenderError>) {
         pool.update { state in
             state.jobEnded(job)
-            return ((), .init())
+            // Before the answer: who has it may count on the memory being free.
+            return ((), state.releaseMemory(of: index))
         }
         job.finish(result)
     }

@@ -8,32 +8,9 @@ import Testing
 
 @Suite("Sealed workers")
 struct SandboxTests {
-    private struct Outcome {
-        var code: Int32
-        var lines: [String]
-    }
-
-    /// Runs the program on a kernel without some calls; errors follow the output.
-    private func run(_ arguments: String..., without calls: [String] = []) async throws -> Outcome {
-        try await withoutCalls(calls) {
-            let process = Foundation.Process()
-            let output = Pipe()
-            process.executableURL = URL(fileURLWithPath: DaemonProcess.executable)
-            process.arguments = arguments
-            process.environment = [:]
-            process.standardOutput = output
-            process.standardError = output
-            try process.run()
-            let text = output.fileHandleForReading.readDataToEndOfFile()
-            process.waitUntilExit()
-            let lines = String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
-            return Outcome(code: process.terminationStatus, lines: lines)
-        }
-    }
-
     @Test("A sealed worker can open, reach and start nothing, and renders every format")
     func selfTest() async throws {
-        let outcome = try await run("check-sandbox")
+        let outcome = try await LackingKernel.run(["check-sandbox"], without: [])
 
         #expect(outcome.code == 0, "\(outcome.lines)")
         #expect(outcome.lines.count { $0.hasPrefix("refused:") } == 10)
@@ -43,7 +20,7 @@ struct SandboxTests {
 
     @Test("Without Landlock the list of calls keeps files closed, and pictures are rendered all the same")
     func withoutLandlock() async throws {
-        let outcome = try await run("check-sandbox", without: ["landlock_create_ruleset"])
+        let outcome = try await LackingKernel.run(["check-sandbox"], without: ["landlock_create_ruleset"])
 
         #expect(outcome.lines.first?.contains("missing: Landlock") == true, "\(outcome.lines)")
         #expect(outcome.lines.count { $0.hasPrefix("refused:") } == 10)
@@ -61,7 +38,7 @@ struct SandboxTests {
         {"listen": ["unix:\(folder.path)/http.sock"], "cache": {"disk": {"directory": "\(folder.path)/cache"}}}
         """.write(toFile: configuration, atomically: false, encoding: .utf8)
 
-        let outcome = try await run("serve", "--config", configuration, without: [call])
+        let outcome = try await LackingKernel.run(["serve", "--config", configuration], without: [call])
 
         #expect(outcome.code == 1)
         let text = outcome.lines.joined()
@@ -77,27 +54,11 @@ struct SandboxTests {
         "cache": {"disk": {"directory": "\(folder.path)/cache"}}}
         """.write(toFile: configuration, atomically: false, encoding: .utf8)
 
-        let log = try await withoutCalls(["landlock_create_ruleset"]) {
-            let process = Foundation.Process()
-            let output = Pipe()
-            process.executableURL = URL(fileURLWithPath: DaemonProcess.executable)
-            process.arguments = ["serve", "--config", configuration]
-            process.environment = [:]
-            process.standardError = output
-            process.standardOutput = output
-            try process.run()
-            var log = ""
-            while !log.contains("listening on") {
-                let more = output.fileHandleForReading.availableData
-                guard !more.isEmpty else { break }
-                log += String(decoding: more, as: UTF8.self)
-            }
-            process.terminate()
-            process.waitUntilExit()
-            return log
-        }
+        let outcome = try await LackingKernel.run(
+            ["serve", "--config", configuration], without: ["landlock_create_ruleset"],
+            until: "listening on")
 
-        #expect(
-            log.contains("workers are only sealed by a list of system calls; missing: Landlock"), "\(log)")
+        let warning = "workers are only sealed by a list of system calls; missing: Landlock"
+        #expect(outcome.lines.contains { $0.contains(warning) }, "\(outcome.lines)")
     }
 }

@@ -71,6 +71,15 @@ struct WorkerDrillTests {
         #expect(try await proxy.metric("imageproxyd_worker_restarts_total{reason=\"crash\"}") >= 1)
     }
 
+    @Test("Without isolation the daemon has no workers, warns of that, and renders")
+    func withoutIsolation() async throws {
+        let proxy = try await Proxy(environment: ["IMAGEPROXYD_TRANSFORM_ISOLATION=none"])
+
+        #expect(try await good(proxy, 40, number: 0).status == 200)
+        #expect(try workers(of: proxy).isEmpty)
+        #expect(proxy.daemon.log.contains("transform.isolation is none"))
+    }
+
     /// A result that nothing has stored, of one of four sizes.
     private func good(_ proxy: Proxy, _ width: Int, number: Int) async throws -> RawHTTPClient.Answer {
         let path = "/photo-\(number).jpg"

@@ -7,7 +7,7 @@ import ProxyCore
 
 /// Where the process begins.
 @main
-enum Program {
+enum EntryPoint {
     /// A worker runs on the main thread before there is another one, since it seals itself thread by thread.
     static func main() {
         switch CommandLine.arguments.dropFirst() {
