@@ -99,6 +99,27 @@ struct EndlessMessageTests {
         client.hangUp()
     }
 
+    @Test("beyond the limit of connections, whoever asks for nothing leaves for a health check")
+    func eviction() async throws {
+        var configuration = HTTPServer.Configuration.patient
+        configuration.maxConnections = 1
+        configuration.reservedConnections = 2
+        configuration.closeTimeout = .seconds(600)
+        let server = try TestServer(configuration) { .now(text($0.target)) }
+        try await onThread {
+            let first = try server.client()
+            let silent = try (0..<20).map { _ in try server.client() }
+            let checker = try server.client()
+            try checker.send(get("/health"))
+            #expect(try checker.answer().status == 200)
+            try first.send(get("/"))
+            #expect(try first.answer().status == 200)
+            (silent + [first, checker]).forEach { $0.hangUp() }
+        }
+        #expect(server.rejections(.evicted) >= 18)
+        #expect(server.rejections(.tooManyConnections) == 0)
+    }
+
     @Test(
         "Of a flood beyond the limit every connection is served, refused or sent away, and counted, and all come to an end"
     )
