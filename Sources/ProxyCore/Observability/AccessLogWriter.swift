@@ -87,11 +87,13 @@ final class AccessLogWriter: Sendable {
         unsafe sigfillset(&all)
         unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
         var spare: [AccessRecord] = []
+        var line = AccessLine(isJSON: format == .json)
+        var lines = LineBuffer(capacity: Self.usualBatch)
         while true {
             let isLast = isClosing.load(ordering: .sequentiallyConsistent)
             for lane in lanes {
                 lane.swap(with: &spare)
-                write(spare)
+                write(spare, &line, &lines)
                 spare.removeAll(keepingCapacity: true)
             }
             if isLast { return }
@@ -118,7 +120,9 @@ final class AccessLogWriter: Sendable {
         _ = unsafe read(wakeUp, &count, MemoryLayout<UInt64>.size)
     }
 
-    private func write(_ records: [AccessRecord]) {
+    private func write(
+        _ records: [AccessRecord], _ line: inout AccessLine, _ lines: inout LineBuffer
+    ) {
         guard !records.isEmpty else { return }
         let clock = ClockOffset.now()
         if sink.takesDatagrams {
@@ -128,17 +132,17 @@ final class AccessLogWriter: Sendable {
             }
             return
         }
-        var line = AccessLine(isJSON: format == .json)
-        var lines: [UInt8] = []
-        lines.reserveCapacity(records.count * Self.usualLine)
         for record in records {
             line.append(record, at: clock.milliseconds(of: record.finishedAt), to: &lines)
         }
-        if !sink.write(lines) { lostCount.add(records.count, ordering: .relaxed) }
+        if unsafe !lines.withBytes({ unsafe sink.write($0) }) {
+            lostCount.add(records.count, ordering: .relaxed)
+        }
+        lines.removeAll()
     }
 
-    /// About the length of a hit's line, in bytes.
-    private static let usualLine = 200
+    /// Room for the lines of a usual batch, in bytes.
+    private static let usualBatch = 1 << 16
 
     /// The record as an entry of a log.
     static func entry(_ record: AccessRecord, at milliseconds: Int64) -> LogEntry {

@@ -25,7 +25,22 @@ public struct AccessRecord: Sendable {
     /// The peer.
     public var client = Client.unix
     /// What a miss adds; nil for a hit.
-    public var miss: Miss?
+    public var miss: Miss? {
+        get {
+            aside.map {
+                switch $0 {
+                case .miss(let miss): miss
+                }
+            }
+        }
+        set { aside = newValue.map(Aside.miss) }
+    }
+    private var aside: Aside?
+
+    /// Keeps a miss's words elsewhere, so that the record of a hit is small and holds no reference.
+    private indirect enum Aside: Sendable {
+        case miss(Miss)
+    }
 
     /// The peer's address.
     public enum Client: Sendable, Hashable {

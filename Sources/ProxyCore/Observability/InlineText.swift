@@ -15,23 +15,24 @@ public struct InlineText: Sendable {
 
     /// Hot path: keeps the first bytes of `source`, up to `end` if that byte occurs.
     public init(_ source: UnsafeRawBufferPointer, upTo end: UInt8? = nil) {
-        // Safe because the caller's buffer is valid during the call, and `index` is below its count.
-        fill(from: source.indices) { index in unsafe source[index] }
+        unsafe fill(from: source)
         if let end { cut(at: end) }
     }
 
     /// Keeps the first bytes of `text`.
     public init(_ text: String) {
         var text = text
-        text.withUTF8 { bytes in
-            // Safe because the buffer is valid during the closure.
-            fill(from: bytes.indices) { index in unsafe bytes[index] }
-        }
+        text.withUTF8 { unsafe fill(from: UnsafeRawBufferPointer($0)) }
     }
 
-    private mutating func fill(from indices: Range<Int>, _ byte: (Int) -> UInt8) {
-        count = UInt8(min(indices.count, Self.capacity))
-        for index in 0..<Int(count) { bytes[index] = byte(index) }
+    private mutating func fill(from source: UnsafeRawBufferPointer) {
+        let kept = min(source.count, Self.capacity)
+        count = UInt8(kept)
+        var room = bytes.mutableSpan
+        // Safe because both have at least `kept` bytes.
+        unsafe room.withUnsafeMutableBytes { room in
+            unsafe room.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[..<kept]))
+        }
     }
 
     private mutating func cut(at end: UInt8) {

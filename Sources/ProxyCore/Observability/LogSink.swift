@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
-import CLinux
 import Glibc
 
 /// Where a log is written: a descriptor, or the journal's socket. Safe from any thread; a write may block.
@@ -70,20 +69,23 @@ public final class LogSink: Sendable {
 
     /// Writes all bytes, as one datagram where the sink takes datagrams; false when they are lost.
     public func write(_ bytes: [UInt8]) -> Bool {
+        unsafe bytes.withUnsafeBytes { unsafe write($0) }
+    }
+
+    /// Writes all bytes, as one datagram where the sink takes datagrams; false when they are lost.
+    func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
         switch target {
-        case .stream(let descriptor): writeAll(bytes, to: descriptor)
-        case .datagrams(let descriptor): send(bytes, to: descriptor)
+        case .stream(let descriptor): unsafe writeAll(bytes, to: descriptor)
+        case .datagrams(let descriptor): unsafe send(bytes, to: descriptor)
         }
     }
 
-    private func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes {
-                unsafe Glibc.write(descriptor, $0.baseAddress, $0.count)
-            }
+    private func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+        var rest = unsafe bytes
+        while unsafe !rest.isEmpty {
+            let count = unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
             if count >= 0 {
-                rest = rest.dropFirst(count)
+                unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             } else if errno == EAGAIN {
                 waitUntilWritable(descriptor)
             } else if errno != EINTR {
@@ -98,11 +100,9 @@ public final class LogSink: Sendable {
         _ = unsafe poll(&entry, 1, -1)
     }
 
-    private func send(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    private func send(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
         while true {
-            let count = unsafe bytes.withUnsafeBytes {
-                unsafe Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-            }
+            let count = unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
             if count >= 0 { return true }
             guard errno == EINTR else { return false }
         }

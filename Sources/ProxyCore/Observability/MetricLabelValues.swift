@@ -83,8 +83,10 @@ public enum Metric {
 
         /// The value for a format's name; `none` for a name that is not in the list.
         public init(named name: String) {
-            self = Self.allCases.first { $0.label == name } ?? .none
+            self = Self.byName[name] ?? .none
         }
+
+        private static let byName = Dictionary(uniqueKeysWithValues: allCases.map { ($0.label, $0) })
     }
 
     /// How a transform ended.

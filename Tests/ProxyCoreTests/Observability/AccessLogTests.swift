@@ -59,8 +59,9 @@ struct AccessLogTests {
 
         for (index, record) in records.enumerated() {
             let milliseconds = 1_700_000_000_000 + Int64(index * 507)
-            var bytes: [UInt8] = []
-            line.append(record, at: milliseconds, to: &bytes)
+            var buffer = LineBuffer(capacity: 0)
+            line.append(record, at: milliseconds, to: &buffer)
+            let bytes = buffer.withBytes { Array($0) }
 
             let entry = AccessLogWriter.entry(record, at: milliseconds)
             #expect(bytes == entry.bytes(as: isJSON ? .json : .text))
