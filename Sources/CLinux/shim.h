@@ -10,6 +10,7 @@
 #include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdlib.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
@@ -104,6 +105,13 @@ static inline int linux_open_beneath(int directory, const char *path) {
 // Gives free memory of the heap back to the kernel (malloc_trim(3)).
 static inline void linux_trim_heap(void) {
     malloc_trim(0);
+}
+
+// Keeps what many threads free from staying in many half-empty heaps: a few arenas, and large pieces straight from the
+// kernel, to which they go back when freed (mallopt(3)). Where MALLOC_ARENA_MAX is set, that number holds.
+static inline void linux_bound_heap(int arenas, int large_bytes) {
+    if (!getenv("MALLOC_ARENA_MAX")) mallopt(M_ARENA_MAX, arenas);
+    mallopt(M_MMAP_THRESHOLD, large_bytes);
 }
 
 // flock(2), whose name Swift gives to the structure.

@@ -85,13 +85,14 @@ struct Daemon {
         let complain: @Sendable (String) -> Void = { [logger] in logger.error("\($0)") }
         // One limit for all routes: what counts is who asks.
         let limit = ClientLimit(configuration.security.rateLimit)
+        let targets = configuration.cache.memory.limits.maxTargets
         let handler = { (route: Metric.Route) in
             ImageHandler(
                 route: route, pipeline: pipeline, parser: parser, failures: failures,
                 automatic: AutomaticFormats(configuration.formats.auto), sharing: sharing,
                 hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,
-                loops: LoopGuard(name: configuration.fetch.via), limit: limit, clock: Clock.now,
-                complain: complain)
+                loops: LoopGuard(name: configuration.fetch.via), limit: limit,
+                maxTargets: route == .img ? targets : targets / 8, clock: Clock.now, complain: complain)
         }
         let status = StatusHandler(
             metrics: metrics,

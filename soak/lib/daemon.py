@@ -14,8 +14,9 @@ START_SECONDS = 20
 SETTINGS = {
     "http": {"maxConnections": 400, "headerTimeout": "2s", "bodyTimeout": "2s", "writeTimeout": "2s",
              "idleTimeout": "5s", "maxBodyBytes": "64KiB"},
-    "cache": {"memory": {"maxBytes": "16MiB"},
-              "disk": {"maxBytes": "64MiB", "openFiles": 32, "sweepInterval": "5s"}},
+    "cache": {"memory": {"maxBytes": "16MiB", "limits": {"maxTargets": 1024}},
+              "disk": {"maxBytes": "64MiB", "openFiles": 32, "sweepInterval": "5s",
+                       "limits": {"maxRecordsInMemory": 500, "maxSourceRecords": 2000, "maxVerified": 1024}}},
     "freshness": {"staleWhileRevalidate": "1s", "refreshPause": "1s"},
     "fetch": {"maxPerHost": 32},
     "transform": {"queue": 256},

@@ -21,19 +21,18 @@ final class ImageHandler: Sendable {
 
     /// How often at most the disk tier hears that an entry is served from memory, in seconds.
     private static let touchInterval: Int64 = 60
-    /// Most targets remembered with their answers' heads, about a kibibyte each.
-    private static let maxAliases = 65_536
     /// Asks for `no-cache` in the words of HTTP/1.0.
     private static let pragma = FieldName("Pragma")
 
     /// - Parameters:
     ///   - route: `img` for pictures, `info` for what is known of them.
+    ///   - maxTargets: most targets remembered with their answers' heads.
     ///   - complain: takes what failed inside the daemon, for its log; clients are not told.
     init(
         route: Metric.Route, pipeline: ImagePipeline, parser: ImageRequestParser, failures: FailureMemory,
         automatic: AutomaticFormats, sharing: SharingPolicy, hints: ClientHints,
         placeholders: [String: Placeholder], loops: LoopGuard, limit: ClientLimit,
-        clock: @escaping @Sendable () -> Int64, complain: @escaping @Sendable (String) -> Void
+        maxTargets: Int, clock: @escaping @Sendable () -> Int64, complain: @escaping @Sendable (String) -> Void
     ) {
         self.route = route
         self.pipeline = pipeline
@@ -42,7 +41,7 @@ final class ImageHandler: Sendable {
         self.automatic = automatic
         self.loops = loops
         self.limit = limit
-        aliases = AliasTable(capacity: Self.maxAliases)
+        aliases = AliasTable(capacity: maxTargets)
         mapping = ResponseMapping(sharing: sharing, route: route)
         self.placeholders = placeholders
         self.hints = hints

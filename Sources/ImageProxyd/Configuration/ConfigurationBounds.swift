@@ -130,27 +130,6 @@ extension HTTPSection {
     }
 }
 
-extension CacheConfiguration {
-    fileprivate func bounds(_ check: inout ConfigurationCheck) {
-        check.require(
-            "cache.memory.maxBytes", memory.maxBytes, atLeast: .mebibytes(1), orZero: "a tenth of the memory")
-        check.require("cache.memory.maxEntries", memory.maxEntries, in: 1...1_000_000_000, orZero: "no bound")
-        check.require("cache.memory.maxEntryBytes", memory.maxEntryBytes, in: .kibibytes(1)...(.gibibytes(4)))
-        check.require(
-            "cache.disk.directory", disk.directory, disk.directory.isEmpty || disk.directory.hasPrefix("/"),
-            allowed: "an absolute path, or nothing for the default")
-        for path in disk.readOnlyPaths where !path.hasPrefix("/") || path == disk.directory {
-            check.refuse(
-                "cache.disk.readOnlyPaths", path, allowed: "absolute paths other than cache.disk.directory")
-        }
-        check.require("cache.disk.maxBytes", disk.maxBytes, in: .mebibytes(1)...(.gibibytes(1 << 20)))
-        check.require("cache.disk.maxAge", disk.maxAge, in: .seconds(1)...(.days(36_500)))
-        check.require("cache.disk.openFiles", disk.openFiles, in: 0...1_000_000)
-        check.require("cache.disk.lowWater", disk.lowWater, in: 0.1...1)
-        check.require("cache.disk.sweepInterval", disk.sweepInterval, in: .seconds(1)...(.days(1)))
-    }
-}
-
 extension FreshnessConfiguration {
     fileprivate func bounds(_ check: inout ConfigurationCheck) {
         let longest = TimeSpan.days(36_500)
@@ -225,11 +204,10 @@ extension TransformConfiguration {
         check.require("transform.queue", queue, in: 1...1_000_000, orZero: "32 × workers")
         check.require("transform.queueTimeout", queueTimeout, in: time)
         check.require("transform.timeout", timeout, in: time)
+        let memory = ByteCount.mebibytes(64)...(.gibibytes(1 << 20))
+        check.require("transform.memoryPerWorker", memoryPerWorker, in: memory, orZero: "no limit")
         check.require(
-            "transform.memoryPerWorker", memoryPerWorker, atLeast: .mebibytes(64), orZero: "no limit")
-        check.require(
-            "transform.memoryBudget", memoryBudget, atLeast: .mebibytes(64),
-            orZero: "workers × memoryPerWorker")
+            "transform.memoryBudget", memoryBudget, in: memory, orZero: "workers × memoryPerWorker")
         check.require("transform.headerMemory", headerMemory, in: .mebibytes(16)...(.gibibytes(16)))
         check.require("transform.headerTime", headerTime, in: .milliseconds(10)...(.minutes(1)))
         check.require("transform.jobsPerWorker", jobsPerWorker, in: 1...1_000_000_000)

@@ -30,12 +30,12 @@ struct ConfigurationCheck {
         refuse(path, value, allowed: "\(range.lowerBound) to \(range.upperBound), or 0 for \(meaning)")
     }
 
-    /// Demands that a size is at least `least`, or is 0, which has a meaning of its own.
+    /// Demands that a size lies within `range`, or is 0, which has a meaning of its own.
     mutating func require(
-        _ path: String, _ value: ByteCount, atLeast least: ByteCount, orZero meaning: String
+        _ path: String, _ value: ByteCount, in range: ClosedRange<ByteCount>, orZero meaning: String
     ) {
-        guard value.bytes != 0, value < least else { return }
-        refuse(path, value, allowed: "at least \(least), or 0 for \(meaning)")
+        guard value.bytes != 0, !range.contains(value) else { return }
+        refuse(path, value, allowed: "\(range.lowerBound) to \(range.upperBound), or 0 for \(meaning)")
     }
 
     /// Demands what no range can say.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 // Safe because the one global used, `environ`, is read at start only, while nobody changes it.
 @unsafe @preconcurrency import Glibc
 import ProxyCore
@@ -50,10 +51,16 @@ enum HostProcess {
     /// Descriptors for the default numbers of connections and open files, and as many again.
     private static let descriptorsWanted: rlim_t = 131_072
 
-    /// Prepares the process to serve: a client that is gone is an error, not a signal, and as many descriptors may be
-    /// open as the system lets us have.
+    /// Heaps that threads share; hits do not allocate, so nobody waits long for one.
+    private static let arenas: CInt = 4
+    /// From how many bytes on memory comes from the kernel alone; bodies of images mostly do.
+    private static let largeAllocation: CInt = 128 << 10
+
+    /// Prepares the process to serve: a client that is gone is an error, not a signal, what is freed does not stay in
+    /// many heaps, and as many descriptors may be open as the system lets us have.
     /// - Returns: how many that are.
     static func prepareToServe() -> Int {
+        linux_bound_heap(arenas, largeAllocation)
         // sendfile(2) has no flag for it.
         signal(SIGPIPE, SIG_IGN)
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

@@ -61,6 +61,10 @@ public struct MemoryCacheConfiguration: Sendable, Hashable, Codable {
         ///
         /// Default 4096; 0 finds none (SDWebImage: shouldUseWeakMemoryCache).
         public var maxDeparted: Int = 4_096
+        /// Most request targets remembered with their answers' heads, about a kibibyte each; more are parsed anew.
+        ///
+        /// Default 65536; an eighth of it for `/info`.
+        public var maxTargets: Int = 65_536
 
         /// The defaults.
         public init() {}
