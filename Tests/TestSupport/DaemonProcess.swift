@@ -102,6 +102,19 @@ public final class DaemonProcess: Sendable {
         }
     }
 
+    /// The most memory that the daemon has had resident, in bytes.
+    public var peakMemory: Int {
+        get throws {
+            let line = Self.read("/proc/\(pid)/status").split(separator: "\n").first {
+                $0.hasPrefix("VmHWM:")
+            }
+            guard let digits = line?.filter(\.isNumber), let kibibytes = Int(digits) else {
+                throw Failure(description: "no VmHWM of \(pid)")
+            }
+            return kibibytes << 10
+        }
+    }
+
     /// Waits for the daemon's end; its exit code, or 128 + the signal that ended it.
     public func exitCode() async throws -> Int {
         let pid = pid

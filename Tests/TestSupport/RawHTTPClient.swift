@@ -134,10 +134,19 @@ public struct RawHTTPClient: Sendable {
 
     /// Reads one answer; `isHead` says that no body follows whatever the fields say.
     public func answer(isHead: Bool = false) throws -> Answer {
-        var bytes: [UInt8] = []
-        let end = Array("\r\n\r\n".utf8)
-        while bytes.count < 4 || bytes.suffix(4) != end[...] { bytes += try receive(1) }
-        let lines = String(decoding: bytes.dropLast(4), as: UTF8.self).split(separator: "\r\n")
+        var answer = try head()
+        guard !isHead, answer.status != 304, answer.status >= 200 else { return answer }
+        if answer["Transfer-Encoding"] == "chunked" {
+            while let chunk = try chunk() { answer.body += chunk }
+        } else if let length = answer["Content-Length"].flatMap({ Int($0) }) {
+            answer.body = try bytes(length)
+        }
+        return answer
+    }
+
+    /// Reads an answer's head.
+    public func head() throws -> Answer {
+        let lines = try line(endingWith: "\r\n\r\n").split(separator: "\r\n")
         guard let first = lines.first?.split(separator: " "), first.count >= 2, let status = Int(first[1])
         else {
             throw Failure(description: "no status line")
@@ -146,12 +155,34 @@ public struct RawHTTPClient: Sendable {
             let colon = line.firstIndex(of: ":") ?? line.endIndex
             return (name: String(line[..<colon]), value: String(line[colon...].dropFirst(2)))
         }
-        var answer = Answer(status: status, fields: fields, body: [])
-        let length = answer["Content-Length"].flatMap { Int($0) } ?? 0
-        while !isHead, status != 304, status >= 200, answer.body.count < length {
-            answer.body += try receive(length - answer.body.count)
+        return Answer(status: status, fields: fields, body: [])
+    }
+
+    /// Reads exactly so many bytes.
+    public func bytes(_ count: Int) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count)
+        while bytes.count < count { bytes += try receive(count - bytes.count) }
+        return bytes
+    }
+
+    /// Reads the next chunk of a body (RFC 9112 §7.1); nil for the last one, which has to end the message.
+    public func chunk() throws -> [UInt8]? {
+        let size = try line(endingWith: "\r\n")
+        guard let count = Int(size, radix: 16), size == String(count, radix: 16) else {
+            throw Failure(description: "no chunk: \(size)")
         }
-        return answer
+        let bytes = try bytes(count)
+        guard try self.bytes(2) == Array("\r\n".utf8) else { throw Failure(description: "no end of a chunk") }
+        return count == 0 ? nil : bytes
+    }
+
+    /// Reads up to and without `end`.
+    private func line(endingWith end: String) throws -> String {
+        let end = Array(end.utf8)
+        var bytes: [UInt8] = []
+        while bytes.suffix(end.count) != end[...] { bytes += try receive(1) }
+        return String(decoding: bytes.dropLast(end.count), as: UTF8.self)
     }
 
     private func receive(_ count: Int) throws -> ArraySlice<UInt8> {

@@ -29,6 +29,9 @@ extension Connection {
 
     /// Hot path: puts an answer into the loop's outbox.
     func answer(_ head: AnsweredHead, with response: HTTPResponse) {
+        if case .stream(let body, let length) = response.body {
+            return answer(head, with: response, streaming: body, length: length)
+        }
         reclaimPending()
         answered += 1
         hasServed = true
@@ -36,20 +39,26 @@ extension Connection {
         let hasBody = head.method != .head && !response.status.forbidsBody
         loop.outbox.appendHead { bytes in
             loop.encoder.encode(
-                response, contentLength: response.body.count, requestID: head.id, keepsAlive: keepsAlive,
+                response, framing: .length(response.body.count), requestID: head.id, keepsAlive: keepsAlive,
                 isHTTP10: head.isHTTP10, into: &bytes)
         }
         if hasBody { loop.outbox.append(response.body) }
+        var exchange = exchange(head, response)
+        exchange.bodyBytesSent = hasBody ? response.body.count : 0
+        loop.outbox.finish(exchange)
+        phase = keepsAlive ? .readingHead : .closing
+    }
+
+    /// Hot path: what is reported of an answer, but for its bytes.
+    func exchange(_ head: AnsweredHead, _ response: HTTPResponse) -> HTTPExchange {
         var exchange = HTTPExchange(status: response.status, requestID: head.id)
         exchange.method = head.method
-        exchange.bodyBytesSent = hasBody ? response.body.count : 0
         exchange.receivedAt = head.receivedAt
         exchange.context = response.context
         exchange.note = response.note
         exchange.peer = head.client
         exchange.loop = loop.configuration.firstLoop + loop.index
-        loop.outbox.finish(exchange)
-        phase = keepsAlive ? .readingHead : .closing
+        return exchange
     }
 
     /// Answers what can't be read, and ends: where the next request begins can't be known.

@@ -6,6 +6,8 @@ import Glibc
 extension Connection {
     /// Goes as far as the bytes at hand and the client's own pace allow.
     func proceed() {
+        // A streamed body that gave way to others.
+        if case .streaming(let stream) = phase, !stream.isWaiting, pending.isEmpty { settle() }
         consumeRest()
         var received = 0
         while isReadable, takesInput {
@@ -30,7 +32,7 @@ extension Connection {
         switch phase {
         case .readingHead, .readingContent: pending.isEmpty
         case .closing: true
-        case .awaitingAnswer, .closed: false
+        case .awaitingAnswer, .streaming, .closed: false
         }
     }
 
@@ -89,7 +91,7 @@ extension Connection {
             case .readingHead: count = unsafe readHead(left)
             case .readingContent(let content): count = unsafe readContent(left, content)
             case .closing, .closed: return bytes.count
-            case .awaitingAnswer: return consumed
+            case .awaitingAnswer, .streaming: return consumed
             }
             if count == 0 { break }
             consumed += count
@@ -152,13 +154,16 @@ extension Connection {
         return count
     }
 
-    /// The client will send no more: what is on its way still leaves, what waits for a task is given up.
+    /// The client will send no more: what is on its way still leaves, what waits for a task or an origin is given up.
     private func finishInput() {
-        if case .awaitingAnswer = phase { return cut() }
+        switch phase {
+        case .awaitingAnswer, .streaming: return cut()
+        case .readingHead, .readingContent, .closing, .closed: break
+        }
         // What came in before the end is still answered, once the client has taken what it asked for earlier.
         guard endOfInput, rest.isEmpty || pending.isEmpty else { return }
         switch phase {
-        case .awaitingAnswer, .closed: return
+        case .awaitingAnswer, .streaming, .closed: return
         case .readingHead, .readingContent, .closing:
             phase = .closing
             if pending.isEmpty { close() }

@@ -12,6 +12,8 @@ final class Connection {
         case readingHead
         case readingContent(IncomingContent)
         case awaitingAnswer(Awaited)
+        /// The head of an answer is on its way, its body still arrives.
+        case streaming(OutgoingStream)
         /// The last answer is on its way; what still comes in is dropped.
         case closing
         case closed
@@ -62,6 +64,8 @@ final class Connection {
     /// Whether the client has said that it sends no more; what it sent before may still be unread.
     var peerHasFinished = false
     var hasServed = false
+    /// Whether the last answer ends where the connection does.
+    var endsByClose = false
     /// Answers so far; tells an answer that comes too late from the one that is waited for.
     var answered: UInt64 = 0
     /// `answered` when the head that the deadline is for began.
@@ -93,7 +97,7 @@ final class Connection {
     var mayBeEvicted: Bool {
         switch phase {
         case .readingHead, .closing: pending.isEmpty
-        case .readingContent, .awaitingAnswer, .closed: false
+        case .readingContent, .awaitingAnswer, .streaming, .closed: false
         }
     }
 
@@ -133,6 +137,10 @@ final class Connection {
             answer(awaited.head, with: response)
             settle()
             proceed()
+        case (.answer, .streaming(let stream)):
+            guard stream.isWaiting else { return }
+            loop.reject(.requestTimeout)
+            cut()
         // The client is not behind with anything before it has what it asked for.
         case _ where !pending.isEmpty: return
         case (.idle, _), (.linger, _): close()
@@ -154,15 +162,20 @@ final class Connection {
 
     /// Sends what can be sent, and goes on to what follows.
     func flush() {
-        guard !isClosed else { return }
-        let (wasBlocked, before) = (!pending.isEmpty, pending.bytesSent)
-        switch send() {
-        case .failed: cut()
-        case .blocked:
-            if !wasBlocked || pending.bytesSent > before { writeDeadline = loop.now + loop.times.write }
-        case .done:
-            if wasBlocked { restartClock() }
-            if case .closing = phase { finishClosing() }
+        var pieces = 0
+        while !isClosed {
+            let (wasBlocked, before) = (!pending.isEmpty, pending.bytesSent)
+            switch send() {
+            case .failed: return cut()
+            case .blocked:
+                if !wasBlocked || pending.bytesSent > before { writeDeadline = loop.now + loop.times.write }
+                return
+            case .done:
+                if wasBlocked { restartClock() }
+                if case .closing = phase { return finishClosing() }
+                guard case .streaming(let stream) = phase, goOn(stream, piece: pieces) else { return }
+                pieces += 1
+            }
         }
     }
 
@@ -171,7 +184,7 @@ final class Connection {
         switch phase {
         case .readingHead: deadline = (.idle, loop.now + loop.times.idle)
         case .readingContent: deadline = (.body, loop.now + loop.times.body)
-        case .awaitingAnswer, .closing, .closed: return
+        case .awaitingAnswer, .streaming, .closing, .closed: return
         }
     }
 
@@ -189,7 +202,7 @@ final class Connection {
             if progress == .done { pending = Outbox() }
             return progress
         }
-        guard !loop.outbox.isEmpty else { return .done }
+        guard !loop.outbox.isEmpty || loop.outbox.answers > 0 else { return .done }
         let progress = loop.outbox.send(to: socket)
         while let exchange = loop.outbox.nextDeparted() { loop.report(exchange) }
         if progress == .done {
@@ -211,7 +224,11 @@ final class Connection {
     /// The client is gone: what it waited for is given up.
     func cut() {
         guard !isClosed else { return }
+        resetUnlessWhole()
         while let exchange = pending.nextStranded() { loop.report(exchange) }
+        if case .streaming(let stream) = phase {
+            loop.report(stream.exchange(cutAt: pending.isEmpty ? 0 : pending.bytesSent))
+        }
         if case .awaitingAnswer(let awaited) = phase {
             awaited.task.cancel()
             var exchange = HTTPExchange(status: HTTPStatus(499), requestID: awaited.head.id)

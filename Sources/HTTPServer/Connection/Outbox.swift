@@ -67,14 +67,16 @@ struct Outbox {
 
     /// Hot path: adds a body, without a copy.
     mutating func append(_ body: HTTPBody) {
-        queued += body.count
         switch body {
         case .none: return
         case .bytes(let bytes): if !bytes.isEmpty { segments.append(.bytes(bytes, 0..<bytes.count)) }
         case .part(let bytes, let range): if !range.isEmpty { segments.append(.bytes(bytes, range)) }
         case .file(let file, let offset, let length, let owner):
             if length > 0 { segments.append(.file(file, offset..<(offset + length), owner: owner)) }
+        // A stream is asked for its pieces, see `Connection+Streaming`.
+        case .stream: return
         }
+        queued += body.count
     }
 
     /// Hot path: notes that with what has been added so far an answer is whole.
@@ -107,6 +109,9 @@ struct Outbox {
 
     /// Bytes that the socket has taken.
     var bytesSent: Int { sent }
+
+    /// Bytes that have been added.
+    var bytesAdded: Int { queued }
 
     /// Hot path: hands over, one by one, the answers that have left.
     mutating func nextDeparted() -> HTTPExchange? {

@@ -156,6 +156,7 @@ final class EventLoop: @unchecked Sendable {
             adopt(socket, peer, isRestricted: isRestricted)
         case .answer(let number, let sequence, let response):
             connections[number]?.deliver(response, for: sequence)
+        case .wake(let number): connections[number]?.wake()
         case .stopAccepting(let continuation):
             for listener in acceptor.listeners { unwatch(listener) }
             acceptor = Acceptor()

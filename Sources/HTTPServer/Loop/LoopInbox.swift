@@ -9,6 +9,8 @@ final class LoopInbox: Sendable {
     enum Message: Sendable {
         case connection(CInt, PeerAddress, isRestricted: Bool)
         case answer(connection: UInt64, sequence: UInt64, HTTPResponse)
+        /// A streamed body has more to say.
+        case wake(connection: UInt64)
         case stopAccepting(CheckedContinuation<Void, Never>)
         case drain(CheckedContinuation<Void, Never>)
         case cut

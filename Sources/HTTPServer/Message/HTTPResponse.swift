@@ -35,18 +35,21 @@ public enum HTTPBody: Sendable {
     case part([UInt8], Range<Int>)
     /// Part of a file, sent by sendfile(2); `owner` is held until then and closes the descriptor.
     case file(descriptor: CInt, offset: Int64, length: Int64, owner: any AnyObject & Sendable)
+    /// Bytes that arrive over time: as many as `length` says, or in chunks where that is not known.
+    case stream(any HTTPBodyStream, length: Int?)
 
-    /// The number of bytes.
+    /// The number of bytes; 0 where it is not known yet.
     public var count: Int {
         switch self {
         case .none: 0
         case .bytes(let bytes): bytes.count
         case .part(_, let range): range.count
         case .file(_, _, let length, _): Int(length)
+        case .stream(_, let length): length ?? 0
         }
     }
 
-    /// Some of its bytes; `range` lies within it.
+    /// Some of its bytes; `range` lies within it. A stream can't be taken apart and stays whole.
     public func part(_ range: Range<Int64>) -> HTTPBody {
         switch self {
         case .none: .none
@@ -59,6 +62,7 @@ public enum HTTPBody: Sendable {
             .file(
                 descriptor: descriptor, offset: offset + range.lowerBound,
                 length: range.upperBound - range.lowerBound, owner: owner)
+        case .stream: self
         }
     }
 }

@@ -5,9 +5,9 @@ struct ResponseEncoder {
     /// `Date: …\r\n` of the present second.
     var dateLine: [UInt8] = []
 
-    /// Hot path: appends the head of `response`, whose content has `length` bytes; lines always in the same order.
+    /// Hot path: appends the head of `response`, whose content ends as `framing` says; lines always in the same order.
     func encode(
-        _ response: HTTPResponse, contentLength length: Int, requestID: RequestID, keepsAlive: Bool,
+        _ response: HTTPResponse, framing: ResponseFraming, requestID: RequestID, keepsAlive: Bool,
         isHTTP10: Bool, into out: inout [UInt8]
     ) {
         Self.appendStatusLine(response.status, to: &out)
@@ -22,16 +22,37 @@ struct ResponseEncoder {
         unsafe response.scratch.withBytes { unsafe out.append(contentsOf: $0) }
         Self.append("X-Request-Id: ", to: &out)
         unsafe requestID.withBytes { unsafe out.append(contentsOf: $0) }
-        if !response.status.forbidsBody {
-            Self.append("\r\nContent-Length: ", to: &out)
-            Self.append(length, to: &out)
-        }
+        if !response.status.forbidsBody { Self.append(framing, to: &out) }
         if !keepsAlive {
             Self.append("\r\nConnection: close", to: &out)
         } else if isHTTP10 {
             Self.append("\r\nConnection: keep-alive", to: &out)
         }
         Self.append("\r\n\r\n", to: &out)
+    }
+
+    private static func append(_ framing: ResponseFraming, to out: inout [UInt8]) {
+        switch framing {
+        case .length(let length):
+            append("\r\nContent-Length: ", to: &out)
+            append(length, to: &out)
+        case .chunked: append("\r\nTransfer-Encoding: chunked", to: &out)
+        case .untilClose: return
+        }
+    }
+
+    /// Appends the line before a chunk's bytes (RFC 9112 §7.1); `count` is above 0.
+    static func appendChunkLine(_ count: Int, to out: inout [UInt8]) {
+        var shift = (Int.bitWidth - count.leadingZeroBitCount - 1) / 4 * 4
+        while shift >= 0 {
+            out.append(hexadecimalDigit(count >> shift & 0xF))
+            shift -= 4
+        }
+        append("\r\n", to: &out)
+    }
+
+    private static func hexadecimalDigit(_ value: Int) -> UInt8 {
+        UInt8(value) + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
     }
 
     private static func appendStatusLine(_ status: HTTPStatus, to out: inout [UInt8]) {

@@ -22,7 +22,8 @@ extension HTTPServer {
         /// The client's end behind the last answer, and the first head of a connection beyond `maxConnections`; beyond it
         /// closed.
         public var closeTimeout = Duration.seconds(2)
-        /// A handler's task; beyond it 503, and the task is cancelled.
+        /// A handler's task; beyond it 503, and the task is cancelled. Also the next bytes of a body that arrives over
+        /// time; beyond it the connection is cut.
         public var requestTimeout = Duration.seconds(60)
         /// Bytes of a head; beyond it 431.
         public var maxHeaderBytes = 16_384
@@ -56,6 +57,7 @@ extension HTTPServer {
         case versionNotSupported
         case tooManyConnections, outOfDescriptors, overload, evicted
         case headerTimeout, bodyTimeout, writeTimeout, requestTimeout
+        case brokenBody
 
         init(_ error: RequestError) {
             self =

@@ -29,7 +29,7 @@ extension AccessRecord {
         requestID = unsafe exchange.requestID.withBytes { unsafe InlineText($0) }
         client = Client(exchange.peer)
         guard let note = exchange.note as? ExchangeNote else { return }
-        miss = note.miss
+        miss = note.miss(wasCut: exchange.wasCut)
         if let path = note.path { self.path = path }
     }
 }

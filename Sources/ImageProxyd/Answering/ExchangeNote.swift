@@ -6,12 +6,35 @@ internal import ProxyCore
 final class ExchangeNote: Sendable {
     /// The target's path where the route does not tell it.
     let path: InlineText?
-    /// What a miss has to say.
-    let miss: AccessRecord.Miss?
+    private let miss: AccessRecord.Miss?
+    /// What tells in the end how an image has arrived.
+    private let body: ArrivingBody?
 
     init(path: InlineText) {
         self.path = path
         miss = nil
+        body = nil
+    }
+
+    /// What a miss has to say, at the exchange's end.
+    ///
+    /// - Parameter wasCut: whether that came before the answer's.
+    func miss(wasCut: Bool) -> AccessRecord.Miss? {
+        guard var miss, let body else { return miss }
+        miss.fetch = body.fetchTime
+        if let failure = body.failure {
+            miss.problem = failure.disposition.code
+        } else if wasCut {
+            miss.problem = PipelineError.clientLeft.disposition.code
+        }
+        return miss
+    }
+
+    /// Notes that an image goes out while it arrives.
+    init(_ image: ArrivingImage, host: String) {
+        path = nil
+        miss = AccessRecord.Miss(host: host)
+        body = image.body
     }
 
     /// Notes how an image was made.
@@ -23,6 +46,7 @@ final class ExchangeNote: Sendable {
         miss.transform = image.timings.transform
         miss.encode = image.timings.encode
         path = nil
+        body = nil
         self.miss = miss
     }
 
@@ -31,6 +55,7 @@ final class ExchangeNote: Sendable {
         var miss = AccessRecord.Miss(host: host)
         miss.problem = error.disposition.code
         path = nil
+        body = nil
         self.miss = miss
     }
 }

@@ -111,12 +111,7 @@ final class ImageHandler: Sendable {
                 imageRequest.delivery.priority = FetchPriority(field: value)
             }
             parsed = imageRequest
-            let image = try await image(imageRequest, for: request)
-            let heads = ImageHeads(image, request: imageRequest, sharing: mapping.sharing)
-            remember(image, heads, imageRequest, for: request)
-            var response = mapping.response(image, heads, request: request, at: clock())
-            response.note = ExchangeNote(image, host: imageRequest.source.host)
-            return response
+            return response(try await image(imageRequest, for: request), imageRequest, for: request)
         } catch {
             if case .internalFailure(let text) = error { complain(text) }
             let placeholder = parsed?.delivery.placeholder.flatMap { placeholders[$0] }
@@ -131,14 +126,44 @@ final class ImageHandler: Sendable {
 
     private func image(
         _ imageRequest: ImageRequest, for request: HTTPRequest
-    ) async throws(PipelineError) -> ImageResponse {
+    ) async throws(PipelineError) -> ImageAnswer {
         if imageRequest.delivery.options.contains(.handleCookies) {
-            return try await pipeline.unsharedResponse(
-                for: imageRequest, cookies: request.values(of: Self.cookie))
+            return .whole(
+                try await pipeline.unsharedResponse(
+                    for: imageRequest, cookies: request.values(of: Self.cookie)))
         }
         var asking = directives(of: request)
         asking.apply(imageRequest.delivery.options)
-        return try await pipeline.response(for: imageRequest, asking: asking)
+        return try await pipeline.answer(
+            for: imageRequest, asking: asking, streaming: Self.following(request))
+    }
+
+    /// Which images a client can be given while they arrive: not one who asks about the whole, or for a part of it.
+    private static func following(_ request: HTTPRequest) -> ArrivingImage.Following {
+        let aboutTheWhole: [FieldName] = [
+            .range, .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
+        ]
+        guard request.method == .get, !aboutTheWhole.contains(where: request.has) else { return .nothing }
+        // A client of HTTP/1.0 could hardly tell a body that breaks off from a whole one without its length.
+        return request.isHTTP10 ? .knownLength : .anyLength
+    }
+
+    private func response(
+        _ answer: ImageAnswer, _ imageRequest: ImageRequest, for request: HTTPRequest
+    ) -> HTTPResponse {
+        var response: HTTPResponse
+        switch answer {
+        case .whole(let image):
+            let heads = ImageHeads(image, request: imageRequest, sharing: mapping.sharing)
+            remember(image, heads, imageRequest, for: request)
+            response = mapping.response(image, heads, request: request, at: clock())
+            response.note = ExchangeNote(image, host: imageRequest.source.host)
+        case .arriving(let image):
+            let heads = ImageHeads(image, request: imageRequest, sharing: mapping.sharing)
+            response = mapping.response(image, heads, request: request, at: clock())
+            response.note = ExchangeNote(image, host: imageRequest.source.host)
+        }
+        return response
     }
 
     private static let cookie = FieldName(literal: "Cookie")

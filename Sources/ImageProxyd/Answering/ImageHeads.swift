@@ -12,12 +12,28 @@ struct ImageHeads {
     /// What the bytes are recognised by.
     let validators: Validators
 
+    /// Of a whole image.
     init(_ image: ImageResponse, request: ImageRequest, sharing: SharingPolicy) {
-        validators = Validators(image.description.contentHash, image.record)
+        self.init(
+            image.record, as: image.description.format,
+            Validators(image.description.contentHash, image.record),
+            request, sharing)
+    }
+
+    /// Of an image that goes out while it arrives: without an entity tag, since nobody knows all of its bytes.
+    init(_ image: ArrivingImage, request: ImageRequest, sharing: SharingPolicy) {
+        self.init(image.record, as: image.record.format, Validators(nil, image.record), request, sharing)
+    }
+
+    private init(
+        _ record: SourceRecord, as format: ImageFormat, _ validators: Validators, _ request: ImageRequest,
+        _ sharing: SharingPolicy
+    ) {
+        self.validators = validators
 
         var shared = HTTPFields()
         if let tag = validators.entityTag { shared.append(.etag, tag.fieldValue) }
-        shared.append(.cacheControl, text: Self.cacheControl(image.record))
+        shared.append(.cacheControl, text: Self.cacheControl(record))
         if let vary = sharing.vary(onAccept: request.isNegotiated, onDPR: request.isHinted) {
             shared.append(.vary, text: vary)
         }
@@ -28,11 +44,9 @@ struct ImageHeads {
         }
         notModified = shared
 
-        if let modified = image.record.lastModified { shared.append(.lastModified, text: modified) }
+        if let modified = record.lastModified { shared.append(.lastModified, text: modified) }
         shared.append(.acceptRanges, text: "bytes")
-        let mediaType =
-            request.isInformation ? "application/json" : image.description.format.row.mediaType
-        shared.append(.contentType, text: mediaType)
+        shared.append(.contentType, text: request.isInformation ? "application/json" : format.row.mediaType)
         shared.append(.contentDisposition, text: Self.disposition(request.delivery))
         shared.append(.contentTypeOptions, text: "nosniff")
         shared.append(.contentSecurityPolicy, text: "default-src 'none'; sandbox")

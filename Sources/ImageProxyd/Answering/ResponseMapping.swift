@@ -48,11 +48,32 @@ struct ResponseMapping: Sendable {
         sharing.apply(to: &response, for: request)
         let age = image.record.currentAge(at: now)
         response.fields.append(.age, text: "\(age)")
-        response.fields.append(.cacheStatus, text: Self.cacheStatus(image, age: age))
+        response.fields.append(
+            .cacheStatus,
+            text: Self.cacheStatus(
+                image.provenance, ttl: image.record.freshnessLifetime - age, isStored: image.isStored,
+                isCollapsed: image.isCollapsed))
         if let timing = Self.serverTiming(image.timings) {
             response.fields.append(.serverTiming, text: timing)
         }
         response.context = ExchangeContext(route, Metric.Cache(image)).packed
+        return response
+    }
+
+    /// The answer of the cold path that goes out while the image arrives; only to a request without range or conditions.
+    func response(
+        _ image: ArrivingImage, _ heads: ImageHeads, request: HTTPRequest, at now: Int64
+    ) -> HTTPResponse {
+        var response = HTTPResponse(status: .ok)
+        response.body = .stream(StreamedImage(image.body), length: image.length)
+        response.fields.append(heads.full)
+        sharing.apply(to: &response, for: request)
+        response.fields.append(.age, text: "\(image.record.currentAge(at: now))")
+        response.fields.append(
+            .cacheStatus,
+            text: Self.cacheStatus(
+                .fetched(.missing), ttl: 0, isStored: image.isStored, isCollapsed: image.isCollapsed))
+        response.context = ExchangeContext(route, image.isCollapsed ? .collapsed : .miss).packed
         return response
     }
 
@@ -122,10 +143,11 @@ struct ResponseMapping: Sendable {
     }
 
     /// RFC 9211: whether and why the request went forward.
-    private static func cacheStatus(_ image: ImageResponse, age: Int64) -> String {
-        let ttl = image.record.freshnessLifetime - age
+    private static func cacheStatus(
+        _ provenance: ImageResponse.Provenance, ttl: Int64, isStored: Bool, isCollapsed: Bool
+    ) -> String {
         var text =
-            switch image.provenance {
+            switch provenance {
             case .memory: "imageproxyd; hit; ttl=\(ttl); detail=memory"
             case .disk: "imageproxyd; hit; ttl=\(ttl); detail=disk"
             case .storedOriginal: "imageproxyd; hit; ttl=\(ttl); detail=original"
@@ -137,8 +159,8 @@ struct ResponseMapping: Sendable {
                 "imageproxyd; fwd=stale\(error.forwardedStatus); ttl=\(ttl); detail=stale-if-error"
             case .stale(.onError): "imageproxyd; hit; ttl=\(ttl); detail=stale-if-error"
             }
-        if image.isStored, image.provenance.wentForward { text += "; stored" }
-        if image.isCollapsed { text += "; collapsed" }
+        if isStored, provenance.wentForward { text += "; stored" }
+        if isCollapsed { text += "; collapsed" }
         return text
     }
 

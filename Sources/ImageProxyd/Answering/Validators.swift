@@ -15,8 +15,9 @@ struct Validators: Sendable {
     /// How much older than the answer a date has to be to be strong, in seconds (RFC 9110 §8.8.2.2).
     private static let strongAge: Int64 = 60
 
-    init(_ hash: ContentHash, _ record: SourceRecord) {
-        entityTag = EntityTag(opaque: hash.shortHex.utf8)
+    /// - Parameter hash: of all bytes; nil while they are not all there.
+    init(_ hash: ContentHash?, _ record: SourceRecord) {
+        entityTag = hash.flatMap { EntityTag(opaque: $0.shortHex.utf8) }
         lastModified = record.lastModified.flatMap { HTTPDate($0, now: record.responseTime)?.seconds }
         isLastModifiedStrong = lastModified.map { record.responseTime - $0 >= Self.strongAge } ?? false
     }

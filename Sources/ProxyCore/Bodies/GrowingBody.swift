@@ -195,16 +195,54 @@ public final class GrowingBody: Sendable {
         }
     }
 
+    /// What `look` finds.
+    enum Glance {
+        /// The next bytes.
+        case piece(StoredBody)
+        /// Nothing yet; carries the waiter's name, for `leave`.
+        case nothingYet(UInt64)
+        /// The end of a complete body.
+        case end
+        /// Why nothing will ever come.
+        case failed(LoadError)
+    }
+
+    /// Returns what there is at `offset`, without waiting: up to `max` bytes where they lie in memory, all where in a file.
+    ///
+    /// Where there is nothing yet, `wake` is called once there is, or once the body has ended: on the writer's thread.
+    func look(at offset: Int, max: Int, orWake wake: @escaping @Sendable () -> Void) -> Glance {
+        state.withLock { state in
+            switch state.piece(at: offset, max: state.isInFile ? .max : max) {
+            case .ready(let piece): return .piece(piece)
+            case .end: return .end
+            case .pending: break
+            }
+            if let failure = state.failure(at: offset) { return .failed(failure) }
+            let id = state.newWaiterID()
+            // Never ready at once: the lock is still held, under which nothing was found.
+            _ = state.enlist(id, beyond: offset, wake)
+            return .nothingYet(id)
+        }
+    }
+
+    /// Gives up waiting; `wake` may be being called meanwhile.
+    func leave(_ waiter: UInt64) {
+        state.withLock { $0.strike(waiter) }
+    }
+
+    /// Whether there may be more to come.
+    var isGrowing: Bool { state.withLock { !$0.hasEnded } }
+
     /// Waits until there are more than `offset` bytes or the body has ended, whichever way.
     private func wait(beyond offset: Int) async throws(LoadError) {
         let id = state.withLock { $0.newWaiterID() }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let ready = state.withLock { $0.enlist(id, beyond: offset, continuation) }
+                let ready = state.withLock { $0.enlist(id, beyond: offset) { continuation.resume() } }
                 if ready { continuation.resume() }
             }
         } onCancel: {
-            state.withLock { $0.dismiss(id) }?.resume()
+            state.withLock { $0.dismiss(id) }?()
         }
         let failure = state.withLock {
             $0.forget(id)
@@ -214,7 +252,7 @@ public final class GrowingBody: Sendable {
         if let failure { throw failure }
     }
 
-    private func wake(_ waiters: [CheckedContinuation<Void, Never>]) {
-        for waiter in waiters { waiter.resume() }
+    private func wake(_ waiters: [@Sendable () -> Void]) {
+        for waiter in waiters { waiter() }
     }
 }

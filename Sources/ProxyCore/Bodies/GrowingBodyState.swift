@@ -23,7 +23,7 @@ struct GrowingBodyState {
     private struct Waiter {
         let id: UInt64
         let offset: Int
-        let continuation: CheckedContinuation<Void, Never>
+        let wake: @Sendable () -> Void
     }
 
     /// All bytes while they are in memory; empty once they are in the file.
@@ -35,7 +35,7 @@ struct GrowingBodyState {
 
     private var spill: SpillFile?
     private var end: End?
-    /// As many as tasks read this body at once.
+    /// As many as read this body at once.
     private var waiters: [Waiter] = []
     /// Waiters that were dismissed before they had enlisted.
     private var dismissed: Set<UInt64> = []
@@ -62,6 +62,12 @@ struct GrowingBodyState {
         }
         self.count = count
     }
+
+    /// Whether it is complete or has failed.
+    var hasEnded: Bool { end != nil }
+
+    /// Whether the bytes lie in a file.
+    var isInFile: Bool { spill != nil }
 
     /// Up to `max` bytes from `offset` on.
     func piece(at offset: Int, max: Int) -> Found {
@@ -92,31 +98,36 @@ struct GrowingBodyState {
 
     // MARK: - Waiters
 
-    /// A name for a task that is about to wait.
+    /// A name for one that is about to wait.
     mutating func newWaiterID() -> UInt64 {
         lastWaiter += 1
         return lastWaiter
     }
 
-    /// Keeps a waiter; true when there is nothing to wait for and the caller has to resume it.
+    /// Keeps a waiter; true when there is nothing to wait for and the caller has to wake it.
     mutating func enlist(
-        _ id: UInt64, beyond offset: Int, _ continuation: CheckedContinuation<Void, Never>
+        _ id: UInt64, beyond offset: Int, _ wake: @escaping @Sendable () -> Void
     ) -> Bool {
         if dismissed.remove(id) != nil || end != nil || offset < count { return true }
-        waiters.append(Waiter(id: id, offset: offset, continuation: continuation))
+        waiters.append(Waiter(id: id, offset: offset, wake: wake))
         return false
     }
 
-    /// Takes a waiter out because its task was cancelled; the caller has to resume it.
+    /// Takes a waiter out because its task was cancelled; the caller has to wake it.
     ///
     /// Cancelling may come 1. before the waiter has enlisted: remembered for `enlist`; 2. while it waits: taken out;
     /// 3. after it was woken: then `enlist` never comes again and the mark must not stay, see `forget`.
-    mutating func dismiss(_ id: UInt64) -> CheckedContinuation<Void, Never>? {
+    mutating func dismiss(_ id: UInt64) -> (@Sendable () -> Void)? {
         guard let index = waiters.firstIndex(where: { $0.id == id }) else {
             dismissed.insert(id)
             return nil
         }
-        return waiters.remove(at: index).continuation
+        return waiters.remove(at: index).wake
+    }
+
+    /// Takes a waiter out who has no task that would have to go on.
+    mutating func strike(_ id: UInt64) {
+        waiters.removeAll { $0.id == id }
     }
 
     /// Drops the mark of a cancellation that came too late; called when a wait is over.
@@ -124,16 +135,16 @@ struct GrowingBodyState {
         dismissed.remove(id)
     }
 
-    /// Takes out the waiters that may go on now; the caller has to resume them.
-    mutating func readyWaiters() -> [CheckedContinuation<Void, Never>] {
+    /// Takes out the waiters that may go on now; the caller has to wake them.
+    mutating func readyWaiters() -> [@Sendable () -> Void] {
         let ready = waiters.filter { end != nil || $0.offset < count }
         guard !ready.isEmpty else { return [] }
         waiters.removeAll { end != nil || $0.offset < count }
-        return ready.map(\.continuation)
+        return ready.map(\.wake)
     }
 
     /// Ends the body, unless it has ended, and takes out all waiters.
-    mutating func end(_ end: End) -> [CheckedContinuation<Void, Never>] {
+    mutating func end(_ end: End) -> [@Sendable () -> Void] {
         if self.end == nil { self.end = end }
         return readyWaiters()
     }

@@ -46,6 +46,7 @@ final class CurlMulti {
             startWaiting()
             guard set.perform() else { break }
             set.takeFinished().forEach(settle)
+            for id in running.values { transfers[id]?.tellOfNews() }
             enforceDeadlines(at: .now)
             startWaiting()
             ledger.show(running: queue.running, waiting: queue.waiting + delayed.count)

@@ -25,11 +25,17 @@ public protocol OriginReceiving: AnyObject, Sendable {
     /// - Throws: to end the transfer; `load` then throws the same error.
     func receive(bytes: UnsafeRawBufferPointer) throws(LoadError)
 
+    /// Called after pieces of the body, when no more is at hand for now and the transfer goes on; does nothing by default.
+    func caughtUp()
+
     /// Called for each redirect that is followed, before the next hop; does nothing by default.
     func redirected(by head: OriginHead, to target: SourceURL)
 }
 
 extension OriginReceiving {
+    /// Takes no notice.
+    public func caughtUp() {}
+
     /// Takes no notice.
     public func redirected(by head: OriginHead, to target: SourceURL) {}
 }

@@ -55,6 +55,13 @@ extension Transfer {
         guard unsafe rest.withUnsafeBytes({ unsafe hand($0) }) else { throw verdict.error }
     }
 
+    /// Tells the receiver that no more is at hand for now, if it has got something since.
+    func tellOfNews() {
+        guard hasNews else { return }
+        hasNews = false
+        job.receiver.caughtUp()
+    }
+
     // MARK: - Steps
 
     private func decode(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -69,6 +76,7 @@ extension Transfer {
         guard unsafe !bytes.isEmpty else { return true }
         do {
             try unsafe job.receiver.receive(bytes: bytes)
+            hasNews = true
             return true
         } catch {
             return refuse(error)

@@ -76,6 +76,8 @@ final class Transfer {
     var deliveredStatus: Int?
     /// Bytes of the body handed to the receiver, or dropped, on this hop.
     var bodyBytes = 0
+    /// Whether bytes have been handed over since the receiver was last told that no more is at hand.
+    var hasNews = false
     /// Reads the body where the rule says that it is base64.
     var decoder: Base64?
     /// When the current hop's request went out, in seconds since 1970.
@@ -108,6 +110,7 @@ final class Transfer {
         verdict = .open
         head = OriginHeadReader(maxBytes: rules.configuration.maxHeadBytes)
         bodyBytes = 0
+        hasNews = false
         decoder = nil
         didRefuseAddress = false
         didOpenSocket = false

@@ -87,21 +87,30 @@ final class FlightTable<Key: Hashable & Sendable, Progress: Sendable, Output: Se
             self.isLeader = isLeader
         }
 
+        /// Calls `observer` once the flight has its outcome: later, or now; it may outlast the seat.
+        func whenLanded(_ observer: @escaping @Sendable () -> Void) {
+            flight.whenLanded(observer)
+        }
+
+        /// What the flight has come to; nil while it goes on.
+        var outcome: Result<Output, PipelineError>? { flight.landed }
+
         deinit {
             guard flight.leaveSeat() else { return }
             table.retire(flight, key)
         }
 
-        /// Waits for the flight's end; cancelling the caller's task ends the wait with `.clientLeft`.
+        /// Waits for the flight's end, in as many tasks as share the seat; cancelling the caller's task ends the wait with `.clientLeft`.
         func output() async throws(PipelineError) -> Output {
+            let id = flight.newWaiterID()
             let outcome = await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
-                    flight.wait(as: ObjectIdentifier(self), continuation)
+                    flight.wait(as: id, continuation)
                     // The handler below may have run before the line above.
-                    if Task.isCancelled { flight.stopWaiting(ObjectIdentifier(self)) }
+                    if Task.isCancelled { flight.stopWaiting(id) }
                 }
             } onCancel: {
-                flight.stopWaiting(ObjectIdentifier(self))
+                flight.stopWaiting(id)
             }
             return try outcome.get()
         }
@@ -117,7 +126,9 @@ private final class Flight<Progress: Sendable, Output: Sendable>: Sendable {
         var isAbandoned = false
         var task: Task<Void, Never>?
         var outcome: Result<Output, PipelineError>?
-        var waiters: [ObjectIdentifier: Waiter] = [:]
+        var lastWaiter: UInt64 = 0
+        var waiters: [UInt64: Waiter] = [:]
+        var observers: [@Sendable () -> Void] = []
     }
 
     private let state = Mutex(State())
@@ -157,28 +168,49 @@ private final class Flight<Progress: Sendable, Output: Sendable>: Sendable {
         return isLast
     }
 
+    /// A name for a task that is about to wait.
+    func newWaiterID() -> UInt64 {
+        state.withLock { state in
+            state.lastWaiter += 1
+            return state.lastWaiter
+        }
+    }
+
     /// Resumes `waiter` at the flight's end, or now when it has landed.
-    func wait(as passenger: ObjectIdentifier, _ waiter: Waiter) {
+    func wait(as id: UInt64, _ waiter: Waiter) {
         let outcome = state.withLock { state in
-            if state.outcome == nil { state.waiters[passenger] = waiter }
+            if state.outcome == nil { state.waiters[id] = waiter }
             return state.outcome
         }
         if let outcome { waiter.resume(returning: outcome) }
     }
 
-    /// Ends one passenger's wait; the flight goes on.
-    func stopWaiting(_ passenger: ObjectIdentifier) {
-        let waiter = state.withLock { $0.waiters.removeValue(forKey: passenger) }
+    /// Ends one task's wait; the flight goes on.
+    func stopWaiting(_ id: UInt64) {
+        let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
         waiter?.resume(returning: .failure(.clientLeft))
+    }
+
+    /// What it has come to; nil while it goes on.
+    var landed: Result<Output, PipelineError>? { state.withLock(\.outcome) }
+
+    /// Calls `observer` at the flight's end, or now when it has landed.
+    func whenLanded(_ observer: @escaping @Sendable () -> Void) {
+        let outcome = state.withLock { state in
+            if state.outcome == nil { state.observers.append(observer) }
+            return state.outcome
+        }
+        if outcome != nil { observer() }
     }
 
     /// Gives everybody who waits, or will, the same outcome.
     func land(_ outcome: Result<Output, PipelineError>) {
-        let waiters = state.withLock { state in
+        let (waiters, observers) = state.withLock { state in
             state.outcome = outcome
-            defer { state.waiters = [:] }
-            return state.waiters
+            defer { (state.waiters, state.observers) = ([:], []) }
+            return (state.waiters, state.observers)
         }
         for waiter in waiters.values { waiter.resume(returning: outcome) }
+        for observer in observers { observer() }
     }
 }

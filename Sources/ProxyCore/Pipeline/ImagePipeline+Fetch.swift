@@ -6,8 +6,10 @@ extension ImagePipeline {
     /// A recently failed source is refused without asking. A 304 updates the record, and every result made from the
     /// same content stays good. A 404 or 410 deletes the copies. What may not be shared goes to those alone who were
     /// aboard when the origin said so.
+    /// - Parameter arrival: told of the fetch, whose bytes may go out while they arrive.
     func fetch(
-        _ request: ImageRequest, validating record: SourceRecord?, asking client: RequestDirectives = .none
+        _ request: ImageRequest, validating record: SourceRecord?, asking client: RequestDirectives = .none,
+        telling arrival: Arrival? = nil
     ) async throws(PipelineError) -> Source {
         if !client.retryFailed { try refuseIfRecentlyFailed(request.sourceKey) }
         let key = FetchKey(
@@ -21,6 +23,7 @@ extension ImagePipeline {
             renderings.closeBoarding(
                 RenderingKey(result: request.resultKey, source: request.sourceKey, client: client))
         }
+        arrival?.follow(seat.progress)
         if !seat.isLeader {
             metrics.coalescedRequests.increment(.fetch)
             seat.progress.urgency.raise(to: request.delivery.priority ?? .normal)
@@ -67,6 +70,7 @@ extension ImagePipeline {
                 request, fetch, validating: record, isAuthorized: question.isAuthorized, asking: client,
                 permit: permit)
         } catch {
+            fetch.body.fail(error)
             failures.hosts.report(pass, error, lastHop: fetch.lastHop, at: clock())
             let failure = PipelineError(error)
             metrics.count(error, took: start.microsecondsUntilNow)
@@ -176,8 +180,11 @@ extension OriginRequest {
 
 extension ContinuousClock.Instant {
     /// Microseconds from this instant until now.
-    var microsecondsUntilNow: Int {
-        let (seconds, attoseconds) = (ContinuousClock.now - self).components
+    var microsecondsUntilNow: Int { microseconds(until: .now) }
+
+    /// Microseconds from this instant until a later one.
+    func microseconds(until end: ContinuousClock.Instant) -> Int {
+        let (seconds, attoseconds) = (end - self).components
         return Int(seconds) * 1_000_000 + Int(attoseconds / 1_000_000_000_000)
     }
 }

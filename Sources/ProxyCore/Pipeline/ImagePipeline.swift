@@ -18,7 +18,7 @@ public final class ImagePipeline: Sendable {
     /// Fetches under way, by source; a conditional one may end without a body, so nobody who needs one boards it.
     let fetches = FlightTable<FetchKey, OriginalFetch, Source>()
     /// Results being made, by result key and what their clients ask of the cache.
-    let renderings = FlightTable<RenderingKey, Void, ImageResponse>()
+    let renderings = FlightTable<RenderingKey, Arrival, ImageResponse>()
     /// Flights that go on without a client, if need be.
     private let background = Atomic(0)
     /// Sources being refreshed in the background.
@@ -107,24 +107,74 @@ public final class ImagePipeline: Sendable {
     ) async throws(PipelineError) -> ImageResponse {
         let entry = tiers.entry(for: request.resultKey)
         if let hit = hit(entry, for: request, asking: client) { return hit }
+        return try await response(of: board(request, asking: client))
+    }
+
+    /// The same, or what is known of the image as soon as its bytes can go out while they arrive.
+    ///
+    /// - Parameter streaming: what the client can follow.
+    public func answer(
+        for request: ImageRequest, asking client: RequestDirectives = .none,
+        streaming: ArrivingImage.Following
+    ) async throws(PipelineError) -> ImageAnswer {
+        let entry = tiers.entry(for: request.resultKey)
+        if let hit = hit(entry, for: request, asking: client) { return .whole(hit) }
+        let seat = await board(request, asking: client)
+        if request.isUntouched, streaming != .nothing, !client.waitsForStore,
+            let fetch = await arrival(in: seat),
+            let image = arrivingImage(request, from: fetch, aboard: seat, asking: client),
+            image.length != nil || streaming == .anyLength
+        {
+            return .arriving(image)
+        }
+        return .whole(try await response(of: seat))
+    }
+
+    /// The fetch whose bytes may go out while they arrive; a small image gets a moment to be there as a whole.
+    private func arrival(in seat: RenderingSeat) async -> OriginalFetch? {
+        guard let fetch = await seat.progress.fetch() else { return nil }
+        if let length = fetch.head?.contentLength, length <= Self.smallImage {
+            await seat.progress.end(within: Self.patience)
+        }
+        return fetch
+    }
+
+    /// Images of so many bytes are rather answered as a whole, with an entity tag: as many as stay in memory.
+    private static let smallImage = GrowingBody.Configuration().memoryLimit.bytes
+    /// How long at most that may keep a small image's first byte.
+    private static let patience = Duration.milliseconds(100)
+
+    /// Takes a seat in the flight that makes the image.
+    private func board(
+        _ request: ImageRequest, asking client: RequestDirectives
+    ) async -> RenderingSeat {
         var client = client
         // Before the flight begins, so that a purge by tag finds it; what no purge would find is not kept.
         if !request.delivery.tags.isEmpty, await !tiers.link(request) { client.noStore = true }
         let key = RenderingKey(
             result: request.resultKey, source: request.sourceKey, client: client)
-        let seat = renderings.join(key, progress: ()) { [client] (_) async throws(PipelineError) in
-            try await self.produce(request, asking: client)
+        let seat = renderings.join(key, progress: Arrival()) {
+            [client] (arrival) async throws(PipelineError) in
+            defer { arrival.end() }
+            return try await self.produce(
+                request, asking: client, telling: request.isUntouched ? arrival : nil)
         }
         if request.delivery.options.contains(.continueInBackground) { keepFlying(seat) }
         if !seat.isLeader { hurry(request, asking: client) }
+        return seat
+    }
+
+    private func response(of seat: RenderingSeat) async throws(PipelineError) -> ImageResponse {
         var response = try await seat.output()
         response.isCollapsed = !seat.isLeader
         if response.isCollapsed { metrics.coalescedRequests.increment(.transform) }
         return response
     }
 
-    /// Takes one more seat, so that the flight goes on when everybody else has left.
-    private func keepFlying(_ seat: FlightTable<RenderingKey, Void, ImageResponse>.Seat) {
+    typealias RenderingSeat = FlightTable<RenderingKey, Arrival, ImageResponse>.Seat
+
+    /// Holds on to a seat, so that the flight goes on when everybody has left.
+    private func keepFlying(_ seat: RenderingSeat) {
         guard background.wrappingAdd(1, ordering: .relaxed).newValue <= Self.maxInBackground else {
             background.wrappingSubtract(1, ordering: .relaxed)
             return
@@ -155,14 +205,14 @@ public final class ImagePipeline: Sendable {
 
     /// Runs at most once at a time for a result.
     private func produce(
-        _ request: ImageRequest, asking client: RequestDirectives
+        _ request: ImageRequest, asking client: RequestDirectives, telling arrival: Arrival? = nil
     ) async throws(PipelineError) -> ImageResponse {
         // Taken before anything is looked up: what a purge removes while this goes on must not come back.
         let permit = tiers.ledger.permit(for: request.resultKey, request.sourceKey)
         // Look again: (1) A misses memory, (2) B, who flew before, stores and lands, (3) A finds no flight and starts
         // this one. Without this line A would make the result a second time.
         if let hit = hit(tiers.peek(request.resultKey), for: request, asking: client) { return hit }
-        let source = try await usableSource(for: request, asking: client)
+        let source = try await usableSource(for: request, asking: client, telling: arrival)
         // A drawing may hold scripts and references: it goes out as pixels only.
         if request.plan == nil, source.record.format == .svg || !request.mayPassThrough {
             return try await produce(request.made(by: configuration.rasterPlan), asking: client)
@@ -174,7 +224,7 @@ public final class ImagePipeline: Sendable {
             if stored.provenance == .stale(.whileRevalidating) { startRefresh(of: request) }
             return stored
         }
-        let original = try await original(for: request, of: source, asking: client)
+        let original = try await original(for: request, of: source, asking: client, telling: arrival)
         if original.provenance == .stale(.whileRevalidating) { startRefresh(of: request) }
         guard let plan = request.plan else {
             return await passThrough(original, for: request, permit: permit)

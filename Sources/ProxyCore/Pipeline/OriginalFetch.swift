@@ -14,6 +14,8 @@ final class OriginalFetch: OriginReceiving {
         var format: ImageFormat?
         var isUnshareable = false
         var observers: [@Sendable () -> Void] = []
+        var isArriving = false
+        var followers: [@Sendable () -> Void] = []
     }
 
     /// The body as it arrives; empty for a 304.
@@ -24,6 +26,9 @@ final class OriginalFetch: OriginReceiving {
 
     /// How urgent it is, to the most impatient of those who follow it.
     let urgency = FetchUrgency(.low)
+
+    /// When it was begun.
+    let start = ContinuousClock.now
 
     private let decodable: Set<ImageFormat>
     private let maxBytes: Int
@@ -92,6 +97,31 @@ final class OriginalFetch: OriginReceiving {
     func receive(bytes: UnsafeRawBufferPointer) throws(LoadError) {
         try unsafe body.append(bytes)
         if format == nil, body.count >= ImageFormat.sniffLength { try sniff() }
+    }
+
+    /// The format is known, and the rest is not there yet: the bytes may go out as they come.
+    ///
+    /// Not those of a drawing, which go out as pixels only; nor where the origin's end alone is missing.
+    func caughtUp() {
+        let count = body.count
+        let followers = state.withLock { state in
+            guard !state.isArriving, let format = state.format, format != .svg,
+                let head = state.head, head.contentLength ?? .max > count
+            else { return [@Sendable () -> Void]() }
+            state.isArriving = true
+            defer { state.followers = [] }
+            return state.followers
+        }
+        for follower in followers { follower() }
+    }
+
+    /// Calls `follower` as soon as the bytes may go out while they arrive: later, now, or never.
+    func whenArriving(_ follower: @escaping @Sendable () -> Void) {
+        let isArriving = state.withLock { state in
+            if !state.isArriving { state.followers.append(follower) }
+            return state.isArriving
+        }
+        if isArriving { follower() }
     }
 
     /// Compares the magic bytes; called again at the end, since a body may be shorter than any magic.

@@ -55,6 +55,11 @@ public struct ImageRequest: Sendable, Hashable {
     /// Whether an image without a transform may go out as it came.
     var mayPassThrough: Bool { rule?.reencodes != true }
 
+    /// Whether what goes out is byte for byte what the origin sends.
+    var isUntouched: Bool {
+        plan == nil && mayPassThrough && rule?.storeAs == nil && rule?.decodesBase64 != true
+    }
+
     /// The text that names a source, whatever is made of it: its URL, as its rule filters that.
     public static func sourceKeyText(_ source: SourceURL, _ rule: OriginRule?) -> String {
         "source \(rule?.keyText(of: source) ?? source.normalized)"

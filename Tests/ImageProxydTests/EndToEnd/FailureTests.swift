@@ -57,7 +57,7 @@ struct FailureTests {
             (proxy.target("/loop"), 502, "too_many_redirects"),
             (proxy.target("/file"), 403, "source_forbidden"),
             (proxy.target("/inside"), 403, "address_forbidden"),
-            (proxy.target("/cut.jpg"), 502, "upstream_incomplete"),
+            (proxy.target("/cut.jpg", resize), 502, "upstream_incomplete"),
             (proxy.target("/lengths.jpg"), 502, "upstream_incomplete"),
             (proxy.target("/photo.jpg", "format=jpeg&lossless=1"), 400, "invalid_parameter"),
             ("/img?url=http%3A%2F%2F127.0.0.1%3A1%2F", 403, "address_forbidden"),

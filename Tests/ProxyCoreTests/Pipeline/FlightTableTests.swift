@@ -57,6 +57,23 @@ struct FlightTableTests {
         #expect(late == (other.isLeader ? 4 : 3))
     }
 
+    @Test("several tasks may share one seat: each gets the outcome")
+    func sharedSeat() async throws {
+        let table = Table()
+        let gate = Gate()
+        let seat = table.join("key", progress: ()) { (_) async throws(PipelineError) in
+            await gate.passage()
+            return 5
+        }
+        async let first = seat.output()
+        async let second = seat.output()
+        await gate.arrival()
+        gate.open()
+
+        #expect(try await first == 5)
+        #expect(try await second == 5)
+    }
+
     @Test("a leader who leaves harms nobody")
     func leaderLeaves() async throws {
         let table = Table()

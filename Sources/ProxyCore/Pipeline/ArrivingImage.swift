@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a request for an image leads to.
+public enum ImageAnswer: Sendable {
+    /// The whole image.
+    case whole(ImageResponse)
+    /// An image whose bytes go out while they arrive from its origin.
+    case arriving(ArrivingImage)
+}
+
+/// An untransformed image that can be sent while it arrives: what is known of it by then.
+public struct ArrivingImage: Sendable {
+    /// What clients can follow.
+    public enum Following: Sendable {
+        /// Only whole images.
+        case nothing
+        /// Images of a length that is known from the start.
+        case knownLength
+        /// Any.
+        case anyLength
+    }
+
+    /// Its freshness, by the origin's head. Its content hash and byte count are not known yet, and stand for nothing.
+    public let record: SourceRecord
+    /// The bytes, from the first one on.
+    public let body: ArrivingBody
+    /// How many bytes there will be, where the origin says so.
+    public let length: Int?
+    /// Whether some tier will hold the bytes once they are all there.
+    public let isStored: Bool
+    /// Whether this caller was collapsed into another's flight.
+    public let isCollapsed: Bool
+}
+
+extension ImagePipeline {
+    /// What is known of an image whose bytes are arriving; nil where it is too late for that: they have arrived, or never
+    /// will.
+    func arrivingImage(
+        _ request: ImageRequest, from fetch: OriginalFetch, aboard seat: RenderingSeat,
+        asking client: RequestDirectives
+    ) -> ArrivingImage? {
+        guard let head = fetch.head, let format = fetch.format, fetch.body.isGrowing,
+            head.contentLength ?? .max > fetch.body.count
+        else { return nil }
+        var record = freshness.record(
+            key: request.sourceKey, keyText: request.sourceKeyText, contentHash: Self.hashOfNothing,
+            byteCount: 0, format: format, head: head, after: fetch.redirects)
+        request.rule?.apply(to: &record)
+        let isKept = !record.directives.forbidStoring && client.keeping != .nothing
+        if client.noStore { record.directives.insert(.noStore) }
+        if !seat.isLeader { metrics.coalescedRequests.increment(.transform) }
+        return ArrivingImage(
+            record: record, body: ArrivingBody(fetch, seat, length: head.contentLength),
+            length: head.contentLength, isStored: isKept && tiers.originals != .none,
+            isCollapsed: !seat.isLeader)
+    }
+
+    private static let hashOfNothing = ContentHash(of: [])
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import HTTPServer
+
+@Suite("Bodies that break off")
+struct BrokenStreamTests {
+    @Test(
+        "A body that breaks off ends its connection before its end is announced, so that the client can tell (RFC 9112 §8)",
+        arguments: [nil, 10], [HTTPBodyStep.broken, .end, .text("more than there is room for")])
+    func brokenOff(length: Int?, step: HTTPBodyStep) async throws {
+        // Without a length these are sound.
+        if length == nil, case .broken = step {} else if length == nil { return }
+        let abandoned = Gate()
+        let body = Mutex<TestBody?>(TestBody(.text("abc"), abandoned: abandoned))
+        let server = try TestServer { _ in
+            .now(body.withLock { $0?.answer(length: length) } ?? text("gone"))
+        }
+        let rest = try await onThread {
+            let client = try server.networkClient()
+            defer { client.hangUp() }
+            try client.send(get("/"))
+            _ = try client.head()
+            #expect(try (length == nil ? client.chunk() : client.bytes(3)) == Array("abc".utf8))
+            body.withLock { body in
+                body?.arrive(step)
+                body = nil
+            }
+            return try client.receiveAll()
+        }
+        await abandoned.passage()
+
+        #expect(rest.isEmpty)
+        let exchange = try #require(await server.exchanges.wait { !$0.isEmpty }.first)
+        #expect(exchange.wasCut)
+        #expect(exchange.status.code == 200)
+        #expect(exchange.bodyBytesSent == 3)
+        #expect(exchange.context == 5)
+        #expect(server.rejections(.brokenBody) == 1)
+        await server.emptiness()
+    }
+
+    @Test("Where the end of the connection would be that of the body it is reset instead (RFC 9112 §8)")
+    func brokenUntilClose() async throws {
+        let body = TestBody(.text("abc"))
+        let server = try TestServer { _ in .now(body.answer()) }
+        await #expect(throws: RawHTTPClient.Failure.self) {
+            try await onThread {
+                let client = try server.networkClient()
+                defer { client.hangUp() }
+                try client.send("GET / HTTP/1.0\r\n\r\n")
+                _ = try client.head()
+                #expect(try client.bytes(3) == Array("abc".utf8))
+                body.arrive(.broken)
+                _ = try client.bytes(1)
+            }
+        }
+        #expect(await server.exchanges.wait { !$0.isEmpty }.first?.wasCut == true)
+    }
+
+    @Test("What breaks before anything has left is an error like any other, and the connection goes on")
+    func brokenAtOnce() async throws {
+        let server = try TestServer { request in
+            request.target == "/next" ? .now(text("next")) : .now(TestBody(.broken).answer())
+        }
+        try await onThread {
+            let client = try server.client()
+            try client.send(get("/") + get("/next"))
+            let answer = try client.answer()
+            #expect(answer.status == 502)
+            #expect(answer["Content-Type"] == "application/problem+json")
+            #expect(try client.answer().text == "next")
+            client.hangUp()
+        }
+        #expect(server.exchanges.value.first?.context == 5)
+    }
+
+    enum Departure: CaseIterable {
+        case reset, closed, halfClosed
+    }
+
+    @Test(
+        "Whoever leaves while the body still arrives lets go of it, in whatever way",
+        arguments: Departure.allCases)
+    func leaving(departure: Departure) async throws {
+        let abandoned = Gate()
+        let server = try TestServer { _ in .now(TestBody(.text("abc"), abandoned: abandoned).answer()) }
+        let client = try server.networkClient()
+        try await onThread {
+            try client.send(get("/"))
+            _ = try client.head()
+            #expect(try client.chunk() == Array("abc".utf8))
+        }
+        switch departure {
+        case .reset: client.reset()
+        case .closed: client.hangUp()
+        case .halfClosed: client.finishSending()
+        }
+
+        await abandoned.passage()
+        let exchange = try #require(await server.exchanges.wait { !$0.isEmpty }.first)
+        #expect(exchange.wasCut)
+        #expect(exchange.bodyBytesSent == 3)
+        #expect(server.server.counts.rejected.isEmpty)
+        await server.emptiness()
+        if departure == .halfClosed { client.hangUp() }
+    }
+
+    @Test("A body that brings nothing for too long is no slow client, but its own fault")
+    func stalledBody() async throws {
+        var configuration = HTTPServer.Configuration.patient
+        configuration.writeTimeout = .milliseconds(50)
+        configuration.requestTimeout = .milliseconds(600)
+        let server = try TestServer(configuration) { _ in .now(TestBody(.text("abc")).answer()) }
+        let rest = try await onThread {
+            let client = try server.networkClient()
+            defer { client.hangUp() }
+            try client.send(get("/"))
+            _ = try client.head()
+            #expect(try client.chunk() == Array("abc".utf8))
+            return try client.receiveAll()
+        }
+        #expect(rest.isEmpty)
+        #expect(server.server.counts.rejected == [.requestTimeout: 1])
+    }
+
+    @Test("A client that takes nothing of what has arrived is a slow client, however slow the body")
+    func slowClient() async throws {
+        var configuration = HTTPServer.Configuration.patient
+        configuration.writeTimeout = .milliseconds(100)
+        let (abandoned, length) = (Gate(), 16 << 20)
+        let server = try TestServer(configuration) { _ in
+            let piece = HTTPBodyStep.piece(.bytes([UInt8](repeating: 0x61, count: length)))
+            return .now(TestBody(piece, abandoned: abandoned).answer())
+        }
+        let client = try server.client()
+        try client.send(get("/"))
+        await abandoned.passage()
+
+        let exchange = try #require(await server.exchanges.wait { !$0.isEmpty }.first)
+        #expect(server.server.counts.rejected == [.writeTimeout: 1])
+        #expect((1..<length).contains(exchange.bodyBytesSent))
+        client.hangUp()
+    }
+
+    @Test("A server that drains lets bodies end within its time")
+    func draining() async throws {
+        let body = TestBody(.text("abc"))
+        let server = try TestServer { _ in .now(body.answer()) }
+        let client = try await client(of: server)
+        async let drained: Void = server.server.drain(within: .seconds(600))
+        let rest = try await onThread {
+            body.arrive(.text("d"), .end)
+            return try client.receiveAll()
+        }
+        await drained
+
+        #expect(rest == Array("1\r\nd\r\n0\r\n\r\n".utf8))
+        #expect(server.exchanges.value.map(\.wasCut) == [false])
+        client.hangUp()
+    }
+
+    @Test("A server whose time to drain is up cuts bodies that still arrive")
+    func cutByDrain() async throws {
+        let body = TestBody(.text("abc"))
+        let server = try TestServer { _ in .now(body.answer()) }
+        let client = try await client(of: server)
+        await server.server.drain(within: .milliseconds(1))
+        let rest = try await onThread { try client.receiveAll() }
+
+        #expect(rest.isEmpty)
+        #expect(server.exchanges.value.map(\.wasCut) == [true])
+        client.hangUp()
+    }
+
+    /// A client that has its answer's beginning.
+    private func client(of server: TestServer) async throws -> RawHTTPClient {
+        try await onThread {
+            let client = try server.networkClient()
+            try client.send(get("/"))
+            _ = try client.head()
+            #expect(try client.chunk() == Array("abc".utf8))
+            return client
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPServer
+import Synchronization
+import TestSupport
+
+/// A body that a test lets arrive piece by piece.
+final class TestBody: HTTPBodyStream {
+    private struct State {
+        var steps: [HTTPBodyStep] = []
+        var wake: (@Sendable () -> Void)?
+        var asked = 0
+    }
+
+    private let state = Mutex(State())
+    /// Opened when nobody reads the body any more.
+    let abandoned: Gate
+
+    init(_ steps: HTTPBodyStep..., abandoned: Gate = Gate()) {
+        self.abandoned = abandoned
+        state.withLock { $0.steps = steps }
+    }
+
+    deinit { abandoned.open() }
+
+    /// How often it has been asked for more.
+    var asked: Int { state.withLock(\.asked) }
+
+    func next(atMost count: Int, orWake wake: @escaping @Sendable () -> Void) -> HTTPBodyStep {
+        state.withLock { state in
+            state.asked += 1
+            guard state.steps.isEmpty else { return state.steps.removeFirst() }
+            state.wake = wake
+            return .nothingYet
+        }
+    }
+
+    /// Lets more come.
+    func arrive(_ steps: HTTPBodyStep...) {
+        let wake = state.withLock { state in
+            state.steps += steps
+            defer { state.wake = nil }
+            return state.wake
+        }
+        wake?()
+    }
+
+    /// An answer with this body.
+    func answer(length: Int? = nil) -> HTTPResponse {
+        var response = HTTPResponse(status: .ok)
+        response.body = .stream(self, length: length)
+        response.context = 5
+        return response
+    }
+}
+
+extension HTTPBodyStep {
+    /// A piece of text.
+    static func text(_ text: String) -> HTTPBodyStep { .piece(.bytes(Array(text.utf8))) }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("Pictures that break off, and clients that do")
+struct BrokenStreamingTests {
+    private static let picture = Picture()
+
+    /// A client that has the first part of the picture.
+    private static func begin(_ proxy: Proxy, _ target: String) throws -> RawHTTPClient {
+        let client = try RawHTTPClient(unixSocket: proxy.daemon.socketPath)
+        try client.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
+        let head = try client.head()
+        #expect(head.status == 200)
+        var count = 0
+        while count < picture.first.count {
+            count +=
+                try head["Transfer-Encoding"] == nil
+                ? client.bytes(picture.first.count - count).count : client.chunk()?.count ?? 0
+        }
+        return client
+    }
+
+    @Test(
+        "an origin that breaks off cuts its clients' answers; nothing is stored, and the URL is asked for again",
+        arguments: [
+            (Picture.Length.declared, false), (.declared, true), (.chunked, false), (.chunked, true),
+        ])
+    func brokenOff(length: Picture.Length, isReset: Bool) async throws {
+        let proxy = try await Proxy()
+        let gate = OriginGate()
+        proxy.origin.route(
+            "/a.jpg",
+            inTurn: [
+                Self.picture.broken(gate, length, by: isReset ? .reset : .close), .body(Self.picture.bytes),
+            ])
+        let target = proxy.target("/a.jpg")
+
+        let rests = try await onThread {
+            let clients = try (0..<2).map { _ in try Self.begin(proxy, target) }
+            gate.open()
+            // The connection ends: neither the declared length nor a last chunk has come.
+            return try clients.map { try $0.receiveAll() }
+        }
+        let again = try await proxy.get(target)
+        proxy.daemon.send(signal: SIGTERM)
+        #expect(try await proxy.daemon.exitCode() == 0)
+
+        #expect(rests.allSatisfy { $0.isEmpty })
+        #expect(isSame(again.body, Self.picture.bytes))
+        #expect(again["Cache-Status"]?.hasPrefix("imageproxyd; fwd=uri-miss") == true)
+        #expect(proxy.origin.count("/a.jpg") == 2)
+        let lines = proxy.daemon.log.split(separator: "\n").filter {
+            $0.contains("problem=upstream_incomplete")
+        }
+        #expect(lines.count == 2)
+        #expect(lines.allSatisfy { $0.contains("status=200 bytes=\(Self.picture.first.count) ") })
+        #expect(
+            lines.contains { $0.contains("cache=miss") } && lines.contains { $0.contains("cache=collapsed") })
+    }
+
+    @Test("an origin that breaks off before the first byte of content is an error like any other")
+    func brokenAtOnce() async throws {
+        let proxy = try await Proxy()
+        let head = OriginAnswer.head(200, [("Content-Length", "200000")])
+        proxy.origin.route("/a.jpg", OriginAnswer([.send(head), .close]))
+
+        let answer = try await proxy.get(proxy.target("/a.jpg"))
+
+        #expect(answer.status == 502)
+        #expect(answer.code == "upstream_incomplete")
+    }
+
+    @Test(
+        "more bytes than allowed end the answer in the middle, and are remembered as the error that they are")
+    func tooLarge() async throws {
+        let proxy = try await Proxy(settings: "\"fetch\": {\"maxBytes\": \"150KiB\"}")
+        let gate = OriginGate()
+        proxy.origin.route("/a.jpg", Self.picture.answer(gate, .chunked))
+        let target = proxy.target("/a.jpg")
+
+        await #expect(throws: RawHTTPClient.Failure.self) {
+            try await onThread {
+                let client = try Self.begin(proxy, target)
+                gate.open()
+                while try client.chunk() != nil {}
+            }
+        }
+        let again = try await proxy.get(target)
+
+        #expect(again.status == 422)
+        #expect(again.code == "source_too_large")
+        #expect(proxy.origin.count("/a.jpg") == 1)
+    }
+
+    @Test("when the last one leaves in the middle the transfer ends; while one stays it goes on")
+    func leaving() async throws {
+        let proxy = try await Proxy()
+        let gate = OriginGate()
+        proxy.origin.route("/a.jpg", inTurn: [Self.picture.answer(OriginGate()), Self.picture.answer(gate)])
+        let target = proxy.target("/a.jpg")
+
+        try await onThread {
+            for client in try (0..<2).map({ _ in try Self.begin(proxy, target) }) { client.hangUp() }
+        }
+        await proxy.origin.waitForDepartures("/a.jpg")
+        let rest = try await onThread {
+            let clients = try (0..<2).map { _ in try Self.begin(proxy, target) }
+            clients[0].hangUp()
+            gate.open()
+            return try clients[1].bytes(Self.picture.rest.count)
+        }
+        proxy.daemon.send(signal: SIGTERM)
+        #expect(try await proxy.daemon.exitCode() == 0)
+
+        #expect(isSame(rest, Self.picture.rest))
+        #expect(proxy.origin.count("/a.jpg") == 2)
+        let cut = proxy.daemon.log.split(separator: "\n").filter { $0.contains("problem=client_left") }
+        #expect(cut.count == 3)
+        #expect(cut.allSatisfy { $0.contains("status=200 bytes=\(Self.picture.first.count) ") })
+    }
+
+    @Test("what is to go on in the background does although everybody has left")
+    func background() async throws {
+        let proxy = try await Proxy()
+        let gate = OriginGate()
+        proxy.origin.route("/a.jpg", Self.picture.answer(gate))
+        let target = proxy.target("/a.jpg", "options=continue-in-background")
+
+        try await onThread { try Self.begin(proxy, target).hangUp() }
+        gate.open()
+        await proxy.origin.wait { $0.completions["/a.jpg"] == 1 }
+        let answer = try await proxy.get(target)
+
+        #expect(isSame(answer.body, Self.picture.bytes))
+        #expect(proxy.origin.count("/a.jpg") == 1)
+    }
+
+    @Test("a daemon that is told to end lets the answers end first")
+    func draining() async throws {
+        let proxy = try await Proxy()
+        let gate = OriginGate()
+        proxy.origin.route("/a.jpg", Self.picture.answer(gate))
+        let target = proxy.target("/a.jpg")
+
+        let client = try await onThread { try Self.begin(proxy, target) }
+        proxy.daemon.send(signal: SIGTERM)
+        // It listens no more: it has begun to drain.
+        try await onThread {
+            while let other = try? RawHTTPClient(unixSocket: proxy.daemon.socketPath) {
+                other.hangUp()
+                poll(nil, 0, 1)
+            }
+        }
+        gate.open()
+        let rest = try await onThread { try client.receiveAll() }
+
+        #expect(isSame(rest, Self.picture.rest))
+        #expect(try await proxy.daemon.exitCode() == 0)
+    }
+
+    @Test("64 MiB take no more memory than 1 MiB, however slowly they are read")
+    func boundedMemory() async throws {
+        let proxy = try await Proxy(settings: "\"fetch\": {\"maxBytes\": \"128MiB\"}")
+        let picture = Picture(first: 100_000, rest: 1 << 20)
+        let gate = OriginGate()
+        gate.open()
+        proxy.origin.route("/small.jpg", picture.answer(gate, .chunked))
+        let mebibyte = [UInt8](repeating: 0x61, count: 1 << 20)
+        var large = picture.answer(gate, .untilClose)
+        large.steps = [large.steps[0]] + Array(repeating: .send(mebibyte), count: 64) + [.close]
+        proxy.origin.route("/large.jpg", large)
+        let targets = ["/small.jpg", "/large.jpg"].map { proxy.target($0) }
+        _ = try await proxy.get(targets[0])
+        let before = try proxy.daemon.peakMemory
+
+        let counts = try await onThread {
+            let clients = try (0..<4).map { _ in
+                let client = try RawHTTPClient(unixSocket: proxy.daemon.socketPath)
+                try client.send("GET \(targets[1]) HTTP/1.1\r\nHost: a\r\n\r\n")
+                return client
+            }
+            return try clients.map { client in
+                _ = try client.head()
+                var count = 0
+                while let chunk = try client.chunk() { count += chunk.count }
+                return count
+            }
+        }
+
+        #expect(counts.allSatisfy { $0 == 100_000 + 64 << 20 })
+        let growth = try proxy.daemon.peakMemory - before
+        #expect(growth < 16 << 20)
+        #expect(proxy.origin.count("/large.jpg") == 1)
+    }
+}
