@@ -55,13 +55,13 @@ extension TransformPipeline {
         let opened = try VipsCoder.open(source, as: header.format, frames: .all, shrink: .none)
         var playback = Playback(frames: context.frames, timing: opened.timing)
         // Frames are read one by one and more than once, so they are decoded now.
+        guard opened.size.height == header.size.height * context.frames else {
+            throw .badImageData("another number of frames than the header says")
+        }
         let roll = try opened.inEightBits().inMemory()
         var strip = FrameStrip()
         for index in 0..<context.frames {
             let place = PixelRectangle(left: 0, top: index * header.size.height, size: header.size)
-            guard place.top + header.size.height <= roll.size.height else {
-                throw .badImageData("fewer frames than the header says")
-            }
             let frame = try roll.cropped(to: place)
             frame.forgetFrames()
             strip.append(try upright(frame, turn).inSRGB(keepsGrey: true))

@@ -41,15 +41,8 @@ struct MemoryEstimate {
         }
     }
 
-    /// The pixels of the result, where the first operation says so, else of the source.
-    ///
-    /// One beyond the limits is refused for that before a pixel of it is made.
-    private var result: Int { min(wantedResult, plan.limits.outputPixels) }
-
-    private var wantedResult: Int {
-        guard let resize = plan.pipeline.operations.first as? Resize else { return header.size.area * frames }
-        return resize.plan(for: header.size).scaled.area * frames
-    }
+    /// The pixels after the first operation where the header tells those, else of the source.
+    private var result: Int { (plan.firstSize(of: header) ?? header.size).area * frames }
 
     private var writer: Int {
         let isAVIF =

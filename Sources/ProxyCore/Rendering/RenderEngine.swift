@@ -49,7 +49,7 @@ struct RenderEngine {
         let decision = FormatDecision(plan: plan, header: header)
         let frames = try Self.translating { () throws(RenderError) in try decision.frames() }
         let count = frames == .all ? header.frames : 1
-        guard isBearable(header, count) else { throw Failure(refusing: .resultTooLarge) }
+        guard plan.bears(header, frames: count) else { throw Failure(refusing: .resultTooLarge) }
         try Self.translating { () throws(RenderError) in
             try admit(MemoryEstimate(header: header, frames: count, plan: plan).bytes)
         }
@@ -78,15 +78,6 @@ struct RenderEngine {
                 format: header.format, width: header.size.width, height: header.size.height,
                 frames: header.frames, hasAlpha: header.hasAlpha),
             timings: .init(decode: decode, transform: transform, encode: watch.lap()))
-    }
-
-    /// Whether what the first operation makes is within the limits: nobody is asked for memory for what is refused anyway.
-    private func isBearable(_ header: ImageHeader, _ count: Int) -> Bool {
-        guard let resize = plan.pipeline.operations.first as? Resize else { return true }
-        let turn = plan.pipeline.orientation?.value(for: header.orientation) ?? header.orientation
-        let scaled = resize.plan(for: turn > 4 ? header.size.transposed : header.size).scaled
-        return scaled.width <= plan.limits.side && scaled.height <= plan.limits.side
-            && scaled.area * count <= plan.limits.outputPixels
     }
 
     /// Writes what is known of the source in place of a picture.

@@ -223,7 +223,7 @@ final class WorkerSlot: Sendable {
             if case .waiting(let bytes) = stage, pool.update({ $0.grant(bytes, to: index) }) {
                 stage = .pixels
                 deadline = .now + configuration.timeout.duration
-                if !tell(.proceed, to: process) { return giveUp(job, .decoderCrashed, .crash, &process) }
+                if !tell(.proceed, to: process) { return mourn(job, &process) }
             }
             switch (process.wait(alert: alert.raw, until: deadline), stage) {
             case (.message, .header):
@@ -277,12 +277,16 @@ final class WorkerSlot: Sendable {
         }
     }
 
-    /// A worker is gone, or talks nonsense: one that its own clock has ended took too long, all others fell.
+    /// A worker is gone, or talks nonsense: one that its own clock has ended took too long, one that a stranger has
+    /// killed says nothing of its picture, all others fell.
     private func mourn(_ job: RenderJob, _ process: inout WorkerProcess) -> Ending {
+        let hasEndedItself = process.hasEndedItself()
         process.end()
-        let isLate = process.endSignal == SIGPROF || process.endSignal == SIGALRM
-        return isLate
-            ? giveUp(job, .timedOut, .timeout, &process) : giveUp(job, .decoderCrashed, .crash, &process)
+        if process.endSignal == SIGPROF || process.endSignal == SIGALRM {
+            return giveUp(job, .timedOut, .timeout, &process)
+        }
+        let isInnocent = hasEndedItself && process.wasKilled
+        return giveUp(job, isInnocent ? .workerKilled : .decoderCrashed, .crash, &process)
     }
 
     private func answer(
