@@ -186,7 +186,7 @@ static inline int linux_message_pair(int sockets[2]) {
     return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets);
 }
 
-#define LINUX_MAX_DESCRIPTORS 6
+#define LINUX_MAX_DESCRIPTORS 7
 
 // Sends one message with up to LINUX_MAX_DESCRIPTORS descriptors (unix(7), SCM_RIGHTS).
 static inline ssize_t linux_send_message(

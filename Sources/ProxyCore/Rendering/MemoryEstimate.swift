@@ -22,7 +22,13 @@ struct MemoryEstimate {
     private static let resultBytesPerPixel = 8
 
     /// All of it, in bytes.
-    var bytes: Int { decoder + result * Self.resultBytesPerPixel + writer }
+    var bytes: Int { decoder + result * Self.resultBytesPerPixel + writer + intermediate }
+
+    /// The intermediate that is written beside the result, which is held while both are made.
+    private var intermediate: Int {
+        guard case .write(let width, let height, _) = plan.intermediate else { return 0 }
+        return width * height * Self.resultBytesPerPixel
+    }
 
     /// What the decoder holds at once.
     private var decoder: Int {
@@ -42,7 +48,7 @@ struct MemoryEstimate {
     }
 
     /// The pixels after the first operation where the header tells those, else of the source.
-    private var result: Int { (plan.firstSize(of: header) ?? header.size).area * frames }
+    private var result: Int { (plan.firstSize(of: plan.original ?? header) ?? header.size).area * frames }
 
     private var writer: Int {
         let isAVIF =

@@ -77,6 +77,9 @@ public struct TransformConfiguration: Sendable, Hashable, Codable {
     /// Whether workers must be sealed in every way we know, or as far as the kernel lets us. Default `required`.
     public var sandbox: Sandbox = .required
 
+    /// Stand-ins for large originals.
+    public var intermediates = IntermediateConfiguration()
+
     /// Where pixels are computed.
     public enum Isolation: String, Sendable, Hashable, Codable, CaseIterable {
         /// In spawned worker processes.

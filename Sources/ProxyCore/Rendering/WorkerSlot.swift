@@ -202,7 +202,8 @@ final class WorkerSlot: Sendable {
         let headerSpace = space > 0 ? space + job.source.count + configuration.headerMemory.bytes : 0
         return RenderOrder(
             plan: job.plan, sourceOffset: descriptors.sourceOffset, sourceLength: Int64(job.source.count),
-            destinationOffset: job.offset, alarm: UInt32(configuration.timeout.seconds + Self.alarmGrace),
+            destinationOffset: job.offset, intermediateOffset: job.beside?.offset,
+            alarm: UInt32(configuration.timeout.seconds + Self.alarmGrace),
             headerSpace: headerSpace, headerTime: configuration.headerTime.milliseconds * 1_000)
     }
 
@@ -342,11 +343,20 @@ final class WorkerSlot: Sendable {
 
     /// Does not take a worker's word for how much it has written.
     private func checked(_ rendition: Rendition, _ job: RenderJob) -> Result<Rendition, RenderError> {
-        var facts = stat()
-        guard unsafe fstat(job.destination.raw, &facts) == 0, rendition.byteCount > 0,
-            Int64(facts.st_size) >= job.offset + Int64(rendition.byteCount)
-        else { return .failure(.decoderCrashed) }
+        guard holds(job.destination, rendition.byteCount, from: job.offset) else {
+            return .failure(.decoderCrashed)
+        }
+        guard let written = rendition.intermediate else { return .success(rendition) }
+        guard let place = job.beside, holds(place.file, written.byteCount, from: place.offset) else {
+            return .failure(.decoderCrashed)
+        }
         return .success(rendition)
+    }
+
+    private func holds(_ file: OwnedDescriptor, _ count: Int, from offset: Int64) -> Bool {
+        var facts = stat()
+        return unsafe fstat(file.raw, &facts) == 0 && count > 0
+            && Int64(facts.st_size) >= offset + Int64(count)
     }
 
     private func end(_ job: RenderJob, _ result: Result<Rendition, RenderError>) {
