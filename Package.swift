@@ -72,6 +72,10 @@ let package = Package(
             name: "bench-workers", dependencies: ["CLinux", "ProxyCore"], path: "bench/Workers",
             swiftSettings: policy),
 
+        .executableTarget(
+            name: "bench-memory", dependencies: ["CLinux", "ProxyCore"], path: "bench/Memory",
+            swiftSettings: policy),
+
         // Answers look-ups of names in .test, in the process of the tests alone.
         .target(name: "CTestResolver", path: "Tests/CTestResolver"),
         .target(

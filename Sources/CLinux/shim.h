@@ -11,6 +11,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
@@ -193,7 +194,7 @@ static inline int linux_message_pair(int sockets[2]) {
     return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets);
 }
 
-#define LINUX_MAX_DESCRIPTORS 6
+#define LINUX_MAX_DESCRIPTORS 7
 
 // Sends one message with up to LINUX_MAX_DESCRIPTORS descriptors (unix(7), SCM_RIGHTS).
 static inline ssize_t linux_send_message(
@@ -258,6 +259,19 @@ static inline int linux_reopen(int fd, int flags) {
 // Forbids any further change of a memfd (fcntl(2), F_ADD_SEALS: seal, shrink, grow, write).
 static inline int linux_seal(int fd) {
     return fcntl(fd, 1024 + 9, 0x0001 | 0x0002 | 0x0004 | 0x0008);
+}
+
+// Waits until a child has ended, without reaping it; returns 1 when it has, 0 when the time is up, -1 where the kernel
+// can't tell.
+static inline int linux_await_end(pid_t pid, int milliseconds) {
+    int file = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (file < 0) return -1;
+    struct pollfd polled = {.fd = file, .events = POLLIN};
+    int count;
+    do count = poll(&polled, 1, milliseconds);
+    while (count < 0 && errno == EINTR);
+    close(file);
+    return count;
 }
 
 // Has the kernel kill this process when the thread that made it goes (prctl(2), PR_SET_PDEATHSIG).

@@ -486,6 +486,10 @@ static inline const void *shim_blob_field(VipsImage *in, const char *name, size_
     return bytes;
 }
 
+static inline void shim_set_blob_field(VipsImage *in, const char *name, const void *bytes, size_t length) {
+    vips_image_set_blob_copy(in, name, bytes, length);
+}
+
 // Borrows the text of a string field; NULL when there is none.
 static inline const char *shim_string_field(VipsImage *in, const char *name) {
     const char *text = NULL;

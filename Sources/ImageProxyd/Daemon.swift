@@ -78,7 +78,7 @@ struct Daemon {
             configuration: ImagePipeline.Configuration(
                 maxSourceBytes: configuration.fetch.maxBytes.bytes,
                 decodableFormats: Set(configuration.formats.decode), rasterPlan: parser.rasterPlan,
-                origins: origins),
+                origins: origins, intermediates: configuration.transform.intermediates),
             metrics: metrics, clock: Clock.now)
         let sharing = SharingPolicy(
             cors: configuration.http.cors, timing: configuration.http.timingAllowOrigin)

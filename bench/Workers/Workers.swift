@@ -5,7 +5,8 @@ import Glibc
 import ProxyCore
 
 /// What isolation costs: the same jobs in sealed worker processes and in this process, by turns, one at a time.
-/// `bench-workers PHOTO DAEMON [JOBS]`: a large photo made 800 px wide, and a tiny picture for the latency.
+/// `bench-workers PHOTO DAEMON [JOBS]`: a large photo made 800 px wide, a tiny picture for the latency, and two workers
+/// beside one; as JSON.
 @main
 enum Workers {
     private static let rounds = 5
@@ -37,12 +38,44 @@ enum Workers {
             here.append(try await latency(of: tiny, small, jobs * 20, by: local))
         }
         await pool.stop()
-        let (a, b) = (median(isolated), median(own))
-        print("CPU ms a job: workers \(shown(a)), in-process \(shown(b)), ratio \(shown(a / b))")
-        let (c, d) = (median(there), median(here))
+        let (workers, inProcess) = (median(isolated), median(own))
+        let rates = [
+            try await rate(of: plan, photo, jobs, 1, arguments[2]),
+            try await rate(of: plan, photo, jobs, 2, arguments[2]),
+        ]
         print(
-            "latency ms of a tiny job: workers \(shown(c)), in-process \(shown(d)), difference \(shown(c - d))"
-        )
+            """
+            {"workers": \(shown(workers)), "inProcess": \(shown(inProcess)), "ratio": \(shown(workers / inProcess)),
+             "latency": \(shown(median(there))), "ownLatency": \(shown(median(here))), "one": \(shown(rates[0])),
+             "two": \(shown(rates[1]))}
+            """)
+    }
+
+    /// Jobs a second that so many workers do, with twice as many callers; the best of some rounds.
+    private static func rate(
+        of plan: RenderPlan, _ source: StoredBody, _ jobs: Int, _ workers: Int, _ daemon: String
+    ) async throws -> Double {
+        var configuration = TransformConfiguration()
+        configuration.workers = workers
+        configuration.queue = jobs * workers
+        configuration.queueTimeout = .minutes(1)
+        let pool = WorkerPool(configuration: configuration, executable: daemon)
+        try await pool.start()
+        var best = 0.0
+        for _ in 0..<rounds {
+            let start = ContinuousClock.now
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<workers * 2 {
+                    group.addTask {
+                        for _ in 0..<jobs / 2 { _ = try await rendered(plan, source, by: pool) }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            best = max(best, Double(jobs / 2 * workers * 2) / ((ContinuousClock.now - start) / .seconds(1)))
+        }
+        await pool.stop()
+        return best
     }
 
     /// Processor time of one job in milliseconds, of this process and the workers together.

@@ -6,11 +6,7 @@ extension CacheConfiguration {
     /// Checks the cache's settings.
     func bounds(_ check: inout ConfigurationCheck) {
         check.require(
-<<<<<<< HEAD
             "cache.memory.maxBytes", memory.maxBytes, in: .mebibytes(1)...(.gibibytes(1 << 18)),
-=======
-            "cache.memory.maxBytes", memory.maxBytes, in: .mebibytes(1)...(.gibibytes(1 << 20)),
->>>>>>> b888717e68ad56fd2ef3708f9f9fbf6d846c0615
             orZero: "a tenth of the memory")
         check.require("cache.memory.maxEntries", memory.maxEntries, in: 1...1_000_000_000, orZero: "no bound")
         check.require("cache.memory.maxEntryBytes", memory.maxEntryBytes, in: .kibibytes(1)...(.gibibytes(4)))
@@ -21,11 +17,7 @@ extension CacheConfiguration {
             check.refuse(
                 "cache.disk.readOnlyPaths", path, allowed: "absolute paths other than cache.disk.directory")
         }
-<<<<<<< HEAD
         check.require("cache.disk.maxBytes", disk.maxBytes, in: .mebibytes(1)...(.gibibytes(1 << 18)))
-=======
-        check.require("cache.disk.maxBytes", disk.maxBytes, in: .mebibytes(1)...(.gibibytes(1 << 20)))
->>>>>>> b888717e68ad56fd2ef3708f9f9fbf6d846c0615
         check.require("cache.disk.maxAge", disk.maxAge, in: .seconds(1)...(.days(36_500)))
         check.require("cache.disk.openFiles", disk.openFiles, in: 0...1_000_000)
         check.require("cache.disk.lowWater", disk.lowWater, in: 0.1...1)

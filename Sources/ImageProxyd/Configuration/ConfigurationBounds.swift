@@ -205,11 +205,7 @@ extension TransformConfiguration {
         check.require("transform.queue", queue, in: 1...1_000_000, orZero: "32 × workers")
         check.require("transform.queueTimeout", queueTimeout, in: time)
         check.require("transform.timeout", timeout, in: time)
-<<<<<<< HEAD
         let memory = ByteCount.mebibytes(64)...(.gibibytes(1 << 18))
-=======
-        let memory = ByteCount.mebibytes(64)...(.gibibytes(1 << 20))
->>>>>>> b888717e68ad56fd2ef3708f9f9fbf6d846c0615
         check.require("transform.memoryPerWorker", memoryPerWorker, in: memory, orZero: "no limit")
         check.require(
             "transform.memoryBudget", memoryBudget, in: memory, orZero: "workers × memoryPerWorker")

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The two kinds of stored bytes.
+/// The kinds of stored bytes.
 public enum EntryKind: UInt8, Sendable, Hashable, CaseIterable {
     /// Bytes as the origin sent them.
     case original = 1
     /// What we made of them.
     case result = 2
+    /// A smaller stand-in for an original, which further results are made from.
+    case intermediate = 3
+    /// What we made of an intermediate: other bytes than a result with the same key has.
+    case derived = 4
+
+    /// Whether it answers clients.
+    var isResult: Bool { self == .result || self == .derived }
 }
 
 /// What an entry says of its own bytes, in memory and in the disk file's header alike.
@@ -24,7 +31,7 @@ public struct EntryDescription: Sendable, Hashable {
     public var contentHash: ContentHash
     /// The format of its bytes.
     public var format: ImageFormat
-    /// Width in pixels of one frame; 0 where nobody has looked.
+    /// Width in pixels of one frame; 0 where nobody has looked. For an intermediate that of the upright original.
     public var width: Int
     /// Height in pixels of one frame; 0 where nobody has looked.
     public var height: Int

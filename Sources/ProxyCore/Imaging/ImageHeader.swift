@@ -14,6 +14,9 @@ struct ImageHeader: Sendable, Equatable {
     let orientation: Int
     /// Whether rows come in several passes, so that the decoder must hold them all.
     var isInterlaced = false
+
+    /// The size of one frame, turned upright.
+    var upright: PixelSize { orientation > 4 ? size.transposed : size }
 }
 
 /// Which frames or pages of a source to decode.

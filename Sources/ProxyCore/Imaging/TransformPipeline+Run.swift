@@ -5,13 +5,15 @@ extension TransformPipeline {
     ///
     /// Orientation comes first, then sRGB of 8 bits, then the operations, on each frame alike. A pipeline that begins
     /// with `resize` on a still lets the decoder shrink.
+    ///
+    /// - Parameter original: the size of what the source stands for, upright, where it is a smaller stand-in.
     func image(
         from source: borrowing VipsSource, header: ImageHeader, frames: FrameSelection,
-        in context: inout TransformContext
+        standingFor original: PixelSize? = nil, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let turn = orientation?.value(for: header.orientation) ?? header.orientation
         guard frames == .all, header.frames > 1 else {
-            return try still(from: source, header, frames, turn, &context)
+            return try still(from: source, header, frames, turn, original, &context)
         }
         return try animation(from: source, header, turn, &context)
     }
@@ -20,29 +22,61 @@ extension TransformPipeline {
 
     private func still(
         from source: borrowing VipsSource, _ header: ImageHeader, _ frames: FrameSelection, _ turn: Int,
-        _ context: inout TransformContext
+        _ original: PixelSize?, _ context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         // Pages of one file may differ in size, so only the picture whose header was read is shrunk.
         guard frames == .primary, let resize = operations.first as? Resize else {
             let image = try VipsCoder.open(source, as: header.format, frames: frames, shrink: .none)
             return try stillApplied(from: 0, to: upright(image.inEightBits(), turn), in: &context)
         }
-        return try shrunk(from: source, header, turn, resize, &context)
+        return try shrunk(from: source, header, turn, resize, original, &context)
     }
 
     /// Resamples before anything else: on the stored orientation and colours, where the decoder helps.
     private func shrunk(
         from source: borrowing VipsSource, _ header: ImageHeader, _ turn: Int, _ resize: Resize,
-        _ context: inout TransformContext
+        _ original: PixelSize?, _ context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
-        let isSideways = turn > 4
-        let plan = resize.plan(for: isSideways ? header.size.transposed : header.size)
+        let plan = resize.plan(for: original ?? (turn > 4 ? header.size.transposed : header.size))
         try context.check(plan.scaled)
-        let target = isSideways ? plan.scaled.transposed : plan.scaled
+        let small = try resampled(source, header, turn, to: plan.scaled)
+        let cut = try resize.cut(small, plan, in: &context)
+        return try stillApplied(from: 1, to: cut, in: &context)
+    }
+
+    /// A still of this size once it is upright.
+    private func resampled(
+        _ source: borrowing VipsSource, _ header: ImageHeader, _ turn: Int, to size: PixelSize
+    ) throws(ImagingError) -> VipsImage {
+        let target = turn > 4 ? size.transposed : size
         let shrink = LoadShrink.strongest(for: header, needed: target)
         let small = try VipsCoder.open(source, as: header.format, frames: .primary, shrink: shrink)
             .inEightBits().resized(to: target)
-        let cut = try resize.cut(upright(small, turn), plan, in: &context)
+        return try upright(small, turn)
+    }
+
+    // MARK: - Intermediates
+
+    /// A still's stand-in of this size, upright and in sRGB, with all its pixels in memory.
+    func intermediate(
+        of source: borrowing VipsSource, header: ImageHeader, size: PixelSize
+    ) throws(ImagingError) -> VipsImage {
+        let half = try resampled(source, header, header.orientation, to: size).inSRGB(keepsGrey: true)
+            .computed()
+        half.forgetProfile()
+        return half
+    }
+
+    /// Applies the pipeline, which begins with `resize`, to an intermediate of a picture of size `original`.
+    func image(
+        fromIntermediate half: borrowing VipsImage, of original: PixelSize, in context: inout TransformContext
+    ) throws(ImagingError) -> VipsImage {
+        guard let resize = operations.first as? Resize else {
+            return try stillApplied(from: 0, to: half, in: &context)
+        }
+        let plan = resize.plan(for: original)
+        try context.check(plan.scaled)
+        let cut = try resize.cut(half.resized(to: plan.scaled), plan, in: &context)
         return try stillApplied(from: 1, to: cut, in: &context)
     }
 
@@ -55,13 +89,13 @@ extension TransformPipeline {
         let opened = try VipsCoder.open(source, as: header.format, frames: .all, shrink: .none)
         var playback = Playback(frames: context.frames, timing: opened.timing)
         // Frames are read one by one and more than once, so they are decoded now.
+        guard opened.size.height == header.size.height * context.frames else {
+            throw .badImageData("another number of frames than the header says")
+        }
         let roll = try opened.inEightBits().inMemory()
         var strip = FrameStrip()
         for index in 0..<context.frames {
             let place = PixelRectangle(left: 0, top: index * header.size.height, size: header.size)
-            guard place.top + header.size.height <= roll.size.height else {
-                throw .badImageData("fewer frames than the header says")
-            }
             let frame = try roll.cropped(to: place)
             frame.forgetFrames()
             strip.append(try upright(frame, turn).inSRGB(keepsGrey: true))

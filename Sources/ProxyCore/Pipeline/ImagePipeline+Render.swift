@@ -6,11 +6,7 @@ extension ImagePipeline {
         _ source: Source, by plan: RenderPlan, for request: ImageRequest, asking client: RequestDirectives,
         permit: PurgeLedger.Permit
     ) async throws(PipelineError) -> ImageResponse {
-        if !client.retryFailed {
-            try refuseIfRecentlyFailed(request.resultKey)
-            // A source that its decoder could not bear is not decoded again for another size.
-            try refuseIfRecentlyFailed(request.sourceKey)
-        }
+        try refuseIfUseless(request, asking: client)
         let response: ImageResponse
         do throws(PipelineError) {
             response = try await make(source, by: plan, for: request, keeping: client.keeping, permit: permit)
@@ -22,44 +18,68 @@ extension ImagePipeline {
         return response
     }
 
+    /// Throws what is remembered of the result, or of a source that its decoder could not bear: that is not decoded again
+    /// for another size.
+    func refuseIfUseless(
+        _ request: ImageRequest, asking client: RequestDirectives
+    ) throws(PipelineError) {
+        guard !client.retryFailed else { return }
+        try refuseIfRecentlyFailed(request.resultKey)
+        try refuseIfRecentlyFailed(request.sourceKey)
+    }
+
     /// Makes a rendition, and keeps it as far as it may be.
     func make(
         _ source: Source, by plan: RenderPlan, for request: ImageRequest, keeping: Keeping,
         permit: PurgeLedger.Permit
     ) async throws(PipelineError) -> ImageResponse {
         guard let body = source.body else { throw .internalFailure("a rendering without a source") }
-        var canvas = try tiers.newResult(for: request, of: source.record, keeping: keeping)
+        var plan = plan
+        let place = intermediatePlace(for: &plan, request, source.record, keeping: keeping)
+        let kind: EntryKind = place == nil ? .result : .derived
+        var canvas = try tiers.newResult(kind, for: request, of: source.record, keeping: keeping)
         let rendition: Rendition
         do throws(RenderError) {
-            rendition = try await rendered(plan, from: body, on: &canvas)
+            rendition = try await rendered(
+                plan, from: body, on: &canvas,
+                beside: place.map { SecondOutput(file: $0.file, offset: $0.offset) })
         } catch {
             metrics.count(error)
             throw PipelineError(error)
         }
         metrics.count(rendition)
+        if keeping.usesDisk {
+            await note(rendition, beside: place, for: request, of: source.record, permit: permit)
+        }
         return try await finish(
-            rendition, on: canvas, of: source, for: request, keeping: keeping, permit: permit)
+            rendition, kind, on: canvas, of: source, for: request, keeping: keeping, permit: permit)
     }
 
     /// Renders, into memory where the disk has no room.
     func rendered(
-        _ plan: RenderPlan, from body: StoredBody, on canvas: inout Canvas
+        _ plan: RenderPlan, from body: StoredBody, on canvas: inout Canvas, beside: SecondOutput? = nil
     ) async throws(RenderError) -> Rendition {
         do {
-            return try await renderer.render(plan, from: body, into: canvas.file, at: canvas.offset)
+            return try await renderer.render(
+                plan, from: body, into: canvas.file, at: canvas.offset, beside: beside)
         } catch .notWritten(let text) where canvas.staged != nil {
             do throws(LoadError) { canvas = try tiers.refuge() } catch { throw .notWritten(text) }
-            return try await renderer.render(plan, from: body, into: canvas.file, at: canvas.offset)
+            return try await renderer.render(
+                plan, from: body, into: canvas.file, at: canvas.offset, beside: beside)
         }
     }
 
-    private func finish(
-        _ rendition: Rendition, on canvas: Canvas, of source: Source, for request: ImageRequest,
+    /// Reads what was written, and keeps it as far as it may be.
+    ///
+    /// - Parameter kind: a result, or a derived one.
+    func finish(
+        _ rendition: Rendition, _ kind: EntryKind, on canvas: Canvas, of source: Source,
+        for request: ImageRequest,
         keeping: Keeping, permit: PurgeLedger.Permit
     ) async throws(PipelineError) -> ImageResponse {
         let content = try await tiers.read(canvas, byteCount: rendition.byteCount)
         let description = EntryDescription(
-            kind: .result, key: request.resultKey, keyText: request.resultKeyText,
+            kind: kind, key: request.resultKey, keyText: request.resultKeyText,
             sourceKey: request.sourceKey,
             sourceHash: source.record.contentHash, contentHash: content.hash, format: rendition.format,
             width: rendition.width, height: rendition.height, storedAt: clock())

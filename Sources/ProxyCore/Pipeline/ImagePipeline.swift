@@ -23,6 +23,8 @@ public final class ImagePipeline: Sendable {
     private let background = Atomic(0)
     /// Sources being refreshed in the background.
     let refreshes: Mutex<RefreshDesk>
+    /// Large originals of which something has been made.
+    let sightings: Mutex<Sightings>
 
     /// What the pipeline itself must know of the configuration.
     public struct Configuration: Sendable {
@@ -35,16 +37,20 @@ public final class ImagePipeline: Sendable {
         public var rasterPlan: RenderPlan
         /// How sources are treated, for who names one without asking for an image.
         public var origins: OriginRules
+        /// Stand-ins for large originals.
+        let intermediates: IntermediateRule
 
         /// Collects the settings.
         public init(
             maxSourceBytes: Int, decodableFormats: Set<ImageFormat>,
-            rasterPlan: RenderPlan = RenderPlan(format: .source), origins: OriginRules = .none
+            rasterPlan: RenderPlan = RenderPlan(format: .source), origins: OriginRules = .none,
+            intermediates: IntermediateConfiguration = IntermediateConfiguration()
         ) {
             self.maxSourceBytes = maxSourceBytes
             self.decodableFormats = decodableFormats
             self.rasterPlan = rasterPlan
             self.origins = origins
+            self.intermediates = IntermediateRule(configuration: intermediates)
         }
     }
 
@@ -65,6 +71,7 @@ public final class ImagePipeline: Sendable {
         self.clock = clock
         let bounds = freshness.refreshBounds
         refreshes = Mutex(RefreshDesk(limit: bounds.limit, pause: bounds.pause))
+        sightings = Mutex(Sightings(capacity: configuration.intermediates.configuration.originals))
         metrics.hostBreakersOpen.observe { failures.openHosts }
     }
 
@@ -95,7 +102,7 @@ public final class ImagePipeline: Sendable {
     /// Tells the disk tier that an entry is in use though nobody reads it there, or a sweep would take it for unused.
     public func touch(_ entry: MemoryEntry) {
         let description = entry.description
-        if description.kind == .result { tiers.disk.touch(description.key, kind: .result) }
+        if description.kind.isResult { tiers.disk.touch(description.key, kind: description.kind) }
         tiers.disk.touch(description.sourceKey, kind: .original)
     }
 
@@ -223,6 +230,13 @@ public final class ImagePipeline: Sendable {
         if let stored = await storedResult(for: request, of: source, permit: permit) {
             if stored.provenance == .stale(.whileRevalidating) { startRefresh(of: request) }
             return stored
+        }
+        if let plan = request.plan,
+            let derived = try await derivedResponse(
+                by: plan, for: request, of: source, asking: client, permit: permit)
+        {
+            if derived.provenance == .stale(.whileRevalidating) { startRefresh(of: request) }
+            return derived
         }
         let original = try await original(for: request, of: source, asking: client, telling: arrival)
         if original.provenance == .stale(.whileRevalidating) { startRefresh(of: request) }

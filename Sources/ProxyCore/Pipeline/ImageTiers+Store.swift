@@ -51,14 +51,24 @@ extension ImageTiers {
 
     /// A place for a rendition.
     func newResult(
-        for request: ImageRequest, of record: SourceRecord, keeping: Keeping
+        _ kind: EntryKind, for request: ImageRequest, of record: SourceRecord, keeping: Keeping
     ) throws(PipelineError) -> Canvas {
         let mayStore = results.usesDisk && keeping.usesDisk && !record.directives.forbidStoring
         do throws(LoadError) {
-            return try canvas(.result, request.resultKeyText, mayStore: mayStore)
+            return try canvas(kind, request.resultKeyText, mayStore: mayStore)
         } catch {
             throw .internalFailure("no place for a result: \(error)")
         }
+    }
+
+    /// A place for an intermediate; nil where the disk tier may not or can not keep it.
+    func newIntermediate(
+        _ key: IntermediateKey, of record: SourceRecord, keeping: Keeping
+    ) -> Canvas? {
+        guard results.usesDisk, keeping.usesDisk, !record.directives.forbidStoring else { return nil }
+        // Lost: why nothing can be staged; the disk tier has counted it.
+        guard let staged = try? disk.stage(kind: .intermediate, keyText: key.text) else { return nil }
+        return Canvas(file: staged.file, offset: staged.bodyOffset, staged: staged)
     }
 
     private func canvas(_ kind: EntryKind, _ keyText: String, mayStore: Bool) throws(LoadError) -> Canvas {
@@ -163,5 +173,21 @@ extension ImageTiers {
             response.isStored = isCommitted != nil
         }
         if response.entry != nil { response.isStored = true }
+    }
+
+    // MARK: - Intermediates
+
+    /// Keeps an intermediate on disk; it is never in memory.
+    func store(
+        _ description: EntryDescription, _ staged: StagedEntry, byteCount: Int, permit: PurgeLedger.Permit
+    ) async {
+        // Lost: why; the tier has counted it, and the next size is made from the original.
+        try? await disk.commit(staged, description, byteCount: byteCount, permit: permit)
+    }
+
+    /// Removes an entry from disk that turned out to be of no use.
+    func remove(_ description: EntryDescription) async {
+        // Lost: a failure to delete; it is tried again with the next use.
+        _ = try? await disk.remove(description.key, kind: description.kind)
     }
 }

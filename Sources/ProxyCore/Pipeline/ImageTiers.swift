@@ -78,6 +78,7 @@ public final class ImageTiers: Sendable {
     /// Whether a 304 would leave something to serve `request` from, as far as memory alone can tell.
     func mayHold(_ request: ImageRequest) -> Bool {
         peek(request.resultKey) != nil || disk.mayContain(request.resultKey, kind: .result)
+            || disk.mayContain(request.resultKey, kind: .derived)
             || disk.mayContain(request.sourceKey, kind: .original)
             || peek(request.sourceKey) != nil
     }
@@ -89,7 +90,15 @@ public final class ImageTiers: Sendable {
         }
         guard request.plan != nil else { return await original(for: request, hash: hash) }
         let found = await onDisk(request.resultKey, .result, request.resultKeyText)
-        return found?.description.sourceHash == hash ? found : nil
+        if let found, found.description.sourceHash == hash { return found }
+        guard disk.mayContain(request.resultKey, kind: .derived) else { return nil }
+        let derived = await onDisk(request.resultKey, .derived, request.resultKeyText)
+        return derived?.description.sourceHash == hash ? derived : nil
+    }
+
+    /// The stand-in for an original.
+    func intermediate(_ key: IntermediateKey) async -> Found? {
+        await onDisk(key.key, .intermediate, key.text)
     }
 
     /// The stored original of `request`'s source, if its content is still `hash`.

@@ -65,9 +65,9 @@ extension Metric.Transform {
             switch error {
             case .notAnImage: .notAnImage
             case .unsupportedFormat: .unsupported
-            case .tooManyPixels, .resultTooLarge, .tooManyFrames: .limit
+            case .tooManyPixels, .resultTooLarge, .tooManyFrames, .outOfMemory: .limit
             case .badImageData: .badImage
-            case .outOfMemory, .decoderCrashed: .crashed
+            case .decoderCrashed, .workerKilled: .crashed
             case .timedOut: .timeout
             case .frameOutOfRange, .emptyResult, .tooManyBytes: .empty
             case .queueFull, .queueTimedOut: .queue

@@ -38,6 +38,7 @@ extension PipelineError {
         case .badImageData: self = .badImageData
         case .outOfMemory: self = .outOfMemory
         case .decoderCrashed: self = .decoderCrashed
+        case .workerKilled: self = .workerKilled
         case .timedOut: self = .transformTimeout
         case .frameOutOfRange: self = .frameOutOfRange
         case .emptyResult: self = .emptyResult

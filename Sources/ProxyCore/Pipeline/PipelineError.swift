@@ -49,6 +49,8 @@ public enum PipelineError: Error, Sendable, Hashable {
     case outOfMemory
     /// The source ended the decoder.
     case decoderCrashed
+    /// The worker was killed from outside, twice: nothing is known against the source.
+    case workerKilled
     /// The transform took longer than allowed.
     case transformTimeout
     /// `frame` names a frame that the source lacks.
@@ -158,8 +160,10 @@ extension PipelineError {
         case .tooManyFrames: Disposition(422, "too_many_frames", "The image has too many frames", .badImage)
         case .badImageData: Disposition(422, "bad_image_data", "The image is damaged", .badImage)
         case .outOfMemory:
-            Disposition(422, "decoder_crashed", "The result needs too much memory", .badImage, .result)
+            Disposition(422, "too_many_pixels", "The image needs too much memory", .badImage, .result)
         case .decoderCrashed: Disposition(422, "decoder_crashed", "The image ended its decoder", .badImage)
+        case .workerKilled:
+            Disposition(503, "worker_killed", "The image's worker was killed from outside")
         case .transformTimeout:
             Disposition(422, "transform_timeout", "The transform took too long", .badImage, .result)
         case .frameOutOfRange: Disposition(422, "frame_out_of_range", "The image has no such frame")
@@ -196,7 +200,7 @@ extension PipelineError {
     /// Seconds after which a retry makes sense; nil where waiting does not help.
     public var retryAfter: Int? {
         switch self {
-        case .queueFull, .queueTimeout, .draining: 1
+        case .queueFull, .queueTimeout, .draining, .workerKilled: 1
         case .upstreamStatus(_, let seconds): seconds
         case .hostUnavailable(let seconds), .tooManyRequests(let seconds): seconds
         default: nil

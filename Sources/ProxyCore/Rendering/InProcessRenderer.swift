@@ -34,7 +34,8 @@ public final class InProcessRenderer: Rendering {
 
     /// Queues the job and returns when it is done; see `Rendering`.
     public func render(
-        _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64
+        _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
+        beside: SecondOutput?
     ) async throws(RenderError) -> Rendition {
         let id = state.withLock { state in
             state.nextID += 1
@@ -45,6 +46,7 @@ public final class InProcessRenderer: Rendering {
                 submit(
                     RenderJob(
                         id: id, plan: plan, source: source, destination: destination, offset: offset,
+                        beside: beside,
                         enqueued: .now, continuation: continuation))
             }
         } onCancel: {
@@ -110,7 +112,8 @@ public final class InProcessRenderer: Rendering {
         }
         do {
             var rendition = try RenderEngine(plan: job.plan).render(
-                source, into: job.destination.raw, at: job.offset)
+                source, into: job.destination.raw, at: job.offset,
+                beside: job.beside.map { ($0.file.raw, $0.offset) })
             rendition.timings.queue = queue
             return .success(rendition)
         } catch {

@@ -14,8 +14,11 @@ struct JobDescriptors {
     /// The images to lay over, in the order of the plan, for reading only.
     let watermarks: [OwnedDescriptor]
 
+    /// Where an intermediate is written, for writing only.
+    let beside: OwnedDescriptor?
+
     /// All of them, in the order in which a worker expects them.
-    var all: [CInt] { [source.raw, destination.raw] + watermarks.map(\.raw) }
+    var all: [CInt] { ([source, destination] + watermarks + [beside].compactMap { $0 }).map(\.raw) }
 
     private static let memoryName = "imageproxyd-source"
 
@@ -35,6 +38,11 @@ struct JobDescriptors {
             watermarks.append(try Self.reopened(Self.sealed(image.bytes), O_RDONLY))
         }
         self.watermarks = watermarks
+        if let output = job.beside {
+            beside = try Self.reopened(output.file, O_WRONLY)
+        } else {
+            beside = nil
+        }
     }
 
     private static func reopened(

@@ -22,7 +22,13 @@ struct MemoryEstimate {
     private static let resultBytesPerPixel = 8
 
     /// All of it, in bytes.
-    var bytes: Int { decoder + result * Self.resultBytesPerPixel + writer }
+    var bytes: Int { decoder + result * Self.resultBytesPerPixel + writer + intermediate }
+
+    /// The intermediate that is written beside the result, which is held while both are made.
+    private var intermediate: Int {
+        guard case .write(let width, let height, _) = plan.intermediate else { return 0 }
+        return width * height * Self.resultBytesPerPixel
+    }
 
     /// What the decoder holds at once.
     private var decoder: Int {
@@ -41,15 +47,8 @@ struct MemoryEstimate {
         }
     }
 
-    /// The pixels of the result, where the first operation says so, else of the source.
-    ///
-    /// One beyond the limits is refused for that before a pixel of it is made.
-    private var result: Int { min(wantedResult, plan.limits.outputPixels) }
-
-    private var wantedResult: Int {
-        guard let resize = plan.pipeline.operations.first as? Resize else { return header.size.area * frames }
-        return resize.plan(for: header.size).scaled.area * frames
-    }
+    /// The pixels after the first operation where the header tells those, else of the source.
+    private var result: Int { (plan.firstSize(of: plan.original ?? header) ?? header.size).area * frames }
 
     private var writer: Int {
         let isAVIF =

@@ -61,13 +61,13 @@ public struct TransformConfiguration: Sendable, Hashable, Codable {
     /// Address space and data of one worker. Default 1GiB; 0B means no limit.
     public var memoryPerWorker: ByteCount = .gibibytes(1)
     /// Memory for the pixels of all jobs at once, as estimated from their headers; what does not fit waits. 0B (the
-    /// default) means workers × `memoryPerWorker`. A job that needs more than `memoryPerWorker` is 422 `decoder_crashed`.
+    /// default) means workers × `memoryPerWorker`. A job that needs more than `memoryPerWorker` is 422 `too_many_pixels`.
     public var memoryBudget: ByteCount = ByteCount(0)
     /// Address space for reading a source's header, beyond what the worker has. Default 192MiB; beyond it 422
-    /// `decoder_crashed`.
+    /// `too_many_pixels` or `bad_image_data`.
     public var headerMemory: ByteCount = .mebibytes(192)
-    /// Processor time for reading a source's header. Default 1s; beyond it 422 `transform_timeout`.
-    public var headerTime: TimeSpan = .seconds(1)
+    /// Processor time for reading a source's header. Default 500ms; beyond it 422 `transform_timeout`.
+    public var headerTime: TimeSpan = .milliseconds(500)
     /// Jobs after which a worker is replaced, so that fragmentation cannot grow. Default 1000.
     public var jobsPerWorker: Int = 1_000
     /// Scheduling niceness of workers, 0–19, so that hits never wait behind pixels. Default 10.
@@ -76,6 +76,9 @@ public struct TransformConfiguration: Sendable, Hashable, Codable {
     public var isolation: Isolation = .process
     /// Whether workers must be sealed in every way we know, or as far as the kernel lets us. Default `required`.
     public var sandbox: Sandbox = .required
+
+    /// Stand-ins for large originals.
+    public var intermediates = IntermediateConfiguration()
 
     /// Where pixels are computed.
     public enum Isolation: String, Sendable, Hashable, Codable, CaseIterable {

@@ -38,27 +38,33 @@ struct RenderEngine {
     /// - Parameter admit: asked, before a pixel is decoded, whether the job may take so many bytes.
     func render(
         _ source: borrowing VipsSource, into destination: CInt, at offset: Int64,
+        beside: (file: CInt, offset: Int64)? = nil,
         admit: (_ bytes: Int) throws(RenderError) -> Void = { _ in }
     ) throws(Failure) -> Rendition {
         var watch = StopWatch()
         let header = try self.header(of: source)
         guard plan.admits(header) else {
             guard let plan = plan.shrinking(header) else { throw Failure(refusing: .tooManyPixels) }
-            return try RenderEngine(plan: plan).render(source, into: destination, at: offset, admit: admit)
+            return try RenderEngine(plan: plan).render(
+                source, into: destination, at: offset, admit: admit)
         }
-        let decision = FormatDecision(plan: plan, header: header)
+        // What an intermediate stands for decides everything but how it is decoded.
+        let original = plan.original ?? header
+        let decision = FormatDecision(plan: plan, header: original)
         let frames = try Self.translating { () throws(RenderError) in try decision.frames() }
         let count = frames == .all ? header.frames : 1
-        guard isBearable(header, count) else { throw Failure(refusing: .resultTooLarge) }
-        try Self.translating { () throws(RenderError) in
-            try admit(MemoryEstimate(header: header, frames: count, plan: plan).bytes)
-        }
+        guard plan.bears(original, frames: count) else { throw Failure(refusing: .resultTooLarge) }
+        let memory = MemoryEstimate(header: header, frames: count, plan: plan).bytes
+        try Self.translating { () throws(RenderError) in try admit(memory) }
         if plan.format == .information {
-            return try inform(source, header, into: destination, at: offset, watch)
+            var report = try inform(source, header, into: destination, at: offset, watch)
+            report.memory = memory
+            return report
         }
         let decode = watch.lap()
 
-        let image = try transformed(source, header, frames, count)
+        var written: Rendition.Intermediate?
+        let image = try transformed(source, header, frames, count, beside, &written)
         let size = PixelSize(image.size.width, image.size.height / count)
         let format = try Self.translating { () throws(RenderError) in
             try decision.format(
@@ -72,21 +78,13 @@ struct RenderEngine {
                 try unsafe DescriptorBytes.write(bytes, to: destination, at: offset)
             }
         }
-        return Rendition(
+        var rendition = Rendition(
             format: format, width: size.width, height: size.height, frames: count, byteCount: encoded.count,
-            source: .init(
-                format: header.format, width: header.size.width, height: header.size.height,
-                frames: header.frames, hasAlpha: header.hasAlpha),
+            source: original.facts,
             timings: .init(decode: decode, transform: transform, encode: watch.lap()))
-    }
-
-    /// Whether what the first operation makes is within the limits: nobody is asked for memory for what is refused anyway.
-    private func isBearable(_ header: ImageHeader, _ count: Int) -> Bool {
-        guard let resize = plan.pipeline.operations.first as? Resize else { return true }
-        let turn = plan.pipeline.orientation?.value(for: header.orientation) ?? header.orientation
-        let scaled = resize.plan(for: turn > 4 ? header.size.transposed : header.size).scaled
-        return scaled.width <= plan.limits.side && scaled.height <= plan.limits.side
-            && scaled.area * count <= plan.limits.outputPixels
+        rendition.intermediate = written
+        rendition.memory = memory
+        return rendition
     }
 
     /// Writes what is known of the source in place of a picture.
@@ -104,10 +102,7 @@ struct RenderEngine {
         return Rendition(
             format: header.format, width: header.size.width, height: header.size.height,
             frames: header.frames, byteCount: report.count,
-            source: .init(
-                format: header.format, width: header.size.width, height: header.size.height,
-                frames: header.frames, hasAlpha: header.hasAlpha),
-            timings: .init(decode: decode, encode: watch.lap()))
+            source: header.facts, timings: .init(decode: decode, encode: watch.lap()))
     }
 
     /// Reads the header, which says what is beyond the limits before a pixel is decoded.
@@ -123,18 +118,45 @@ struct RenderEngine {
     }
 
     private func transformed(
-        _ source: borrowing VipsSource, _ header: ImageHeader, _ frames: FrameSelection, _ count: Int
+        _ source: borrowing VipsSource, _ header: ImageHeader, _ frames: FrameSelection, _ count: Int,
+        _ beside: (file: CInt, offset: Int64)?, _ written: inout Rendition.Intermediate?
     ) throws(Failure) -> VipsImage {
         var context = TransformContext(
             maxPixels: plan.limits.outputPixels, maxSide: plan.limits.side, frames: count,
             overlays: Dictionary(plan.watermarks.map { ($0.name, $0.bytes) }, uniquingKeysWith: { $1 }))
         do {
-            let image = try plan.pipeline.image(from: source, header: header, frames: frames, in: &context)
+            let image: VipsImage
+            if let beside, case .write(let width, let height, let quality) = plan.intermediate {
+                let half = try plan.pipeline.intermediate(
+                    of: source, header: header, size: PixelSize(width, height))
+                written = Self.write(half, quality: quality, into: beside.file, at: beside.offset)
+                image = try plan.pipeline.image(
+                    fromIntermediate: half, of: header.upright, in: &context)
+            } else {
+                image = try plan.pipeline.image(
+                    from: source, header: header, frames: frames, standingFor: plan.original?.size,
+                    in: &context)
+            }
             try context.check(PixelSize(image.size.width, image.size.height / count))
             return image
         } catch {
             throw Failure(imaging: error)
         }
+    }
+
+    /// Writes an intermediate; nil when that fails, which is nobody's business but the next job's.
+    private static func write(
+        _ half: borrowing VipsImage, quality: Int, into file: CInt, at offset: Int64
+    ) -> Rendition.Intermediate? {
+        let settings = EncodeSettings(
+            format: half.hasAlpha ? .webp : .jpeg, quality: quality, isLossless: false, isProgressive: false,
+            metadata: .copyright)
+        // Lost in both: why; without one the next size is made from the original.
+        guard let encoded = try? VipsCoder.encode(half, settings) else { return nil }
+        let isWritten: Void? = try? unsafe encoded.withBytes { bytes throws(RenderError) in
+            try unsafe DescriptorBytes.write(bytes, to: file, at: offset)
+        }
+        return isWritten == nil ? nil : .init(format: settings.format, byteCount: encoded.count)
     }
 
     /// Pixels are computed while they are encoded, so a damaged source and an encoder that gave up fail in the same

@@ -20,6 +20,8 @@ public enum RenderError: Error, Sendable, Hashable, Codable {
     case outOfMemory
     /// The decoder's process died on this picture.
     case decoderCrashed
+    /// Two workers were killed over it by somebody else: the system, for want of memory, or an operator.
+    case workerKilled
     /// The deadline passed and the worker was killed.
     case timedOut
     /// `frame` names a frame or page that the source lacks.

@@ -8,6 +8,8 @@ struct RenderJob: Sendable {
     let source: StoredBody
     let destination: OwnedDescriptor
     let offset: Int64
+    /// Where an intermediate goes.
+    let beside: SecondOutput?
     let enqueued: ContinuousClock.Instant
     /// Resumed exactly once, by whoever takes the job out of the renderer's state.
     let continuation: CheckedContinuation<Result<Rendition, RenderError>, Never>

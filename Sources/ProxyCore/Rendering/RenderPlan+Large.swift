@@ -7,6 +7,22 @@ extension RenderPlan {
             && header.size.area * header.frames <= limits.sourcePixels
     }
 
+    /// The size of a frame after the first operation, where the header tells that: for one that resizes, or if there is
+    /// none.
+    func firstSize(of header: ImageHeader) -> PixelSize? {
+        let turn = pipeline.orientation?.value(for: header.orientation) ?? header.orientation
+        let upright = turn > 4 ? header.size.transposed : header.size
+        guard let first = pipeline.operations.first else { return upright }
+        return (first as? Resize)?.plan(for: upright).scaled
+    }
+
+    /// Whether what the first operation makes is within the limits: nobody is asked for memory for what is refused anyway.
+    func bears(_ header: ImageHeader, frames: Int) -> Bool {
+        guard pipeline.operations.first is Resize, let size = firstSize(of: header) else { return true }
+        return size.width <= limits.side && size.height <= limits.side
+            && size.area * frames <= limits.outputPixels
+    }
+
     /// The plan for a source beyond the limits: it is first shrunk to what they admit, as if it had come like that.
     ///
     /// Nil for one that may not be, or that its decoder would have to hold as a whole.
@@ -19,10 +35,7 @@ extension RenderPlan {
         plan.scalesDownLarge = false
         plan.limits.sourcePixels = .max
         plan.limits.side = .max
-        let upright = turn > 4 ? header.size.transposed : header.size
-        if let resize = pipeline.operations.first as? Resize,
-            resize.plan(for: upright).scaled.area <= size.area
-        {
+        if pipeline.operations.first is Resize, let first = firstSize(of: header), first.area <= size.area {
             return plan
         }
         let target = turn > 4 ? size.transposed : size

@@ -24,6 +24,8 @@ public struct RenderPlan: Sendable, Hashable, Codable {
     public var watermarks: [WatermarkImage]
     /// Whether a source with too many pixels is shrunk while it is decoded, where its decoder can do that.
     public var scalesDownLarge: Bool
+    /// Whether the source is an intermediate, or one is written beside the result.
+    public var intermediate: IntermediateUse
     /// Bounds checked before pixels are decoded.
     public var limits: RenderLimits
     /// Formats that may be decoded.
@@ -64,6 +66,16 @@ public struct RenderPlan: Sendable, Hashable, Codable {
         case none
     }
 
+    /// What a job has to do with an intermediate.
+    public enum IntermediateUse: Sendable, Hashable, Codable {
+        /// Nothing.
+        case none
+        /// The source is one, and stands for this original.
+        case read(Rendition.SourceFacts)
+        /// One of this size is written, and the result is made from it.
+        case write(width: Int, height: Int, quality: Int)
+    }
+
     /// A plan with defaults: no operation, automatic format without a preference.
     public init(pipeline: TransformPipeline = TransformPipeline(), format: FormatChoice = .automatic([])) {
         self.pipeline = pipeline
@@ -77,6 +89,7 @@ public struct RenderPlan: Sendable, Hashable, Codable {
         maxBytes = nil
         watermarks = []
         scalesDownLarge = false
+        intermediate = .none
         limits = RenderLimits()
         decodableFormats = FormatsConfiguration().decode
         qualities = QualityConfiguration().byFormat

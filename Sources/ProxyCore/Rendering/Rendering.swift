@@ -7,11 +7,37 @@
 public protocol Rendering: Sendable {
     /// Decodes `source`, applies the plan and writes the encoded rendition into `destination` from `offset` on.
     ///
+    /// What a plan writes beside its result goes to `beside`; where that fails, the result is none the worse for it.
+    ///
     /// Cancelling the task gives up: a job that still queues leaves the queue, one that runs is killed.
     /// - Throws: what went wrong, as the room's closed error; the destination's content is then undefined.
     func render(
-        _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64
+        _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
+        beside: SecondOutput?
     ) async throws(RenderError) -> Rendition
+}
+
+extension Rendering {
+    /// Renders what writes nothing beside its result.
+    public func render(
+        _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64
+    ) async throws(RenderError) -> Rendition {
+        try await render(plan, from: source, into: destination, at: offset, beside: nil)
+    }
+}
+
+/// Where an intermediate is written.
+public struct SecondOutput: Sendable {
+    /// The file.
+    public let file: OwnedDescriptor
+    /// Where in it the intermediate begins.
+    public let offset: Int64
+
+    /// Names the place.
+    public init(file: OwnedDescriptor, offset: Int64) {
+        self.file = file
+        self.offset = offset
+    }
 }
 
 /// What came out of a rendering: facts about the bytes that were written, and what they cost.
@@ -26,13 +52,25 @@ public struct Rendition: Sendable, Equatable, Codable {
     public var frames: Int
     /// The number of bytes written from the offset on.
     public var byteCount: Int
-    /// What the source turned out to be.
+    /// What the source turned out to be; the original that an intermediate stands for.
     public var source: SourceFacts
+    /// What was written beside the result.
+    public var intermediate: Intermediate?
     /// How long each step took.
     public var timings: Timings
+    /// Bytes that it was estimated to take.
+    public var memory = 0
+
+    /// An intermediate as it was written.
+    public struct Intermediate: Sendable, Equatable, Codable {
+        /// Its format.
+        public var format: ImageFormat
+        /// The number of bytes.
+        public var byteCount: Int
+    }
 
     /// Facts read from a source's header.
-    public struct SourceFacts: Sendable, Equatable, Codable {
+    public struct SourceFacts: Sendable, Hashable, Codable {
         /// The source's format, from its magic bytes.
         public var format: ImageFormat
         /// Width in pixels as stored, before orientation.
@@ -43,14 +81,19 @@ public struct Rendition: Sendable, Equatable, Codable {
         public var frames: Int
         /// Whether it has an alpha channel.
         public var hasAlpha: Bool
+        /// EXIF orientation, 1–8.
+        public var orientation: Int
 
         /// Collects the facts.
-        public init(format: ImageFormat, width: Int, height: Int, frames: Int, hasAlpha: Bool) {
+        public init(
+            format: ImageFormat, width: Int, height: Int, frames: Int, hasAlpha: Bool, orientation: Int = 1
+        ) {
             self.format = format
             self.width = width
             self.height = height
             self.frames = frames
             self.hasAlpha = hasAlpha
+            self.orientation = orientation
         }
     }
 

@@ -68,14 +68,17 @@ struct Worker {
     /// Carries out the next job; false when the process should end.
     private func serveOne() throws(Ending) -> Bool {
         let (order, descriptors) = try receive()
-        guard case .render(var job) = order, descriptors.count == 2 + job.plan.watermarks.count else {
+        guard case .render(var job) = order, descriptors.count == job.descriptorCount else {
             throw .malformed
         }
         for (index, image) in job.plan.watermarks.enumerated() {
             job.plan.watermarks[index] = image.holding(DescriptorBytes.all(of: descriptors[2 + index].raw))
         }
         limitHeader(job)
-        let reply = reply(to: job, from: descriptors[0], into: descriptors[1])
+        let beside = job.intermediateOffset.flatMap { offset in
+            descriptors.last.map { SecondOutput(file: $0, offset: offset) }
+        }
+        let reply = reply(to: job, from: descriptors[0], into: descriptors[1], beside: beside)
         alarm(0)
         unlimitHeader()
         try send(reply)
@@ -116,7 +119,8 @@ struct Worker {
     }
 
     private func reply(
-        to job: RenderOrder, from source: OwnedDescriptor, into destination: OwnedDescriptor
+        to job: RenderOrder, from source: OwnedDescriptor, into destination: OwnedDescriptor,
+        beside: SecondOutput?
     ) -> WorkerProtocol.Reply {
         let opened = VipsSource.copy(
             of: source.raw, from: job.sourceOffset, length: Int(job.sourceLength))
@@ -124,7 +128,8 @@ struct Worker {
         do {
             return .finished(
                 try RenderEngine(plan: job.plan).render(
-                    opened, into: destination.raw, at: job.destinationOffset
+                    opened, into: destination.raw, at: job.destinationOffset,
+                    beside: beside.map { ($0.file.raw, $0.offset) }
                 ) { (bytes) throws(RenderError) in try admit(bytes, job) })
         } catch {
             return error.isExhausted ? .exhausted(error.error) : .failed(error.error)

@@ -92,13 +92,15 @@ public final class WorkerPool: Rendering {
 
     /// Queues the job and returns when it is done; see `Rendering`.
     public func render(
-        _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64
+        _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
+        beside: SecondOutput?
     ) async throws(RenderError) -> Rendition {
         let id = state.withLock { $0.newID() }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let job = RenderJob(
                     id: id, plan: plan, source: source, destination: destination, offset: offset,
+                    beside: beside,
                     enqueued: .now, continuation: continuation)
                 enqueue(job)
             }

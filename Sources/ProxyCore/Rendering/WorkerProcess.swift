@@ -78,6 +78,22 @@ struct WorkerProcess: ~Copyable {
         endSignal = Self.end(pid)
     }
 
+    /// Whether it has ended by itself, or by a signal that was not ours; waits a moment for one that is just ending.
+    ///
+    /// One that has only hung up, and goes on, is not that.
+    borrowing func hasEndedItself() -> Bool {
+        linux_await_end(pid, Self.endGrace) == 1
+    }
+
+    /// Whether somebody else has ended it: the system for want of memory, or an operator. No decoder does that.
+    ///
+    /// To be asked once it has ended.
+    var wasKilled: Bool { hasEnded && Self.foreignSignals.contains(endSignal) }
+
+    private static let foreignSignals: [CInt] = [SIGKILL, SIGTERM, SIGINT, SIGHUP]
+    /// Milliseconds in which one that has closed its socket must be gone.
+    private static let endGrace: CInt = 1_000
+
     /// One that was ending already keeps the signal that it ends by.
     @discardableResult
     private static func end(_ pid: pid_t) -> CInt {

@@ -19,7 +19,7 @@ enum WorkerProtocol {
     enum Order: Codable {
         /// Comes first: what the worker must impose on itself.
         case settle(WorkerSettings)
-        /// A job; comes with the descriptors of source, destination and each watermark of its plan.
+        /// A job; comes with the descriptors of source, destination, each watermark of its plan, and its intermediate.
         case render(RenderOrder)
         /// The job may take the memory that it has asked for.
         case proceed
@@ -106,10 +106,15 @@ struct RenderOrder: Codable {
     var sourceOffset: Int64
     var sourceLength: Int64
     var destinationOffset: Int64
+    /// Where an intermediate begins in its file; nil where none is written.
+    var intermediateOffset: Int64?
     /// Seconds after which the worker ends itself, should the daemon no longer be there to do so.
     var alarm: UInt32
     /// Address space in bytes until the header is read; 0 means no limit but the worker's own.
     var headerSpace: Int
     /// Microseconds of processor time until the header is read.
     var headerTime: Int
+
+    /// Source, destination, each watermark, and the intermediate.
+    var descriptorCount: Int { 2 + plan.watermarks.count + (intermediateOffset == nil ? 0 : 1) }
 }

@@ -202,7 +202,8 @@ final class WorkerSlot: Sendable {
         let headerSpace = space > 0 ? space + job.source.count + configuration.headerMemory.bytes : 0
         return RenderOrder(
             plan: job.plan, sourceOffset: descriptors.sourceOffset, sourceLength: Int64(job.source.count),
-            destinationOffset: job.offset, alarm: UInt32(configuration.timeout.seconds + Self.alarmGrace),
+            destinationOffset: job.offset, intermediateOffset: job.beside?.offset,
+            alarm: UInt32(configuration.timeout.seconds + Self.alarmGrace),
             headerSpace: headerSpace, headerTime: configuration.headerTime.milliseconds * 1_000)
     }
 
@@ -223,7 +224,7 @@ final class WorkerSlot: Sendable {
             if case .waiting(let bytes) = stage, pool.update({ $0.grant(bytes, to: index) }) {
                 stage = .pixels
                 deadline = .now + configuration.timeout.duration
-                if !tell(.proceed, to: process) { return giveUp(job, .decoderCrashed, .crash, &process) }
+                if !tell(.proceed, to: process) { return mourn(job, &process) }
             }
             switch (process.wait(alert: alert.raw, until: deadline), stage) {
             case (.message, .header):
@@ -277,12 +278,16 @@ final class WorkerSlot: Sendable {
         }
     }
 
-    /// A worker is gone, or talks nonsense: one that its own clock has ended took too long, all others fell.
+    /// A worker is gone, or talks nonsense: one that its own clock has ended took too long, one that a stranger has
+    /// killed says nothing of its picture, all others fell.
     private func mourn(_ job: RenderJob, _ process: inout WorkerProcess) -> Ending {
+        let hasEndedItself = process.hasEndedItself()
         process.end()
-        let isLate = process.endSignal == SIGPROF || process.endSignal == SIGALRM
-        return isLate
-            ? giveUp(job, .timedOut, .timeout, &process) : giveUp(job, .decoderCrashed, .crash, &process)
+        if process.endSignal == SIGPROF || process.endSignal == SIGALRM {
+            return giveUp(job, .timedOut, .timeout, &process)
+        }
+        let isInnocent = hasEndedItself && process.wasKilled
+        return giveUp(job, isInnocent ? .workerKilled : .decoderCrashed, .crash, &process)
     }
 
     private func answer(
@@ -338,11 +343,20 @@ final class WorkerSlot: Sendable {
 
     /// Does not take a worker's word for how much it has written.
     private func checked(_ rendition: Rendition, _ job: RenderJob) -> Result<Rendition, RenderError> {
-        var facts = stat()
-        guard unsafe fstat(job.destination.raw, &facts) == 0, rendition.byteCount > 0,
-            Int64(facts.st_size) >= job.offset + Int64(rendition.byteCount)
-        else { return .failure(.decoderCrashed) }
+        guard holds(job.destination, rendition.byteCount, from: job.offset) else {
+            return .failure(.decoderCrashed)
+        }
+        guard let written = rendition.intermediate else { return .success(rendition) }
+        guard let place = job.beside, holds(place.file, written.byteCount, from: place.offset) else {
+            return .failure(.decoderCrashed)
+        }
         return .success(rendition)
+    }
+
+    private func holds(_ file: OwnedDescriptor, _ count: Int, from offset: Int64) -> Bool {
+        var facts = stat()
+        return unsafe fstat(file.raw, &facts) == 0 && count > 0
+            && Int64(facts.st_size) >= offset + Int64(count)
     }
 
     private func end(_ job: RenderJob, _ result: Result<Rendition, RenderError>) {

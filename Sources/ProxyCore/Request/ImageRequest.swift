@@ -22,7 +22,7 @@ public struct ImageRequest: Sendable, Hashable {
     public var delivery = Delivery()
 
     /// Raised by hand whenever the same plan gives other pixels or bytes than before, so that old results are not found.
-    static let engineEpoch = 2
+    static let engineEpoch = 3
 
     /// Whether `Accept` took part in the choice of format, so that the answer carries `Vary: Accept`.
     public var isNegotiated: Bool {

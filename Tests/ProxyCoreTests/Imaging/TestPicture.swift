@@ -53,6 +53,48 @@ struct TestPicture: Equatable {
         return zip(samples, other.samples).map { abs(Int($0) - Int($1)) }.max()
     }
 
+    /// The structural similarity of brightness, 1 for equal pictures: means over windows of 8 × 8 (Wang et al. 2004).
+    func likeness(to other: TestPicture) -> Double? {
+        guard width == other.width, height == other.height, min(width, height) >= 8 else { return nil }
+        var sum = 0.0
+        var count = 0.0
+        for top in stride(from: 0, through: height - 8, by: 4) {
+            for left in stride(from: 0, through: width - 8, by: 4) {
+                sum += likeness(to: other, left, top)
+                count += 1
+            }
+        }
+        return sum / count
+    }
+
+    private func likeness(to other: TestPicture, _ left: Int, _ top: Int) -> Double {
+        var (a, b, aa, bb, ab) = (0.0, 0.0, 0.0, 0.0, 0.0)
+        for y in top..<top + 8 {
+            for x in left..<left + 8 {
+                let (one, two) = (brightness(x, y), other.brightness(x, y))
+                a += one
+                b += two
+                aa += one * one
+                bb += two * two
+                ab += one * two
+            }
+        }
+        let (meanA, meanB) = (a / 64, b / 64)
+        let (varianceA, varianceB, shared) = (
+            aa / 64 - meanA * meanA, bb / 64 - meanB * meanB, ab / 64 - meanA * meanB
+        )
+        let (small, smaller) = (6.5025, 58.5225)
+        return (2 * meanA * meanB + small) * (2 * shared + smaller)
+            / ((meanA * meanA + meanB * meanB + small) * (varianceA + varianceB + smaller))
+    }
+
+    private func brightness(_ x: Int, _ y: Int) -> Double {
+        let start = (y * width + x) * bands
+        guard bands >= 3 else { return Double(samples[start]) }
+        return 0.299 * Double(samples[start]) + 0.587 * Double(samples[start + 1])
+            + 0.114 * Double(samples[start + 2])
+    }
+
     /// The mean difference between two samples; nil when the shapes differ.
     func meanDistance(to other: TestPicture) -> Double? {
         guard width == other.width, height == other.height, bands == other.bands else { return nil }

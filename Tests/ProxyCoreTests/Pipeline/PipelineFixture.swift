@@ -28,7 +28,8 @@ final class PipelineFixture: Sendable {
 
     init(
         freshness: FreshnessConfiguration = FreshnessConfiguration(),
-        failedURLs: FailedURLsConfiguration = FailedURLsConfiguration()
+        failedURLs: FailedURLsConfiguration = FailedURLsConfiguration(),
+        intermediates: IntermediateConfiguration = IntermediateConfiguration()
     ) throws {
         origin = try FakeOrigin()
         folder = try TemporaryDirectory()
@@ -48,7 +49,8 @@ final class PipelineFixture: Sendable {
             renderer: InProcessRenderer(), failures: failures,
             freshness: FreshnessPolicy(configuration: freshness),
             configuration: ImagePipeline.Configuration(
-                maxSourceBytes: 1 << 24, decodableFormats: Set(ImageFormat.allCases)),
+                maxSourceBytes: 1 << 24, decodableFormats: Set(ImageFormat.allCases),
+                intermediates: intermediates),
             metrics: metrics, clock: { [clock] in clock.now })
     }
 

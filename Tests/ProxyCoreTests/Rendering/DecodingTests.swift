@@ -102,6 +102,31 @@ struct DecodingTests {
     }
 
     @Test(
+        "A profile for another kind of picture is left alone: grey's on colour, colour's on grey and on CMYK")
+    func foreignProfile() async throws {
+        let ramps = TestPicture.ramps(32, 32)
+        let grey = TestPicture(32, 32, bands: 1) { x, _ in [UInt8(x * 8)] }
+        for (picture, space) in [(ramps, "GRAY"), (ramps, "CMYK"), (grey, "RGB "), (grey, "CMYK")] {
+            let plain = try await rendered(picture.encoded(as: .png)).picture
+            let image = try picture.image()
+            var profile = try #require(try wideProfile())
+            profile.replaceSubrange(16..<20, with: Array(space.utf8))
+            shim_set_blob_field(image.raw, "icc-profile-data", profile, profile.count)
+
+            for text in ["", "resize:32x32:fill", "flip:h,flip:h"] {
+                let result = try await rendered(TestPicture.bytes(of: image, as: .png), text).picture
+                #expect(result.distance(to: plain) == 0, "\(space), \(text)")
+            }
+        }
+    }
+
+    /// A profile in colour that is not sRGB's.
+    private func wideProfile() throws -> [UInt8]? {
+        let image = try TestPicture.plain(2, 2, [0, 0, 0]).image()
+        return try image.derived(shim_icc_from_srgb(image.raw, "p3")).blob("icc-profile-data")
+    }
+
+    @Test(
         "strip keeps the copyright, keep keeps it too, none does not",
         arguments: [ImageFormat.jpeg, .webp, .avif])
     func copyright(format: ImageFormat) async throws {

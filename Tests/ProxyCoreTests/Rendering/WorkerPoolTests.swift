@@ -31,10 +31,12 @@ struct WorkerPoolTests {
         #expect(pool.statistics.processIdentifiers.isEmpty)
     }
 
-    private func render(_ pool: WorkerPool) async throws(RenderError) -> Rendition {
+    private func render(
+        _ pool: WorkerPool, _ plan: RenderPlan = plan
+    ) async throws(RenderError) -> Rendition {
         let target: RenderTarget
         do { target = try RenderTarget() } catch { throw .unavailable("no target") }
-        return try await pool.render(Self.plan, from: Self.source, into: target.file, at: 0)
+        return try await pool.render(plan, from: Self.source, into: target.file, at: 0)
     }
 
     /// Stops a worker, and returns when it has stopped: a signal alone may lose the race against a job.
@@ -47,10 +49,12 @@ struct WorkerPoolTests {
     }
 
     /// Stops the worker, gives it a job, and returns when the job has been handed over.
-    private func hold(_ pool: WorkerPool) async throws -> (pid: Int32, job: Task<Rendition, any Error>) {
+    private func hold(
+        _ pool: WorkerPool, _ plan: RenderPlan = plan
+    ) async throws -> (pid: Int32, job: Task<Rendition, any Error>) {
         let pid = try #require(pool.statistics.processIdentifiers.first)
         await stop(pid)
-        let job = Task { try await render(pool) }
+        let job = Task { try await render(pool, plan) }
         while pool.statistics.busy == 0 { await Task.yield() }
         // The worker's thread answers only where it waits for the worker.
         await pool.ping()
@@ -119,6 +123,27 @@ struct WorkerPoolTests {
             #expect(try await job.value.width == 64)
             #expect(pool.statistics.restarts == [.crash: 1])
             #expect(pool.statistics.processIdentifiers != [pid])
+        }
+    }
+
+    @Test("A picture whose workers are both killed from outside is not to blame")
+    func killedTwice() async throws {
+        try await withPool { pool in
+            // Takes long enough for the second worker to be met over it.
+            let long = RenderPlan(
+                pipeline: try TransformPipeline(parsing: "resize:3000x3000:fill:enlarge=1"),
+                format: .explicit(.avif))
+            let (first, job) = try await hold(pool, long)
+            kill(first, SIGKILL)
+            while pool.statistics.processIdentifiers.first ?? first == first { await Task.yield() }
+            let second = try #require(pool.statistics.processIdentifiers.first)
+            await stop(second)
+            await pool.ping()
+            kill(second, SIGKILL)
+
+            await #expect(throws: RenderError.workerKilled) { try await job.value }
+            #expect(try await render(pool).width == 64)
+            #expect(pool.statistics.restarts == [.crash: 2])
         }
     }
 

@@ -14,23 +14,36 @@ public struct DiskTally: Sendable, Equatable {
     public var originals = Amount()
     /// What we made of them.
     public var results = Amount()
+    /// Smaller stand-ins for originals.
+    public var intermediates = Amount()
+    /// What we made of those.
+    public var derived = Amount()
     /// Source records.
     public var records = 0
     /// Entries that took the place of an earlier one; only in a change.
     var replaced = 0
 
     /// Bytes of all entries' files.
-    public var bytes: Int64 { originals.bytes + results.bytes }
+    public var bytes: Int64 { EntryKind.allCases.reduce(0) { $0 + self[$1].bytes } }
     /// All entries.
-    public var entries: Int { originals.entries + results.entries }
+    public var entries: Int { EntryKind.allCases.reduce(0) { $0 + self[$1].entries } }
 
     /// The amount of one kind.
     public subscript(kind: EntryKind) -> Amount {
-        get { kind == .original ? originals : results }
+        get {
+            switch kind {
+            case .original: originals
+            case .result: results
+            case .intermediate: intermediates
+            case .derived: derived
+            }
+        }
         set {
             switch kind {
             case .original: originals = newValue
             case .result: results = newValue
+            case .intermediate: intermediates = newValue
+            case .derived: derived = newValue
             }
         }
     }

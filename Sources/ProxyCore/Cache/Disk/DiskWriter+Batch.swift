@@ -128,8 +128,10 @@ extension DiskWriter {
             guard !links.isEmpty else { return count }
             found(links)
             for link in links {
-                let id = EntryID(kind: .result, key: link.result)
-                if try remove(id, because: .purged, &pending) { count += 1 }
+                for kind in EntryKind.allCases where kind.isResult {
+                    let id = EntryID(kind: kind, key: link.result)
+                    if try remove(id, because: .purged, &pending) { count += 1 }
+                }
                 pending.changes.append(.unlink(link))
             }
             try tellIndex(&pending)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names one entry of the disk tier: a key has an original, results, or both.
+/// Names one entry of the disk tier: a key may have one of each kind.
 struct EntryID: Hashable, Sendable {
     /// The kind.
     let kind: EntryKind

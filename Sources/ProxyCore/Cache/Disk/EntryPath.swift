@@ -20,16 +20,18 @@ enum EntryPath {
         case file
     }
 
-    /// The longest path, "originals/ab/", 32 digits, ".new" and the end, in bytes; rounded up.
+    /// The longest path, "intermediates/ab/", 32 digits, ".new" and the end, in bytes; rounded up.
     private static let capacity = 64
     private static let digits: StaticString = "0123456789abcdef"
     private static let newSuffix: StaticString = ".new"
 
-    /// The folders of both kinds.
+    /// The folder of each kind.
     static func folder(of kind: EntryKind) -> StaticString {
         switch kind {
         case .original: "originals"
         case .result: "results"
+        case .intermediate: "intermediates"
+        case .derived: "derived"
         }
     }
 

@@ -58,6 +58,13 @@ struct ExifBlock {
         return String(decoding: bytes[start..<start + count].prefix { $0 != 0 }, as: UTF8.self)
     }
 
+    /// How the picture lies, 1–8; nil when that is not said.
+    var orientation: Int? {
+        guard let entry = entry(.orientation), number(entry + 2, 2) == 3, let value = number(entry + 8, 2)
+        else { return nil }
+        return (1...8).contains(value) ? value : nil
+    }
+
     /// Says that the picture is upright, where it says anything about that.
     mutating func resetOrientation() {
         guard let entry = entry(.orientation) else { return }

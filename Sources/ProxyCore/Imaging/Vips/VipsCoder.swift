@@ -13,10 +13,20 @@ enum VipsCoder {
         if format == .svg {
             try unsafe source.withBytes { (text) throws(ImagingError) in try unsafe DrawingGuard.check(text) }
         }
+        if format == .webp { return try webpHeader(of: source) }
         let image = try open(source, as: format, frames: .primary, shrink: .none)
         return ImageHeader(
             format: format, size: image.size, frames: image.pagesInSource, hasAlpha: image.hasAlpha,
             orientation: image.orientation, isInterlaced: image.integer("interlaced", otherwise: 0) != 0)
+    }
+
+    private static func webpHeader(of source: borrowing VipsSource) throws(ImagingError) -> ImageHeader {
+        var header: WebPHeader?
+        unsafe source.withBytes { (bytes) throws(Never) in header = unsafe WebPHeader(bytes) }
+        guard let header else { throw .badImageData("a WebP without a picture") }
+        return ImageHeader(
+            format: .webp, size: header.size, frames: header.frames, hasAlpha: header.hasAlpha,
+            orientation: header.orientation)
     }
 
     /// Opens a source for decoding from top to bottom; a truncated or damaged one fails when its pixels are read.

@@ -42,14 +42,21 @@ extension VipsImage {
         return try unsafe derived(shim_colourspace(raw, VIPS_INTERPRETATION_sRGB)).castToBytes()
     }
 
-    /// Whether a profile is embedded that is not the usual sRGB one (IEC 61966-2.1, by its device fields).
+    /// Whether a profile for pixels like these is embedded that is not the usual sRGB one (IEC 61966-2.1, by its device
+    /// fields). libvips would take the profile of a grey picture for one in colour.
     private var hasForeignProfile: Bool {
         var length = 0
         guard let bytes = unsafe shim_blob_field(raw, "icc-profile-data", &length) else { return false }
         let profile = unsafe UnsafeRawBufferPointer(start: bytes, count: length)
         // ICC.1:2010 §7.2: device manufacturer at 48, device model at 52.
-        guard length >= 56 else { return false }
+        guard length >= 56, unsafe profile[16..<20].elementsEqual(profileSpace.utf8) else { return false }
         return unsafe !profile[48..<56].elementsEqual("IEC sRGB".utf8)
+    }
+
+    /// The colour space that a profile for these pixels names (ICC.1:2010 §7.2.6).
+    private var profileSpace: String {
+        if unsafe vips_image_get_interpretation(raw) == VIPS_INTERPRETATION_CMYK { return "CMYK" }
+        return isGrey ? "GRAY" : "RGB "
     }
 
     /// Turns grey into three bands, so that colours can be put in.

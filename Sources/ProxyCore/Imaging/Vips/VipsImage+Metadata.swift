@@ -13,6 +13,9 @@ extension VipsImage {
         for name in Self.frameFields { unsafe shim_remove_field(raw, name) }
     }
 
+    /// Removes the embedded profile, for pixels that are sRGB's.
+    borrowing func forgetProfile() { unsafe shim_remove_field(raw, "icc-profile-data") }
+
     /// Says that the image holds frames of `height` below each other.
     borrowing func setFrames(_ count: Int, height: Int, timing: AnimationTiming) {
         set("n-pages", to: count)

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which originals get an intermediate, and what may be made from it without being seen.
+struct IntermediateRule: Sendable {
+    let configuration: IntermediateConfiguration
+
+    /// An original as far as the rule must know it.
+    typealias Original = Rendition.SourceFacts
+
+    /// How much smaller than the intermediate a result must be each way: what its encoder lost is then averaged away.
+    private static let reserve = 2
+
+    /// Of `side`, what halving must leave.
+    private static let leastShare = 0.75
+    /// How many times more pixels an original must have than its intermediate.
+    private static let leastGain = 2
+
+    /// Operations that do not make small differences larger, nor decide by them where to cut.
+    private static let gentle: Set<String> = [
+        Resize.name, Crop.name, Pad.name, Rotate.name, Flip.name, Round.name, Mask.name, Blur.name,
+        Pixelate.name, Grayscale.name, Invert.name, Sepia.name, Opacity.name, Background.name, Watermark.name,
+        Text.name,
+    ]
+    /// Formats in which something is lost anyway.
+    private static let lossy: Set<ImageFormat> = [.jpeg, .webp, .avif, .jxl]
+
+    /// The size of an original's intermediate: halved until it fits, which decoders do almost for nothing, or as large as
+    /// may be where that leaves too little; nil where there is to be none.
+    func size(for original: Original) -> PixelSize? {
+        let upright = original.upright
+        guard configuration.enabled, original.frames == 1, original.format != .svg,
+            upright.area >= configuration.minPixels
+        else { return nil }
+        let longest = max(upright.width, upright.height)
+        var divisor = 1
+        while longest > configuration.side * divisor { divisor *= 2 }
+        var half = PixelSize(
+            (upright.width + divisor - 1) / divisor, (upright.height + divisor - 1) / divisor)
+        if Double(max(half.width, half.height)) < Double(configuration.side) * Self.leastShare {
+            half = upright.scaled(by: min(1, Double(configuration.side) / Double(longest)))
+        }
+        return upright.area >= half.area * Self.leastGain ? half : nil
+    }
+
+    /// Whether the plan alone lets its result be made from an intermediate.
+    func admits(_ plan: RenderPlan) -> Bool {
+        guard configuration.enabled, !plan.isLossless, plan.metadata != .keep, plan.frame == nil,
+            !plan.scalesDownLarge, plan.pipeline.orientation == nil, plan.pipeline.operations.first is Resize,
+            plan.pipeline.operations.allSatisfy({ Self.gentle.contains(type(of: $0).name) })
+        else { return false }
+        return plan.pipeline.operations.allSatisfy { operation in
+            guard case .word(let word)? = operation.arguments.given[Gravity.parameter.name] else {
+                return true
+            }
+            return !["smart", "entropy"].contains(word)
+        }
+    }
+
+    /// Whether the result of a plan that is admitted may be made from this original's intermediate.
+    func serves(_ plan: RenderPlan, of original: Original) -> Bool {
+        guard let half = size(for: original), let resize = plan.pipeline.operations.first as? Resize,
+            isLossy(plan, original)
+        else { return false }
+        let scaled = resize.plan(for: original.upright).scaled
+        return scaled.width * Self.reserve <= half.width && scaled.height * Self.reserve <= half.height
+    }
+
+    /// Whether the result loses something anyway, in whichever format it is written: operations may add alpha.
+    private func isLossy(_ plan: RenderPlan, _ original: Original) -> Bool {
+        let decision = FormatDecision(plan: plan, header: original.header)
+        return [original.hasAlpha, true].allSatisfy { hasAlpha in
+            guard hasAlpha == original.hasAlpha || plan.pipeline.mayAddAlpha else { return true }
+            let result = FormatDecision.Result(
+                size: original.upright, hasAlpha: hasAlpha, isAnimated: false)
+            // Lost: that the format can't hold it; the direct way will say so.
+            guard let format = try? decision.format(for: result) else { return false }
+            return Self.lossy.contains(format)
+        }
+    }
+}
+
+extension TransformPipeline {
+    /// Whether an opaque picture may come out with alpha.
+    fileprivate var mayAddAlpha: Bool {
+        operations.contains { operation in
+            [Pad.name, Rotate.name, Round.name, Mask.name, Opacity.name].contains(type(of: operation).name)
+        }
+    }
+}
+
+extension Rendition.SourceFacts {
+    /// The size of one frame, turned upright.
+    var upright: PixelSize {
+        let size = PixelSize(width, height)
+        return orientation > 4 ? size.transposed : size
+    }
+
+    /// The header that an upright picture like this one would have.
+    var header: ImageHeader {
+        ImageHeader(format: format, size: upright, frames: frames, hasAlpha: hasAlpha, orientation: 1)
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+import ProxyCore
+
+/// What jobs take of memory beside what they were estimated to take: `bench-memory DAEMON PICTURE…`.
+///
+/// Each job has a worker of its own, whose peaks (proc(5), VmHWM and VmPeak) count from where it was ready.
+@main
+enum Memory {
+    private static let jobs: [(transform: String, format: RenderPlan.FormatChoice, name: String)] = [
+        ("resize:800x", .explicit(.jpeg), "jpeg"), ("resize:800x", .explicit(.webp), "webp"),
+        ("resize:800x", .explicit(.avif), "avif"), ("", .explicit(.jpeg), "jpeg"),
+        ("", .explicit(.png), "png"),
+        ("", .explicit(.webp), "webp"), ("", .explicit(.avif), "avif"), ("", .explicit(.tiff), "tiff"),
+        ("", .explicit(.gif), "gif"), ("", .information, "info"),
+        ("resize:800x,rotate:30", .explicit(.jpeg), "jpeg"), ("rotate:30", .explicit(.jpeg), "jpeg"),
+        ("flip:v", .explicit(.jpeg), "jpeg"), ("blur:20", .explicit(.jpeg), "jpeg"),
+        ("resize:1600x,blur:20,round:40", .explicit(.png), "png"),
+        ("extend:5000x5000:fill=blur", .explicit(.jpeg), "jpeg"),
+        ("trim", .explicit(.jpeg), "jpeg"), ("pixelate:20", .explicit(.jpeg), "jpeg"),
+        ("tint:f00:overlay", .explicit(.jpeg), "jpeg"), ("crop:2000x2000", .explicit(.jpeg), "jpeg"),
+    ]
+
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count >= 3 else {
+            print("usage: bench-memory DAEMON PICTURE…")
+            exit(64)
+        }
+        print("| source | job | estimate MiB | resident MiB | address space MiB |\n|---|---|---|---|---|")
+        for path in arguments.dropFirst(2) {
+            guard let source = read(path) else { continue }
+            for job in jobs {
+                var plan = RenderPlan(
+                    pipeline: job.transform.isEmpty
+                        ? TransformPipeline() : try TransformPipeline(parsing: job.transform),
+                    format: job.format)
+                plan.decodableFormats = ImageFormat.allCases
+                let name = path.split(separator: "/").last.map(String.init) ?? path
+                let text = "\(job.transform.isEmpty ? "–" : job.transform) → \(job.name)"
+                print("| \(name) | \(text) | \(try await row(plan, source, daemon: arguments[1])) |")
+            }
+        }
+    }
+
+    private static func row(_ plan: RenderPlan, _ source: StoredBody, daemon: String) async throws -> String {
+        var configuration = TransformConfiguration()
+        configuration.workers = 1
+        configuration.memoryPerWorker = ByteCount(0)
+        configuration.headerMemory = .gibibytes(1)
+        configuration.timeout = .minutes(5)
+        let pool = WorkerPool(configuration: configuration, executable: daemon)
+        try await pool.start()
+        let pid = pool.statistics.processIdentifiers.first ?? 0
+        let before = peaks(pid)
+        let outcome: String
+        do {
+            let target = OwnedDescriptor(owning: unsafe linux_memfd_create("bench"))
+            let rendition = try await pool.render(plan, from: source, into: target, at: 0)
+            let after = peaks(pid)
+            outcome = [rendition.memory, after.resident - before.resident, after.space - before.space]
+                .map { "\(($0 + (1 << 19)) >> 20)" }.joined(separator: " | ")
+        } catch {
+            outcome = "\(error) | – | –"
+        }
+        await pool.stop()
+        return outcome
+    }
+
+    /// The most memory and address space that a process has had, in bytes.
+    private static func peaks(_ pid: Int32) -> (resident: Int, space: Int) {
+        let file = unsafe linux_open("/proc/\(pid)/status", O_RDONLY | O_CLOEXEC, 0)
+        guard file >= 0 else { return (0, 0) }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        let count = unsafe Glibc.read(file, &bytes, bytes.count)
+        let lines = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(separator: "\n")
+        func value(_ name: String) -> Int {
+            let line = lines.first { $0.hasPrefix(name) }
+            return (line.flatMap { Int($0.filter(\.isNumber)) } ?? 0) << 10
+        }
+        return (value("VmHWM"), value("VmPeak"))
+    }
+
+    private static func read(_ path: String) -> StoredBody? {
+        let raw = unsafe linux_open(path, O_RDONLY | O_CLOEXEC, 0)
+        guard raw >= 0 else { return nil }
+        let length = lseek(raw, 0, SEEK_END)
+        return .file(OwnedDescriptor(owning: raw), offset: 0, length: Int64(length))
+    }
+}
