@@ -103,6 +103,9 @@ public struct SourceRecord: Sendable, Hashable, Codable {
         initialAge + max(0, now - responseTime)
     }
 
+    /// When the origin made the response, or revalidated it, in seconds since 1970: what goes out as its `Date`.
+    public var generationTime: Int64 { responseTime - initialAge }
+
     /// Whether the response may be reused without asking the origin (RFC 9111 §4.2).
     public func isFresh(at now: Int64) -> Bool {
         directives.isDisjoint(with: [.noCache, .purged]) && currentAge(at: now) < freshnessLifetime
