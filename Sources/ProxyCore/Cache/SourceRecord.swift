@@ -67,6 +67,9 @@ public struct SourceRecord: Sendable, Hashable, Codable {
         /// An operator has purged a tag of it: stale until the origin has been asked, whatever else holds.
         public static let purged = Directives(rawValue: 1 << 8)
 
+        /// Of an entry in a read-only folder: good for as long as that is there, which no file of ours can tell.
+        public static let seeded = Directives(rawValue: 1 << 9)
+
         /// Whether the response may be kept at all.
         public var forbidStoring: Bool { !isDisjoint(with: [.noStore, .isPrivate, .variesOnEverything]) }
         /// Whether the response may never be served without validation once it is stale (RFC 9111 §4.2.4).
