@@ -46,7 +46,7 @@ enum Fill {
             kind: .original, key: request.sourceKey, keyText: request.sourceKeyText,
             sourceKey: request.sourceKey, sourceHash: hash, contentHash: hash, format: .jpeg, storedAt: now)
         try await disk.save(record)
-        try await disk.store(description, body: body)
+        try await disk.store(description, body: body, record: record)
     }
 
     /// Bytes that differ for each number behind the first of a JPEG.

@@ -15,6 +15,9 @@ public struct HTTPFields: Sendable, Hashable {
     /// No field.
     public init() {}
 
+    /// Whether a `Date` is among them: the server then adds none.
+    var isDated: Bool { lines.contains { $0.name == .date } }
+
     /// Adds a line, whatever others of its name there are.
     public mutating func append(_ name: FieldName, _ value: FieldValue) {
         guard !name.isFraming else { return }

@@ -4,6 +4,8 @@
 public final class PreparedFields: Sendable {
     /// `Name: value\r\n` for each line.
     let bytes: [UInt8]
+    /// Whether a `Date` is among them.
+    let isDated: Bool
 
     /// Encodes `fields`.
     public init(_ fields: HTTPFields) {
@@ -15,6 +17,7 @@ public final class PreparedFields: Sendable {
             bytes += "\r\n".utf8
         }
         self.bytes = bytes
+        isDated = fields.isDated
     }
 }
 

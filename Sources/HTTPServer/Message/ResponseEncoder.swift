@@ -11,7 +11,7 @@ struct ResponseEncoder {
         isHTTP10: Bool, into out: inout [UInt8]
     ) {
         Self.appendStatusLine(response.status, to: &out)
-        out.append(contentsOf: dateLine)
+        if !(response.prepared?.isDated ?? response.fields.isDated) { out.append(contentsOf: dateLine) }
         if let prepared = response.prepared { out.append(contentsOf: prepared.bytes) }
         for line in response.fields.lines {
             out.append(contentsOf: line.name.bytes)

@@ -57,9 +57,37 @@ final class ImageHandler: Sendable {
             return .now(mapping.failure(error, to: request, isNegotiated: false, remembered: nil))
         }
         if let hit = cachedAnswer(to: request) { return .now(hit) }
+        let checked = Result { () throws(PipelineError) in try check(request) }
+        if let hit = storedAnswer(to: request, checked) { return .now(hit) }
         return .later(context: ExchangeContext(route).packed) {
-            await FetchContext.$current.withValue(FetchContext(request)) { await self.answerLater(request) }
+            await FetchContext.$current.withValue(FetchContext(request)) {
+                await self.answerLater(request, checked)
+            }
         }
+    }
+
+    /// Hot path: a fresh picture on disk that nothing else has to be asked for.
+    private func storedAnswer(
+        to request: HTTPRequest, _ checked: Result<ImageRequest, PipelineError>
+    ) -> HTTPResponse? {
+        guard route == .img, case .success(let imageRequest) = checked, !carriesDirectives(request),
+            let image = pipeline.storedResponse(for: imageRequest)
+        else { return nil }
+        let heads = ImageHeads(image, request: imageRequest, sharing: mapping.sharing)
+        var response = mapping.response(image, heads, request: request, at: clock())
+        response.note = ExchangeNote(image, host: imageRequest.source.host)
+        return response
+    }
+
+    /// Everything that a request has to pass before anything is looked up.
+    private func check(_ request: HTTPRequest) throws(PipelineError) -> ImageRequest {
+        try loops.check(request)
+        var imageRequest = try parse(request)
+        if imageRequest.delivery.priority == nil, request.has(.priority) {
+            let value = request.values(of: .priority).joined(separator: ",")
+            imageRequest.delivery.priority = FetchPriority(field: value)
+        }
+        return imageRequest
     }
 
     private func cachedAnswer(to request: HTTPRequest) -> HTTPResponse? {
@@ -100,16 +128,13 @@ final class ImageHandler: Sendable {
         }
     }
 
-    /// The cold path: everything is checked, then the pipeline runs.
-    private func answerLater(_ request: HTTPRequest) async -> HTTPResponse {
+    /// The cold path: the pipeline runs.
+    private func answerLater(
+        _ request: HTTPRequest, _ checked: Result<ImageRequest, PipelineError>
+    ) async -> HTTPResponse {
         var parsed: ImageRequest?
         do throws(PipelineError) {
-            try loops.check(request)
-            var imageRequest = try parse(request)
-            if imageRequest.delivery.priority == nil, request.has(.priority) {
-                let value = request.values(of: .priority).joined(separator: ",")
-                imageRequest.delivery.priority = FetchPriority(field: value)
-            }
+            let imageRequest = try checked.get()
             parsed = imageRequest
             return response(try await image(imageRequest, for: request), imageRequest, for: request)
         } catch {

@@ -34,6 +34,8 @@ struct ImageHeads {
         var shared = HTTPFields()
         if let tag = validators.entityTag { shared.append(.etag, tag.fieldValue) }
         shared.append(.cacheControl, text: Self.cacheControl(record))
+        // A cache leaves the time at which the response was made as it is (RFC 9110 §6.6.1); Age goes with it.
+        shared.append(.date, text: HTTPDate(seconds: record.generationTime).description)
         if let vary = sharing.vary(onAccept: request.isNegotiated, onDPR: request.isHinted) {
             shared.append(.vary, text: vary)
         }

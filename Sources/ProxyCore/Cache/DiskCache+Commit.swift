@@ -27,13 +27,14 @@ extension DiskCache {
     /// - Parameters:
     ///   - byteCount: the length of the body; what the file holds beyond it is cut off.
     ///   - bodyChecksum: the CRC32C of the body, where it is known; else the body is read once.
+    ///   - record: what is known of the source: kept beside the body, so that a hit asks the file alone.
     ///   - durable: returns only when a machine that loses its power finds the entry, too.
     ///   - permit: when it is void, nothing is stored.
     /// - Throws: `purged`; `full` and the like; `invalid` when the description is not that of what was staged, or the body is short;
     ///   `overloaded` when too many changes wait. The entry is then not there, and an earlier one may be gone.
     public func commit(
         _ staged: StagedEntry, _ description: EntryDescription, byteCount: Int, bodyChecksum: UInt32? = nil,
-        durable: Bool = false, permit: PurgeLedger.Permit? = nil
+        record: SourceRecord? = nil, durable: Bool = false, permit: PurgeLedger.Permit? = nil
     ) async throws(DiskCacheError) {
         guard description.kind == staged.kind, description.keyText == staged.keyText else {
             throw .invalid("the description is not of what was staged")
@@ -41,7 +42,8 @@ extension DiskCache {
         do {
             let row = try await readers.run { () throws(DiskCacheError) in
                 try self.seal(
-                    staged, description, byteCount: byteCount, checksum: bodyChecksum, durable: durable)
+                    staged, description, record, byteCount: byteCount, checksum: bodyChecksum,
+                    durable: durable)
             }
             _ = try await writer.perform(.commit(row, staged.file, durable: durable, permit))
         } catch {
@@ -53,7 +55,7 @@ extension DiskCache {
     /// Stores a body that is in memory: stages, writes and commits it.
     /// - Throws: as `stage` and `commit`.
     public func store(
-        _ description: EntryDescription, body: [UInt8], durable: Bool = false,
+        _ description: EntryDescription, body: [UInt8], record: SourceRecord? = nil, durable: Bool = false,
         permit: PurgeLedger.Permit? = nil
     ) async throws(DiskCacheError) {
         do {
@@ -62,7 +64,7 @@ extension DiskCache {
                 let staged = try self.stage(kind: description.kind, keyText: description.keyText)
                 try staged.file.write(body, at: staged.bodyOffset)
                 let row = try self.seal(
-                    staged, description, byteCount: body.count, checksum: Checksum.crc32c(body),
+                    staged, description, record, byteCount: body.count, checksum: Checksum.crc32c(body),
                     durable: durable)
                 return (row, staged.file)
             }
@@ -75,8 +77,8 @@ extension DiskCache {
 
     /// Writes the header before the body, so that the file describes itself.
     private func seal(
-        _ staged: StagedEntry, _ description: EntryDescription, byteCount: Int, checksum: UInt32?,
-        durable: Bool
+        _ staged: StagedEntry, _ description: EntryDescription, _ record: SourceRecord?, byteCount: Int,
+        checksum: UInt32?, durable: Bool
     ) throws(DiskCacheError) -> IndexEntry {
         let length = Int64(byteCount)
         let status = try parts.folder.status(of: staged.file)
@@ -90,7 +92,9 @@ extension DiskCache {
         let body = EntryFile(file: staged.file, status: status)
         var known = checksum
         if known == nil { known = try body.checksum(of: length, from: staged.bodyOffset, fromMemory: false) }
-        let entry = DiskEntry(description: description, bodyLength: length, bodyChecksum: known ?? 0)
+        let entry = DiskEntry(
+            description: description, bodyLength: length, bodyChecksum: known ?? 0,
+            snapshot: record.flatMap { RecordSnapshot(of: $0, epoch: parts.index.epoch) })
         try staged.file.write(entry.encoded(), at: 0)
         if durable { try staged.file.sync() }
         return IndexEntry(

@@ -18,7 +18,7 @@ extension DiskCache {
                 key: source, keyText: sourceText, contentHash: seeded.sourceHash,
                 byteCount: kind == .original ? hit.body.count : 0, format: seeded.format,
                 responseTime: seeded.storedAt, freshnessLifetime: Self.seededLifetime,
-                directives: .explicitLifetime)
+                directives: [.explicitLifetime, .seeded])
         }
         return nil
     }

@@ -8,6 +8,8 @@ public struct DiskHit: Sendable {
     public let body: StoredBody
     /// The CRC32C of the bytes.
     public let checksum: UInt32
+    /// What is known of its source, where its file alone can tell; without what only a revalidation needs.
+    public internal(set) var record: SourceRecord?
     /// Whether it lies in a folder that is only read.
     public internal(set) var isSeeded = false
 }

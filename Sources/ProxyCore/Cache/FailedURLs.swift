@@ -54,12 +54,16 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
     /// - Parameters:
     ///   - source: the source that the key belongs to, where that is not the key itself.
     ///   - text: the source's URL, for listings.
+    ///   - most: seconds after which it is forgotten whatever its class says; with 0 an earlier one is, too.
     public func remember(
         _ key: CacheKey, _ failure: Failure, as failureClass: FailureClass, ofSource source: CacheKey? = nil,
-        _ text: String = "", at now: Int64
+        _ text: String = "", atMost most: Int64? = nil, at now: Int64
     ) {
-        let longest = failureClass.span(in: configuration.ttl).seconds
-        guard longest > 0 else { return }
+        let longest = min(Int64(failureClass.span(in: configuration.ttl).seconds), most ?? .max)
+        guard longest > 0 else {
+            forget(key)
+            return
+        }
         let seconds = max(1, Int64((Double(longest) * (1 - configuration.jitter * random())).rounded()))
         let entry = FailureTable<Failure>.Entry(
             key: key, source: source ?? key, text: text, failure: failure, failureClass: failureClass,

@@ -67,6 +67,9 @@ public struct SourceRecord: Sendable, Hashable, Codable {
         /// An operator has purged a tag of it: stale until the origin has been asked, whatever else holds.
         public static let purged = Directives(rawValue: 1 << 8)
 
+        /// Of an entry in a read-only folder: good for as long as that is there, which no file of ours can tell.
+        public static let seeded = Directives(rawValue: 1 << 9)
+
         /// Whether the response may be kept at all.
         public var forbidStoring: Bool { !isDisjoint(with: [.noStore, .isPrivate, .variesOnEverything]) }
         /// Whether the response may never be served without validation once it is stale (RFC 9111 §4.2.4).
@@ -102,6 +105,9 @@ public struct SourceRecord: Sendable, Hashable, Codable {
     public func currentAge(at now: Int64) -> Int64 {
         initialAge + max(0, now - responseTime)
     }
+
+    /// When the origin made the response, or revalidated it, in seconds since 1970: what goes out as its `Date`.
+    public var generationTime: Int64 { responseTime - initialAge }
 
     /// Whether the response may be reused without asking the origin (RFC 9111 §4.2).
     public func isFresh(at now: Int64) -> Bool {

@@ -53,6 +53,17 @@ extension FreshnessPolicy {
         return !record.directives.forbidStale && staleness < window
     }
 
+    /// Seconds for which an answer that was no success may be held against its URL; nil where it does not say.
+    ///
+    /// An error is reused by its own words as anything is (RFC 9111 §3, §4.2); a silent one goes by the table of errors.
+    func lifetime(ofRefusal head: OriginHead) -> Int64? {
+        guard configuration.respectOrigin else { return nil }
+        let verdict = verdict(on: head)
+        guard verdict.directives.isDisjoint(with: [.noStore, .isPrivate, .noCache]) else { return 0 }
+        guard verdict.directives.contains(.explicitLifetime) else { return nil }
+        return max(0, verdict.freshnessLifetime - verdict.initialAge)
+    }
+
     /// The origin's word; ours only where the origin says nothing of freshness at all.
     ///
     /// RFC 9111 §4.2.4 asks for an explicit permission to serve stale: an origin that names a lifetime, but no grace,

@@ -3,7 +3,7 @@
 extension HTTPDate {
     /// Reads any of the three formats of RFC 9110 §5.6.7; nil for anything else.
     ///
-    /// The name of the day is not compared with the date. `now` (seconds since 1970) decides the century of an RFC 850
+    /// Letters count in either case (RFC 9111 §4.2). The name of the day is not compared with the date. `now` (seconds since 1970) decides the century of an RFC 850
     /// date: one that would lie more than 50 years ahead is taken from the past.
     public init?(_ text: String, now: Int64) {
         let bytes = Array(text.utf8)
@@ -66,9 +66,15 @@ extension HTTPDate {
         var isAtEnd: Bool { rest.isEmpty }
 
         mutating func literal(_ text: String) -> Bool {
-            guard rest.starts(with: text.utf8) else { return false }
+            guard rest.starts(with: text.utf8, by: { $0 == $1 || Self.isSameLetter($0, $1) }) else {
+                return false
+            }
             rest = rest.dropFirst(text.utf8.count)
             return true
+        }
+
+        private static func isSameLetter(_ byte: UInt8, _ other: UInt8) -> Bool {
+            byte | 0x20 == other | 0x20 && (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
         }
 
         mutating func name(in names: [String]) -> Int? {

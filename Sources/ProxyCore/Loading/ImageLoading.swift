@@ -30,6 +30,9 @@ public protocol OriginReceiving: AnyObject, Sendable {
 
     /// Called for each redirect that is followed, before the next hop; does nothing by default.
     func redirected(by head: OriginHead, to target: SourceURL)
+
+    /// Called with a head whose status is no success, before `load` follows it or throws; does nothing by default.
+    func refused(by head: OriginHead)
 }
 
 extension OriginReceiving {
@@ -38,6 +41,9 @@ extension OriginReceiving {
 
     /// Takes no notice.
     public func redirected(by head: OriginHead, to target: SourceURL) {}
+
+    /// Takes no notice.
+    public func refused(by head: OriginHead) {}
 }
 
 /// What to ask an origin for.

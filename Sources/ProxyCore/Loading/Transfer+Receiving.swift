@@ -131,6 +131,7 @@ extension Transfer {
     /// Lets a body that nobody wants pass, so that its connection can be used again, if it is known to be short.
     private func drop(_ head: OriginHead, _ verdict: Verdict) -> Bool {
         self.verdict = verdict
+        job.receiver.refused(by: head)
         guard let length = head.contentLength else { return false }
         return length <= rules.configuration.maxHeadBytes.bytes
     }

@@ -34,14 +34,18 @@ public final class FailureMemory: Sendable {
         failed.remaining(of: key, at: now)
     }
 
-    /// Keeps `failure` where its row in the table says so.
-    func remember(_ failure: PipelineError, of request: ImageRequest, at now: Int64) {
+    /// Keeps `failure` where its row in the table says so, and no longer than `seconds`.
+    func remember(
+        _ failure: PipelineError, of request: ImageRequest, atMost seconds: Int64? = nil, at now: Int64
+    ) {
         remember(
-            failure, source: request.sourceKey, result: request.resultKey, request.source.normalized, at: now)
+            failure, source: request.sourceKey, result: request.resultKey, request.source.normalized,
+            atMost: seconds, at: now)
     }
 
     func remember(
-        _ failure: PipelineError, source: CacheKey, result: CacheKey, _ text: String = "", at now: Int64
+        _ failure: PipelineError, source: CacheKey, result: CacheKey, _ text: String = "",
+        atMost seconds: Int64? = nil, at now: Int64
     ) {
         guard let memory = failure.disposition.memory else { return }
         var key = memory.scope == .source ? source : result
@@ -49,7 +53,8 @@ public final class FailureMemory: Sendable {
             let slow = slowSources.withLock { $0.add(result, of: source) }
             if slow >= Self.timeoutsPerSource { key = source }
         }
-        failed.remember(key, failure, as: memory.kind, ofSource: source, text, at: now)
+        failed.remember(
+            key, failure, as: memory.kind, ofSource: source, text, atMost: seconds, at: now)
     }
 
     /// One remembered failure, for a listing.

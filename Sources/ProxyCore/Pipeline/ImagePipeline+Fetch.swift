@@ -74,7 +74,8 @@ extension ImagePipeline {
             failures.hosts.report(pass, error, lastHop: fetch.lastHop, at: clock())
             let failure = PipelineError(error)
             metrics.count(error, took: start.microsecondsUntilNow)
-            await remember(failure, of: request)
+            await remember(
+                failure, of: request, atMost: fetch.refusal.flatMap(freshness.lifetime(ofRefusal:)))
             throw failure
         }
         failures.forget(request.sourceKey)
@@ -165,8 +166,10 @@ extension ImagePipeline {
     }
 
     /// Puts a failure on the blacklist if its row says so; a source that is gone takes its copies with it.
-    func remember(_ failure: PipelineError, of request: ImageRequest) async {
-        failures.remember(failure, of: request, at: clock())
+    ///
+    /// - Parameter seconds: for which the origin allows it to be remembered; nil where it does not say.
+    func remember(_ failure: PipelineError, of request: ImageRequest, atMost seconds: Int64? = nil) async {
+        failures.remember(failure, of: request, atMost: seconds, at: clock())
         if case .upstreamNotFound = failure { await tiers.removeAll(ofSource: request.sourceKey) }
     }
 }

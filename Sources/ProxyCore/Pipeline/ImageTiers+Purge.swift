@@ -126,6 +126,8 @@ extension ImageTiers {
         guard var record = await disk.sourceRecord(for: source) else {
             memory.removeAll(ofSource: source)
             files.removeAll(ofSource: source)
+            // What its files say of its freshness must not be believed either.
+            _ = try await disk.removeAll(ofSource: source)
             return
         }
         record.directives.insert(.purged)

@@ -112,23 +112,24 @@ extension ImageTiers {
         if keeping == .durable { await save(record, keeping: keeping, permit: permit) }
         if originals.usesDisk, keeping.usesDisk {
             await storeOnDisk(
-                content, place.value, description, durable: keeping == .durable, permit: permit)
+                content, place.value, description, record, durable: keeping == .durable, permit: permit)
         }
         // Behind the body: who reads the record in between would look for bytes that are not there yet.
         await save(record, keeping: keeping, permit: permit)
     }
 
     private func storeOnDisk(
-        _ content: GrowingBody.Content, _ place: Canvas?, _ description: EntryDescription, durable: Bool,
-        permit: PurgeLedger.Permit
+        _ content: GrowingBody.Content, _ place: Canvas?, _ description: EntryDescription,
+        _ record: SourceRecord, durable: Bool, permit: PurgeLedger.Permit
     ) async {
         // Lost in both: the tier has counted what failed, and the original is fetched again when it is needed.
         if let staged = place?.staged {
             try? await disk.commit(
                 staged, description, byteCount: content.body.count, bodyChecksum: content.checksum,
-                durable: durable, permit: permit)
+                record: record, durable: durable, permit: permit)
         } else if case .bytes(let bytes) = content.body {
-            try? await disk.store(description, body: bytes, durable: durable, permit: permit)
+            try? await disk.store(
+                description, body: bytes, record: record, durable: durable, permit: permit)
         }
     }
 
@@ -169,6 +170,7 @@ extension ImageTiers {
             // Lost: why; the tier has counted it, and the result is made again when it is needed.
             let isCommitted: Void? = try? await disk.commit(
                 staged, response.description, byteCount: byteCount, bodyChecksum: nil,
+                record: response.record,
                 durable: keeping == .durable, permit: permit)
             response.isStored = isCommitted != nil
         }

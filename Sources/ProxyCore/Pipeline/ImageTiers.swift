@@ -12,6 +12,7 @@ public final class ImageTiers: Sendable {
     /// What was purged while work was under way.
     let ledger = PurgeLedger()
     let tags = KnownTags()
+    private let familiarity = Familiarity()
     let originals: CacheConfiguration.StorePolicy
     let results: CacheConfiguration.StorePolicy
     let maxEntryBytes: Int
@@ -108,6 +109,27 @@ public final class ImageTiers: Sendable {
         }
         let found = await onDisk(request.sourceKey, .original, request.sourceKeyText)
         return found?.description.contentHash == hash ? found : nil
+    }
+
+    /// Hot path: the stored picture for `request` with its source's record, if that takes no waiting.
+    ///
+    /// Nil now and then for one that is asked for again and again: who then goes the long way brings it nearer.
+    func answerNow(
+        _ request: ImageRequest, where isUsable: (DiskHit, SourceRecord) -> Bool
+    ) -> DiskHit? {
+        let kind: EntryKind = request.plan == nil ? .original : .result
+        let key = kind == .original ? request.sourceKey : request.resultKey
+        guard !isWorthKeeping(key), disk.mayContain(key, kind: kind) else { return nil }
+        let text = kind == .original ? request.sourceKeyText : request.resultKeyText
+        return disk.answerNow(key, kind: kind, keyText: text, where: isUsable)
+    }
+
+    private func isWorthKeeping(_ key: CacheKey) -> Bool {
+        (keepsFiles || results.usesMemory)
+            && familiarity.isFamiliar(key) {
+                let evictions = (results.usesMemory ? memory : files).statistics.evictions
+                return evictions[.size] != nil || evictions[.count] != nil
+            }
     }
 
     private func onDisk(_ key: CacheKey, _ kind: EntryKind, _ keyText: String) async -> Found? {

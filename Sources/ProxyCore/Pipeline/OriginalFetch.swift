@@ -10,6 +10,7 @@ final class OriginalFetch: OriginReceiving {
     private struct State {
         var head: OriginHead?
         var redirects: [OriginHead] = []
+        var refusal: OriginHead?
         var lastHop: SourceURL.Origin?
         var format: ImageFormat?
         var isUnshareable = false
@@ -59,6 +60,9 @@ final class OriginalFetch: OriginReceiving {
     /// The heads of the redirects that led here, in order; the loader bounds how many.
     var redirects: [OriginHead] { state.withLock(\.redirects) }
 
+    /// The head of the last answer that was no success, if there was one.
+    var refusal: OriginHead? { state.withLock(\.refusal) }
+
     /// Where the last redirect led; nil without one.
     var lastHop: SourceURL.Origin? { state.withLock(\.lastHop) }
 
@@ -70,6 +74,10 @@ final class OriginalFetch: OriginReceiving {
             state.redirects.append(head)
             state.lastHop = target.origin
         }
+    }
+
+    func refused(by head: OriginHead) {
+        state.withLock { $0.refusal = head }
     }
 
     func receive(head: OriginHead) throws(LoadError) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ProxyCore
 import TestSupport
 import Testing
 
@@ -46,6 +47,25 @@ struct CachingTests {
         #expect(fresh.body == Fixtures.photo(number: 2))
         #expect(fresh["Cache-Status"]?.hasSuffix("; detail=memory") == true)
         #expect(proxy.origin.count("/a.jpg") == 2)
+    }
+
+    @Test("the Date of a stored picture stays, its Age grows (RFC 9110 §6.6.1, RFC 9111 §5.1)")
+    func date() async throws {
+        let proxy = try await Proxy()
+        let own = HTTPDate(seconds: DiskCache.systemTime() - 1_000).description
+        proxy.origin.route("/a.jpg", photo("max-age=86400", more: [("Date", own)]))
+        let target = proxy.target("/a.jpg", Self.resize)
+
+        let answers = try await [proxy.get(target), proxy.get(target)]
+        let tag = try #require(answers[1]["ETag"])
+        let confirmed = try await proxy.get(target, "If-None-Match: \(tag)")
+
+        #expect(confirmed.status == 304)
+        for answer in answers + [confirmed] {
+            #expect(answer["Date"] == own)
+            #expect(answer["Age"].flatMap { Int($0) } ?? 0 >= 1_000)
+        }
+        #expect(proxy.origin.count("/a.jpg") == 1)
     }
 
     @Test("a stale picture stands in for an origin that fails, unless it must be revalidated (RFC 5861 §4)")

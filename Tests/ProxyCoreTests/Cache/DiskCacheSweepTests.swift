@@ -73,14 +73,14 @@ struct DiskCacheSweepTests {
         #expect(await disk.isLoaded())
         for number in 0..<99 {
             clock.advance(by: 1)
-            try await store(disk, "\(number)", count: 808)
+            try await store(disk, "\(number)", count: 680)
         }
         #expect(try await disk.sweep() == 0)
         clock.advance(by: 1)
         disk.touch(key("0"), kind: .result)
         for number in 99..<102 {
             clock.advance(by: 1)
-            try await store(disk, "\(number)", count: 808)
+            try await store(disk, "\(number)", count: 680)
         }
 
         try await disk.sweep()
@@ -101,7 +101,7 @@ struct DiskCacheSweepTests {
         }
         #expect(await disk.isLoaded())
 
-        for number in 0..<200 { try await store(disk, "\(number)", count: 808) }
+        for number in 0..<200 { try await store(disk, "\(number)", count: 680) }
 
         await disk.close()
         #expect(folder.entryFiles.count <= 51)

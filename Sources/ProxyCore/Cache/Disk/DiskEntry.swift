@@ -2,14 +2,15 @@
 
 /// What stands before the body in an entry's file: everything that is known of it, so that the file needs no index.
 ///
-/// Version 1, integers least significant byte first:
+/// Version 2, integers least significant byte first; version 1 lacks the snapshot, its text begins at 152:
 ///
 ///       0  "imgentry"                     56  SHA-256 of the source (32)   136  length of the key's text (4)
 ///       8  version (2)                    88  SHA-256 of the body (32)     140  CRC32C of the body (4)
 ///      10  kind (1), format (1)          120  width, height (4, 4)         144  CRC32C of bytes 0 ..< body, with
 ///      12  where the body begins (4)     128  stored at (8)                     this field as 0 (4)
 ///      16  length of the body (8)                                          148  0 (4)
-///      24  key, source's key (16, 16)                                      152  the key's text, then zeros up to the body
+///      24  key, source's key (16, 16)                                      152  snapshot of the source's record (112)
+///                                                                          264  the key's text, then zeros up to the body
 ///
 /// The body ends the file. Whatever of this does not hold exactly makes the file invalid as a whole. Pure.
 struct DiskEntry: Equatable {
@@ -19,20 +20,22 @@ struct DiskEntry: Equatable {
     let bodyLength: Int64
     /// The CRC32C of the body.
     let bodyChecksum: UInt32
-
+    /// What was known of the source when the entry was stored, where that is kept.
+    let snapshot: RecordSnapshot?
     /// Where the body begins, in bytes.
-    var bodyOffset: Int64 { Self.bodyOffset(keyText: description.keyText) ?? 0 }
+    let bodyOffset: Int64
 
     /// The length of the whole file in bytes.
     var fileLength: Int64 { bodyOffset + bodyLength }
 
-    /// The length of everything before the key's text, in bytes.
+    /// The length of everything before the key's text in version 1, and before the snapshot; in bytes.
     static let fixedLength = 152
     /// The longest text of a key that a file can hold, in bytes.
     static let maxKeyTextLength = 64 << 10
 
     private static let magic = Array("imgentry".utf8)
-    private static let version: UInt16 = 1
+    private static let version: UInt16 = 2
+    private static let versionWithoutSnapshot: UInt16 = 1
     private static let checksumPlace = 144
     private static let alignment = 64
 
@@ -40,7 +43,7 @@ struct DiskEntry: Equatable {
     static func bodyOffset(keyText: String) -> Int64? {
         let length = keyText.utf8.count
         guard length <= maxKeyTextLength else { return nil }
-        return Int64((fixedLength + length + alignment - 1) / alignment * alignment)
+        return Int64((fixedLength + RecordSnapshot.length + length + alignment - 1) / alignment * alignment)
     }
 
     // MARK: - Writing
@@ -64,6 +67,8 @@ struct DiskEntry: Equatable {
         writer.append(UInt32(description.keyText.utf8.count))
         writer.append(bodyChecksum)
         writer.append(UInt64(0))
+        if let snapshot { snapshot.append(to: &writer) }
+        writer.pad(to: Self.fixedLength + RecordSnapshot.length)
         writer.append(contentsOf: description.keyText.utf8)
         writer.pad(to: Int(bodyOffset))
         writer.overwrite(Checksum.crc32c(writer.bytes), at: Self.checksumPlace)
@@ -77,7 +82,7 @@ struct DiskEntry: Equatable {
         guard bytes.starts(with: magic) else { return nil }
         var reader = LittleEndianReader(Array(bytes.prefix(16))[12...])
         guard let offset = reader.integer(UInt32.self) else { return nil }
-        let longest = fixedLength + maxKeyTextLength + alignment
+        let longest = fixedLength + RecordSnapshot.length + maxKeyTextLength + alignment
         return (fixedLength...longest).contains(Int(offset)) ? Int(offset) : nil
     }
 
@@ -93,16 +98,31 @@ struct DiskEntry: Equatable {
     }
 
     /// Collects what goes before a body.
-    init(description: EntryDescription, bodyLength: Int64, bodyChecksum: UInt32) {
+    init(
+        description: EntryDescription, bodyLength: Int64, bodyChecksum: UInt32,
+        snapshot: RecordSnapshot? = nil
+    ) {
+        let offset = Self.bodyOffset(keyText: description.keyText) ?? 0
+        self.init(description, bodyLength, bodyChecksum, snapshot, bodyOffset: offset)
+    }
+
+    private init(
+        _ description: EntryDescription, _ bodyLength: Int64, _ bodyChecksum: UInt32,
+        _ snapshot: RecordSnapshot?,
+        bodyOffset: Int64
+    ) {
         self.description = description
         self.bodyLength = bodyLength
         self.bodyChecksum = bodyChecksum
+        self.snapshot = snapshot
+        self.bodyOffset = bodyOffset
     }
 
     private static func parse(_ bytes: ArraySlice<UInt8>) -> DiskEntry? {
         var reader = LittleEndianReader(bytes)
         guard reader.take(magic.count)?.elementsEqual(magic) == true,
-            reader.integer(UInt16.self) == version,
+            let version = reader.integer(UInt16.self),
+            version == Self.version || version == versionWithoutSnapshot,
             let kind = reader.integer(UInt8.self).flatMap(EntryKind.init(rawValue:)),
             let format = reader.integer(UInt8.self).flatMap(ImageFormat.init(storedCode:)),
             let bodyOffset = reader.integer(UInt32.self), Int(bodyOffset) == bytes.count,
@@ -113,6 +133,7 @@ struct DiskEntry: Equatable {
             let storedAt = reader.integer(Int64.self),
             let textLength = reader.integer(UInt32.self), let bodyChecksum = reader.integer(UInt32.self),
             reader.integer(UInt32.self) != nil, reader.integer(UInt32.self) == 0,
+            let kept = reader.take(version == Self.version ? RecordSnapshot.length : 0),
             let text = reader.take(Int(textLength)),
             let keyText = String(validating: text, as: UTF8.self)
         else { return nil }
@@ -120,7 +141,8 @@ struct DiskEntry: Equatable {
             kind: kind, key: key, keyText: keyText, sourceKey: sourceKey, sourceHash: sourceHash,
             contentHash: contentHash, format: format, width: Int(width), height: Int(height),
             storedAt: storedAt)
-        return DiskEntry(description: description, bodyLength: bodyLength, bodyChecksum: bodyChecksum)
+        return DiskEntry(
+            description, bodyLength, bodyChecksum, RecordSnapshot(kept), bodyOffset: Int64(bodyOffset))
     }
 }
 

@@ -2,6 +2,7 @@
 
 import Foundation
 import GRDB
+import Synchronization
 
 extension DiskIndex {
     /// Makes all changes or none, and returns by how much the tally changes.
@@ -80,31 +81,6 @@ extension DiskIndex {
         ])
     }
 
-    private func save(_ record: SourceRecord, at time: Int64, _ db: Database, _ tally: inout DiskTally) throws
-    {
-        try deleteRecord(record.key, db, &tally)
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO source (high, low, keyText, contentHash, byteCount, format, entityTag, lastModified,
-                    responseTime, initialAge, freshnessLifetime, directives, savedAt,
-                    staleWhileRevalidate, staleIfError, reuseFields)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """
-        ).execute(arguments: [
-            record.key.highBits, record.key.lowBits, record.keyText, Data(record.contentHash.bytes),
-            record.byteCount, record.format.rawValue, record.entityTag, record.lastModified,
-            record.responseTime, record.initialAge, record.freshnessLifetime, record.directives.rawValue,
-            time, record.staleWhileRevalidate, record.staleIfError, record.reuseFields,
-        ])
-        tally.records += 1
-    }
-
-    private func deleteRecord(_ key: CacheKey, _ db: Database, _ tally: inout DiskTally) throws {
-        try db.cachedStatement(sql: "DELETE FROM source WHERE low = ? AND high = ?")
-            .execute(arguments: [key.lowBits, key.highBits])
-        tally.records -= db.changesCount
-    }
-
     private func link(_ link: TagLink, at time: Int64, _ db: Database) throws {
         try db.cachedStatement(
             sql:
@@ -132,18 +108,6 @@ extension DiskIndex {
         }
     }
 
-    /// Forgets the records that were saved longest ago, at most `limit`; how many those were.
-    func deleteOldestRecords(limit: Int) throws(DiskCacheError) -> Int {
-        try translating {
-            try pool.write { db in
-                try db.execute(
-                    sql: "DELETE FROM source WHERE id IN (SELECT id FROM source ORDER BY savedAt LIMIT ?)",
-                    arguments: [limit])
-                return db.changesCount
-            }
-        }
-    }
-
     /// Gives at most `limit` unused pages back to the file system; false when there are none.
     func giveBackPages(limit: Int) throws(DiskCacheError) -> Bool {
         try translating {
@@ -153,5 +117,160 @@ extension DiskIndex {
                 return true
             }
         }
+    }
+}
+
+/// Source records. Each row carries a checksum of itself: a page that is altered on disk may well be sound SQLite, and a
+/// record with another picture's hash or lifetime would be believed.
+extension DiskIndex {
+    private static let columns = """
+        keyText, contentHash, byteCount, format, entityTag, lastModified, responseTime, initialAge,
+        freshnessLifetime, directives, staleWhileRevalidate, staleIfError, reuseFields, checksum
+        """
+
+    /// A source's record; nil when there is none, or its row has been altered.
+    func record(for key: CacheKey) throws(DiskCacheError) -> SourceRecord? {
+        try translating {
+            // One statement is a snapshot of its own; a transaction around it would double its price.
+            try pool.unsafeRead { try record(for: key, $0) }
+        }
+    }
+
+    private func record(for key: CacheKey, _ db: Database) throws -> SourceRecord? {
+        let statement = try db.cachedStatement(
+            sql: "SELECT \(Self.columns) FROM source WHERE low = ? AND high = ?")
+        return try Row.fetchOne(statement, arguments: [key.lowBits, key.highBits])
+            .flatMap { SourceRecord(key: key, row: $0) }
+    }
+
+    /// Puts a record in place of an earlier one; one that says the same stays.
+    func save(_ record: SourceRecord, at time: Int64, _ db: Database, _ tally: inout DiskTally) throws {
+        guard try self.record(for: record.key, db) != record else {
+            try db.cachedStatement(sql: "UPDATE source SET savedAt = ? WHERE low = ? AND high = ?")
+                .execute(arguments: [time, record.key.lowBits, record.key.highBits])
+            return
+        }
+        let before = tally.records
+        try deleteRecord(record.key, db, &tally)
+        let isSuperseding = try tally.records < before || hasEntries(olderThan: record, db)
+        if isSuperseding { superseded.insert(record.key) }
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO source (\(Self.columns), high, low, savedAt, isSuperseding)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            record.keyText, Data(record.contentHash.bytes), record.byteCount, record.format.rawValue,
+            record.entityTag, record.lastModified, record.responseTime, record.initialAge,
+            record.freshnessLifetime, record.directives.rawValue, record.staleWhileRevalidate,
+            record.staleIfError, record.reuseFields, record.rowChecksum, record.key.highBits,
+            record.key.lowBits, time, isSuperseding,
+        ])
+        tally.records += 1
+    }
+
+    /// Whether files may hold what was known of the source before.
+    private func hasEntries(olderThan record: SourceRecord, _ db: Database) throws -> Bool {
+        let statement = try db.cachedStatement(
+            sql: "SELECT 1 FROM entry WHERE sourceLow = ? AND sourceHigh = ? AND storedAt < ? LIMIT 1")
+        let key = record.key
+        return try Int.fetchOne(statement, arguments: [key.lowBits, key.highBits, record.responseTime]) != nil
+    }
+
+    func deleteRecord(_ key: CacheKey, _ db: Database, _ tally: inout DiskTally) throws {
+        try db.cachedStatement(sql: "DELETE FROM source WHERE low = ? AND high = ?")
+            .execute(arguments: [key.lowBits, key.highBits])
+        tally.records -= db.changesCount
+    }
+
+    /// Forgets the records that were saved longest ago, at most `limit`; how many those were.
+    ///
+    /// With one that superseded what files say, nobody could tell that any more: then no file is believed.
+    func deleteOldestRecords(limit: Int) throws(DiskCacheError) -> Int {
+        try translating {
+            try pool.write { db in
+                let flags = try Bool.fetchAll(
+                    db,
+                    sql: """
+                        DELETE FROM source WHERE id IN (SELECT id FROM source ORDER BY savedAt LIMIT ?)
+                        RETURNING isSuperseding
+                        """,
+                    arguments: [limit])
+                if flags.contains(true) { try beginEpoch(db) }
+                return flags.count
+            }
+        }
+    }
+
+    // MARK: - What files say of records
+
+    /// Has no snapshot in any file believed that was made before now.
+    func beginEpoch() throws(DiskCacheError) {
+        try translating { try pool.write { try beginEpoch($0) } }
+    }
+
+    private func beginEpoch(_ db: Database) throws {
+        // Before the commit: a file that is sealed meanwhile has the new epoch at the earliest when the old is void.
+        currentEpoch.store(try Self.setEpoch(db), ordering: .releasing)
+    }
+
+    /// A new epoch, 1 or more, written where SQLite keeps a number for its users.
+    static func setEpoch(_ db: Database) throws -> UInt32 {
+        let epoch = UInt32.random(in: 1...UInt32(Int32.max))
+        try db.execute(sql: "PRAGMA user_version = \(epoch)")
+        return epoch
+    }
+
+    /// Adds every source whose record has superseded what files say.
+    func loadSuperseded(_ db: Database) throws {
+        let rows = try Row.fetchCursor(db, sql: "SELECT high, low FROM source WHERE isSuperseding = 1")
+        while let row = try rows.next() {
+            superseded.insert(CacheKey(highBits: row[0], lowBits: row[1]))
+        }
+        superseded.markComplete()
+    }
+}
+
+extension SourceRecord {
+    /// The CRC32C of all that a row says, each value with its length or with a mark for none.
+    fileprivate var rowChecksum: Int64 {
+        var writer = LittleEndianWriter()
+        writer.append(key)
+        writer.append(contentsOf: contentHash.bytes)
+        for number in [
+            Int64(byteCount), responseTime, initialAge, freshnessLifetime, Int64(directives.rawValue),
+        ] {
+            writer.append(number)
+        }
+        for number in [staleWhileRevalidate, staleIfError] {
+            writer.append(UInt8(number == nil ? 0 : 1))
+            writer.append(number ?? 0)
+        }
+        for text in [keyText, format.rawValue, entityTag, lastModified, reuseFields] {
+            writer.append(Int64(text?.utf8.count ?? -1))
+            writer.append(contentsOf: (text ?? "").utf8)
+        }
+        return Int64(Checksum.crc32c(writer.bytes))
+    }
+
+    /// Reads a row of `columns`; nil for one that was altered. Rows of before version 4 have no checksum.
+    fileprivate init?(key: CacheKey, row: Row) {
+        // Types first: an altered row may hold anything anywhere.
+        guard let keyText = String.fromDatabaseValue(row[0]), let hash = Data.fromDatabaseValue(row[1]),
+            let contentHash = ContentHash(bytes: Array(hash)), let byteCount = Int.fromDatabaseValue(row[2]),
+            let format = String.fromDatabaseValue(row[3]).flatMap(ImageFormat.init(rawValue:)),
+            let responseTime = Int64.fromDatabaseValue(row[6]), let age = Int64.fromDatabaseValue(row[7]),
+            let lifetime = Int64.fromDatabaseValue(row[8]), let bits = UInt32.fromDatabaseValue(row[9]),
+            let reuseFields = String.fromDatabaseValue(row[12])
+        else { return nil }
+        self.init(
+            key: key, keyText: keyText, contentHash: contentHash, byteCount: byteCount, format: format,
+            entityTag: String.fromDatabaseValue(row[4]), lastModified: String.fromDatabaseValue(row[5]),
+            responseTime: responseTime, initialAge: age, freshnessLifetime: lifetime,
+            directives: Directives(rawValue: bits),
+            staleWhileRevalidate: Int64.fromDatabaseValue(row[10]),
+            staleIfError: Int64.fromDatabaseValue(row[11]), reuseFields: reuseFields)
+        let checksum: DatabaseValue = row[13]
+        guard checksum.isNull || Int64.fromDatabaseValue(checksum) == rowChecksum else { return nil }
     }
 }

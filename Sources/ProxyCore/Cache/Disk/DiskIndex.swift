@@ -21,6 +21,12 @@ final class DiskIndex: Sendable {
     private let configuration: DiskCacheConfiguration
     private let ageColumn: String
     let accessPrecision: Int64
+    /// Sources whose entries' files may say something outdated of them.
+    let superseded = SupersededSources()
+    let currentEpoch = Atomic<UInt32>(0)
+
+    /// Names the time in which what files say of their sources is known to be right or superseded; never 0.
+    var epoch: UInt32 { currentEpoch.load(ordering: .acquiring) }
 
     /// The database; another one after `replace`.
     var pool: DatabasePool { current.withLock { $0 } }
@@ -32,17 +38,23 @@ final class DiskIndex: Sendable {
         accessPrecision = Int64(configuration.limits.accessPrecision.seconds)
         self.path = path
         self.configuration = configuration
-        current = Mutex(try Self.open(path, configuration, ageColumn: ageColumn))
+        let (pool, epoch) = try Self.open(path, configuration, ageColumn: ageColumn)
+        current = Mutex(pool)
+        currentEpoch.store(epoch, ordering: .releasing)
     }
 
     private static func open(
         _ path: String, _ configuration: DiskCacheConfiguration, ageColumn: String
-    ) throws(DiskCacheError) -> DatabasePool {
+    ) throws(DiskCacheError) -> (DatabasePool, epoch: UInt32) {
         _ = usesOwnMemory
         do {
             let pool = try DatabasePool(path: path, configuration: settings(configuration.limits))
             try migrate(pool, ageColumn: ageColumn)
-            return pool
+            let epoch = try pool.write { db in
+                let known = try UInt32.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+                return known == 0 ? try setEpoch(db) : known
+            }
+            return (pool, epoch)
         } catch {
             throw translate(error)
         }
@@ -52,8 +64,9 @@ final class DiskIndex: Sendable {
     func reopen() throws(DiskCacheError) {
         // Lost: what kept it from being closed; its file is not ours any more.
         try? pool.close()
-        let new = try Self.open(path, configuration, ageColumn: ageColumn)
+        let (new, epoch) = try Self.open(path, configuration, ageColumn: ageColumn)
         current.withLock { $0 = new }
+        currentEpoch.store(epoch, ordering: .releasing)
     }
 
     /// Has SQLite keep the WAL's index in memory of the process, not in a file that is mapped.
@@ -93,6 +106,7 @@ final class DiskIndex: Sendable {
         migrator.registerMigration("1") { try $0.execute(sql: schema) }
         migrator.registerMigration("2") { try $0.execute(sql: staleServing) }
         migrator.registerMigration("3") { try $0.execute(sql: tags) }
+        migrator.registerMigration("4") { try $0.execute(sql: checksums) }
         guard try !pool.read(migrator.hasBeenSuperseded) else {
             throw DiskCacheError.index("made by a later version")
         }
@@ -139,6 +153,13 @@ final class DiskIndex: Sendable {
         CREATE INDEX tagByAge ON tag (seenAt);
         """
 
+    /// A record's checksum, and whether it has superseded what files of its source say (see `SupersededSources`).
+    private static let checksums = """
+        ALTER TABLE source ADD COLUMN checksum INTEGER;
+        ALTER TABLE source ADD COLUMN isSuperseding INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX sourceSuperseding ON source (high, low) WHERE isSuperseding = 1;
+        """
+
     /// Only the column that age is counted from is worth an index; the other's goes when the setting changes.
     private static func indexByAge(_ db: Database, _ column: String) throws {
         for other in ["accessedAt", "storedAt"] where other != column {
@@ -157,6 +178,7 @@ final class DiskIndex: Sendable {
             try pool.read { db in
                 let records = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM source") ?? 0
                 begun()
+                try loadSuperseded(db)
                 let rows = try Row.fetchCursor(db, sql: "SELECT high, low, kind, bytes FROM entry")
                 while let row = try rows.next() {
                     guard let id = EntryID(row) else { continue }
@@ -187,24 +209,6 @@ final class DiskIndex: Sendable {
             """
         return try translating {
             try pool.read { db in try Row.fetchAll(db, sql: sql).compactMap(IndexEntry.init) }
-        }
-    }
-
-    /// A source's record; nil when there is none.
-    func record(for key: CacheKey) throws(DiskCacheError) -> SourceRecord? {
-        try translating {
-            // One statement is a snapshot of its own; a transaction around it would double its price.
-            try pool.unsafeRead { db in
-                let statement = try db.cachedStatement(
-                    sql: """
-                        SELECT keyText, contentHash, byteCount, format, entityTag, lastModified,
-                            responseTime, initialAge, freshnessLifetime, directives,
-                            staleWhileRevalidate, staleIfError, reuseFields
-                        FROM source WHERE low = ? AND high = ?
-                        """)
-                return try Row.fetchOne(statement, arguments: [key.lowBits, key.highBits])
-                    .flatMap { SourceRecord(key: key, row: $0) }
-            }
         }
     }
 
@@ -253,7 +257,7 @@ extension CacheKey {
     /// The low half as SQLite keeps it.
     var lowBits: Int64 { Int64(bitPattern: low) }
 
-    fileprivate init(highBits: Int64, lowBits: Int64) {
+    init(highBits: Int64, lowBits: Int64) {
         self.init(high: UInt64(bitPattern: highBits), low: UInt64(bitPattern: lowBits))
     }
 }
@@ -272,17 +276,5 @@ extension IndexEntry {
         self.init(
             id: id, sourceKey: CacheKey(highBits: row[3], lowBits: row[4]), bytes: row[5], storedAt: row[6],
             accessedAt: row[7])
-    }
-}
-
-extension SourceRecord {
-    fileprivate init?(key: CacheKey, row: Row) {
-        guard let hash = ContentHash(bytes: Array(row[1] as Data)), let format = ImageFormat(rawValue: row[3])
-        else { return nil }
-        self.init(
-            key: key, keyText: row[0], contentHash: hash, byteCount: row[2], format: format,
-            entityTag: row[4], lastModified: row[5], responseTime: row[6], initialAge: row[7],
-            freshnessLifetime: row[8], directives: Directives(rawValue: row[9]),
-            staleWhileRevalidate: row[10], staleIfError: row[11], reuseFields: row[12])
     }
 }

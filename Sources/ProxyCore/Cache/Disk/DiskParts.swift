@@ -56,6 +56,8 @@ final class DiskParts: Sendable {
             isNew = true
         }
         needsScan = isNew || lock.wasCutOff
+        // What the index knew to be superseded may not have reached the disk.
+        if lock.wasCutOff { try Self.withRoom(folder, ballast, limits, index.beginEpoch) }
         ballast.fill()
         if isNew, folder.hasEntries { monitor.tell(.indexReplaced) }
     }

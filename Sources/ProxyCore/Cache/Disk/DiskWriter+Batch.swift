@@ -108,6 +108,8 @@ extension DiskWriter {
         settle(&pending)
         // While files are looked through, the index does not know them all.
         while try stepScan() {}
+        // A file that should outlive the purge is believed no more.
+        parts.index.superseded.insert(key)
         var count = 0
         while true {
             let entries = try parts.index.entries(ofSource: key, limit: parts.configuration.limits.batchSize)

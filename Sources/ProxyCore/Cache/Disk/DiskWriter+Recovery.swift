@@ -29,6 +29,8 @@ extension DiskWriter {
         }
         try DiskIndex.setAside(in: parts.folder)
         try parts.index.reopen()
+        // The new index has an epoch of its own: no file of before is believed.
+        parts.index.superseded.markComplete()
         parts.entries.markIncomplete()
         parts.entries.removeAll()
         parts.counters.resetTally()

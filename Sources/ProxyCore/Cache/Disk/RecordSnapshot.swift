@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an entry's file keeps of its source's record, so that a fresh picture is answered from the file alone.
+///
+/// As the record was when the entry was stored. It counts only as long as the index has the epoch in which it was made
+/// and no other record of the source is known since; what only a revalidation needs is left out. Pure.
+///
+/// 112 bytes, integers least significant byte first: epoch (4), directives (4), the source's format (1), length of
+/// `Last-Modified` (1), 0 (2), then in 8 bytes each time of response, initial age, lifetime, `stale-while-revalidate` and
+/// `stale-if-error` (−1 for none) and the source's length; then `Last-Modified` (48), filled up with zeros.
+struct RecordSnapshot: Equatable {
+    /// Of the index when it was made; never 0, which stands for no snapshot.
+    let epoch: UInt32
+    let directives: SourceRecord.Directives
+    let format: ImageFormat
+    let responseTime: Int64
+    let initialAge: Int64
+    let freshnessLifetime: Int64
+    let staleWhileRevalidate: Int64?
+    let staleIfError: Int64?
+    let byteCount: Int
+    let lastModified: String?
+
+    /// How much of a file it takes, in bytes.
+    static let length = 112
+    private static let maxDateLength = 48
+
+    /// What is worth keeping of a record; nil where that does not fit.
+    init?(of record: SourceRecord, epoch: UInt32) {
+        guard epoch != 0, !record.directives.contains(.seeded),
+            record.lastModified?.utf8.count ?? 0 <= Self.maxDateLength,
+            record.staleWhileRevalidate ?? 0 >= 0, record.staleIfError ?? 0 >= 0
+        else { return nil }
+        self.epoch = epoch
+        directives = record.directives
+        format = record.format
+        responseTime = record.responseTime
+        initialAge = record.initialAge
+        freshnessLifetime = record.freshnessLifetime
+        staleWhileRevalidate = record.staleWhileRevalidate
+        staleIfError = record.staleIfError
+        byteCount = record.byteCount
+        lastModified = record.lastModified
+    }
+
+    /// The record as far as it is kept: without entity tag, fields for a 304, and the source's text.
+    func record(of entry: EntryDescription) -> SourceRecord {
+        SourceRecord(
+            key: entry.sourceKey, keyText: entry.kind == .original ? entry.keyText : "",
+            contentHash: entry.sourceHash, byteCount: byteCount, format: format, lastModified: lastModified,
+            responseTime: responseTime, initialAge: initialAge, freshnessLifetime: freshnessLifetime,
+            directives: directives, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError)
+    }
+
+    // MARK: - As bytes
+
+    func append(to writer: inout LittleEndianWriter) {
+        let end = writer.bytes.count + Self.length
+        writer.append(epoch)
+        writer.append(directives.rawValue)
+        writer.append(format.storedCode)
+        writer.append(UInt8(lastModified?.utf8.count ?? 0))
+        writer.append(UInt16(0))
+        for number in [
+            responseTime, initialAge, freshnessLifetime, staleWhileRevalidate ?? -1, staleIfError ?? -1,
+            Int64(byteCount),
+        ] {
+            writer.append(number)
+        }
+        writer.append(contentsOf: (lastModified ?? "").utf8)
+        writer.pad(to: end)
+    }
+
+    /// Reads what `append` wrote, from its own bytes; nil for zeros, or what makes no sense.
+    init?(_ bytes: ArraySlice<UInt8>) {
+        var reader = LittleEndianReader(bytes)
+        guard let epoch = reader.integer(UInt32.self), epoch != 0, let bits = reader.integer(UInt32.self),
+            let format = reader.integer(UInt8.self).flatMap(ImageFormat.init(storedCode:)),
+            let dateLength = reader.integer(UInt8.self), reader.integer(UInt16.self) == 0,
+            let responseTime = reader.integer(Int64.self), let initialAge = reader.integer(Int64.self),
+            let lifetime = reader.integer(Int64.self), let whileRevalidate = reader.integer(Int64.self),
+            let ifError = reader.integer(Int64.self), let byteCount = reader.integer(Int64.self),
+            let date = reader.take(Int(dateLength)).flatMap({ String(validating: $0, as: UTF8.self) })
+        else { return nil }
+        self.epoch = epoch
+        directives = SourceRecord.Directives(rawValue: bits)
+        self.format = format
+        self.responseTime = responseTime
+        self.initialAge = initialAge
+        freshnessLifetime = lifetime
+        staleWhileRevalidate = whileRevalidate < 0 ? nil : whileRevalidate
+        staleIfError = ifError < 0 ? nil : ifError
+        self.byteCount = Int(byteCount)
+        lastModified = date.isEmpty ? nil : date
+    }
+}

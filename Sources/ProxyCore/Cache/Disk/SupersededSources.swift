@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// Sources of which another record is known than the one that went into their entries' files.
+///
+/// A Bloom filter of fixed size: it may take a source for superseded that is not, which costs a read of the index, and never
+/// errs the other way. Says "superseded" of every source until what the index knows has been added. Safe from any thread.
+final class SupersededSources: Sendable {
+    private let words: Mutex<[UInt64]>
+    private let isComplete = Atomic(false)
+
+    /// A mebibyte: with a million sources in it, one in ten others is taken for one.
+    private static let bitCount: UInt64 = 1 << 23
+    /// The bits that stand for a source.
+    private static let bitsPerSource: UInt64 = 3
+
+    init() {
+        words = Mutex([UInt64](repeating: 0, count: Int(Self.bitCount / 64)))
+    }
+
+    /// Hot path: whether the record in a file of the source may be out of date.
+    func mayContain(_ source: CacheKey) -> Bool {
+        guard isComplete.load(ordering: .acquiring) else { return true }
+        return words.withLock { words in
+            (0..<Self.bitsPerSource).allSatisfy { number in
+                let bit = Self.bit(number, of: source)
+                return words[Int(bit / 64)] & (1 << (bit % 64)) != 0
+            }
+        }
+    }
+
+    /// Adds a source, for as long as the process lives.
+    func insert(_ source: CacheKey) {
+        words.withLock { words in
+            for number in 0..<Self.bitsPerSource {
+                let bit = Self.bit(number, of: source)
+                words[Int(bit / 64)] |= 1 << (bit % 64)
+            }
+        }
+    }
+
+    /// Declares that every source that the index knows to be superseded has been added.
+    func markComplete() {
+        isComplete.store(true, ordering: .releasing)
+    }
+
+    /// Keys are evenly spread, so two halves make as many independent places as are wanted.
+    private static func bit(_ number: UInt64, of source: CacheKey) -> UInt64 {
+        (source.low &+ number &* (source.high | 1)) % bitCount
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension ImagePipeline {
+    /// Hot path: a fresh picture of the disk tier, answered from its file and what the kernel has in memory.
+    ///
+    /// A handful of system calls, no task, no index. Nil where that is not enough to tell, whatever the reason: then
+    /// `response` finds out.
+    public func storedResponse(for request: ImageRequest) -> ImageResponse? {
+        let isPlain = request.plan == nil
+        guard request.delivery.tags.isEmpty, request.delivery.options.isEmpty,
+            !isPlain || request.mayPassThrough, tiers.peek(request.resultKey) == nil
+        else { return nil }
+        let now = clock()
+        let found = tiers.answerNow(request) { hit, record in
+            !(isPlain && hit.description.format == .svg)
+                && freshness.reuse(of: record, at: now, for: .none) == .fresh
+        }
+        guard let found, let record = found.record else { return nil }
+        var response = ImageResponse(
+            description: found.description, record: record, body: found.body, provenance: .disk)
+        response.isStored = true
+        return response
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import HTTPServer
+
+@Suite("The Date of an answer")
+struct DateTests {
+    @Test("stays what the handler says, where it says one (RFC 9110 §6.6.1)")
+    func ownDate() async throws {
+        let own = "Mon, 07 Nov 1994 08:49:37 GMT"
+        let server = try TestServer { request in
+            var (fields, response) = (HTTPFields(), text("x"))
+            if let value = FieldValue(own) { fields.append(.date, value) }
+            if request.target == "/prepared" {
+                response.prepared = PreparedFields(fields)
+            } else {
+                response.fields.append(fields)
+            }
+            return .now(response)
+        }
+        try await onThread {
+            let client = try server.client()
+            for target in ["/prepared", "/plain"] {
+                try client.send(get(target))
+                let answer = try client.answer()
+                #expect(answer.fields.filter { $0.name == "Date" }.map(\.value) == [own])
+            }
+        }
+    }
+}

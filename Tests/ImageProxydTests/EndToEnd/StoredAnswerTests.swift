@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+/// What a restarted daemon answers from files, before anything is in memory.
+@Suite("Answers from files")
+struct StoredAnswerTests {
+    private static let resize = "transform=resize:30x20&format=png"
+    private static let fresh = [("Cache-Control", "max-age=600")]
+
+    private func restarted(_ proxy: Proxy, results: String = "disk") async throws -> Proxy {
+        try await stop(proxy)
+        return try await Proxy(results: results, in: proxy.folder, origin: proxy.origin)
+    }
+
+    private func stop(_ proxy: Proxy) async throws {
+        proxy.daemon.send(signal: 15)
+        _ = try await proxy.daemon.exitCode()
+    }
+
+    @Test(
+        "are the same as those that made them, with their validators, ranges and heads",
+        arguments: ["", resize])
+    func same(parameters: String) async throws {
+        var proxy = try await Proxy(results: "disk")
+        let modified = ("Last-Modified", "Sun, 06 Nov 1994 08:49:37 GMT")
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fresh + [modified]))
+        let target = proxy.target("/a.jpg", parameters)
+        _ = try await proxy.get(target)
+        let first = try await proxy.get(target)
+
+        proxy = try await restarted(proxy)
+        let again = try await proxy.get(target)
+        proxy = try await restarted(proxy)
+        let tag = try #require(first["ETag"])
+        let confirmed = try await proxy.get(target, "If-None-Match: \(tag)")
+        proxy = try await restarted(proxy)
+        let part = try await proxy.get(target, "Range: bytes=10-19")
+
+        #expect(again.status == 200 && again.body == first.body)
+        for name in [
+            "ETag", "Last-Modified", "Content-Type", "Cache-Control", "Date", "Vary", "Content-Disposition",
+            "Content-Security-Policy",
+        ] {
+            #expect(again[name] == first[name], "\(name)")
+        }
+        #expect(again["Cache-Status"]?.hasSuffix("; detail=disk") == true)
+        #expect(confirmed.status == 304 && confirmed.body.isEmpty && confirmed["ETag"] == tag)
+        #expect(part.status == 206 && part.body == Array(first.body[10..<20]))
+        #expect(proxy.origin.count("/a.jpg") == 1)
+    }
+
+    @Test("stop with a purge by tag, also behind another restart", arguments: ["", "&" + resize])
+    func purgedByTag(parameters: String) async throws {
+        var proxy = try await Proxy(results: "disk")
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fresh))
+        let target = proxy.target("/a.jpg", String(parameters.dropFirst()))
+        _ = try await proxy.get(target)
+        _ = try await proxy.get(target + "&tag=x")
+        proxy = try await restarted(proxy)
+
+        #expect(try await proxy.administer("DELETE", "/cache?tag=x").status == 200)
+        proxy = try await restarted(proxy)
+        let before = proxy.origin.count("/a.jpg")
+        let answer = try await proxy.get(target)
+
+        #expect(answer.status == 200)
+        #expect(proxy.origin.count("/a.jpg") == before + 1)
+    }
+
+    @Test("hold to the newest that is known of the source: a refresh under another name counts for all")
+    func refreshed() async throws {
+        var proxy = try await Proxy(results: "disk")
+        proxy.origin.route(
+            "/a.jpg",
+            inTurn: [
+                .body(Fixtures.photo, fields: Self.fresh),
+                .body(Fixtures.photo(number: 2), fields: Self.fresh),
+            ])
+        let target = proxy.target("/a.jpg", Self.resize)
+        let first = try await proxy.get(target)
+        try await stop(proxy)
+        proxy = try await Proxy(
+            settings: "\"freshness\": {\"clientDirectives\": true}", results: "disk", in: proxy.folder,
+            origin: proxy.origin)
+        _ = try await proxy.get(proxy.target("/a.jpg"), "Cache-Control: no-cache")
+        proxy = try await restarted(proxy)
+
+        let second = try await proxy.get(target)
+
+        #expect(first.status == 200 && second.status == 200)
+        #expect(second["Cache-Status"]?.hasSuffix("; detail=original") == true)
+        #expect(proxy.origin.count("/a.jpg") == 2)
+    }
+}

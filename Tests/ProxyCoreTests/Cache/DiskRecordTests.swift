@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+/// What files and index say of a source, and which of them is believed.
+@Suite("Disk tier: records")
+struct DiskRecordTests {
+    let folder: TemporaryDirectory
+    private let clock = SteppedClock()
+    private let body = bytes(64)
+    private let noMemory = { (configuration: inout DiskCacheConfiguration) in
+        configuration.limits.maxRecordsInMemory = 0
+    }
+
+    init() throws {
+        folder = try TemporaryDirectory()
+    }
+
+    private func open() async throws -> DiskCache {
+        let disk = try openDisk(folder, clock, noMemory)
+        #expect(await disk.isLoaded())
+        return disk
+    }
+
+    private func store(_ name: String, as record: SourceRecord, in disk: DiskCache) async throws {
+        let description = describe(name, source: record.keyText, body: body, storedAt: record.responseTime)
+        try await disk.store(description, body: body, record: record)
+        try await disk.save(record)
+    }
+
+    private func answer(_ disk: DiskCache, _ name: String = "a") -> DiskHit? {
+        disk.answerNow(key(name), kind: .result, keyText: name) { _, _ in true }
+    }
+
+    @Test(
+        "An entry is answered from its file alone, with what its source's record says of freshness",
+        arguments: [false, true])
+    func fromFile(afterRestart: Bool) async throws {
+        var disk = try await open()
+        let stored = record("source")
+        try await store("a", as: stored, in: disk)
+        if afterRestart {
+            await disk.close()
+            disk = try await open()
+        }
+
+        let hit = try #require(answer(disk))
+
+        #expect(try hit.body.readAll() == body)
+        let known = try #require(hit.record)
+        #expect(known.isFresh(at: 1_000_050) && !known.isFresh(at: 1_000_057))
+        #expect(known.lastModified == stored.lastModified && known.directives == stored.directives)
+        #expect(known.staleIfError == 9 && known.staleWhileRevalidate == nil && known.byteCount == 7)
+        await disk.close()
+    }
+
+    @Test(
+        "Another record of the source has the files believed no more, also after a restart",
+        arguments: [false, true])
+    func superseded(afterRestart: Bool) async throws {
+        var disk = try await open()
+        try await store("a", as: record("source"), in: disk)
+        try await store("b", as: record("other"), in: disk)
+        var purged = record("source")
+        purged.directives.insert(.purged)
+        try await disk.save(purged)
+        if afterRestart {
+            await disk.close()
+            disk = try await open()
+        }
+
+        #expect(answer(disk) == nil)
+        #expect(answer(disk, "b") != nil)
+        #expect(await disk.sourceRecord(for: key("source")) == purged)
+        await disk.close()
+    }
+
+    @Test("The same record again changes nothing")
+    func sameRecord() async throws {
+        let disk = try await open()
+        try await store("a", as: record("source"), in: disk)
+        try await disk.save(record("source"))
+
+        #expect(answer(disk) != nil)
+        await disk.close()
+    }
+
+    @Test("A new record of a source that the index had forgotten supersedes the older files")
+    func forgotten() async throws {
+        let disk = try await open()
+        try await store("a", as: record("source"), in: disk)
+        try await disk.removeRecord(of: key("source"))
+        var later = record("source", content: "changed")
+        later.responseTime += 10
+        try await disk.save(later)
+
+        #expect(answer(disk) == nil)
+        await disk.close()
+    }
+
+    @Test("A new index believes no file of before")
+    func newIndex() async throws {
+        var disk = try await open()
+        try await store("a", as: record("source"), in: disk)
+        await disk.close()
+        try folder.remove("cache/index.sqlite")
+        disk = try await open()
+
+        #expect(answer(disk) == nil)
+        #expect(try await disk.lookUp(key("a"), kind: .result, keyText: "a") != nil)
+        await disk.close()
+    }
+
+    @Test("When a record that superseded others is forgotten for room, no file of before is believed")
+    func trimmed() async throws {
+        let disk = try await open()
+        try await store("a", as: record("source"), in: disk)
+        try await store("b", as: record("other"), in: disk)
+        var purged = record("source")
+        purged.directives.insert(.purged)
+        try await disk.save(purged)
+
+        #expect(try disk.parts.index.deleteOldestRecords(limit: 10) == 2)
+
+        #expect(answer(disk) == nil && answer(disk, "b") == nil)
+        await disk.close()
+    }
+
+    @Test("What a read-only folder has says nothing of freshness in a file of ours")
+    func seeded() {
+        var seeded = record("source")
+        seeded.directives.insert(.seeded)
+
+        #expect(RecordSnapshot(of: seeded, epoch: 1) == nil)
+    }
+
+    @Test("A snapshot is read back as it was written; one that does not fit is none")
+    func snapshots() throws {
+        var long = record("source")
+        long.lastModified = String(repeating: "x", count: 49)
+        #expect(RecordSnapshot(of: long, epoch: 1) == nil && RecordSnapshot(of: record(), epoch: 0) == nil)
+        let snapshot = try #require(RecordSnapshot(of: record(), epoch: 7))
+        var writer = LittleEndianWriter()
+        snapshot.append(to: &writer)
+
+        #expect(writer.bytes.count == RecordSnapshot.length)
+        #expect(RecordSnapshot(writer.bytes[...]) == snapshot)
+        #expect(RecordSnapshot([UInt8](repeating: 0, count: RecordSnapshot.length)[...]) == nil)
+    }
+
+    @Test(
+        "A row of the index that was altered is no record",
+        arguments: [
+            "contentHash = zeroblob(32)", "byteCount = 8", "format = 'png'", "entityTag = '\"b\"'",
+            "lastModified = NULL", "responseTime = responseTime + 1", "initialAge = 0",
+            "freshnessLifetime = 1000000", "directives = 0", "staleWhileRevalidate = 1", "staleIfError = 10",
+            "reuseFields = ''", "keyText = 'x'", "contentHash = 'text'", "freshnessLifetime = 'text'",
+            "checksum = checksum + 1", "high = high + 1",
+        ])
+    func alteredRow(change: String) async throws {
+        var disk = try await open()
+        try await disk.save(record("source"))
+        await disk.close()
+        let index = try DatabaseQueue(path: folder.path + "/cache/index.sqlite")
+        try await index.write { try $0.execute(sql: "UPDATE source SET \(change)") }
+        try index.close()
+        disk = try await open()
+
+        #expect(await disk.sourceRecord(for: key("source")) == nil)
+        try await disk.save(record("source"))
+        #expect(await disk.sourceRecord(for: key("source")) == record("source"))
+        await disk.close()
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+@Suite("An origin's errors, with a clock in hand")
+struct RefusalTests {
+    @Test(
+        "are asked for again where they forbid reuse (RFC 9111 §3, §4.2)",
+        arguments: [404, 410, 403, 451, 204, 301],
+        [
+            [("Cache-Control", "no-store")], [("Cache-Control", "no-cache")],
+            [("Cache-Control", "max-age=0")],
+            [("Expires", "0")], [("Cache-Control", "max-age=30"), ("Age", "30")],
+        ])
+    func forbidden(status: Int, fields: [(String, String)]) async throws {
+        let fixture = try PipelineFixture()
+        fixture.origin.route(
+            "/a.jpg", inTurn: [.status(status, fields: fields), .body(Fixtures.photo)])
+
+        await #expect(throws: PipelineError.self) { try await fixture.get("/a.jpg") }
+
+        #expect(try await fixture.get("/a.jpg").bytes == Fixtures.photo)
+        #expect(fixture.origin.count("/a.jpg") == 2)
+    }
+
+    @Test("are remembered no longer than they say (RFC 9111 §4.2)")
+    func limited() async throws {
+        let fixture = try PipelineFixture()
+        fixture.origin.route(
+            "/a.jpg",
+            inTurn: [.status(404, fields: [("Cache-Control", "max-age=10")]), .body(Fixtures.photo)])
+        let gone = PipelineError.upstreamNotFound(status: 404)
+
+        await #expect(throws: gone) { try await fixture.get("/a.jpg") }
+        await #expect(throws: gone) { try await fixture.get("/a.jpg") }
+        #expect(fixture.origin.count("/a.jpg") == 1)
+        fixture.clock.advance(by: 10)
+
+        #expect(try await fixture.get("/a.jpg").bytes == Fixtures.photo)
+    }
+
+    @Test(
+        "are remembered no longer than their class says, however long they say, and as long when they are silent"
+    )
+    func bounded() async throws {
+        let fixture = try PipelineFixture()
+        fixture.origin.route(
+            "/a.jpg",
+            inTurn: [.status(404, fields: [("Cache-Control", "max-age=86400")]), .body(Fixtures.photo)])
+        fixture.origin.route("/b.jpg", inTurn: [.status(404), .body(Fixtures.photo)])
+        for path in ["/a.jpg", "/b.jpg"] {
+            for _ in 0..<2 {
+                await #expect(throws: PipelineError.self) { try await fixture.get(path) }
+            }
+            #expect(fixture.origin.count(path) == 1)
+        }
+        fixture.clock.advance(by: 300)
+
+        for path in ["/a.jpg", "/b.jpg"] { #expect(try await fixture.get(path).bytes == Fixtures.photo) }
+    }
+
+    @Test("speak for themselves only where origins are listened to")
+    func unheard() async throws {
+        var freshness = FreshnessConfiguration()
+        freshness.respectOrigin = false
+        let fixture = try PipelineFixture(freshness: freshness)
+        fixture.origin.route("/a.jpg", .status(404, fields: [("Cache-Control", "no-store")]))
+
+        for _ in 0..<2 {
+            await #expect(throws: PipelineError.self) { try await fixture.get("/a.jpg") }
+        }
+
+        #expect(fixture.origin.count("/a.jpg") == 1)
+    }
+}
