@@ -213,6 +213,10 @@ extension TransformConfiguration {
         check.require("transform.headerTime", headerTime, in: .milliseconds(10)...(.minutes(1)))
         check.require("transform.jobsPerWorker", jobsPerWorker, in: 1...1_000_000_000)
         check.require("transform.niceness", niceness, in: 0...19)
+        check.require("transform.intermediates.side", intermediates.side, in: 64...65_536)
+        check.require("transform.intermediates.minPixels", intermediates.minPixels, in: 0...10_000_000_000)
+        check.require("transform.intermediates.quality", intermediates.quality, in: 1...100)
+        check.require("transform.intermediates.originals", intermediates.originals, in: 1...10_000_000)
     }
 }
 

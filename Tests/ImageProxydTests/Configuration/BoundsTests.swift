@@ -36,7 +36,8 @@ struct BoundsTests {
             let issues = refused(in: file.compact)
             for path in Self.measured {
                 let name = path.joined(separator: ".")
-                #expect(issues.contains(name), "it takes \(value.compact)")
+                let isRefused = issues.contains(name)
+                #expect(isRefused, "\(name) takes \(value.compact)")
             }
         }
     }
