@@ -50,10 +50,10 @@ class Daemon:
         settings["listen"] = [f"127.0.0.1:{self.port}"]
         settings["security"] = {"allowedNetworks": ["127.0.0.0/8"]}
         settings["cache"]["disk"]["directory"] = str(folder / "cache")
-        (folder / "config.json").write_text(json.dumps(settings))
         # A sanitizer's shadow does not fit into a worker's limits.
         if isolation := os.environ.get("SOAK_ISOLATION"):
             settings["transform"]["isolation"] = isolation
+        (folder / "config.json").write_text(json.dumps(settings))
         program = os.environ.get("SOAK_DAEMON", str(root / ".build/release/imageproxyd"))
         self.log = folder / "log"
         with open(self.log, "wb") as output:

@@ -46,7 +46,8 @@ final class Connection {
     let peer: PeerAddress
     /// Whether only a vital request is answered, because there are too many connections.
     let isRestricted: Bool
-    unowned let loop: EventLoop
+    /// Holds this connection until it is closed, and so lives as long.
+    let loop: EventLoop
     var phase = Phase.readingHead
     /// When what the phase waits for is overdue; while answers are pending, only the handler's task is.
     var deadline: (kind: Deadline, at: UInt64)

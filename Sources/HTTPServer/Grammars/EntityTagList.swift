@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+
 /// `"*" / #entity-tag`, the grammar of `If-Match` and `If-None-Match` (RFC 9110 §13.1.1, §13.1.2).
 enum EntityTagList {
     /// How two tags are compared (RFC 9110 §8.8.3.2).
@@ -25,6 +27,7 @@ enum EntityTagList {
     /// Whether one line does.
     static func line(_ octets: Span<UInt8>, names tag: EntityTag?, by comparison: Comparison) -> Bool {
         if octets.count == 1, octets[0] == UInt8(ascii: "*") { return true }
+        if let tag, isOnly(octets, tag) { return comparison == .weak || !tag.isWeak }
         var matches = false
         var position = 0
         while let start = nextMember(octets, from: position) {
@@ -37,6 +40,14 @@ enum EntityTagList {
             position = behind
         }
         return matches
+    }
+
+    /// Whether the line is this tag alone, written strong: what nearly every client sends.
+    private static func isOnly(_ octets: Span<UInt8>, _ tag: EntityTag) -> Bool {
+        let quote = UInt8(ascii: "\"")
+        let last = tag.opaque.count + 1
+        guard octets.count == last + 1, octets[0] == quote, octets[last] == quote else { return false }
+        return isEqual(octets, 1..<last, tag.opaque)
     }
 
     /// Where the next member begins, behind commas and white space.
@@ -57,10 +68,13 @@ enum EntityTagList {
     }
 
     private static func isEqual(_ octets: Span<UInt8>, _ range: Range<Int>, _ bytes: [UInt8]) -> Bool {
-        guard range.count == bytes.count else { return false }
-        for offset in 0..<range.count where octets[range.lowerBound + offset] != bytes[offset] {
-            return false
+        guard range.count == bytes.count, range.upperBound <= octets.count else { return false }
+        // Safe because both have `bytes.count` octets from where they begin.
+        return unsafe octets.withUnsafeBytes { octets in
+            unsafe bytes.withUnsafeBytes { bytes in
+                guard let left = octets.baseAddress, let right = bytes.baseAddress else { return true }
+                return unsafe memcmp(left + range.lowerBound, right, bytes.count) == 0
+            }
         }
-        return true
     }
 }
