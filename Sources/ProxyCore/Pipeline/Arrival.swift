@@ -37,7 +37,7 @@ final class Arrival: Sendable {
         }
     }
 
-    /// The flight has its outcome, or will have it in the next moment: nothing is followed any more.
+    /// The flight has its outcome: nothing is followed any more.
     func end() {
         change { state in
             state.isOver = true

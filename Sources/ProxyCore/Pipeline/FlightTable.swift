@@ -102,6 +102,7 @@ final class FlightTable<Key: Hashable & Sendable, Progress: Sendable, Output: Se
 
         /// Waits for the flight's end, in as many tasks as share the seat; cancelling the caller's task ends the wait with `.clientLeft`.
         func output() async throws(PipelineError) -> Output {
+            if let outcome { return try outcome.get() }
             let id = flight.newWaiterID()
             let outcome = await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in

@@ -7,7 +7,7 @@ extension ImagePipeline {
     func usableSource(
         for request: ImageRequest, asking client: RequestDirectives, telling arrival: Arrival?
     ) async throws(PipelineError) -> Source {
-        guard let record = await tiers.record(for: request) else {
+        guard let record = await tiers.usableRecord(for: request) else {
             guard !client.onlyIfCached else { throw .notCached }
             return try await fetch(request, validating: nil, asking: client, telling: arrival)
         }

@@ -162,10 +162,10 @@ public final class ImagePipeline: Sendable {
             result: request.resultKey, source: request.sourceKey, client: client)
         let seat = renderings.join(key, progress: Arrival()) {
             [client] (arrival) async throws(PipelineError) in
-            defer { arrival.end() }
-            return try await self.produce(
+            try await self.produce(
                 request, asking: client, telling: request.isUntouched ? arrival : nil)
         }
+        if seat.isLeader { seat.whenLanded { [arrival = seat.progress] in arrival.end() } }
         if request.delivery.options.contains(.continueInBackground) { keepFlying(seat) }
         if !seat.isLeader { hurry(request, asking: client) }
         return seat

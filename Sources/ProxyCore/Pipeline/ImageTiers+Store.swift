@@ -108,28 +108,37 @@ extension ImageTiers {
             memory.insert(
                 MemoryEntry(description: description, body: bytes, record: record), permit: permit)
         }
-        // What makes the body durable is to cover the record, too.
-        if keeping == .durable { await save(record, keeping: keeping, permit: permit) }
-        if originals.usesDisk, keeping.usesDisk {
+        // Together with the record: who reads that before would look for bytes that are not there yet.
+        if originals.usesDisk, keeping.usesDisk,
             await storeOnDisk(
                 content, place.value, description, record, durable: keeping == .durable, permit: permit)
+        {
+            return update(record, permit: permit)
         }
-        // Behind the body: who reads the record in between would look for bytes that are not there yet.
         await save(record, keeping: keeping, permit: permit)
     }
 
+    /// Whether body and record are in the disk tier.
     private func storeOnDisk(
         _ content: GrowingBody.Content, _ place: Canvas?, _ description: EntryDescription,
         _ record: SourceRecord, durable: Bool, permit: PurgeLedger.Permit
-    ) async {
-        // Lost in both: the tier has counted what failed, and the original is fetched again when it is needed.
-        if let staged = place?.staged {
-            try? await disk.commit(
-                staged, description, byteCount: content.body.count, bodyChecksum: content.checksum,
-                record: record, durable: durable, permit: permit)
-        } else if case .bytes(let bytes) = content.body {
-            try? await disk.store(
-                description, body: bytes, record: record, durable: durable, permit: permit)
+    ) async -> Bool {
+        do throws(DiskCacheError) {
+            if let staged = place?.staged {
+                try await disk.commit(
+                    staged, description, byteCount: content.body.count, bodyChecksum: content.checksum,
+                    record: record, savesRecord: true, durable: durable, permit: permit)
+            } else if case .bytes(let bytes) = content.body {
+                try await disk.store(
+                    description, body: bytes, checksum: content.checksum, record: record, savesRecord: true,
+                    durable: durable, permit: permit)
+            } else {
+                return false
+            }
+            return true
+        } catch {
+            // The tier has counted what failed, and the original is fetched again when it is needed.
+            return false
         }
     }
 

@@ -76,6 +76,18 @@ public final class ImageTiers: Sendable {
             resultText: request.resultKeyText)
     }
 
+    /// The same where it can be of use: an untransformed image that no tier holds can't be served, whatever is recorded.
+    ///
+    /// Spares those who ask for something new the question to the index. A transform may have its intermediate, which only
+    /// the record names.
+    func usableRecord(for request: ImageRequest) async -> SourceRecord? {
+        guard request.plan != nil || mayHold(request) else {
+            disk.countMiss(.original)
+            return nil
+        }
+        return await record(for: request)
+    }
+
     /// Whether a 304 would leave something to serve `request` from, as far as memory alone can tell.
     func mayHold(_ request: ImageRequest) -> Bool {
         peek(request.resultKey) != nil || disk.mayContain(request.resultKey, kind: .result)

@@ -42,7 +42,7 @@ extension DiskWriter {
     private func announce(_ batch: [WriteJob]) throws(DiskCacheError) {
         var block = CommitJournal.Block()
         for job in batch {
-            if case .commit(let entry, _, _, _) = job.task { block.entries.append(entry.id) }
+            if let id = job.task.named { block.entries.append(id) }
         }
         if !block.entries.isEmpty { try parts.journal.write(block) }
     }
@@ -50,9 +50,13 @@ extension DiskWriter {
     private func run(_ job: WriteJob, _ pending: inout Pending) throws(DiskCacheError) {
         var count = 1
         switch job.task {
-        case .commit(let entry, let file, let isDurable, let permit):
+        case .commit(let entry, let file, let isDurable, let record, let permit):
             guard permit?.isValid ?? true else { throw .purged }
-            try commit(entry, file, isDurable, &pending)
+            try commit(entry, file, isDurable, record, &pending)
+        case .store(let draft, let isDurable, let record, let permit):
+            guard permit?.isValid ?? true else { throw .purged }
+            let (entry, file) = try parts.write(draft, durable: isDurable)
+            try commit(entry, file, isDurable, record, &pending)
         case .remove(let id, let reason): count = try remove(id, because: reason, &pending) ? 1 : 0
         case .discard(let id, let identity): count = try discard(id, identity, &pending) ? 1 : 0
         case .save(let record, let permit):
@@ -73,13 +77,15 @@ extension DiskWriter {
     }
 
     private func commit(
-        _ entry: IndexEntry, _ file: OwnedDescriptor, _ isDurable: Bool, _ pending: inout Pending
+        _ entry: IndexEntry, _ file: OwnedDescriptor, _ isDurable: Bool, _ record: SourceRecord?,
+        _ pending: inout Pending
     ) throws(DiskCacheError) {
         try parts.folder.link(file, as: entry.id)
         parts.entries.insert(entry.id)
         pending.linked.append(entry.id)
         pending.bytes += entry.bytes
         pending.changes.append(.put(entry))
+        if let record { pending.changes.append(.save(record, at: parts.clock())) }
         guard isDurable else { return }
         try parts.folder.syncNames(of: entry.id)
         pending.isDurable = true
@@ -196,6 +202,17 @@ extension DiskWriter {
             parts.entries.remove(id)
             // Lost: why the file can't be removed; it is right and can be read, but only the next commit removes it.
             _ = try? parts.folder.unlink(id)
+        }
+    }
+}
+
+extension WriteJob.Task {
+    /// The entry whose file it names.
+    fileprivate var named: EntryID? {
+        switch self {
+        case .commit(let entry, _, _, _, _): entry.id
+        case .store(let draft, _, _, _): EntryID(kind: draft.description.kind, key: draft.description.key)
+        default: nil
         }
     }
 }

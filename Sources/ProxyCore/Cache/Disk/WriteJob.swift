@@ -4,8 +4,11 @@
 struct WriteJob: Sendable {
     /// What there is to do.
     enum Task: Sendable {
-        /// Name a staged file, whose header is written, as the entry's.
-        case commit(IndexEntry, OwnedDescriptor, durable: Bool, PurgeLedger.Permit?)
+        /// Name a staged file, whose header is written, as the entry's; and remember its source's record, if given.
+        case commit(
+            IndexEntry, OwnedDescriptor, durable: Bool, record: SourceRecord?, PurgeLedger.Permit?)
+        /// The same for a body that has yet to be written.
+        case store(Draft, durable: Bool, record: SourceRecord?, PurgeLedger.Permit?)
         /// Remove an entry.
         case remove(EntryID, because: EvictionReason)
         /// Remove an entry whose file is damaged, if that is still the file there; nil when there was none at all.
@@ -24,6 +27,16 @@ struct WriteJob: Sendable {
         case removeAll
         /// Do a whole sweep, accesses written first.
         case sweep
+    }
+
+    /// An entry whose body is in memory.
+    struct Draft: Sendable {
+        let description: EntryDescription
+        let body: [UInt8]
+        /// The body's CRC32C.
+        let checksum: UInt32
+        /// What is known of the source: kept beside the body.
+        let record: SourceRecord?
     }
 
     /// What there is to do.
