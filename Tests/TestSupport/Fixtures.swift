@@ -7,6 +7,9 @@ public enum Fixtures {
     /// A JPEG of 1200 × 800 pixels.
     public static let photo = read("photo.jpg")
 
+    /// HEIC of 64 × 48 pixels: red, green / blue, white; and the same with alpha that grows downwards.
+    public static let heic = (plain: read("images/quarters.heic"), clear: read("images/alpha.heic"))
+
     /// The same picture with a comment that tells it from others: equal pixels, other bytes (T.81 §B.2.4.5).
     public static func photo(number: Int) -> [UInt8] {
         let comment = Array("\(number)".utf8)

@@ -23,8 +23,9 @@ ROUNDS = int(os.environ.get("BENCH_ROUNDS", "3"))
 SECONDS = float(os.environ.get("BENCH_SECONDS", "2"))
 SERVER_CORE = int(os.environ.get("BENCH_SERVER_CORE", "0"))
 LOAD_CORE = int(os.environ.get("BENCH_LOAD_CORE", "1"))
-# Which parts to run: hits, misses, behaviour, upstream, scale, policy.
-PARTS = os.environ.get("BENCH_PARTS", "hits,misses,behaviour,upstream,scale,policy").split(",")
+WORKERS = _path("BENCH_WORKERS", ROOT / ".build" / "release" / "bench-workers")
+# Which parts to run.
+PARTS = os.environ.get("BENCH_PARTS", "hits,misses,variants,workers,behaviour,upstream,scale,policy").split(",")
 # Shows the figure of each round on standard error.
 VERBOSE = os.environ.get("BENCH_VERBOSE", "") != ""
 # Only rows whose name contains this.

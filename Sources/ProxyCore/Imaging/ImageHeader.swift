@@ -12,7 +12,7 @@ struct ImageHeader: Sendable, Equatable {
     let hasAlpha: Bool
     /// EXIF orientation, 1–8.
     let orientation: Int
-    /// Whether rows come in several passes, so that the decoder must hold them all.
+    /// Whether rows come in several passes, or are one stream without loss (WebP), so that the decoder must hold them all.
     var isInterlaced = false
 
     /// The size of one frame, turned upright.

@@ -12,6 +12,8 @@ struct WebPHeader: Equatable {
     let hasAlpha: Bool
     /// EXIF orientation, 1–8.
     let orientation: Int
+    /// Whether a part is coded without loss, and so is decoded as a whole before it is shrunk.
+    let isLossless: Bool
 
     private static let riffHeader = 12
     private static let chunkHeader = 8
@@ -35,11 +37,12 @@ struct WebPHeader: Equatable {
         }
     }
 
-    private init(size: PixelSize, frames: Int = 1, hasAlpha: Bool, orientation: Int = 1) {
+    private init(size: PixelSize, frames: Int = 1, hasAlpha: Bool, orientation: Int = 1, isLossless: Bool) {
         self.size = size
         self.frames = frames
         self.hasAlpha = hasAlpha
         self.orientation = orientation
+        self.isLossless = isLossless
     }
 
     /// A frame tag of 3 bytes, the start code 9D 01 2A, then 14 bits a side (RFC 6386 §9.1).
@@ -47,7 +50,7 @@ struct WebPHeader: Equatable {
         guard body.count >= 10, unsafe body[3..<6].elementsEqual([0x9D, 0x01, 0x2A]) else { return nil }
         let size = unsafe PixelSize(
             Self.number(body, 6, 2) & 0x3FFF, Self.number(body, 8, 2) & 0x3FFF)
-        self.init(size: size, hasAlpha: false)
+        self.init(size: size, hasAlpha: false, isLossless: false)
     }
 
     /// The signature 2F, then 14 bits a side, less one, and a bit for alpha (RFC 9649 §3.4).
@@ -55,7 +58,8 @@ struct WebPHeader: Equatable {
         guard body.count >= 5, unsafe body[0] == 0x2F else { return nil }
         let bits = unsafe Self.number(body, 1, 4)
         self.init(
-            size: PixelSize((bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1), hasAlpha: bits >> 28 & 1 == 1)
+            size: PixelSize((bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1), hasAlpha: bits >> 28 & 1 == 1,
+            isLossless: true)
     }
 
     private init?(extended body: UnsafeRawBufferPointer, _ chunks: inout ChunkReader) {
@@ -63,8 +67,10 @@ struct WebPHeader: Equatable {
         let flags = unsafe Int(body[0])
         var frames = 0
         var orientation = 1
+        var isLossless = flags & Flag.animation != 0
         while let chunk = chunks.next() {
             if chunk.name == "ANMF" { frames += 1 }
+            if chunk.name == "VP8L" { isLossless = true }
             if chunk.name == "EXIF", flags & Flag.exif != 0 {
                 orientation = unsafe ExifBlock(Array(chunks.file[chunk.body]))?.orientation ?? 1
             }
@@ -72,7 +78,7 @@ struct WebPHeader: Equatable {
         let size = unsafe PixelSize(Self.number(body, 4, 3) + 1, Self.number(body, 7, 3) + 1)
         self.init(
             size: size, frames: flags & Flag.animation != 0 ? max(1, frames) : 1,
-            hasAlpha: flags & Flag.alpha != 0, orientation: orientation)
+            hasAlpha: flags & Flag.alpha != 0, orientation: orientation, isLossless: isLossless)
     }
 
     private static func number(_ bytes: UnsafeRawBufferPointer, _ start: Int, _ length: Int) -> Int {

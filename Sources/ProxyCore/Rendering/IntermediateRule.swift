@@ -10,8 +10,6 @@ struct IntermediateRule: Sendable {
     /// How much smaller than the intermediate a result must be each way: what its encoder lost is then averaged away.
     private static let reserve = 2
 
-    /// Of `side`, what halving must leave.
-    private static let leastShare = 0.75
     /// How many times more pixels an original must have than its intermediate.
     private static let leastGain = 2
 
@@ -24,21 +22,14 @@ struct IntermediateRule: Sendable {
     /// Formats in which something is lost anyway.
     private static let lossy: Set<ImageFormat> = [.jpeg, .webp, .avif, .jxl]
 
-    /// The size of an original's intermediate: halved until it fits, which decoders do almost for nothing, or as large as
-    /// may be where that leaves too little; nil where there is to be none.
+    /// The size of an original's intermediate; nil where there is to be none.
     func size(for original: Original) -> PixelSize? {
         let upright = original.upright
         guard configuration.enabled, original.frames == 1, original.format != .svg,
             upright.area >= configuration.minPixels
         else { return nil }
         let longest = max(upright.width, upright.height)
-        var divisor = 1
-        while longest > configuration.side * divisor { divisor *= 2 }
-        var half = PixelSize(
-            (upright.width + divisor - 1) / divisor, (upright.height + divisor - 1) / divisor)
-        if Double(max(half.width, half.height)) < Double(configuration.side) * Self.leastShare {
-            half = upright.scaled(by: min(1, Double(configuration.side) / Double(longest)))
-        }
+        let half = upright.scaled(by: min(1, Double(configuration.side) / Double(longest)))
         return upright.area >= half.area * Self.leastGain ? half : nil
     }
 

@@ -2,62 +2,120 @@
 
 /// How much memory a job takes at its worst, from facts of the header alone.
 ///
-/// Meant to be right within a factor of two and never far too low; a worker's own limit holds beside it.
+/// Meant to be no less than what it takes, and no more than twice as much; measured by `bench/memory`. A worker's own
+/// limit holds beside it.
 struct MemoryEstimate {
     let header: ImageHeader
     /// How many frames are decoded.
     let frames: Int
     let plan: RenderPlan
+    /// Bytes of the source, which the worker copies.
+    let sourceBytes: Int
 
-    /// Rows that are in memory at once where a picture passes through from top to bottom.
-    private static let rowsInFlight = 256
+    /// What any job takes: buffers of coders and of a few rows.
+    private static let base = 8 << 20
+    /// Rows that are in memory at once where a picture passes through from top to bottom, at full width.
+    private static let rowsInFlight = 1_536
+    /// The same where the decoder shrinks.
+    private static let shrunkRows = 384
+    /// A decoded pixel as libvips holds it, alpha included.
     private static let bytesPerPixel = 4
-    /// Planes of brightness and colour in 16 bits, and the pixels made of them.
-    private static let videoBytesPerPixel = 10
-    /// Float samples before and after the colour transform.
-    private static let jxlBytesPerPixel = 28
-    /// What libaom keeps for each pixel while it searches.
-    private static let avifWriterBytesPerPixel = 40
-    /// A result beside the one that it is made from, as operations and progressive writers hold it.
-    private static let resultBytesPerPixel = 8
+    /// Samples that a decoder keeps of each pixel: coefficients of 16 bits (JPEG), planes and pixels (HEIF), a canvas, a
+    /// frame and what libwebp works in (WebP).
+    private enum Held {
+        static let coefficients = 6
+        static let interlaced = 5
+        static let canvas = 6
+        static let video = 10
+        static let jxl = 12
+        static let lossless = 5
+        static let webp = 18
+    }
+    /// What an AV1 encoder takes for the smallest picture.
+    private static let avifWriter = 8 << 20
 
     /// All of it, in bytes.
-    var bytes: Int { decoder + result * Self.resultBytesPerPixel + writer + intermediate }
+    var bytes: Int { Self.base + sourceBytes + decoder + operations + writer + intermediate }
 
-    /// The intermediate that is written beside the result, which is held while both are made.
-    private var intermediate: Int {
-        guard case .write(let width, let height, _) = plan.intermediate else { return 0 }
-        return width * height * Self.resultBytesPerPixel
-    }
+    // MARK: - Decoding
 
     /// What the decoder holds at once.
     private var decoder: Int {
         let pixels = header.size.area * frames
-        let rows = min(pixels, header.size.width * Self.rowsInFlight) * Self.bytesPerPixel
         switch header.format {
-        // The coefficients of all blocks, 16 bits each, before the first row can be shown.
-        case .jpeg: return header.isInterlaced ? pixels * 3 * 2 : rows
-        case .png: return header.isInterlaced ? pixels * Self.bytesPerPixel : rows
-        case .webp, .svg: return pixels * Self.bytesPerPixel
-        case .gif:
-            return header.size.area * Self.bytesPerPixel + (frames > 1 ? pixels * Self.bytesPerPixel : 0)
-        case .avif, .heic: return pixels * Self.videoBytesPerPixel
-        case .jxl: return pixels * Self.jxlBytesPerPixel
-        case .tiff: return rows
+        case .jpeg: return header.isInterlaced ? pixels * Held.coefficients : rows(Self.shrunkRows)
+        case .png, .tiff: return header.isInterlaced ? pixels * Held.interlaced : rows(Self.rowsInFlight)
+        case .webp: return isShrunk ? header.isInterlaced ? pixels * Held.lossless : 0 : pixels * Held.webp
+        case .gif: return pixels * Held.canvas + (frames > 1 ? header.size.area * Self.bytesPerPixel : 0)
+        case .avif, .heic: return pixels * Held.video
+        case .jxl: return pixels * Held.jxl
+        case .svg: return result * Self.bytesPerPixel
         }
     }
 
-    /// The pixels after the first operation where the header tells those, else of the source.
-    private var result: Int { (plan.firstSize(of: plan.original ?? header) ?? header.size).area * frames }
+    private func rows(_ count: Int) -> Int {
+        min(header.size.area, header.size.width * count) * Self.bytesPerPixel
+    }
 
+    /// Whether the decoder makes the picture smaller on its own.
+    private var isShrunk: Bool {
+        frames == 1 && plan.frame == nil && result < header.size.area
+            && (plan.pipeline.operations.first is Resize || plan.format == .information)
+    }
+
+    // MARK: - Operations
+
+    /// The pixels after the first operation where the header tells those, else of the source; none for a report.
+    private var result: Int {
+        guard plan.format != .information else { return 0 }
+        let first = plan.firstSize(of: plan.original ?? header) ?? header.size
+        let canvases = plan.pipeline.operations.compactMap { ($0 as? Extend)?.canvas(for: first).area }
+        return max(first.area, canvases.max() ?? 0) * frames
+    }
+
+    /// What operations hold that can't let the picture pass through: once, however many they are.
+    private var operations: Int {
+        let isTurned = (plan.pipeline.orientation?.value(for: header.orientation) ?? header.orientation) > 2
+        let held = plan.pipeline.operations.map { Self.heldBytes[type(of: $0).name] ?? 0 }.max() ?? 0
+        let copies = plan.maxBytes == nil && frames == 1 ? 0 : Self.bytesPerPixel
+        return result * (max(held, isTurned ? Self.bytesPerPixel : 0) + copies)
+    }
+
+    /// Bytes for each pixel of the result.
+    private static let heldBytes: [String: Int] = [
+        Flip.name: 4, Rotate.name: 8, Blur.name: 4, Sharpen.name: 4, Pixelate.name: 4, Trim.name: 4,
+        Round.name: 4,
+        Mask.name: 4, Extend.name: 4, Watermark.name: 4, Text.name: 4,
+    ]
+
+    // MARK: - Writing
+
+    /// What the encoder holds, for the format that takes most among those that may be chosen.
     private var writer: Int {
-        let isAVIF =
-            switch plan.format {
-            case .explicit(let format): format == .avif
-            case .automatic(let formats): formats.contains(.avif) && result < plan.avifMaxPixels
-            case .source: header.format == .avif
-            case .information: false
-            }
-        return isAVIF ? result * Self.avifWriterBytesPerPixel : 0
+        switch plan.format {
+        case .explicit(let format): writer(of: format)
+        case .automatic(let formats): (formats + [header.format, .png]).map(writer).max() ?? 0
+        case .source: max(writer(of: header.format), writer(of: .png))
+        case .information: 0
+        }
+    }
+
+    private func writer(of format: ImageFormat) -> Int {
+        switch format {
+        case .avif:
+            if case .automatic = plan.format, result >= plan.avifMaxPixels { return 0 }
+            return Self.avifWriter + result * 25
+        case .jxl: return result * 32
+        case .gif: return result * 13
+        case .webp: return result * 7
+        case .jpeg, .heic, .svg: return result * 4
+        case .png, .tiff: return result * 3
+        }
+    }
+
+    /// The intermediate that is written beside the result, which is held while both are made.
+    private var intermediate: Int {
+        guard case .write(let width, let height, _) = plan.intermediate else { return 0 }
+        return width * height * (Self.bytesPerPixel + 4)
     }
 }

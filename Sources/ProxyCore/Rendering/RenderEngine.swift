@@ -54,7 +54,9 @@ struct RenderEngine {
         let frames = try Self.translating { () throws(RenderError) in try decision.frames() }
         let count = frames == .all ? header.frames : 1
         guard plan.bears(original, frames: count) else { throw Failure(refusing: .resultTooLarge) }
-        let memory = MemoryEstimate(header: header, frames: count, plan: plan).bytes
+        let memory = MemoryEstimate(
+            header: header, frames: count, plan: plan, sourceBytes: source.count
+        ).bytes
         try Self.translating { () throws(RenderError) in try admit(memory) }
         if plan.format == .information {
             var report = try inform(source, header, into: destination, at: offset, watch)

@@ -235,7 +235,7 @@ final class WorkerSlot: Sendable {
                 }
                 stage = .waiting(bytes)
                 deadline = job.enqueued + configuration.queueTimeout.duration
-                if isTooMuch(bytes) {
+                if isTooMuch(bytes, process) {
                     stage = .pixels
                     deadline = .now + configuration.timeout.duration
                     if !tell(.refuse(.outOfMemory), to: process) { return mourn(job, &process) }
@@ -264,9 +264,10 @@ final class WorkerSlot: Sendable {
         }
     }
 
-    private func isTooMuch(_ bytes: Int) -> Bool {
+    /// Whether a job needs more than the worker's limit leaves beside what it has mapped at its start.
+    private func isTooMuch(_ bytes: Int, _ process: borrowing WorkerProcess) -> Bool {
         let limit = configuration.memoryPerWorker.bytes
-        return limit > 0 && bytes > limit
+        return limit > 0 && bytes > limit - process.startSpace
     }
 
     private func tell(_ order: WorkerProtocol.Order, to process: borrowing WorkerProcess) -> Bool {

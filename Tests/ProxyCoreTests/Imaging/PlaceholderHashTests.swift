@@ -18,13 +18,13 @@ struct PlaceholderHashTests {
     }
 
     @Test(
-        "BlurHash equals what the reference implementation in C gives",
+        "BlurHash equals what the encoders of the web give (checked with `blurhash` 1.1.5 of PyPI)",
         arguments: [
-            (32, 20, 4, 3, "LPHUwY0|m-n5R}V]r_SiR~sqWsoa"), (20, 32, 4, 3, "LCEWXC0xm9oH4-vji,cpoEj{gNe+"),
-            (100, 75, 4, 3, "L2HenCv_vxrooE6uO71a55mm58mo"), (1, 1, 1, 1, "000000"),
+            (32, 20, 4, 3, "LpHUwY0|m-n5R}V]r_SiR~sqWsoa"), (20, 32, 4, 3, "LQEWXC0xmSoH4.vji+cpoEj_gNe+"),
+            (100, 75, 4, 3, "L5HenCv_vxrooE6uO71a55mm58mo"), (1, 1, 1, 1, "000000"),
             (
                 64, 64, 9, 9,
-                "|CHo8xavv}NsEeskR$SvWTW+J5Na1u#n#TjIrtaOM{rZIr#D:;V{nTF1oMbpoaSzxYOqXRKNo{$%W9bFWEj]nmbIes#:"
+                "|PHo8xavv}NsEeskR$SvWTW+J5Na1u#n#TjIrtaOM{rZIr#D:;V{nTF1oMbpoaSzxYOqXRKNo{$%W9bFWEj]nmbIes#:"
                     + "V^nhaxj0oMjJW=j?W-jrbVbHbbWrofbFk8n~k8oae:aijvjIaebEaeaMbWa#a$bbjtjrbXoJfl"
             ),
         ])
@@ -35,7 +35,7 @@ struct PlaceholderHashTests {
     }
 
     @Test(
-        "ThumbHash equals what the reference implementation in JavaScript gives",
+        "ThumbHash equals what other encoders give (checked with `thumbhash-python` 1.0.1 of PyPI)",
         arguments: [
             (32, 20, true, "HBkOJIxQdYhkiHiGeIekbw15eA=="), (20, 32, true, "2/gJHAhAFnZqiIZ3eHfJaQ9tiw=="),
             (100, 75, true, "HwgGDYJmdkdmVwhkZVRndu6PurxA"),

@@ -2,6 +2,7 @@
 
 import CVips
 import Glibc
+import TestSupport
 import Testing
 
 @testable import ProxyCore
@@ -83,6 +84,18 @@ struct DecodingTests {
                 #expect(picture.bands == 3 || picture.bands == 4, "\(text) on source \(index)")
             }
         }
+    }
+
+    @Test("HEIC is read, with and without alpha, and written as what browsers show")
+    func highEfficiency() async throws {
+        let plain = try await rendered(Fixtures.heic.plain, as: .automatic([]))
+        #expect(plain.rendition.format == .jpeg && plain.rendition.source.format == .heic)
+        #expect(try #require(plain.picture.meanDistance(to: .quarters(64, 48))) < 12)
+
+        let clear = try await rendered(Fixtures.heic.clear, "resize:32x", as: .automatic([]))
+        #expect(clear.rendition.format == .png && clear.rendition.height == 24)
+        #expect(clear.picture[16, 1][3] < 30 && clear.picture[16, 22][3] > 225)
+        #expect(clear.picture[4, 20][2] > 200, "bottom left is blue")
     }
 
     @Test("An embedded profile is applied and not written")

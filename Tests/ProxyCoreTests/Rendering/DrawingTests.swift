@@ -73,6 +73,59 @@ struct DrawingTests {
         #expect(try await drawn(text)[10, 10] == [255, 0, 0, 255])
     }
 
+    /// Elements of which each draws the one before as often as `times`, with what is drawn first.
+    private static func tower(_ floors: Int, _ times: Int, of first: String, _ floor: (Int) -> String)
+        -> String
+    {
+        let levels = (1...floors).map { level in
+            "<g id='a\(level)'>" + String(repeating: floor(level - 1), count: times) + "</g>"
+        }
+        return svg("<defs><g id='a0'>\(first)</g>\(levels.joined())</defs>" + floor(floors))
+    }
+
+    @Test(
+        "References that multiply are refused unread, however they are spelled; as many as drawings have are not"
+    )
+    func towers() async throws {
+        let uses: [(Int) -> String] = [
+            { "<use xlink:href='#a\($0)'/>" }, { "<use\n href = \"#a\($0)\" />" },
+            { "<rect width='9' height='9' style='stroke:#fff;mask:url(#a\($0))'/>" },
+            { "<g clip-path='url(#a\($0))'><!-- <g> --><path d='M0 0'/></g>" },
+        ]
+        for use in uses {
+            let error = await #expect(throws: RenderError.self) {
+                try await drawn(Self.tower(9, 10, of: Self.red, use))
+            }
+            guard case .badImageData = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+        }
+        let fair = Self.tower(3, 10, of: Self.red) { "<use xlink:href='#a\($0)'/>" }
+        #expect(try await drawn(fair)[10, 10] == [255, 0, 0, 255])
+    }
+
+    @Test("Weighing takes what is no XML, refers to itself, or nests deeper than any stack")
+    func oddTexts() {
+        func isExcessive(_ text: String) -> Bool { DrawingWeight(Array(text.utf8)).isExcessive }
+        let depth = 20_000
+
+        for text in [
+            "", "<", "<>", "</", "<svg", "<svg id=", "<svg id='a", "<!--", "<![CDATA[", "<?", "a<b>c",
+            "</svg></svg>",
+            "<g id='a'><use href='#a'/></g>", "<g id='a'><use href='#b'/></g><g id='b'><use href='#a'/></g>",
+            "<use href='#'/>", "<rect fill='url(#)'/>", "<a id='#'/><use href='##'/>",
+            String(repeating: "<g>", count: depth) + String(repeating: "</g>", count: depth),
+            "<linearGradient id='p'>" + String(repeating: "<stop/>", count: 9) + "</linearGradient>"
+                + String(repeating: "<rect fill='url(#p)'/>", count: depth),
+        ] {
+            #expect(!isExcessive(text), "\(text.prefix(60))")
+        }
+        let symbol = "<symbol id='s'>" + String(repeating: "<path/>", count: 600) + "</symbol>"
+        #expect(isExcessive(symbol + String(repeating: "<use href='#s'/>", count: 100)))
+        #expect(!isExcessive(symbol + String(repeating: "<use href='#s'/>", count: 80)))
+    }
+
     @Test("A drawing too large for the limits is refused from its header")
     func size() async throws {
         let large = "<svg xmlns='http://www.w3.org/2000/svg' width='30001' height='10'></svg>"

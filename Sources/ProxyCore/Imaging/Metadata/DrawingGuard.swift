@@ -9,7 +9,8 @@ enum DrawingGuard {
     /// Most bytes of one declaration.
     private static let declarationLimit = 1_024
 
-    /// Throws `badImageData` for a drawing whose declarations refer to files or to one another, or are too many.
+    /// Throws `badImageData` for a drawing whose declarations refer to files or to one another, or are too many, and for one
+    /// that its references make too large.
     ///
     /// Looks at bytes: the signature lets in no encoding in which these would look otherwise but that says so in its
     /// declaration, which must then be UTF-8, ASCII or Latin.
@@ -27,6 +28,9 @@ enum DrawingGuard {
                 isHarmless(part[..<end])
             else { throw .badImageData("an SVG with entities that are not let in") }
             index = start + doctypeMark.count
+        }
+        guard unsafe !DrawingWeight(Array(text)).isExcessive else {
+            throw .badImageData("an SVG whose references make too much of it")
         }
     }
 

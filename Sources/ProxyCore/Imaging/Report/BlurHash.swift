@@ -7,6 +7,8 @@ enum BlurHash {
     private static let alphabet = Array(
         "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~".utf8)
     private static let base = 83
+    /// By this and one more than what is written, decoders find the largest wave; an early encoder in C took half of it.
+    private static let largestWaves = 166.0
     /// Steps of one channel of a component.
     private static let steps = 19
 
@@ -23,8 +25,8 @@ enum BlurHash {
         }
         let waves = components.dropFirst()
         let largest = waves.joined().map(abs).max() ?? 0
-        let step = waves.isEmpty ? 0 : min(82, max(0, Int((largest * 83 - 0.5).rounded(.down))))
-        let scale = waves.isEmpty ? 1 : Double(step + 1) / 83
+        let step = waves.isEmpty ? 0 : min(82, max(0, Int((largest * largestWaves - 0.5).rounded(.down))))
+        let scale = waves.isEmpty ? 1 : Double(step + 1) / largestWaves
         var digits = spelled(columns - 1 + (rows - 1) * 9, length: 1) + spelled(step, length: 1)
         digits += spelled(components[0].reduce(0) { $0 << 8 | encoded($1) }, length: 4)
         for wave in waves {

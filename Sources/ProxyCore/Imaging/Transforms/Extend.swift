@@ -43,11 +43,14 @@ struct Extend: ImageTransforming {
         }
     }
 
+    /// The canvas that a picture of `size` is put on.
+    func canvas(for size: PixelSize) -> PixelSize { wanted?.resolved(for: size) ?? size }
+
     func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let size = image.size
-        let canvas = wanted?.resolved(for: size) ?? size
+        let canvas = canvas(for: size)
         try context.check(canvas)
         guard canvas != size else { return image }
         let place = gravity.placement(of: size, on: canvas)

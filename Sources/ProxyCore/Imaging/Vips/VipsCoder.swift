@@ -26,7 +26,7 @@ enum VipsCoder {
         guard let header else { throw .badImageData("a WebP without a picture") }
         return ImageHeader(
             format: .webp, size: header.size, frames: header.frames, hasAlpha: header.hasAlpha,
-            orientation: header.orientation)
+            orientation: header.orientation, isInterlaced: header.isLossless)
     }
 
     /// Opens a source for decoding from top to bottom; a truncated or damaged one fails when its pixels are read.
