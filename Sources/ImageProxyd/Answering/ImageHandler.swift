@@ -32,7 +32,8 @@ final class ImageHandler: Sendable {
         route: Metric.Route, pipeline: ImagePipeline, parser: ImageRequestParser, failures: FailureMemory,
         automatic: AutomaticFormats, sharing: SharingPolicy, hints: ClientHints,
         placeholders: [String: Placeholder], loops: LoopGuard, limit: ClientLimit,
-        maxTargets: Int, clock: @escaping @Sendable () -> Int64, complain: @escaping @Sendable (String) -> Void
+        maxTargets: Int, clock: @escaping @Sendable () -> Int64,
+        complain: @escaping @Sendable (String) -> Void
     ) {
         self.route = route
         self.pipeline = pipeline
