@@ -31,11 +31,13 @@ extension DiskCache {
 
     /// Nil for whatever is not plainly a hit: damage is told, and dealt with, by the look-up that may wait.
     private func hitNow(_ id: EntryID, _ keyText: String) throws(DiskCacheError) -> DiskHit? {
-        guard case .file(let file) = try parts.folder.open(id, fromMemory: true),
-            let start = file.readOnce(Self.inlineLength, fromMemory: true)
-        else { return nil }
-        guard start.count == Self.inlineLength else { return inlineHit(start, id, keyText) }
+        guard case .file(let file) = try parts.folder.open(id, fromMemory: true) else { return nil }
         let entry = EntryFile(file: file, status: try parts.folder.status(of: file))
+        if (0..<Self.inlineLength).contains(Int(entry.status.size)) {
+            return file.readOnce(Int(entry.status.size), fromMemory: true).flatMap {
+                inlineHit($0, id, keyText)
+            }
+        }
         guard case .entry(let hit) = try read(entry, as: id, keyText: keyText, fromMemory: true) else {
             return nil
         }
