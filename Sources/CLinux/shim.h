@@ -89,9 +89,11 @@ static inline int linux_link_unnamed(int fd, int directory, const char *name) {
     return linkat(AT_FDCWD, path, directory, name, AT_SYMLINK_FOLLOW);
 }
 
-// Opens a file for reading if that needs no wait for the disk, else EAGAIN: openat2(2) with RESOLVE_CACHED.
+// Opens a file for reading if that needs no wait for the disk, else EAGAIN: openat2(2) with RESOLVE_CACHED. A link is
+// not followed, a pipe or device does not keep the caller waiting.
 static inline int linux_open_cached(int directory, const char *path) {
-    const struct { uint64_t flags, mode, resolve; } how = {O_RDONLY | O_CLOEXEC, 0, 0x20 /* RESOLVE_CACHED */};
+    const struct { uint64_t flags, mode, resolve; } how = {
+        O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW, 0, 0x20 /* RESOLVE_CACHED */};
     return (int)syscall(437 /* openat2, on every architecture */, directory, path, &how, sizeof how);
 }
 

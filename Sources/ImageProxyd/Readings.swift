@@ -38,10 +38,12 @@ struct Readings {
     private func registerMemory() {
         metrics.cacheBytes.observe("memory", "result") { [memory] in memory.statistics.bytes }
         metrics.cacheEntries.observe("memory", "result") { [memory] in memory.statistics.entries }
-        metrics.cacheRequests.collect { [memory] in
+        metrics.cacheRequests.collect { [memory, pipeline] in
+            let stale = pipeline.staleAnswers.value.memory
             let statistics = memory.statistics
             return [
-                Reading(["memory", "result", "hit"], statistics.hits),
+                Reading(["memory", "result", "hit"], max(0, statistics.hits - stale)),
+                Reading(["memory", "result", "stale"], stale),
                 Reading(["memory", "result", "miss"], statistics.misses),
             ]
         }
@@ -60,11 +62,14 @@ struct Readings {
             let tally = disk.statistics.tally
             return EntryKind.allCases.map { Reading(["disk", "\($0)"], tally[$0].entries) }
         }
-        metrics.cacheRequests.collect { [disk] in
+        metrics.cacheRequests.collect { [disk, pipeline] in
+            let stale = pipeline.staleAnswers.value.disk
             let statistics = disk.statistics
             return EntryKind.allCases.flatMap { kind in
                 [
-                    Reading(["disk", "\(kind)", "hit"], statistics.hits[kind] ?? 0),
+                    Reading(
+                        ["disk", "\(kind)", "hit"], max(0, (statistics.hits[kind] ?? 0) - (stale[kind] ?? 0))),
+                    Reading(["disk", "\(kind)", "stale"], stale[kind] ?? 0),
                     Reading(["disk", "\(kind)", "miss"], statistics.misses[kind] ?? 0),
                 ]
             }

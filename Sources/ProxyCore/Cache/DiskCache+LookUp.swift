@@ -31,32 +31,6 @@ extension DiskCache {
         }
     }
 
-    /// Hot path: an entry with its source's record, if one open file and what is in memory tell both; counted then only.
-    ///
-    /// Waits for nothing, as `lookUpNow`; nil is no answer, neither yes nor no. The record may lack what only a
-    /// revalidation needs, so it is none to be kept.
-    ///
-    /// - Parameter isUsable: asked of an entry that has a record.
-    public func answerNow(
-        _ key: CacheKey, kind: EntryKind, keyText: String, where isUsable: (DiskHit, SourceRecord) -> Bool
-    ) -> DiskHit? {
-        let id = EntryID(kind: kind, key: key)
-        // Lost: the error; the look-up that waits meets it again.
-        guard let outcome = try? findOwn(id, keyText: keyText, fromMemory: true), case .hit(var hit) = outcome
-        else { return nil }
-        let source = hit.description.sourceKey
-        if let known = records.record(for: source) {
-            hit.record = known
-        } else if parts.index.superseded.mayContain(source) {
-            return nil
-        }
-        guard let record = hit.record, record.contentHash == hit.description.sourceHash,
-            isUsable(hit, record)
-        else { return nil }
-        count(outcome, id)
-        return hit
-    }
-
     private func lookUpOnDisk(_ id: EntryID, keyText: String) async throws(DiskCacheError) -> DiskHit? {
         do {
             let outcome = try await readers.run { () throws(DiskCacheError) in
@@ -71,7 +45,7 @@ extension DiskCache {
         }
     }
 
-    private func count(_ outcome: DiskLookUp, _ id: EntryID) {
+    func count(_ outcome: DiskLookUp, _ id: EntryID) {
         switch outcome {
         case .hit:
             parts.counters.lookedUp(id.kind, isHit: true)
@@ -141,9 +115,7 @@ extension DiskCache {
         }
         let body = StoredBody.file(file.file, offset: entry.bodyOffset, length: entry.bodyLength)
         var hit = DiskHit(description: entry.description, body: body, checksum: entry.bodyChecksum)
-        if let snapshot = entry.snapshot, snapshot.epoch == parts.index.epoch {
-            hit.record = snapshot.record(of: entry.description)
-        }
+        hit.record = believed(entry)
         return .entry(hit)
     }
 

@@ -18,7 +18,7 @@ final class Familiarity: Sendable {
     private static let capacity = 65_536
     /// Where it is crowded, one of so many repeated sightings counts: more pictures than there is room for would only
     /// take turns else.
-    private static let oneIn = 4
+    private static let oneIn = 64
     /// Repeated sightings between two looks at how crowded it is.
     private static let lookInterval = 256
 

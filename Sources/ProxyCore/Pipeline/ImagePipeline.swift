@@ -75,6 +75,9 @@ public final class ImagePipeline: Sendable {
         metrics.hostBreakersOpen.observe { failures.openHosts }
     }
 
+    /// Stale copies served, for the metrics.
+    public let staleAnswers = StaleTally()
+
     /// Flights under way: fetches and renderings, for the metrics.
     public var flightCounts: (fetches: Int, renderings: Int) { (fetches.count, renderings.count) }
 
@@ -96,6 +99,7 @@ public final class ImagePipeline: Sendable {
         guard let entry = tiers.entry(for: key) else { return nil }
         if entry.record.isFresh(at: now) { return CachedEntry(entry: entry, isStale: false) }
         guard freshness.mayServeWhileRevalidating(entry.record, at: now) else { return nil }
+        staleAnswers.count(entry)
         return CachedEntry(entry: entry, isStale: true)
     }
 
@@ -203,9 +207,12 @@ public final class ImagePipeline: Sendable {
         switch freshness.reuse(of: entry.record, at: clock(), for: client) {
         case .fresh: return ImageResponse(hit: entry, provenance: entry.isOnDisk ? .disk : .memory)
         case .whileRevalidating:
+            staleAnswers.count(entry)
             startRefresh(of: request)
             return ImageResponse(hit: entry, provenance: .stale(.whileRevalidating))
-        case .asClientAllows: return ImageResponse(hit: entry, provenance: .stale(.asClientAllows))
+        case .asClientAllows:
+            staleAnswers.count(entry)
+            return ImageResponse(hit: entry, provenance: .stale(.asClientAllows))
         case .forbidden: return nil
         }
     }
@@ -258,6 +265,13 @@ public final class ImagePipeline: Sendable {
             provenance: source.provenance == .storedOriginal ? .disk : source.provenance)
         response.description.key = request.resultKey
         response.isStored = true
+        if case .stale = response.provenance {
+            if let entry = found.entry {
+                staleAnswers.count(entry)
+            } else {
+                staleAnswers.count(found.description.kind)
+            }
+        }
         response.timings.fetch = source.fetchTime
         // After a 304 the entry in memory has the new record already.
         response.entry = found.entry.flatMap { _ in tiers.peek(request.resultKey) }

@@ -68,6 +68,29 @@ struct CachingTests {
         #expect(proxy.origin.count("/a.jpg") == 1)
     }
 
+    @Test("stale answers are counted as such, by where they lay")
+    func metrics() async throws {
+        for (results, tier, kind) in [("all", "memory", "result"), ("disk", "disk", "original")] {
+            let proxy = try await Proxy(results: results)
+            proxy.origin.route(
+                "/a.jpg", inTurn: [photo("max-age=60, stale-if-error=600", age: 100), .status(503)])
+            let target = proxy.target("/a.jpg")
+            _ = try await proxy.get(target)
+            for _ in 0..<3 {
+                #expect(
+                    try await proxy.get(target)["Cache-Status"]?.hasSuffix("detail=stale-if-error") == true)
+            }
+
+            let text = try await proxy.get("/metrics").text
+
+            let name =
+                "imageproxyd_cache_requests_total{tier=\"\(tier)\",kind=\"\(kind)\",outcome=\"stale\"} 3\n"
+            #expect(
+                text.contains(name),
+                "\(text.split(separator: "\n").filter { $0.contains("requests_total{tier") })")
+        }
+    }
+
     @Test("a stale picture stands in for an origin that fails, unless it must be revalidated (RFC 5861 §4)")
     func staleIfError() async throws {
         let proxy = try await Proxy()

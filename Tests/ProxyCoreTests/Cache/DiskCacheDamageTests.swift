@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import GRDB
 import TestSupport
 import Testing
@@ -104,6 +105,35 @@ struct DiskCacheDamageTests {
         #expect(try await disk.lookUp(key("b"), kind: .result, keyText: "b") == nil)
         #expect(try await lookUp(disk) == nil)
         await disk.close()
+    }
+
+    @Test(
+        "A folder, a link, a pipe or a socket in a file's place is a miss, and the next store takes it away",
+        arguments: Strange.allCases)
+    func strangeThings(strange: Strange) async throws {
+        let (disk, file) = try await openWithEntry()
+        try folder.remove(file)
+        let path = folder.path + "/" + file
+        switch strange {
+        case .folder: #expect(mkdir(path, 0o700) == 0)
+        case .fullFolder: #expect(mkdir(path, 0o700) == 0 && mkdir(path + "/more", 0o700) == 0)
+        case .link: #expect(symlink("/dev/zero", path) == 0)
+        case .pipe: #expect(mkfifo(path, 0o600) == 0)
+        case .socket: #expect(mknod(path, S_IFSOCK | 0o600, 0) == 0)
+        }
+
+        #expect(disk.answerNow(key("a"), kind: .result, keyText: "a") { _, _ in true } == nil)
+        #expect(try await lookUp(disk) == nil)
+        try await disk.store(describe("a", body: body), body: body)
+
+        #expect(try await lookUp(disk) == body)
+        try await disk.sweep()
+        #expect(disk.statistics.tally.entries == 1)
+        await disk.close()
+    }
+
+    enum Strange: CaseIterable {
+        case folder, fullFolder, link, pipe, socket
     }
 
     @Test("A file deleted behind the daemon's back is a miss, and forgotten")

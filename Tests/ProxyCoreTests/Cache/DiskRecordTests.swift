@@ -58,6 +58,42 @@ struct DiskRecordTests {
         await disk.close()
     }
 
+    @Test("A file of any size is answered from", arguments: [0, 1, 16_000, 16_063, 16_064, 16_065, 70_000])
+    func sizes(count: Int) async throws {
+        let disk = try await open()
+        let body = bytes(count)
+        let description = describe("a", body: body, storedAt: 1_000_000)
+        try await disk.store(description, body: body, record: record())
+        // A larger body has to be checked once, where that may take its time.
+        _ = try await disk.lookUp(key("a"), kind: .result, keyText: "a")
+
+        #expect(try answer(disk)?.body.readAll() == body)
+        await disk.close()
+    }
+
+    @Test("A file that was altered anywhere, cut or grown gives no answer of its own")
+    func altered() async throws {
+        let disk = try await open()
+        try await store("a", as: record("source"), in: disk)
+        let file = try #require(folder.entryFiles.first)
+        let whole = try folder.read(file)
+
+        for place in whole.indices {
+            var flipped = whole
+            flipped[place] ^= 0x04
+            try folder.write(flipped, to: file)
+            #expect(answer(disk) == nil, "byte \(place)")
+        }
+        for length in Array(0..<whole.count) + [whole.count + 1] {
+            try folder.write(Array((whole + [0]).prefix(length)), to: file)
+            #expect(answer(disk) == nil, "\(length) bytes")
+        }
+        try folder.write(whole, to: file)
+
+        #expect(answer(disk) != nil)
+        await disk.close()
+    }
+
     @Test(
         "Another record of the source has the files believed no more, also after a restart",
         arguments: [false, true])

@@ -79,7 +79,7 @@ struct DiskEntry: Equatable {
 
     /// How much of a file has to be read to get at the body; nil when its first bytes are not those of an entry.
     static func bodyOffset(inFixedPart bytes: some Collection<UInt8>) -> Int? {
-        guard bytes.starts(with: magic) else { return nil }
+        guard bytes.count >= fixedLength, bytes.starts(with: magic) else { return nil }
         var reader = LittleEndianReader(Array(bytes.prefix(16))[12...])
         guard let offset = reader.integer(UInt32.self) else { return nil }
         let longest = fixedLength + RecordSnapshot.length + maxKeyTextLength + alignment

@@ -31,7 +31,7 @@ extension DiskFolder {
         let descriptor = unsafe linux_openat(
             root.raw, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, 0)
         guard descriptor >= 0 else {
-            guard errno != ENOENT else { return [] }
+            guard errno != ENOENT, errno != ENOTDIR, errno != ELOOP else { return [] }
             throw DiskCacheError("openat \(path)", code: errno)
         }
         guard let stream = unsafe fdopendir(descriptor) else {
@@ -53,6 +53,7 @@ extension DiskFolder {
     /// Removes a file below this folder; one that is gone already is no error.
     func removeFile(_ path: String) throws(DiskCacheError) {
         guard unsafe unlinkat(root.raw, path, 0) != 0, errno != ENOENT else { return }
+        if errno == EISDIR, unsafe removeStrangeFolder(path) == 0 { return }
         throw DiskCacheError("unlinkat \(path)", code: errno)
     }
 

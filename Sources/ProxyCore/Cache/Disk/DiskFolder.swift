@@ -21,7 +21,7 @@ final class DiskFolder: Sendable {
 
     /// What a file's inode tells.
     struct Status {
-        /// The size in bytes.
+        /// The size in bytes; below 0 for what is no file, but a folder, say.
         let size: Int64
         /// Changes with every change of the file.
         let identity: VerifiedFiles.Identity
@@ -34,6 +34,8 @@ final class DiskFolder: Sendable {
 
     static let privateMode: mode_t = 0o700
     static let fileMode: mode_t = 0o600
+    /// Whatever lies in an entry's place: opening it must not wait for a writer, nor lead elsewhere.
+    private static let readFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW
 
     /// Opens the folder, and creates it for our eyes only when it is not there.
     init(path: String) throws(DiskCacheError) {
@@ -80,12 +82,13 @@ final class DiskFolder: Sendable {
             let result =
                 fromMemory
                 ? unsafe linux_open_cached(root.raw, path)
-                : unsafe linux_openat(root.raw, path, O_RDONLY | O_CLOEXEC, 0)
+                : unsafe linux_openat(root.raw, path, Self.readFlags, 0)
             return (result, errno)
         }
         if descriptor >= 0 { return .file(OwnedDescriptor(owning: descriptor)) }
         switch code {
-        case ENOENT, ENOTDIR: return .missing
+        // A link or a socket in an entry's place is none of ours; the next store takes it away.
+        case ENOENT, ENOTDIR, ELOOP, ENXIO: return .missing
         case EAGAIN, ENOSYS: return .wouldBlock
         default: throw DiskCacheError("openat", code: code)
         }
@@ -151,12 +154,20 @@ final class DiskFolder: Sendable {
         try unlink(id, .new)
         let code = linkCode(file, id, suffix: .new)
         guard code == 0 else { throw DiskCacheError("linkat", code: code) }
-        let renamed = unsafe EntryPath.with(id, .new) { from in
+        var renamed = renameNew(id)
+        if renamed == EISDIR {
+            try unlink(id)
+            renamed = renameNew(id)
+        }
+        guard renamed == 0 else { throw DiskCacheError("renameat", code: renamed) }
+    }
+
+    private func renameNew(_ id: EntryID) -> Int32 {
+        unsafe EntryPath.with(id, .new) { from in
             unsafe EntryPath.with(id) { to in
                 unsafe renameat(root.raw, from, root.raw, to) == 0 ? 0 : errno
             }
         }
-        guard renamed == 0 else { throw DiskCacheError("renameat", code: renamed) }
     }
 
     private func createShard(of id: EntryID) throws(DiskCacheError) {
@@ -175,8 +186,19 @@ final class DiskFolder: Sendable {
         switch code {
         case 0: return true
         case ENOENT, ENOTDIR: return false
+        case EISDIR:
+            let code = unsafe EntryPath.with(id, suffix) { unsafe removeStrangeFolder($0) }
+            guard code == 0 else { throw DiskCacheError("rmdir", code: code) }
+            return true
         default: throw DiskCacheError("unlinkat", code: code)
         }
+    }
+
+    /// Takes a folder away that somebody has put where a file belongs; one that holds something is kept beside ours.
+    func removeStrangeFolder(_ path: UnsafePointer<CChar>) -> Int32 {
+        guard unsafe unlinkat(root.raw, path, AT_REMOVEDIR) != 0, errno != ENOENT else { return 0 }
+        let other = "strange-\(UInt64.random(in: 0 ... .max))"
+        return unsafe renameat(root.raw, path, root.raw, other) == 0 ? 0 : errno
     }
 
     /// Waits until the names on the way to an entry's file are on the disk.
@@ -194,7 +216,7 @@ final class DiskFolder: Sendable {
 
 extension DiskFolder.Status {
     fileprivate init(_ status: stat) {
-        size = Int64(status.st_size)
+        size = status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : -1
         identity = VerifiedFiles.Identity(status)
     }
 }

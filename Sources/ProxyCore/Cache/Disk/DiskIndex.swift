@@ -174,7 +174,9 @@ final class DiskIndex: Sendable {
     ///
     /// - Parameter begun: called as soon as that moment is fixed; changes from then on are not seen.
     func load(begun: () -> Void, each: (EntryID, Int64) -> Void) throws(DiskCacheError) -> Int {
-        try translating {
+        // The pages that were read once are of no more use.
+        defer { pool.releaseMemoryEventually() }
+        return try translating {
             try pool.read { db in
                 let records = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM source") ?? 0
                 begun()

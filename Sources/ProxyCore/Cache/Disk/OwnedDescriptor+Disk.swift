@@ -28,9 +28,23 @@ extension OwnedDescriptor {
         }
     }
 
+    /// Reads up to `count` bytes from the file's beginning by one call, maybe fewer; nil where that fails.
+    func readOnce(_ count: Int, fromMemory: Bool) -> [UInt8]? {
+        let flags = fromMemory ? Self.nowait : 0
+        var result = 0
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            result = unsafe linux_pread2(raw, buffer.baseAddress, count, 0, flags)
+            initialized = max(0, result)
+        }
+        return result < 0 ? nil : bytes
+    }
+
+    /// RWF_NOWAIT, which Glibc's module does not show.
+    private static let nowait: Int32 = 0x8
+
     /// Fills the buffer from `offset`; the number of bytes read, and errno where that ended before the file did.
     func fill(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64, fromMemory: Bool) -> (Int, Int32) {
-        let flags: Int32 = fromMemory ? 0x8 /* RWF_NOWAIT */ : 0
+        let flags: Int32 = fromMemory ? Self.nowait : 0
         var done = 0
         while done < buffer.count {
             let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done...])

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// How often a stale copy was served, by where it lay; tiers themselves know nothing of freshness. Safe from any thread.
+public final class StaleTally: Sendable {
+    /// What has been counted.
+    public struct Counts: Sendable, Equatable {
+        /// From memory.
+        public var memory = 0
+        /// From disk, by kind, open files included.
+        public var disk: [EntryKind: Int] = [:]
+    }
+
+    private let counts = Mutex(Counts())
+
+    init() {}
+
+    /// The counts so far.
+    public var value: Counts { counts.withLock { $0 } }
+
+    /// Counts an answer from an entry that is near.
+    func count(_ entry: MemoryEntry) {
+        entry.isOnDisk ? count(entry.description.kind) : counts.withLock { $0.memory += 1 }
+    }
+
+    /// Counts an answer from the disk tier.
+    func count(_ kind: EntryKind) {
+        counts.withLock { $0.disk[kind, default: 0] += 1 }
+    }
+}
