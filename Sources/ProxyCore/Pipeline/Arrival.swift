@@ -32,7 +32,8 @@ final class Arrival: Sendable {
 
     /// Tells the passengers as soon as the bytes of `fetch` may go out.
     func follow(_ fetch: OriginalFetch) {
-        fetch.whenArriving { [self] in
+        // Weak, since the fetch keeps this until it arrives, which it may never do.
+        fetch.whenArriving { [self, weak fetch] in
             change { if !$0.isOver { $0.fetch = fetch } }
         }
     }

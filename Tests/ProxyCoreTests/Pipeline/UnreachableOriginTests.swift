@@ -9,7 +9,11 @@ import Testing
 struct UnreachableOriginTests {
     @Test("is left alone after five failures, served stale where it may be, and asked again by one probe")
     func breaker() async throws {
-        let fixture = try PipelineFixture()
+        // So long that it does not pass by itself, however busy the machine.
+        var failedURLs = FailedURLsConfiguration()
+        failedURLs.breaker.pause = .seconds(600)
+        failedURLs.breaker.maximum = .seconds(600)
+        let fixture = try PipelineFixture(failedURLs: failedURLs)
         fixture.origin.route(
             "/a.jpg",
             // Closed at its end: on a connection used before, libcurl would ask once more by itself.
@@ -27,7 +31,7 @@ struct UnreachableOriginTests {
         let elsewhere = await #expect(throws: PipelineError.self) { try await fixture.get("/b.jpg") }
         #expect(fixture.failures.openHosts == 1)
         #expect(fixture.origin.log.requests.count == 6)
-        fixture.clock.advance(by: 2)
+        fixture.clock.advance(by: 600)
         let back = try await fixture.get("/a.jpg")
 
         guard case .stale(.onError(.hostUnavailable, wasAsked: false)) = refused.provenance else {
@@ -35,7 +39,7 @@ struct UnreachableOriginTests {
             return
         }
         #expect(elsewhere?.disposition.code == "host_unavailable")
-        #expect([1, 2].contains(elsewhere?.retryAfter))
+        #expect((1...600).contains(elsewhere?.retryAfter ?? 0))
         #expect(try back.bytes == Fixtures.photo(number: 2))
         #expect(fixture.failures.openHosts == 0)
     }
