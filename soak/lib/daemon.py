@@ -18,9 +18,11 @@ SETTINGS = {
               "disk": {"maxBytes": "64MiB", "openFiles": 32, "sweepInterval": "5s",
                        "limits": {"maxRecordsInMemory": 500, "maxSourceRecords": 2000, "maxVerified": 1024}}},
     "freshness": {"staleWhileRevalidate": "1s", "refreshPause": "1s"},
-    "fetch": {"maxPerHost": 32},
+    # Short of patience with its origins, too.
+    "fetch": {"maxPerHost": 32, "lowSpeedTime": "2s", "maxBytes": "4MiB"},
     "transform": {"queue": 256},
-    "failedURLs": {"ttl": {"notFound": "1s"}},
+    # An origin that times out is soon asked again, or it would be left alone nearly all the time.
+    "failedURLs": {"ttl": {"notFound": "1s"}, "breaker": {"failures": 50, "pause": "1s", "maximum": "1s"}},
     "log": {"access": "off"},
 }
 

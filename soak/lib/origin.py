@@ -31,8 +31,6 @@ def _handler(photos):
                 return self.send_plain(500, b"")
             if name == "hostile.jpg":
                 return self.send_plain(200, photos["seeding.jpg"], ("Last-Modified", "a\rX-Injected: 1"))
-            if name == "cut.jpg":
-                return self.cut(photos["seeding.jpg"])
             self.send_photo(photos[name])
 
         def send_photo(self, photo):
@@ -50,13 +48,6 @@ def _handler(photos):
                 self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
-
-        def cut(self, body):
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body[:1000])
-            self.close_connection = True
 
         def log_message(self, *_):
             pass
