@@ -129,11 +129,18 @@ public final class ImageTiers: Sendable {
     func answerNow(
         _ request: ImageRequest, where isUsable: (DiskHit, SourceRecord) -> Bool
     ) -> DiskHit? {
-        let kind: EntryKind = request.plan == nil ? .original : .result
-        let key = kind == .original ? request.sourceKey : request.resultKey
-        guard !isWorthKeeping(key), disk.mayContain(key, kind: kind) else { return nil }
-        let text = kind == .original ? request.sourceKeyText : request.resultKeyText
+        let isPlain = request.plan == nil
+        let key = isPlain ? request.sourceKey : request.resultKey
+        guard !isWorthKeeping(key), let kind = kind(of: key, isPlain: isPlain) else { return nil }
+        let text = isPlain ? request.sourceKeyText : request.resultKeyText
         return disk.answerNow(key, kind: kind, keyText: text, where: isUsable)
+    }
+
+    /// As what the disk tier may hold that; nil when it holds nothing of it.
+    private func kind(of key: CacheKey, isPlain: Bool) -> EntryKind? {
+        if isPlain { return disk.mayContain(key, kind: .original) ? .original : nil }
+        if disk.mayContain(key, kind: .result) { return .result }
+        return disk.mayContain(key, kind: .derived) ? .derived : nil
     }
 
     private func isWorthKeeping(_ key: CacheKey) -> Bool {

@@ -19,6 +19,31 @@ struct StoredAnswerTests {
         _ = try await proxy.daemon.exitCode()
     }
 
+    @Test("are those of an intermediate, where that made them")
+    func derived() async throws {
+        var proxy = try await Proxy(
+            results: "disk",
+            environment: [
+                "IMAGEPROXYD_TRANSFORM_INTERMEDIATES_SIDE=600",
+                "IMAGEPROXYD_TRANSFORM_INTERMEDIATES_MIN_PIXELS=100000",
+            ])
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fresh))
+        let targets = [200, 150].map { proxy.target("/a.jpg", "transform=resize:\($0)x&format=webp") }
+        _ = try await proxy.get(targets[0])
+        let first = try await proxy.get(targets[1])
+        let kinds = ["result", "derived", "intermediate"]
+        for kind in kinds {
+            #expect(try await proxy.metric("imageproxyd_cache_entries{tier=\"disk\",kind=\"\(kind)\"}") == 1)
+        }
+
+        proxy = try await restarted(proxy)
+        let again = try await proxy.get(targets[1])
+
+        #expect(again.status == 200 && again.body == first.body && again["ETag"] == first["ETag"])
+        #expect(again["Cache-Status"]?.contains("detail=disk") == true)
+        #expect(proxy.origin.count("/a.jpg") == 1)
+    }
+
     @Test(
         "are the same as those that made them, with their validators, ranges and heads",
         arguments: ["", resize])
