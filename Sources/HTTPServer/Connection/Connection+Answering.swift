@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Connection {
-    /// Hot path: asks the handler.
+    /// Hot path: asks the handler; the request knows its client.
     func answer(_ request: HTTPRequest, _ framing: RequestFraming) {
-        var request = request
-        request.client = loop.client(of: request, peer)
         let head = AnsweredHead(
             method: request.method, isHTTP10: request.isHTTP10,
             keepsAlive: framing.keepsAlive && !isRestricted,

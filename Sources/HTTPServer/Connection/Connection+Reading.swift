@@ -113,6 +113,7 @@ extension Connection {
 
     private func begin(_ framing: RequestFraming) {
         loop.request.receivedAt = loop.now
+        loop.request.client = loop.client(of: loop.request, peer)
         guard framing.body != .none else { return answer(loop.request, framing) }
         do throws(RequestError) {
             let reader = try ContentReader(framing.body, limits: RequestLimits(loop.configuration))

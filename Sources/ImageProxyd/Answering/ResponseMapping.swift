@@ -29,7 +29,7 @@ struct ResponseMapping: Sendable {
             cached.isStale
                 ? "; detail=stale-while-revalidate" : entry.isOnDisk ? "; detail=disk" : "; detail=memory")
         // Held until the answer has left: an entry that is evicted meanwhile can be found again.
-        response.note = entry
+        if response.status != .notModified { response.note = entry }
         let tier: Metric.Cache = entry.isOnDisk ? .disk : .memory
         response.context = ExchangeContext(route, cached.isStale ? .stale : tier).packed
         return response
