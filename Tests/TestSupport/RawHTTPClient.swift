@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+import Synchronization
 
 /// A plain HTTP/1.1 client for tests: says exactly the bytes it is given, and reads answers strictly.
 public struct RawHTTPClient: Sendable {
@@ -24,11 +25,24 @@ public struct RawHTTPClient: Sendable {
         public let description: String
     }
 
-    private let descriptor: CInt
+    /// A connection that is closed once, however often it is hung up: its number may be another's by then.
+    private final class Line: Sendable {
+        let descriptor: CInt
+        private let isOpen = Atomic(true)
+
+        init(_ descriptor: CInt) { self.descriptor = descriptor }
+
+        func close() {
+            if isOpen.exchange(false, ordering: .relaxed) { Glibc.close(descriptor) }
+        }
+    }
+
+    private let line: Line
+    private var descriptor: CInt { line.descriptor }
 
     /// Connects to a unix socket.
     public init(unixSocket path: String) throws {
-        descriptor = socket(AF_UNIX, LINUX_SOCK_STREAM | LINUX_SOCK_CLOEXEC, 0)
+        line = Line(socket(AF_UNIX, LINUX_SOCK_STREAM | LINUX_SOCK_CLOEXEC, 0))
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
@@ -43,7 +57,7 @@ public struct RawHTTPClient: Sendable {
 
     /// Connects to a port of 127.0.0.1.
     public init(port: UInt16) throws {
-        descriptor = socket(AF_INET, LINUX_SOCK_STREAM | LINUX_SOCK_CLOEXEC, 0)
+        line = Line(socket(AF_INET, LINUX_SOCK_STREAM | LINUX_SOCK_CLOEXEC, 0))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
@@ -84,14 +98,14 @@ public struct RawHTTPClient: Sendable {
 
     /// Ends the connection.
     public func hangUp() {
-        close(descriptor)
+        line.close()
     }
 
     /// Breaks the connection off: closing with lingering switched on and no time for it sends RST.
     public func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
-        close(descriptor)
+        line.close()
     }
 
     /// Sends the same text again and again until the server has something to say, hangs up, or `limit` is reached; with a
