@@ -322,7 +322,6 @@ static inline int linux_arm_processor_time(long microseconds) {
 
 // No program started from here on gains rights by its file's mode (prctl(2), PR_SET_NO_NEW_PRIVS).
 static inline int linux_forbid_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
-static inline int linux_has_no_new_privileges(void) { return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1; }
 
 // Landlock (landlock(7)) by its numbers, which are the same on every architecture: C libraries have no wrappers for it
 // and their headers may be older than the kernel. Returns the version of the interface, or -1 where there is none.

@@ -61,7 +61,7 @@ extension Connection {
         }
         let step = stream.next()
         guard stream.mayBeFollowed(by: step) else {
-            breakOff(stream)
+            breakOff()
             return false
         }
         take(step, of: stream)
@@ -103,7 +103,7 @@ extension Connection {
     }
 
     /// The rest will never come: the connection ends before the body does.
-    private func breakOff(_ stream: OutgoingStream) {
+    private func breakOff() {
         loop.reject(.brokenBody)
         cut()
     }

@@ -221,10 +221,10 @@ final class WorkerSlot: Sendable {
         var stage = Stage.header
         var deadline = ContinuousClock.now + configuration.timeout.duration
         while true {
-            if case .waiting(let bytes) = stage, pool.update({ $0.grant(bytes, to: index) }) {
-                stage = .pixels
-                deadline = .now + configuration.timeout.duration
-                if !tell(.proceed, to: process) { return mourn(job, &process) }
+            if case .waiting(let bytes) = stage, pool.update({ $0.grant(bytes, to: index) }),
+                !goOn(.proceed, &stage, &deadline, process)
+            {
+                return mourn(job, &process)
             }
             switch (process.wait(alert: alert.raw, until: deadline), stage) {
             case (.message, .header):
@@ -235,10 +235,8 @@ final class WorkerSlot: Sendable {
                 }
                 stage = .waiting(bytes)
                 deadline = job.enqueued + configuration.queueTimeout.duration
-                if isTooMuch(bytes, process) {
-                    stage = .pixels
-                    deadline = .now + configuration.timeout.duration
-                    if !tell(.refuse(.outOfMemory), to: process) { return mourn(job, &process) }
+                if isTooMuch(bytes, process), !goOn(.refuse(.outOfMemory), &stage, &deadline, process) {
+                    return mourn(job, &process)
                 }
             case (.message, .pixels):
                 let reply: WorkerProtocol.Reply
@@ -249,9 +247,7 @@ final class WorkerSlot: Sendable {
                 return mourn(job, &process)
             case (.deadline, .waiting):
                 pool.update { ((), $0.releaseMemory(of: index)) }
-                stage = .pixels
-                deadline = .now + configuration.timeout.duration
-                if !tell(.refuse(.queueTimedOut), to: process) { return mourn(job, &process) }
+                if !goOn(.refuse(.queueTimedOut), &stage, &deadline, process) { return mourn(job, &process) }
             case (.deadline, _):
                 return giveUp(job, .timedOut, .timeout, &process)
             case (.alert, _):
@@ -270,7 +266,13 @@ final class WorkerSlot: Sendable {
         return limit > 0 && bytes > limit - process.startSpace
     }
 
-    private func tell(_ order: WorkerProtocol.Order, to process: borrowing WorkerProcess) -> Bool {
+    /// Tells a worker that waits how to go on; false when it is gone.
+    private func goOn(
+        _ order: WorkerProtocol.Order, _ stage: inout Stage, _ deadline: inout ContinuousClock.Instant,
+        _ process: borrowing WorkerProcess
+    ) -> Bool {
+        stage = .pixels
+        deadline = .now + configuration.timeout.duration
         do throws(WorkerProtocol.Failure) {
             try process.answer(order)
             return true

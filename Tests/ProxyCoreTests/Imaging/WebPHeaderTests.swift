@@ -74,18 +74,10 @@ struct WebPHeaderTests {
 
     private func withHeaderMemory(_ bytes: ByteCount, _ body: (WorkerPool) async throws -> Void) async throws
     {
-        var configuration = TransformConfiguration()
-        configuration.workers = 1
-        configuration.timeout = .minutes(1)
-        configuration.queueTimeout = .minutes(1)
-        configuration.headerMemory = bytes
-        configuration.headerTime = .seconds(20)
-        let pool = WorkerPool(configuration: configuration, executable: DaemonProcess.executable)
-        try await pool.start()
-        do { try await body(pool) } catch {
-            await pool.stop()
-            throw error
-        }
-        await pool.stop()
+        try await WorkerPool.running(
+            { configuration in
+                configuration.headerMemory = bytes
+                configuration.headerTime = .seconds(20)
+            }, body)
     }
 }

@@ -13,18 +13,11 @@ struct AdmissionTests {
     private func withPool(
         _ change: (inout TransformConfiguration) -> Void = { _ in }, _ body: (WorkerPool) async throws -> Void
     ) async throws {
-        var configuration = TransformConfiguration()
-        configuration.workers = 2
-        configuration.timeout = .minutes(1)
-        configuration.queueTimeout = .minutes(1)
-        change(&configuration)
-        let pool = WorkerPool(configuration: configuration, executable: DaemonProcess.executable)
-        try await pool.start()
-        do { try await body(pool) } catch {
-            await pool.stop()
-            throw error
-        }
-        await pool.stop()
+        try await WorkerPool.running(
+            { configuration in
+                configuration.workers = 2
+                change(&configuration)
+            }, body)
     }
 
     private func render(

@@ -12,25 +12,6 @@ struct WorkerPoolTests {
     private static let source = StoredBody.bytes((try? TestPicture.ramps(64, 48).encoded(as: .png)) ?? [])
     private static let plan = RenderPlan(format: .explicit(.png))
 
-    /// Starts a pool of one worker, runs the test and stops the pool.
-    private func withPool(
-        _ change: (inout TransformConfiguration) -> Void = { _ in }, _ body: (WorkerPool) async throws -> Void
-    ) async throws {
-        var configuration = TransformConfiguration()
-        configuration.workers = 1
-        configuration.timeout = .minutes(1)
-        configuration.queueTimeout = .minutes(1)
-        change(&configuration)
-        let pool = WorkerPool(configuration: configuration, executable: DaemonProcess.executable)
-        try await pool.start()
-        do { try await body(pool) } catch {
-            await pool.stop()
-            throw error
-        }
-        await pool.stop()
-        #expect(pool.statistics.processIdentifiers.isEmpty)
-    }
-
     private func render(
         _ pool: WorkerPool, _ plan: RenderPlan = plan
     ) async throws(RenderError) -> Rendition {
@@ -63,7 +44,7 @@ struct WorkerPoolTests {
 
     @Test("A worker renders bytes and ranges of files, as this process does")
     func renders() async throws {
-        try await withPool { pool in
+        try await WorkerPool.running { pool in
             let target = try RenderTarget()
             let file = try RenderTarget()
             guard case .bytes(let bytes) = Self.source else { return }
@@ -81,7 +62,7 @@ struct WorkerPoolTests {
 
     @Test("A worker's errors come back as they are, and it goes on")
     func errors() async throws {
-        try await withPool { pool in
+        try await WorkerPool.running { pool in
             let target = try RenderTarget()
             var plan = Self.plan
             plan.limits.sourcePixels = 1
@@ -99,7 +80,7 @@ struct WorkerPoolTests {
 
     @Test("A picture that ends two workers costs its own answer; the next has a new worker")
     func crash() async throws {
-        try await withPool { pool in
+        try await WorkerPool.running { pool in
             let target = try RenderTarget()
             // Beyond the largest file that a worker may write: the kernel ends it (setrlimit(2), RLIMIT_FSIZE).
             let beyond = Int64(TransformConfiguration().memoryPerWorker.bytes) * 2
@@ -115,7 +96,7 @@ struct WorkerPoolTests {
 
     @Test("A worker that is killed over a job costs nothing: another one does it")
     func killed() async throws {
-        try await withPool { pool in
+        try await WorkerPool.running { pool in
             let (pid, job) = try await hold(pool)
 
             kill(pid, SIGKILL)
@@ -128,7 +109,7 @@ struct WorkerPoolTests {
 
     @Test("A picture whose workers are both killed from outside is not to blame")
     func killedTwice() async throws {
-        try await withPool { pool in
+        try await WorkerPool.running { pool in
             // Takes long enough for the second worker to be met over it.
             let long = RenderPlan(
                 pipeline: try TransformPipeline(parsing: "resize:3000x3000:fill:enlarge=1"),
@@ -149,7 +130,7 @@ struct WorkerPoolTests {
 
     @Test("An idle worker's death costs nothing")
     func idleDeath() async throws {
-        try await withPool { pool in
+        try await WorkerPool.running { pool in
             let pid = try #require(pool.statistics.processIdentifiers.first)
 
             kill(pid, SIGKILL)
@@ -162,7 +143,7 @@ struct WorkerPoolTests {
 
     @Test("A job that computes past its deadline is killed and called timed out")
     func deadline() async throws {
-        try await withPool({ $0.timeout = .milliseconds(50) }) { pool in
+        try await WorkerPool.running({ $0.timeout = .milliseconds(50) }) { pool in
             let pid = try #require(pool.statistics.processIdentifiers.first)
             let target = try RenderTarget()
             let plan = RenderPlan(
@@ -180,7 +161,7 @@ struct WorkerPoolTests {
 
     @Test("A worker that hangs without computing is killed at the deadline, and another one does its job")
     func hung() async throws {
-        try await withPool({ $0.timeout = .seconds(1) }) { pool in
+        try await WorkerPool.running({ $0.timeout = .seconds(1) }) { pool in
             let (pid, job) = try await hold(pool)
 
             #expect(try await job.value.width == 64)
@@ -192,7 +173,7 @@ struct WorkerPoolTests {
 
     @Test("A full queue refuses at once, and what waits is served later")
     func queueFull() async throws {
-        try await withPool({ $0.queue = 2 }) { pool in
+        try await WorkerPool.running({ $0.queue = 2 }) { pool in
             let (pid, job) = try await hold(pool)
             let waiting = (0..<2).map { _ in Task { try await render(pool) } }
             while pool.statistics.queueDepth < 2 { await Task.yield() }
@@ -206,7 +187,7 @@ struct WorkerPoolTests {
 
     @Test("A job that no worker becomes free for is given up")
     func queueTimeout() async throws {
-        try await withPool({ $0.queueTimeout = .milliseconds(20) }) { pool in
+        try await WorkerPool.running({ $0.queueTimeout = .milliseconds(20) }) { pool in
             let (pid, job) = try await hold(pool)
 
             await #expect(throws: RenderError.queueTimedOut) { try await render(pool) }
@@ -218,7 +199,7 @@ struct WorkerPoolTests {
 
     @Test("Cancelling takes a waiting job out of the queue and kills a running one")
     func cancellation() async throws {
-        try await withPool { pool in
+        try await WorkerPool.running { pool in
             let (pid, running) = try await hold(pool)
             let waiting = Task { try await render(pool) }
             while pool.statistics.queueDepth < 1 { await Task.yield() }
@@ -237,7 +218,7 @@ struct WorkerPoolTests {
 
     @Test("A task cancelled beforehand renders nothing")
     func cancelledBefore() async throws {
-        try await withPool { pool in
+        try await WorkerPool.running { pool in
             let gate = Gate()
             let task = Task {
                 await gate.passage()
@@ -253,7 +234,7 @@ struct WorkerPoolTests {
 
     @Test("A worker is replaced after its number of jobs")
     func recycling() async throws {
-        try await withPool({ $0.jobsPerWorker = 2 }) { pool in
+        try await WorkerPool.running({ $0.jobsPerWorker = 2 }) { pool in
             for _ in 0..<5 { _ = try await render(pool) }
             // Whoever takes the sixth is the third worker.
             _ = try await render(pool)
@@ -264,7 +245,7 @@ struct WorkerPoolTests {
 
     @Test("Stopping ends what runs and what waits, and refuses what comes")
     func stopping() async throws {
-        try await withPool { pool in
+        try await WorkerPool.running { pool in
             let (pid, running) = try await hold(pool)
             let waiting = Task { try await render(pool) }
             while pool.statistics.queueDepth < 1 { await Task.yield() }
@@ -295,7 +276,7 @@ struct WorkerPoolTests {
     @Test("Many jobs at once are all answered by two workers, and no descriptor is left open")
     func manyJobs() async throws {
         let before = try openDescriptors()
-        try await withPool({
+        try await WorkerPool.running({
             $0.workers = 2
             $0.queue = 64
         }) { pool in
