@@ -48,6 +48,11 @@ static inline int linux_accept4(int listener, struct sockaddr *address, socklen_
     return (int)syscall(SYS_accept4, listener, address, length, flags);
 }
 
+// pipe2(2); closed on exec from the start, so that no process spawned meanwhile keeps an end open.
+static inline int linux_pipe(int ends[2]) {
+    return (int)syscall(SYS_pipe2, ends, O_CLOEXEC);
+}
+
 // memfd_create(2); close-on-exec, sealable.
 static inline int linux_memfd_create(const char *name) {
     return (int)syscall(SYS_memfd_create, name, 0x0001u | 0x0002u);

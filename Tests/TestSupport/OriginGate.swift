@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import Glibc
 
 /// Holds answers of a `FakeOrigin` back until a test opens it; can be opened from anywhere, and stays open.
@@ -10,10 +11,7 @@ public final class OriginGate: Sendable {
 
     /// A closed gate.
     public init() {
-        var ends: [CInt] = [-1, -1]
-        precondition(pipe(&ends) == 0, "pipe: \(errno)")
-        for end in ends { closeOnExec(end) }
-        (descriptor, writingEnd) = (ends[0], ends[1])
+        (descriptor, writingEnd) = pipeEnds()
     }
 
     deinit {
@@ -33,6 +31,13 @@ extension OriginGate {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) == 1
     }
+}
+
+/// The reading and the writing end of a new pipe, which no process that is spawned meanwhile keeps open.
+public func pipeEnds() -> (reading: CInt, writing: CInt) {
+    var ends: [CInt] = [-1, -1]
+    precondition(linux_pipe(&ends) == 0, "pipe2: \(errno)")
+    return (ends[0], ends[1])
 }
 
 /// Keeps a descriptor from processes that a test starts.

@@ -1,28 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The origin: /N/NAME is the photo NAME for every N, and some names misbehave."""
 
-import http.server
-import threading
+from . import loopback
 
 
-class Origin:
+class Origin(loopback.LoopbackServer):
     def __init__(self, folder):
         photos = {path.name: path.read_bytes() for path in folder.glob("*.jpg")}
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _handler(photos))
-        self.server.daemon_threads = True
-        self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
+        super().__init__(_handler(photos))
 
 
 def _handler(photos):
-    class Handler(http.server.BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        timeout = 30
-
+    class Handler(loopback.QuietHandler):
         def do_GET(self):
             name = self.path.rpartition("/")[2]
             if name == "gone.jpg":
@@ -48,15 +37,5 @@ def _handler(photos):
                 self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
-
-        def log_message(self, *_):
-            pass
-
-        def handle(self):
-            try:
-                super().handle()
-            except OSError:
-                # The daemon gives up what nobody waits for.
-                pass
 
     return Handler

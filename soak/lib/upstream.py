@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """An origin that does not behave, and clients who ask for its pictures: none may ever come whole."""
 
-import http.server
-import threading
 import time
 import zlib
 
-from . import good
+from . import good, loopback
 
 # Kept below the daemon's limits in soak/lib/daemon.py, so that a picture goes out before it turns bad.
 BEGINNING = 100_000
@@ -21,26 +19,16 @@ OUTCOMES = {
 }
 
 
-class HostileOrigin:
+class HostileOrigin(loopback.LoopbackServer):
     def __init__(self, picture):
         bomb = zlib.compressobj(9, zlib.DEFLATED, 31)
         beginning = picture[:1000]
         squeezed = bomb.compress(beginning) + b"".join(bomb.compress(bytes(1 << 20)) for _ in range(BOMB >> 20))
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _handler(picture, squeezed + bomb.flush()))
-        self.server.daemon_threads = True
-        self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
+        super().__init__(_handler(picture, squeezed + bomb.flush()))
 
 
 def _handler(picture, bomb):
-    class Handler(http.server.BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        timeout = 30
-
+    class Handler(loopback.QuietHandler):
         def do_GET(self):
             self.close_connection = True
             name = self.path.rpartition("/")[2].removesuffix(".jpg")
@@ -105,16 +93,6 @@ def _handler(picture, bomb):
             self.send_header("Location", location)
             self.send_header("Content-Length", "0")
             self.end_headers()
-
-        def log_message(self, *_):
-            pass
-
-        def handle(self):
-            try:
-                super().handle()
-            except OSError:
-                # The daemon has had enough.
-                pass
 
     return Handler
 

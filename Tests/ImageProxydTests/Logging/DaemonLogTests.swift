@@ -3,6 +3,7 @@
 import Glibc
 import Logging
 import ProxyCore
+import TestSupport
 import Testing
 
 @testable import ImageProxyd
@@ -13,20 +14,19 @@ struct DaemonLogTests {
     private func written(
         _ format: LogConfiguration.Format, level: LogConfiguration.Level = .info, _ log: (Logger) -> Void
     ) throws -> String {
-        var ends: [CInt] = [-1, -1]
-        try #require(pipe(&ends) == 0)
+        let ends = pipeEnds()
         var configuration = LogConfiguration()
         configuration.format = format
         configuration.level = level
         let handler = DaemonLogHandler(
-            label: "test", configuration: configuration, sink: LogSink(descriptor: ends[1]))
+            label: "test", configuration: configuration, sink: LogSink(descriptor: ends.writing))
 
         log(Logger(label: "test", factory: { _ in handler }))
-        close(ends[1])
+        close(ends.writing)
 
         var bytes = [UInt8](repeating: 0, count: 65_536)
-        let count = read(ends[0], &bytes, bytes.count)
-        close(ends[0])
+        let count = read(ends.reading, &bytes, bytes.count)
+        close(ends.reading)
         return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 
@@ -57,17 +57,19 @@ struct DaemonLogTests {
 
     @Test("The journal is recognised by the device and inode of standard error (systemd.exec(5))")
     func journalStream() throws {
-        var ends: [CInt] = [-1, -1]
-        try #require(pipe(&ends) == 0)
-        defer { ends.forEach { close($0) } }
+        let ends = pipeEnds()
+        defer {
+            close(ends.reading)
+            close(ends.writing)
+        }
         var facts = stat()
-        fstat(ends[1], &facts)
+        fstat(ends.writing, &facts)
         let stream = "\(facts.st_dev):\(facts.st_ino)"
 
-        #expect(LogOutput.leadsToJournal(ends[1], stream))
-        #expect(!LogOutput.leadsToJournal(ends[1], "\(facts.st_dev):1"))
-        #expect(!LogOutput.leadsToJournal(ends[1], nil))
-        #expect(!LogOutput.leadsToJournal(ends[1], "nonsense"))
+        #expect(LogOutput.leadsToJournal(ends.writing, stream))
+        #expect(!LogOutput.leadsToJournal(ends.writing, "\(facts.st_dev):1"))
+        #expect(!LogOutput.leadsToJournal(ends.writing, nil))
+        #expect(!LogOutput.leadsToJournal(ends.writing, "nonsense"))
     }
 
     @Test("A journal asked for by name must be there; automatic falls back to text")

@@ -3,6 +3,7 @@
 import CLinux
 import Glibc
 import ProxyCore
+import TestSupport
 import Testing
 
 @testable import ProxyCore
@@ -14,10 +15,8 @@ struct AccessLogTests {
         let writer: CInt
         let reader: CInt
 
-        init() throws {
-            var ends: [CInt] = [-1, -1]
-            try #require(pipe(&ends) == 0)
-            (reader, writer) = (ends[0], ends[1])
+        init() {
+            (reader, writer) = pipeEnds()
         }
 
         func closeAndRead() -> [String] {
@@ -70,7 +69,7 @@ struct AccessLogTests {
 
     @Test("A hit is one line, without query")
     func hitLine() throws {
-        let pipe = try Pipe()
+        let pipe = Pipe()
         let log = try AccessLog(
             configuration: configuration(.text), lanes: 1, sink: LogSink(descriptor: pipe.writer))
         var hit = record("")
@@ -91,7 +90,7 @@ struct AccessLogTests {
 
     @Test("A miss adds the source's host, what each step took, and the problem")
     func missLine() throws {
-        let pipe = try Pipe()
+        let pipe = Pipe()
         let log = try AccessLog(
             configuration: configuration(.json), lanes: 1, sink: LogSink(descriptor: pipe.writer))
         var miss = record("/img", status: 504)
@@ -113,7 +112,7 @@ struct AccessLogTests {
     @Test("A full lane drops records and counts them; the others are not touched")
     func fullLane() throws {
         // A full pipe holds the writer fast, so that nothing leaves the lanes meanwhile.
-        let pipe = try Pipe()
+        let pipe = Pipe()
         _ = fcntl(pipe.writer, 1_031 /* F_SETPIPE_SZ */, 4_096)
         let log = try AccessLog(
             configuration: configuration(.text, records: 16), lanes: 2, sink: LogSink(descriptor: pipe.writer)
@@ -139,7 +138,7 @@ struct AccessLogTests {
 
     @Test("Records of many threads all arrive, each whole")
     func manyThreads() async throws {
-        let pipe = try Pipe()
+        let pipe = Pipe()
         let log = try AccessLog(
             configuration: configuration(.text, records: 65_536), lanes: 4,
             sink: LogSink(descriptor: pipe.writer))
@@ -164,7 +163,7 @@ struct AccessLogTests {
 
     @Test("A record wakes the resting writer without anybody closing the log")
     func wakesUp() throws {
-        let pipe = try Pipe()
+        let pipe = Pipe()
         let log = try AccessLog(
             configuration: configuration(.text), lanes: 1, sink: LogSink(descriptor: pipe.writer))
         var piece = [UInt8](repeating: 0, count: 4_096)
@@ -181,7 +180,7 @@ struct AccessLogTests {
 
     @Test("A closed pipe costs the records, not the daemon")
     func closedPipe() throws {
-        let pipe = try Pipe()
+        let pipe = Pipe()
         let log = try AccessLog(
             configuration: configuration(.text), lanes: 1, sink: LogSink(descriptor: pipe.writer))
         close(pipe.reader)
