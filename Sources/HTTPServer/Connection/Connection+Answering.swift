@@ -12,6 +12,8 @@ extension Connection {
             loop.reject(.overload)
             return answer(head, with: ServerProblem.overload)
         }
+        var response = HTTPResponse(status: .ok)
+        if loop.handler.answersAtOnce(request, with: &response) { return answer(head, with: response) }
         switch loop.handler.answer(request) {
         case .now(let response): answer(head, with: response)
         case .later(let context, let work):
@@ -35,11 +37,8 @@ extension Connection {
         hasServed = true
         let keepsAlive = head.keepsAlive && !response.closesConnection && !loop.isDraining
         let hasBody = head.method != .head && !response.status.forbidsBody
-        loop.outbox.appendHead { bytes in
-            loop.encoder.encode(
-                response, framing: .length(response.body.count), requestID: head.id, keepsAlive: keepsAlive,
-                isHTTP10: head.isHTTP10, into: &bytes)
-        }
+        loop.outbox.append(
+            response, head.frame(.length(response.body.count), keepsAlive: keepsAlive), by: loop.encoder)
         if hasBody { loop.outbox.append(response.body) }
         var exchange = exchange(head, response)
         exchange.bodyBytesSent = hasBody ? response.body.count : 0

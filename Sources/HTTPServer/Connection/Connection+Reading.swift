@@ -100,30 +100,34 @@ extension Connection {
     }
 
     private func readHead(_ bytes: UnsafeRawBufferPointer) -> Int {
-        switch unsafe parser.parse(bytes, into: &loop.request) {
+        // Taken out of the loop for a while: what lies in an object has to be copied before it is lent to anybody.
+        var request = HTTPRequest()
+        swap(&request, &loop.request)
+        defer { swap(&request, &loop.request) }
+        switch unsafe parser.parse(bytes, into: &request) {
         case .needsMore: return 0
         case .failed(let error):
             refuse(error.rawValue, HTTPServer.RejectionReason(error), to: unsafe Self.method(of: bytes))
             return bytes.count
         case .head(let length, let framing):
-            begin(framing)
+            begin(&request, framing)
             return length
         }
     }
 
-    private func begin(_ framing: RequestFraming) {
-        loop.request.receivedAt = loop.now
-        loop.request.client = loop.client(of: loop.request, peer)
-        guard framing.body != .none else { return answer(loop.request, framing) }
+    private func begin(_ request: inout HTTPRequest, _ framing: RequestFraming) {
+        request.receivedAt = loop.now
+        request.client = loop.client(of: request, peer)
+        guard framing.body != .none else { return answer(request, framing) }
         do throws(RequestError) {
             let reader = try ContentReader(framing.body, limits: RequestLimits(loop.configuration))
             if framing.expectsContinue {
-                loop.outbox.appendHead { $0 += "HTTP/1.1 100 Continue\r\n\r\n".utf8 }
+                loop.outbox.appendHead { ResponseEncoder.append("HTTP/1.1 100 Continue\r\n\r\n", to: &$0) }
             }
-            phase = .readingContent(IncomingContent(loop.request, reader, framing))
+            phase = .readingContent(IncomingContent(request, reader, framing))
             deadline = (.body, loop.now + loop.times.body)
         } catch {
-            refuse(error.rawValue, HTTPServer.RejectionReason(error), to: loop.request.method)
+            refuse(error.rawValue, HTTPServer.RejectionReason(error), to: request.method)
         }
     }
 

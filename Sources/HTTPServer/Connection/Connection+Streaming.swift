@@ -23,11 +23,7 @@ extension Connection {
         reclaimPending()
         answered += 1
         hasServed = true
-        loop.outbox.appendHead { bytes in
-            loop.encoder.encode(
-                response, framing: framing, requestID: head.id, keepsAlive: keepsAlive,
-                isHTTP10: head.isHTTP10, into: &bytes)
-        }
+        loop.outbox.append(response, head.frame(framing, keepsAlive: keepsAlive), by: loop.encoder)
         guard hasBody, length != 0 else { return finish(stream) }
         phase = .streaming(stream)
         endsByClose = framing == .untilClose
@@ -87,12 +83,14 @@ extension Connection {
         let start = loop.outbox.bytesAdded
         loop.outbox.append(piece)
         stream.note(start..<loop.outbox.bytesAdded)
-        if stream.framing == .chunked { loop.outbox.appendHead { $0 += "\r\n".utf8 } }
+        if stream.framing == .chunked { loop.outbox.appendHead { ResponseEncoder.append("\r\n", to: &$0) } }
         if stream.missing == 0 { finish(stream) }
     }
 
     private func end(_ stream: OutgoingStream) {
-        if stream.framing == .chunked { loop.outbox.appendHead { $0 += "0\r\n\r\n".utf8 } }
+        if stream.framing == .chunked {
+            loop.outbox.appendHead { ResponseEncoder.append("0\r\n\r\n", to: &$0) }
+        }
         finish(stream)
     }
 

@@ -34,6 +34,11 @@ final class Connection {
         var receivedAt: UInt64
         var id: RequestID
         var client: PeerAddress
+
+        /// What the answer's head says beside its response.
+        func frame(_ framing: ResponseFraming, keepsAlive: Bool) -> ResponseEncoder.Frame {
+            ResponseEncoder.Frame(framing: framing, requestID: id, keepsAlive: keepsAlive, isHTTP10: isHTTP10)
+        }
     }
 
     /// What a deadline is for.
@@ -199,13 +204,13 @@ final class Connection {
     private func send() -> Outbox.Progress {
         guard pending.isEmpty else {
             let progress = pending.send(to: socket)
-            while let exchange = pending.nextDeparted() { loop.report(exchange) }
+            pending.reportDeparted(to: loop)
             if progress == .done { pending = Outbox() }
             return progress
         }
         guard !loop.outbox.isEmpty || loop.outbox.answers > 0 else { return .done }
         let progress = loop.outbox.send(to: socket)
-        while let exchange = loop.outbox.nextDeparted() { loop.report(exchange) }
+        loop.outbox.reportDeparted(to: loop)
         if progress == .done {
             loop.outbox.reset()
         } else {
@@ -226,9 +231,10 @@ final class Connection {
     func cut() {
         guard !isClosed else { return }
         resetUnlessWhole()
-        while let exchange = pending.nextStranded() { loop.report(exchange) }
+        pending.reportStranded(to: loop)
         if case .streaming(let stream) = phase {
-            loop.report(stream.exchange(cutAt: pending.isEmpty ? 0 : pending.bytesSent))
+            var exchange = stream.exchange(cutAt: pending.isEmpty ? 0 : pending.bytesSent)
+            loop.report(&exchange)
         }
         if case .awaitingAnswer(let awaited) = phase {
             awaited.task.cancel()
@@ -239,7 +245,7 @@ final class Connection {
             exchange.peer = awaited.head.client
             exchange.loop = loop.configuration.firstLoop + loop.index
             exchange.wasCut = true
-            loop.report(exchange)
+            loop.report(&exchange)
         }
         close()
     }

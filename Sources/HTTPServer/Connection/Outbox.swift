@@ -22,10 +22,10 @@ struct Outbox {
         var end: Int
     }
 
-    private var heads: [UInt8] = []
-    private var segments: [Segment] = []
+    private var heads = ReusedArray<UInt8>()
+    private var segments = ReusedArray<Segment>()
     private var first = 0
-    private var departures: [Departure] = []
+    private var departures = ReusedArray<Departure>()
     private var firstDeparture = 0
     private var queued = 0
     private var sent = 0
@@ -54,15 +54,28 @@ struct Outbox {
     // MARK: - Filling
 
     /// Hot path: adds what `write` appends to the buffer of heads.
-    mutating func appendHead(_ write: (inout [UInt8]) -> Void) {
+    mutating func appendHead(_ write: (inout ReusedArray<UInt8>) -> Void) {
         let start = heads.count
         write(&heads)
+        noteHead(from: start)
+    }
+
+    private mutating func noteHead(from start: Int) {
         queued += heads.count - start
         if first < segments.count, case .heads(let range)? = segments.last, range.upperBound == start {
             segments[segments.count - 1] = .heads(range.lowerBound..<heads.count)
         } else {
             segments.append(.heads(start..<heads.count))
         }
+    }
+
+    /// Hot path: adds the head of a response.
+    mutating func append(
+        _ response: HTTPResponse, _ frame: ResponseEncoder.Frame, by encoder: ResponseEncoder
+    ) {
+        let start = heads.count
+        encoder.encode(response, frame, into: &heads)
+        noteHead(from: start)
     }
 
     /// Hot path: adds a body, without a copy.
@@ -113,29 +126,33 @@ struct Outbox {
     /// Bytes that have been added.
     var bytesAdded: Int { queued }
 
-    /// Hot path: hands over, one by one, the answers that have left.
-    mutating func nextDeparted() -> HTTPExchange? {
-        guard firstDeparture < departures.count, departures[firstDeparture].end <= sent else { return nil }
-        firstDeparture += 1
-        return departures[firstDeparture - 1].exchange
+    /// Hot path: has the answers reported that have left.
+    mutating func reportDeparted(to loop: EventLoop) {
+        while firstDeparture < departures.count, departures[firstDeparture].end <= sent {
+            loop.report(&departures[firstDeparture].exchange)
+            departures[firstDeparture].exchange.note = nil
+            firstDeparture += 1
+        }
     }
 
-    /// Hands over, one by one, the answers that will never leave whole, with the bytes of their content that did.
-    mutating func nextStranded() -> HTTPExchange? {
-        guard firstDeparture < departures.count else { return nil }
-        var exchange = departures[firstDeparture].exchange
-        let missing = departures[firstDeparture].end - sent
-        exchange.bodyBytesSent = max(0, exchange.bodyBytesSent - missing)
-        exchange.wasCut = true
-        firstDeparture += 1
-        return exchange
+    /// Has the answers reported that will never leave whole, with the bytes of their content that did.
+    mutating func reportStranded(to loop: EventLoop) {
+        while firstDeparture < departures.count {
+            var exchange = departures[firstDeparture].exchange
+            let missing = departures[firstDeparture].end - sent
+            exchange.bodyBytesSent = max(0, exchange.bodyBytesSent - missing)
+            exchange.wasCut = true
+            loop.report(&exchange)
+            departures[firstDeparture].exchange.note = nil
+            firstDeparture += 1
+        }
     }
 
     /// Hot path: begins anew with empty buffers that keep their room.
     mutating func reset() {
-        heads.removeAll(keepingCapacity: true)
-        segments.removeAll(keepingCapacity: true)
-        departures.removeAll(keepingCapacity: true)
+        heads.removeAll()
+        segments.removeAll()
+        departures.removeAll()
         (first, firstDeparture, queued, sent) = (0, 0, 0, 0)
     }
 

@@ -215,8 +215,7 @@ final class EventLoop: @unchecked Sendable {
     func newID() -> RequestID { RequestID(ids.next()) }
 
     /// Hot path: tells the handler how an exchange ended.
-    func report(_ exchange: HTTPExchange) {
-        var exchange = exchange
+    func report(_ exchange: inout HTTPExchange) {
         exchange.finishedAt = Self.monotonicTime()
         handler.didFinish(exchange)
     }

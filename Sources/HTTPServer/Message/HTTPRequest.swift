@@ -14,9 +14,9 @@ public struct HTTPRequest: Sendable {
     public internal(set) var receivedAt: UInt64 = 0
 
     /// The head as received; ranges below index into it.
-    private(set) var head: [UInt8] = []
+    private(set) var head = ReusedArray<UInt8>()
     private(set) var targetRange = 0..<0
-    private(set) var lines: [FieldLine] = []
+    private(set) var lines = ReusedArray<FieldLine>()
     /// Which fields there are, and which of them on several lines.
     private(set) var present = KnownFields()
     private(set) var repeated = KnownFields()
@@ -26,6 +26,13 @@ public struct HTTPRequest: Sendable {
     /// Hot path: lends the target's raw bytes: path and query, beginning with `/`, or `*`.
     public func withTarget<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try unsafe head.withUnsafeBytes { unsafe try body(UnsafeRawBufferPointer(rebasing: $0[targetRange])) }
+    }
+
+    /// Hot path: lends all octets of the head, which the lines index into.
+    func withOctets<Result, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try head.withSpan(body)
     }
 
     /// The target; allocates.
@@ -98,7 +105,7 @@ extension HTTPRequest {
         self.method = method
         self.isHTTP10 = isHTTP10
         targetRange = target
-        lines.removeAll(keepingCapacity: true)
+        lines.removeAll()
         (present, repeated) = (KnownFields(), KnownFields())
         if !body.isEmpty { body = [] }
     }
@@ -112,8 +119,8 @@ extension HTTPRequest {
 
     /// Hot path: keeps the bytes that the notes are about.
     mutating func keep(_ bytes: UnsafeRawBufferPointer) {
-        head.removeAll(keepingCapacity: true)
-        unsafe head.append(contentsOf: bytes)
+        head.removeAll()
+        unsafe head.append(bytes)
     }
 
     /// Puts the authority of an absolute-form target in the place of `Host`, and leaves path and query as the target.

@@ -5,44 +5,62 @@ struct ResponseEncoder {
     /// `Date: …\r\n` of the present second.
     var dateLine: [UInt8] = []
 
-    /// Hot path: appends the head of `response`, whose content ends as `framing` says; lines always in the same order.
-    func encode(
-        _ response: HTTPResponse, framing: ResponseFraming, requestID: RequestID, keepsAlive: Bool,
-        isHTTP10: Bool, into out: inout [UInt8]
-    ) {
-        Self.appendStatusLine(response.status, to: &out)
-        if !(response.prepared?.isDated ?? response.fields.isDated) { out.append(contentsOf: dateLine) }
-        if let prepared = response.prepared { out.append(contentsOf: prepared.bytes) }
-        for line in response.fields.lines {
-            out.append(contentsOf: line.name.bytes)
-            Self.append(": ", to: &out)
-            out.append(contentsOf: line.value.bytes)
-            Self.append("\r\n", to: &out)
-        }
-        unsafe response.scratch.withBytes { unsafe out.append(contentsOf: $0) }
-        Self.append("X-Request-Id: ", to: &out)
-        unsafe requestID.withBytes { unsafe out.append(contentsOf: $0) }
-        if !response.status.forbidsBody { Self.append(framing, to: &out) }
-        if !keepsAlive {
-            Self.append("\r\nConnection: close", to: &out)
-        } else if isHTTP10 {
-            Self.append("\r\nConnection: keep-alive", to: &out)
-        }
-        Self.append("\r\n\r\n", to: &out)
+    /// What a head says beside its response.
+    struct Frame {
+        var framing: ResponseFraming
+        var requestID: RequestID
+        var keepsAlive: Bool
+        var isHTTP10: Bool
     }
 
-    private static func append(_ framing: ResponseFraming, to out: inout [UInt8]) {
+    /// Hot path: appends the head of `response`, whose content ends as the frame says; lines always in the same order.
+    func encode(_ response: HTTPResponse, _ frame: Frame, into out: inout ReusedArray<UInt8>) {
+        out.append(upTo: mostBytes(response)) { writer in
+            Self.putStatusLine(response.status, &writer)
+            if !(response.prepared?.isDated ?? response.fields.isDated) { writer.put(dateLine) }
+            if let prepared = response.prepared { writer.put(prepared.bytes) }
+            for line in response.fields.lines {
+                writer.put(line.name.bytes)
+                writer.put(": ")
+                writer.put(line.value.bytes)
+                writer.put("\r\n")
+            }
+            unsafe response.scratch.withBytes { unsafe writer.put($0) }
+            writer.put("X-Request-Id: ")
+            unsafe frame.requestID.withBytes { unsafe writer.put($0) }
+            if !response.status.forbidsBody { Self.put(frame.framing, &writer) }
+            if !frame.keepsAlive {
+                writer.put("\r\nConnection: close")
+            } else if frame.isHTTP10 {
+                writer.put("\r\nConnection: keep-alive")
+            }
+            writer.put("\r\n\r\n")
+        }
+    }
+
+    /// No head of `response` is longer.
+    private func mostBytes(_ response: HTTPResponse) -> Int {
+        var bytes = Self.mostOwnBytes + response.status.reason.utf8CodeUnitCount + dateLine.count
+        bytes += (response.prepared?.bytes.count ?? 0) + response.scratch.count
+        for line in response.fields.lines { bytes += line.name.bytes.count + line.value.bytes.count + 4 }
+        return bytes
+    }
+
+    /// Status line without its reason, request id, framing and connection take less.
+    private static var mostOwnBytes: Int { 256 }
+
+    private static func put(_ framing: ResponseFraming, _ writer: inout OctetWriter) {
         switch framing {
         case .length(let length):
-            append("\r\nContent-Length: ", to: &out)
-            append(length, to: &out)
-        case .chunked: append("\r\nTransfer-Encoding: chunked", to: &out)
+            writer.put("\r\nContent-Length: ")
+            writer.put(Int64(length))
+        case .chunked: writer.put("\r\nTransfer-Encoding: chunked")
         case .untilClose: return
         }
     }
 
     /// Appends the line before a chunk's bytes (RFC 9112 §7.1); `count` is above 0.
-    static func appendChunkLine(_ count: Int, to out: inout [UInt8]) {
+    static func appendChunkLine(_ count: Int, to out: inout ReusedArray<UInt8>) {
         var shift = (Int.bitWidth - count.leadingZeroBitCount - 1) / 4 * 4
         while shift >= 0 {
             out.append(hexadecimalDigit(count >> shift & 0xF))
@@ -51,34 +69,25 @@ struct ResponseEncoder {
         append("\r\n", to: &out)
     }
 
+    /// Appends a text of the source.
+    static func append(_ text: StaticString, to out: inout ReusedArray<UInt8>) {
+        out.append(upTo: text.utf8CodeUnitCount) { $0.put(text) }
+    }
+
     private static func hexadecimalDigit(_ value: Int) -> UInt8 {
         UInt8(value) + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
     }
 
-    private static func appendStatusLine(_ status: HTTPStatus, to out: inout [UInt8]) {
+    private static func putStatusLine(_ status: HTTPStatus, _ writer: inout OctetWriter) {
         switch status.code {
-        case 200: append("HTTP/1.1 200 OK\r\n", to: &out)
-        case 304: append("HTTP/1.1 304 Not Modified\r\n", to: &out)
+        case 200: writer.put("HTTP/1.1 200 OK\r\n")
+        case 304: writer.put("HTTP/1.1 304 Not Modified\r\n")
         default:
-            append("HTTP/1.1 ", to: &out)
-            append(Int(status.code), to: &out)
-            append(" ", to: &out)
-            append(status.reason, to: &out)
-            append("\r\n", to: &out)
-        }
-    }
-
-    private static func append(_ text: StaticString, to out: inout [UInt8]) {
-        unsafe out.append(
-            contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-    }
-
-    private static func append(_ number: Int, to out: inout [UInt8]) {
-        var divisor = 1
-        while number / divisor >= 10 { divisor *= 10 }
-        while divisor > 0 {
-            out.append(UInt8(ascii: "0") + UInt8(number / divisor % 10))
-            divisor /= 10
+            writer.put("HTTP/1.1 ")
+            writer.put(Int64(status.code))
+            writer.put(" ")
+            writer.put(status.reason)
+            writer.put("\r\n")
         }
     }
 }

@@ -19,15 +19,15 @@ struct FieldLine: Sendable {
 
     /// Hot path: reads `name: value`, the line without its end (RFC 9112 §5): no space before the colon, no folding.
     init(_ octets: Span<UInt8>, _ line: Range<Int>) throws(RequestError) {
-        var colon = line.lowerBound
-        while colon < line.upperBound, OctetSet.token.contains(octets[colon]) { colon += 1 }
-        guard colon > line.lowerBound, colon < line.upperBound, octets[colon] == UInt8(ascii: ":") else {
+        guard let colon = octets.first(UInt8(ascii: ":"), in: line), colon > line.lowerBound else {
             throw .malformed
         }
+        let name = line.lowerBound..<colon
+        let known = KnownField(octets, name)
+        guard known != nil || octets.all(in: .token, name) else { throw .malformed }
         let value = octets.trimmed((colon + 1)..<line.upperBound)
         guard octets.isFieldText(value) else { throw .malformed }
-        let name = line.lowerBound..<colon
-        self.init(name: name, value: value, known: KnownField(octets, name))
+        self.init(name: name, value: value, known: known)
     }
 
     /// Whether this is a line of the field; `head` is what the line was read from.

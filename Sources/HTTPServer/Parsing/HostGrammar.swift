@@ -22,16 +22,18 @@ enum HostGrammar {
     /// Where the name ends: at a colon or with the range; nil when an octet can't be in a name.
     private static func registeredNameEnd(_ octets: Span<UInt8>, _ range: Range<Int>) -> Int? {
         var index = range.lowerBound
-        while index < range.upperBound, octets[index] != UInt8(ascii: ":") {
-            if octets[index] == UInt8(ascii: "%") {
+        while index < range.upperBound {
+            let octet = octets[index]
+            if OctetSet.registeredName.contains(octet) {
+                index += 1
+            } else if octet == UInt8(ascii: "%") {
                 guard index + 2 < range.upperBound, Octet.hexDigit(octets[index + 1]) != nil,
                     Octet.hexDigit(octets[index + 2]) != nil
                 else { return nil }
-                index += 2
-            } else if !OctetSet.registeredName.contains(octets[index]) {
-                return nil
+                index += 3
+            } else {
+                return octet == UInt8(ascii: ":") ? index : nil
             }
-            index += 1
         }
         return index
     }

@@ -65,11 +65,16 @@ enum Octet {
 extension Span where Element == UInt8 {
     /// Hot path: where the next line feed is, at or behind `start`.
     func lineFeed(from start: Int) -> Int? {
-        guard start < count else { return nil }
-        return unsafe extracting(start..<count).withUnsafeBytes { bytes -> Int? in
+        start < count ? first(Octet.lineFeed, in: start..<count) : nil
+    }
+
+    /// Hot path: where an octet stands first in a range.
+    @inline(__always)
+    func first(_ octet: UInt8, in range: Range<Int>) -> Int? {
+        unsafe extracting(range).withUnsafeBytes { bytes -> Int? in
             guard let base = bytes.baseAddress else { return nil }
-            guard let found = unsafe memchr(base, CInt(Octet.lineFeed), bytes.count) else { return nil }
-            return unsafe start + base.distance(to: UnsafeRawPointer(found))
+            guard let found = unsafe memchr(base, CInt(octet), bytes.count) else { return nil }
+            return unsafe range.lowerBound + base.distance(to: UnsafeRawPointer(found))
         }
     }
 
@@ -85,6 +90,11 @@ extension Span where Element == UInt8 {
                     }
                 }
                 position += 8
+            }
+            if bytes.count >= 8 {
+                // The last eight, some of which have been looked at.
+                let word = unsafe bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self)
+                if !Self.hasControl(word) { return true }
             }
             while position < bytes.count {
                 guard unsafe Octet.isFieldText(bytes[position]) else { return false }
@@ -102,6 +112,38 @@ extension Span where Element == UInt8 {
         let low = (word &- ones &* 0x20) & ~word
         let delete = word ^ (ones &* 0x7F)
         return (low | ((delete &- ones) & ~delete)) & highs != 0
+    }
+
+    /// Hot path: where the first octet that no target is made of is, at or behind the range's beginning; looks at eight
+    /// octets at a time.
+    func targetEnd(_ range: Range<Int>) -> Int {
+        unsafe extracting(range).withUnsafeBytes { bytes in
+            var position = 0
+            while position + 8 <= bytes.count {
+                let word = unsafe bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+                if Self.mayEndTarget(word) { break }
+                position += 8
+            }
+            while position < bytes.count, unsafe OctetSet.target.contains(bytes[position]) { position += 1 }
+
+            return range.lowerBound + position
+        }
+    }
+
+    /// Whether one of eight octets is not of `OctetSet.target`: up to a space, `"`, `#`, `<`, `>`, DEL or beyond ASCII.
+    @inline(__always)
+    private static func mayEndTarget(_ word: UInt64) -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let highs: UInt64 = 0x8080_8080_8080_8080
+        // An octet that is zero in one of these is marked in its highest bit; so is one with a borrow from below it,
+        // where there is another one marked.
+        let quotes = (word | ones) ^ (ones &* 0x23)
+        let angles = (word | (ones &* 2)) ^ (ones &* 0x3E)
+        let delete = word ^ (ones &* 0x7F)
+        let marks =
+            (word &- ones &* 0x21) & ~word | (quotes &- ones) & ~quotes | (angles &- ones) & ~angles
+            | (delete &- ones) & ~delete | word
+        return marks & highs != 0
     }
 
     /// Hot path: whether all of a range belongs to a set.

@@ -17,7 +17,10 @@ struct RequestFraming: Equatable {
 extension RequestFraming {
     /// Hot path: reads the fields that decide where the request ends and what becomes of its connection.
     init(of request: HTTPRequest) throws(RequestError) {
-        let octets = request.head.span
+        self = try request.withOctets { (octets) throws(RequestError) in try Self(of: request, octets) }
+    }
+
+    private init(of request: HTTPRequest, _ octets: Span<UInt8>) throws(RequestError) {
         try Self.checkHost(request, octets)
         body = try Self.body(request, octets)
         // Nothing could be meant by it (RFC 9110 §9.3.8).

@@ -24,8 +24,7 @@ struct RequestLine: Equatable {
     init(_ octets: Span<UInt8>, _ line: Range<Int>, maxTargetBytes: Int) throws(RequestError) {
         let name = Self.untilSpace(octets, line)
         let targetStart = min(name.upperBound + 1, line.upperBound)
-        var targetEnd = targetStart
-        while targetEnd < line.upperBound, OctetSet.target.contains(octets[targetEnd]) { targetEnd += 1 }
+        let targetEnd = octets.targetEnd(targetStart..<line.upperBound)
         let target = targetStart..<targetEnd
         guard octets.all(in: .token, name), !name.isEmpty, !target.isEmpty, targetEnd < line.upperBound,
             octets[targetEnd] == Octet.space

@@ -21,7 +21,8 @@ struct RequestParser {
         var scanned = 0
         var emptyLines = 0
         var fieldLines = 0
-        var requestLine: RequestLine?
+        var hasRequestLine = false
+        var form = RequestLine.TargetForm.origin
     }
 
     init(_ limits: RequestLimits) {
@@ -34,17 +35,24 @@ struct RequestParser {
     mutating func parse(_ bytes: UnsafeRawBufferPointer, into request: inout HTTPRequest) -> Outcome {
         let pointer = unsafe bytes.assumingMemoryBound(to: UInt8.self)
         let octets = unsafe pointer.span
+        // Most heads come whole: then nothing of this is ever stored.
+        var reading = progress
         do throws(RequestError) {
-            let resumes = progress.requestLine != nil
-            guard var length = try readLines(octets, into: &request) else { return .needsMore }
-            if resumes {
-                // The request may have served another connection meanwhile: all lines are noted once more.
-                progress = Progress()
-                length = try readLines(octets.extracting(0..<length), into: &request) ?? length
+            guard var length = try read(octets, &reading, into: &request) else {
+                progress = reading
+                return .needsMore
             }
+            if progress.hasRequestLine {
+                // The request may have served another connection meanwhile: all lines are noted once more.
+                reading = Progress()
+                length = try read(octets.extracting(0..<length), &reading, into: &request) ?? length
+            }
+            if progress.scanned > 0 { progress = Progress() }
             unsafe request.keep(UnsafeRawBufferPointer(rebasing: bytes[..<length]))
-            let framing = try finish(&request)
-            progress = Progress()
+            let framing = try RequestFraming(of: request)
+            if case .absolute(let authority, let path) = reading.form {
+                request.reduce(authority: authority, path: path)
+            }
             return .head(length: length, framing)
         } catch {
             return .failed(error)
@@ -54,12 +62,12 @@ struct RequestParser {
 
 extension RequestParser {
     /// Reads lines up to the first empty one behind the request line; nil when it is not there yet.
-    private mutating func readLines(
-        _ octets: Span<UInt8>, into request: inout HTTPRequest
+    private func read(
+        _ octets: Span<UInt8>, _ progress: inout Progress, into request: inout HTTPRequest
     ) throws(RequestError) -> Int? {
         while true {
             let lineFeed = octets.lineFeed(from: progress.scanned)
-            try checkBounds(octets, lineEnd: lineFeed.map { $0 + 1 })
+            try checkBounds(octets, progress, lineEnd: lineFeed.map { $0 + 1 })
             guard let lineFeed else {
                 progress.scanned = octets.count
                 return nil
@@ -70,15 +78,17 @@ extension RequestParser {
             }
             let line = progress.lineStart..<(lineFeed - 1)
             (progress.lineStart, progress.scanned) = (lineFeed + 1, lineFeed + 1)
-            if try read(octets, line, into: &request) { return lineFeed + 1 }
+            if try read(octets, line, &progress, into: &request) { return lineFeed + 1 }
         }
     }
 
     /// Refuses what can't become a line that is allowed, as soon as that shows; `lineEnd` is nil while it is not there.
-    private func checkBounds(_ octets: Span<UInt8>, lineEnd: Int?) throws(RequestError) {
+    private func checkBounds(
+        _ octets: Span<UInt8>, _ progress: Progress, lineEnd: Int?
+    ) throws(RequestError) {
         let start = progress.lineStart
         let length = (lineEnd ?? octets.count + 1) - start
-        if progress.requestLine == nil {
+        if !progress.hasRequestLine {
             // Someone who speaks another protocol hears so at once.
             if start < octets.count, octets[start] != Octet.carriageReturn,
                 !OctetSet.token.contains(octets[start])
@@ -95,11 +105,11 @@ extension RequestParser {
     }
 
     /// Reads one line; true for the empty line that ends a head.
-    private mutating func read(
-        _ octets: Span<UInt8>, _ line: Range<Int>, into request: inout HTTPRequest
+    private func read(
+        _ octets: Span<UInt8>, _ line: Range<Int>, _ progress: inout Progress, into request: inout HTTPRequest
     ) throws(RequestError) -> Bool {
-        guard progress.requestLine != nil else {
-            try readRequestLine(octets, line, into: &request)
+        guard progress.hasRequestLine else {
+            try readRequestLine(octets, line, &progress, into: &request)
             return false
         }
         guard !line.isEmpty else { return true }
@@ -110,8 +120,8 @@ extension RequestParser {
     }
 
     /// Reads the request line, or skips an empty line before it (RFC 9112 §2.2).
-    private mutating func readRequestLine(
-        _ octets: Span<UInt8>, _ line: Range<Int>, into request: inout HTTPRequest
+    private func readRequestLine(
+        _ octets: Span<UInt8>, _ line: Range<Int>, _ progress: inout Progress, into request: inout HTTPRequest
     ) throws(RequestError) {
         guard !line.isEmpty else {
             progress.emptyLines += 1
@@ -120,15 +130,6 @@ extension RequestParser {
         }
         let requestLine = try RequestLine(octets, line, maxTargetBytes: limits.targetBytes)
         request.begin(requestLine.method, target: requestLine.target, isHTTP10: requestLine.isHTTP10)
-        progress.requestLine = requestLine
-    }
-
-    /// What the lines together say.
-    private func finish(_ request: inout HTTPRequest) throws(RequestError) -> RequestFraming {
-        let framing = try RequestFraming(of: request)
-        if case .absolute(let authority, let path)? = progress.requestLine?.form {
-            request.reduce(authority: authority, path: path)
-        }
-        return framing
+        (progress.hasRequestLine, progress.form) = (true, requestLine.form)
     }
 }

@@ -2,6 +2,12 @@
 
 /// THE SEAM: answers requests, now or later.
 public protocol RequestHandling: Sendable {
+    /// Hot path: asked first about every request; true when `response`, which is a 200 without anything, has become the
+    /// answer, false when `answer(_:)` is to make it.
+    ///
+    /// For answers that are at hand: nothing is copied on the way out. Called on an event loop: must not block.
+    func answersAtOnce(_ request: HTTPRequest, with response: inout HTTPResponse) -> Bool
+
     /// Called on an event loop, which serves nobody else meanwhile: must not block.
     func answer(_ request: HTTPRequest) -> HTTPAnswer
 
@@ -13,6 +19,9 @@ public protocol RequestHandling: Sendable {
 }
 
 extension RequestHandling {
+    /// None is.
+    public func answersAtOnce(_ request: HTTPRequest, with response: inout HTTPResponse) -> Bool { false }
+
     /// No request is.
     public func isVital(_ request: HTTPRequest) -> Bool { false }
 }

@@ -27,14 +27,14 @@ final class AliasTable: Sendable {
         shardCapacity = max(16, capacity / shardCount)
     }
 
-    /// Hot path: the alias for a target; `fits` is asked only when more than the target decides.
-    func alias(for target: UnsafeRawBufferPointer, fits: (AliasVariant) -> Bool) -> Alias? {
+    /// Hot path: the aliases of a target: none, one for which the target alone decides, or some for different fields.
+    func aliases(of target: UnsafeRawBufferPointer) -> [Alias] {
         let hash = unsafe Self.hash(target)
         return box(of: hash).shard.withLock { aliases in
-            guard let variants = aliases[hash] else { return nil }
-            guard let first = variants.first, unsafe first.isFor(target) else { return nil }
-            if first.variant.isAlone { return first }
-            return variants.first { fits($0.variant) }
+            guard let variants = aliases[hash], let first = variants.first, unsafe first.isFor(target) else {
+                return []
+            }
+            return variants
         }
     }
 

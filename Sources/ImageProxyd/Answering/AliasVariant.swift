@@ -14,9 +14,6 @@ struct AliasVariant: Hashable, Sendable {
     /// Whether the target alone decides.
     var isAlone: Bool { acceptClass == nil && !isHinted }
 
-    /// Hot path: whether a request with these fields gets the same answer; each is read only where it counts.
-    func fits(accept: () -> AcceptClass, dpr hint: () -> Double?) -> Bool {
-        if let acceptClass, acceptClass != accept() { return false }
-        return !isHinted || dpr == hint()
-    }
+    /// Hot path: whether a request with this `Accept` gets the same answer, where that counts at all.
+    func fits(accept: AcceptClass) -> Bool { acceptClass == nil || acceptClass == accept }
 }

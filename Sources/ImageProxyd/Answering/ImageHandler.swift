@@ -50,14 +50,19 @@ final class ImageHandler: Sendable {
         self.complain = complain
     }
 
-    /// Hot path: two locks, no task, no allocation on a hit.
-    func answer(_ request: HTTPRequest) -> HTTPAnswer {
+    /// Hot path: answers from memory, or refuses a client who asks too much; two locks, no task, no allocation on a hit.
+    func answersAtOnce(_ request: HTTPRequest, with response: inout HTTPResponse) -> Bool {
         do throws(PipelineError) {
             try limit.check(request)
         } catch {
-            return .now(mapping.failure(error, to: request, isNegotiated: false, remembered: nil))
+            response = mapping.failure(error, to: request, isNegotiated: false, remembered: nil)
+            return true
         }
-        if let hit = cachedAnswer(to: request) { return .now(hit) }
+        return answersFromMemory(request, with: &response)
+    }
+
+    /// Answers what `answersAtOnce` has passed on: from disk, or by a task.
+    func answer(_ request: HTTPRequest) -> HTTPAnswer {
         let checked = Result { () throws(PipelineError) in try check(request) }
         if let hit = storedAnswer(to: request, checked) { return .now(hit) }
         return .later(context: ExchangeContext(route).packed) {
@@ -91,21 +96,30 @@ final class ImageHandler: Sendable {
         return imageRequest
     }
 
-    private func cachedAnswer(to request: HTTPRequest) -> HTTPResponse? {
-        guard !carriesDirectives(request) else { return nil }
+    private func answersFromMemory(_ request: HTTPRequest, with response: inout HTTPResponse) -> Bool {
+        guard !carriesDirectives(request) else { return false }
         let now = clock()
-        let alias = unsafe request.withTarget { target in
-            unsafe aliases.alias(for: target) { variant in
-                variant.fits(accept: { acceptClass(of: request) }, dpr: { hints.dpr(of: request) })
-            }
-        }
-        guard let alias, let cached = pipeline.cachedEntry(for: alias.key, at: now),
+        let variants = unsafe request.withTarget { unsafe aliases.aliases(of: $0) }
+        guard let alias = choice(of: variants, for: request),
+            let cached = pipeline.cachedEntry(for: alias.key, at: now),
             cached.entry.id == alias.entry, now < alias.expires
-        else { return nil }
+        else { return false }
         let entry = cached.entry
         if cached.isStale { refresh(entry, request) }
         if entry.shouldTouch(at: now, every: Self.touchInterval) { pipeline.touch(entry) }
-        return mapping.hit(alias, cached, request: request, at: now)
+        mapping.answerHit(alias, cached, to: request, at: now, with: &response)
+        return true
+    }
+
+    /// Hot path: the alias whose fields are the request's; they are read only where they count.
+    private func choice(of variants: [Alias], for request: HTTPRequest) -> Alias? {
+        guard let first = variants.first else { return nil }
+        if first.variant.isAlone { return first }
+        let accept = acceptClass(of: request)
+        for alias in variants where alias.variant.fits(accept: accept) {
+            if !alias.variant.isHinted || alias.variant.dpr == hints.dpr(of: request) { return alias }
+        }
+        return nil
     }
 
     /// Hot path: whether the client asks something of the cache, and is trusted with that.
@@ -139,7 +153,7 @@ final class ImageHandler: Sendable {
             parsed = imageRequest
             return response(try await image(imageRequest, for: request), imageRequest, for: request)
         } catch {
-            if case .internalFailure(let text) = error { complain(text) }
+            if let fault = error.fault { complain(fault) }
             let placeholder = parsed?.delivery.placeholder.flatMap { placeholders[$0] }
             var response = mapping.failure(
                 error, to: request, isNegotiated: parsed?.isNegotiated ?? false,

@@ -10,15 +10,16 @@ struct ResponseMapping: Sendable {
     let route: Metric.Route
 
     /// Hot path: the answer to a memory hit.
-    func hit(
-        _ alias: Alias, _ cached: ImagePipeline.CachedEntry, request: HTTPRequest, at now: Int64
-    ) -> HTTPResponse {
+    func answerHit(
+        _ alias: Alias, _ cached: ImagePipeline.CachedEntry, to request: HTTPRequest, at now: Int64,
+        with response: inout HTTPResponse
+    ) {
         let entry = cached.entry
-        var response = answer(request, HTTPBody(entry.body), alias.validators, at: now)
+        answer(request, HTTPBody(entry.body), alias.validators, at: now, with: &response)
         switch response.status {
         case .ok, .partialContent: response.prepared = alias.head
         case .notModified: response.prepared = alias.notModifiedHead
-        default: return response
+        default: return
         }
         sharing.apply(to: &response, for: request)
         let age = entry.record.currentAge(at: now)
@@ -32,14 +33,14 @@ struct ResponseMapping: Sendable {
         if response.status != .notModified { response.note = entry }
         let tier: Metric.Cache = entry.isOnDisk ? .disk : .memory
         response.context = ExchangeContext(route, cached.isStale ? .stale : tier).packed
-        return response
     }
 
     /// The answer of the cold path.
     func response(
         _ image: ImageResponse, _ heads: ImageHeads, request: HTTPRequest, at now: Int64
     ) -> HTTPResponse {
-        var response = answer(request, HTTPBody(image.body), heads.validators, at: now)
+        var response = HTTPResponse(status: .ok)
+        answer(request, HTTPBody(image.body), heads.validators, at: now, with: &response)
         switch response.status {
         case .ok, .partialContent: response.fields.append(heads.full)
         case .notModified: response.fields.append(heads.notModified)
@@ -79,15 +80,19 @@ struct ResponseMapping: Sendable {
 
     /// Hot path: status, body and range of the answer to a request for this body, by its conditions (RFC 9110 §13.2.2).
     private func answer(
-        _ request: HTTPRequest, _ body: HTTPBody, _ validators: Validators, at now: Int64
-    ) -> HTTPResponse {
+        _ request: HTTPRequest, _ body: HTTPBody, _ validators: Validators, at now: Int64,
+        with response: inout HTTPResponse
+    ) {
         switch validators.evaluate(request, at: now) {
-        case .notModified: return HTTPResponse(status: .notModified)
-        case .preconditionFailed: return failedPrecondition
+        case .notModified:
+            response.status = .notModified
+            return
+        case .preconditionFailed:
+            response = failedPrecondition
+            return
         case .proceed: break
         }
         let length = Int64(body.count)
-        var response = HTTPResponse(status: .ok)
         switch validators.selection(of: length, for: request, at: now) {
         // Several parts at once are no use for an image: who asks for them gets it whole, as RFC 9110 §14.2 allows.
         case .whole, .parts: response.body = body
@@ -102,7 +107,6 @@ struct ResponseMapping: Sendable {
                 context: ExchangeContext(route))
             response.fields.append(.contentRange, .contentRange(unsatisfiedOf: length))
         }
-        return response
     }
 
     private var failedPrecondition: HTTPResponse {

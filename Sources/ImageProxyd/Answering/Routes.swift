@@ -21,6 +21,15 @@ struct Routes: RequestHandling {
         (Array("/transforms".utf8), .transforms),
     ]
 
+    func answersAtOnce(_ request: HTTPRequest, with response: inout HTTPResponse) -> Bool {
+        guard request.method == .get || request.method == .head else { return false }
+        switch unsafe request.withTarget({ unsafe Self.route(of: $0) }) {
+        case .img: return images.answersAtOnce(request, with: &response)
+        case .info: return information.answersAtOnce(request, with: &response)
+        default: return false
+        }
+    }
+
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
         let route = unsafe request.withTarget { unsafe Self.route(of: $0) }
         if request.method == .options, unsafe request.withTarget({ unsafe $0.elementsEqual("*".utf8) }) {

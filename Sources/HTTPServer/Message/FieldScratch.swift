@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A few field lines built in place for one answer, without allocation. What does not fit is left out whole, and so is
+/// what `HTTPFields` does not take.
+public struct FieldScratch: Sendable {
+    private var storage = InlineArray<256, UInt8>(repeating: 0)
+    private(set) var count = 0
+
+    /// No line.
+    public init() {}
+
+    /// Hot path: adds a number.
+    public mutating func append(_ name: FieldName, integer: Int64) {
+        append(name, "", integer: integer, "")
+    }
+
+    /// Hot path: adds a checked value.
+    public mutating func append(_ name: FieldName, _ value: FieldValue) {
+        append(name, valueOf: value.bytes.count) { $0.put(value.bytes) }
+    }
+
+    /// Hot path: adds fixed text, a number, fixed text.
+    ///
+    /// The texts are written in the source, where no request reaches; a debug build stops at one that is no field value.
+    public mutating func append(
+        _ name: FieldName, _ before: StaticString, integer: Int64, _ after: StaticString
+    ) {
+        assert(Self.isFieldText(before) && Self.isFieldText(after), "no field value: \(before)…\(after)")
+        let most = before.utf8CodeUnitCount + OctetWriter.maxDigits + after.utf8CodeUnitCount
+        append(name, valueOf: most) { writer in
+            writer.put(before)
+            writer.put(integer)
+            writer.put(after)
+        }
+    }
+
+    /// Hot path: lends the lines.
+    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        unsafe storage.span.withUnsafeBytes { unsafe body(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+    }
+
+    /// Adds a line whose value has at most `length` octets.
+    @inline(__always)
+    private mutating func append(
+        _ name: FieldName, valueOf length: Int, _ write: (inout OctetWriter) -> Void
+    ) {
+        guard !name.isFraming, count + name.bytes.count + length + 4 <= storage.count else { return }
+        let start = count
+        var span = storage.mutableSpan
+        count = unsafe span.withUnsafeMutableBytes { room in
+            var writer = unsafe OctetWriter(room, from: start)
+            writer.put(name.bytes)
+            writer.put(": ")
+            write(&writer)
+            writer.put("\r\n")
+            return writer.count
+        }
+    }
+
+    private static func isFieldText(_ text: StaticString) -> Bool {
+        unsafe UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+            .allSatisfy(Octet.isFieldText)
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Writes octets one behind the other into memory that was measured for them; ends the process rather than write beyond it.
+///
+/// Lives no longer than the closure that was lent the memory.
+// Safe because each step is checked against the room that the maker was lent.
+@safe struct OctetWriter {
+    private let room: UnsafeMutableRawBufferPointer
+    /// Octets from the memory's beginning to where the next one goes.
+    private(set) var count: Int
+
+    /// Writes behind the first `count` octets of `room`.
+    init(_ room: UnsafeMutableRawBufferPointer, from count: Int) {
+        precondition(count <= room.count)
+        unsafe self.room = room
+        self.count = count
+    }
+
+    /// Hot path: copies octets.
+    @inline(__always)
+    mutating func put(_ octets: UnsafeRawBufferPointer) {
+        unsafe precondition(octets.count <= room.count - count)
+        guard let source = octets.baseAddress, let target = unsafe room.baseAddress else { return }
+        // Safe because both have that many octets, by the line above.
+        unsafe memcpy(target + count, source, octets.count)
+        count += octets.count
+    }
+
+    /// Hot path: copies an array.
+    @inline(__always)
+    mutating func put(_ octets: [UInt8]) {
+        unsafe octets.withUnsafeBytes { unsafe put($0) }
+    }
+
+    /// Hot path: copies a text of the source.
+    @inline(__always)
+    mutating func put(_ text: StaticString) {
+        unsafe put(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
+
+    /// Hot path: writes a number in decimal, at most `maxDigits` octets.
+    mutating func put(_ number: Int64) {
+        if number < 0 { put("-") }
+        var magnitude = number.magnitude
+        let length = Self.digits(of: magnitude)
+        unsafe precondition(length <= room.count - count)
+        // From the right: dividing by ten itself is a multiplication, by a changing power of ten it is none.
+        for place in stride(from: count + length - 1, through: count, by: -1) {
+            unsafe room[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: magnitude % 10)
+            magnitude /= 10
+        }
+        count += length
+    }
+
+    /// Octets that a number takes at most: `-9223372036854775808`.
+    static var maxDigits: Int { 20 }
+
+    private static func digits(of magnitude: UInt64) -> Int {
+        var (length, limit) = (1, UInt64(10))
+        while magnitude >= limit {
+            length += 1
+            guard length < maxDigits else { break }
+            limit *= 10
+        }
+        return length
+    }
+}

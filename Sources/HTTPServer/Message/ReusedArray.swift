@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An array that is filled and emptied for every request: emptying costs one store, since old elements stay where they are
+/// until others take their places.
+///
+/// For elements that hold nothing, or are put out of force before the array is emptied.
+struct ReusedArray<Element>: RandomAccessCollection, MutableCollection {
+    private var room: [Element] = []
+    private(set) var count = 0
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { count }
+
+    /// Hot path: an element below `count`.
+    subscript(index: Int) -> Element {
+        @inline(__always)
+        get {
+            precondition(index < count)
+            return room[index]
+        }
+        @inline(__always)
+        _modify {
+            precondition(index < count)
+            yield &room[index]
+        }
+    }
+
+    /// Hot path: adds an element.
+    @inline(__always)
+    mutating func append(_ element: Element) {
+        if count < room.count {
+            room[count] = element
+        } else {
+            room.append(element)
+        }
+        count += 1
+    }
+
+    /// Hot path: forgets all elements, and keeps their room.
+    @inline(__always)
+    mutating func removeAll() { count = 0 }
+
+    /// Hot path: lends the memory that the elements take.
+    @inline(__always)
+    func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try unsafe room.withUnsafeBytes { bytes in
+            let length = count * MemoryLayout<Element>.stride
+            return unsafe try body(UnsafeRawBufferPointer(rebasing: bytes[..<length]))
+        }
+    }
+}
+
+extension ReusedArray: Sendable where Element: Sendable {}
+
+extension ReusedArray<UInt8> {
+    /// Hot path: lets `write` add at most `capacity` octets; it returns how many octets there are then.
+    @inline(__always)
+    mutating func append(upTo capacity: Int, _ write: (inout OctetWriter) -> Void) {
+        if room.count < count + capacity {
+            room.append(contentsOf: repeatElement(0, count: count + capacity - room.count))
+        }
+        let start = count
+        count = unsafe room.withUnsafeMutableBytes { bytes in
+            var writer = unsafe OctetWriter(bytes, from: start)
+            write(&writer)
+            return writer.count
+        }
+    }
+
+    /// Hot path: adds octets.
+    @inline(__always)
+    mutating func append(_ octets: UnsafeRawBufferPointer) {
+        append(upTo: octets.count) { unsafe $0.put(octets) }
+    }
+
+    /// Hot path: lends the octets with their bounds.
+    @inline(__always)
+    func withSpan<Result, Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(room.span.extracting(0..<count))
+    }
+}
