@@ -45,7 +45,8 @@ extension PipelineError {
         case .tooManyBytes: self = .resultTooHeavy
         case .queueFull: self = .queueFull
         case .queueTimedOut: self = .queueTimeout
-        case .notWritten(let text), .unavailable(let text): self = .internalFailure(text)
+        case .unavailable(let text): self = .engineUnavailable(text)
+        case .notWritten(let text): self = .internalFailure(text)
         case .cancelled: self = .clientLeft
         }
     }

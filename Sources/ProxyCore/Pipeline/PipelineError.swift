@@ -85,6 +85,8 @@ public enum PipelineError: Error, Sendable, Hashable {
     case draining
     /// The client left before its answer was ready.
     case clientLeft
+    /// No worker could be started, or none that can work; why, is in the log.
+    case engineUnavailable(String)
     /// Something in the daemon itself failed; what, is in the log.
     case internalFailure(String)
 }
@@ -187,6 +189,7 @@ extension PipelineError {
         case .queueFull: Disposition(503, "queue_full", "Too much is waiting already")
         case .queueTimeout: Disposition(503, "queue_timeout", "No place became free in time")
         case .draining: Disposition(503, "draining", "The server is shutting down")
+        case .engineUnavailable: Disposition(503, "engine_unavailable", "No worker could be started")
         case .clientLeft: Disposition(499, "client_left", "The client left")
         case .internalFailure: Disposition(500, "internal_error", "Something failed inside the server")
         }
@@ -200,9 +203,17 @@ extension PipelineError {
     /// Seconds after which a retry makes sense; nil where waiting does not help.
     public var retryAfter: Int? {
         switch self {
-        case .queueFull, .queueTimeout, .draining, .workerKilled: 1
+        case .queueFull, .queueTimeout, .draining, .workerKilled, .engineUnavailable: 1
         case .upstreamStatus(_, let seconds): seconds
         case .hostUnavailable(let seconds), .tooManyRequests(let seconds): seconds
+        default: nil
+        }
+    }
+
+    /// What failed inside the daemon, for its log alone; nil where nothing did.
+    public var fault: String? {
+        switch self {
+        case .internalFailure(let text), .engineUnavailable(let text): text
         default: nil
         }
     }

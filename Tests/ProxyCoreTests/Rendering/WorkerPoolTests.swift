@@ -266,10 +266,14 @@ struct WorkerPoolTests {
 
             let error = await #expect(throws: RenderError.self) { try await pool.start() }
 
-            guard case .unavailable = error else {
+            guard let error, case .unavailable(let text) = error else {
                 Issue.record("\(String(describing: error))")
                 return
             }
+            // To a client that is a want of means for a while, and the operator hears why.
+            let told = PipelineError(error)
+            #expect(told.disposition.status == 503 && told.retryAfter == 1 && told.fault == text)
+            #expect(told.disposition.memory == nil && told.detail?.contains(text) != true)
         }
     }
 
