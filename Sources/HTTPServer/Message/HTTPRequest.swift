@@ -28,13 +28,6 @@ public struct HTTPRequest: Sendable {
         try unsafe head.withUnsafeBytes { unsafe try body(UnsafeRawBufferPointer(rebasing: $0[targetRange])) }
     }
 
-    /// Hot path: lends all octets of the head, which the lines index into.
-    func withOctets<Result, Failure: Error>(
-        _ body: (Span<UInt8>) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try head.withSpan(body)
-    }
-
     /// The target; allocates.
     public var target: String { String(decoding: head[targetRange], as: UTF8.self) }
 

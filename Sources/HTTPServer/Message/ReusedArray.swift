@@ -5,7 +5,8 @@
 ///
 /// For elements that hold nothing, or are put out of force before the array is emptied.
 struct ReusedArray<Element>: RandomAccessCollection, MutableCollection {
-    private var room: [Element] = []
+    /// The elements, and behind them what is left of others.
+    private(set) var room: [Element] = []
     private(set) var count = 0
 
     var startIndex: Int { 0 }
@@ -71,13 +72,5 @@ extension ReusedArray<UInt8> {
     @inline(__always)
     mutating func append(_ octets: UnsafeRawBufferPointer) {
         append(upTo: octets.count) { unsafe $0.put(octets) }
-    }
-
-    /// Hot path: lends the octets with their bounds.
-    @inline(__always)
-    func withSpan<Result, Failure: Error>(
-        _ body: (Span<UInt8>) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        try body(room.span.extracting(0..<count))
     }
 }

@@ -16,11 +16,8 @@ struct RequestFraming: Equatable {
 
 extension RequestFraming {
     /// Hot path: reads the fields that decide where the request ends and what becomes of its connection.
-    init(of request: HTTPRequest) throws(RequestError) {
-        self = try request.withOctets { (octets) throws(RequestError) in try Self(of: request, octets) }
-    }
-
-    private init(of request: HTTPRequest, _ octets: Span<UInt8>) throws(RequestError) {
+    init(of request: borrowing HTTPRequest) throws(RequestError) {
+        let octets = request.head.room.span.extracting(0..<request.head.count)
         try Self.checkHost(request, octets)
         body = try Self.body(request, octets)
         // Nothing could be meant by it (RFC 9110 §9.3.8).
@@ -30,7 +27,7 @@ extension RequestFraming {
     }
 
     /// Exactly one, and valid; only HTTP/1.0 does without (RFC 9112 §3.2).
-    private static func checkHost(_ request: HTTPRequest, _ octets: Span<UInt8>) throws(RequestError) {
+    private static func checkHost(_ request: borrowing HTTPRequest, _ octets: Span<UInt8>) throws(RequestError) {
         guard request.present.contains(.host) else {
             guard request.isHTTP10 else { throw .malformed }
             return
@@ -44,7 +41,7 @@ extension RequestFraming {
     // MARK: - Content (RFC 9112 §6)
 
     private static func body(
-        _ request: HTTPRequest, _ octets: Span<UInt8>
+        _ request: borrowing HTTPRequest, _ octets: Span<UInt8>
     ) throws(RequestError) -> BodyFraming {
         let hasLength = request.present.contains(.contentLength)
         if request.present.contains(.transferEncoding) {
@@ -64,7 +61,7 @@ extension RequestFraming {
 
     /// Digits alone: no list, not even of equal numbers, no sign (RFC 9110 §8.6).
     private static func length(
-        _ request: HTTPRequest, _ octets: Span<UInt8>
+        _ request: borrowing HTTPRequest, _ octets: Span<UInt8>
     ) throws(RequestError) -> BodyFraming {
         var length = 0
         for line in request.lines where line.known == .contentLength {
@@ -83,7 +80,7 @@ extension RequestFraming {
     // MARK: - The connection (RFC 9112 §9.3, RFC 9110 §7.6.1, §10.1.1)
 
     /// `close` wins wherever it stands; what is neither known nor a token is passed over.
-    private static func keepsAlive(_ request: HTTPRequest, _ octets: Span<UInt8>) -> Bool {
+    private static func keepsAlive(_ request: borrowing HTTPRequest, _ octets: Span<UInt8>) -> Bool {
         var keepsAlive = !request.isHTTP10
         guard request.present.contains(.connection) else { return keepsAlive }
         for line in request.lines where line.known == .connection {
@@ -98,7 +95,7 @@ extension RequestFraming {
 
     /// The one expectation there is; HTTP/1.0 has none.
     private static func expectsContinue(
-        _ request: HTTPRequest, _ octets: Span<UInt8>
+        _ request: borrowing HTTPRequest, _ octets: Span<UInt8>
     ) throws(RequestError) -> Bool {
         guard request.present.contains(.expect), !request.isHTTP10 else { return false }
         var expects = false

@@ -16,6 +16,7 @@ final class AliasTable: Sendable {
     }
 
     private let boxes: [Box]
+    private let hash = TargetHash()
     private let shardCapacity: Int
 
     /// Most variants kept for one target; more make the oldest go.
@@ -29,7 +30,7 @@ final class AliasTable: Sendable {
 
     /// Hot path: the aliases of a target: none, one for which the target alone decides, or some for different fields.
     func aliases(of target: UnsafeRawBufferPointer) -> [Alias] {
-        let hash = unsafe Self.hash(target)
+        let hash = unsafe self.hash(target)
         return box(of: hash).shard.withLock { aliases in
             guard let variants = aliases[hash], let first = variants.first, unsafe first.isFor(target) else {
                 return []
@@ -40,7 +41,7 @@ final class AliasTable: Sendable {
 
     /// Remembers an alias, in place of one for the same target and class, and of another target with the same hash.
     func insert(_ alias: Alias) {
-        let hash = unsafe alias.target.withUnsafeBytes { unsafe Self.hash($0) }
+        let hash = unsafe alias.target.withUnsafeBytes { unsafe self.hash($0) }
         box(of: hash).shard.withLock { aliases in
             if aliases.count >= shardCapacity, aliases[hash] == nil { Self.halve(&aliases) }
             var variants = aliases[hash] ?? []
@@ -65,11 +66,5 @@ final class AliasTable: Sendable {
         for (index, hash) in Array(aliases.keys).enumerated() where index.isMultiple(of: 2) {
             aliases[hash] = nil
         }
-    }
-
-    private static func hash(_ target: UnsafeRawBufferPointer) -> UInt64 {
-        var hasher = Hasher()
-        unsafe hasher.combine(bytes: target)
-        return UInt64(truncatingIfNeeded: hasher.finalize())
     }
 }

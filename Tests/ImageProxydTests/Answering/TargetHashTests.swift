@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ImageProxyd
+
+@Suite("The hash of targets")
+struct TargetHashTests {
+    private let hash = TargetHash()
+
+    private func hash(_ octets: [UInt8]) -> UInt64 { octets.withUnsafeBytes { hash($0) } }
+
+    @Test("The same target has the same hash, wherever it lies")
+    func stable() {
+        for length in 0...70 {
+            let octets = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) }
+            let shifted = [0] + octets
+            #expect(hash(octets) == shifted.withUnsafeBytes { hash(.init(rebasing: $0[1...])) })
+        }
+    }
+
+    @Test("Every octet and the length count")
+    func everyOctet() {
+        for length in 1...70 {
+            let octets = [UInt8](repeating: 0, count: length)
+            var hashes: Set<UInt64> = [hash(octets), hash(octets + [0])]
+            for index in octets.indices {
+                var other = octets
+                other[index] = 1
+                hashes.insert(hash(other))
+            }
+            #expect(hashes.count == length + 2)
+        }
+    }
+
+    @Test("Numbers in a row spread over all shards")
+    func spread() {
+        var shards = [Int](repeating: 0, count: 16)
+        for number in 0..<16_000 { shards[Int(hash(Array("/img?url=a\(number)".utf8)) >> 40) % 16] += 1 }
+        #expect(shards.allSatisfy { (800...1_200).contains($0) })
+    }
+
+    @Test("Another process hashes otherwise")
+    func keyed() {
+        let target = Array("/img?url=https%3A%2F%2Fa.example%2Fa.jpg".utf8)
+        let others = (0..<8).map { _ in target.withUnsafeBytes { TargetHash()($0) } }
+        #expect(Set(others).count == 8)
+    }
+}
