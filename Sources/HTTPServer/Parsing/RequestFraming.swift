@@ -27,7 +27,9 @@ extension RequestFraming {
     }
 
     /// Exactly one, and valid; only HTTP/1.0 does without (RFC 9112 §3.2).
-    private static func checkHost(_ request: borrowing HTTPRequest, _ octets: Span<UInt8>) throws(RequestError) {
+    private static func checkHost(
+        _ request: borrowing HTTPRequest, _ octets: Span<UInt8>
+    ) throws(RequestError) {
         guard request.present.contains(.host) else {
             guard request.isHTTP10 else { throw .malformed }
             return

@@ -30,7 +30,8 @@ struct TargetHash: Sendable {
     }
 
     @inline(__always)
-    private func fold(_ hash: UInt64, _ octets: UnsafeRawBufferPointer, _ first: Int, _ second: Int) -> UInt64 {
+    private func fold(_ hash: UInt64, _ octets: UnsafeRawBufferPointer, _ first: Int, _ second: Int) -> UInt64
+    {
         let low = unsafe octets.loadUnaligned(fromByteOffset: first, as: UInt64.self)
         let high = unsafe octets.loadUnaligned(fromByteOffset: second, as: UInt64.self)
         return Self.fold(low ^ hash, high ^ keys.1)
