@@ -157,13 +157,20 @@ static inline VipsImage *shim_quarter_turns(VipsImage *in, int count) {
     return out;
 }
 
-static inline VipsImage *shim_rotate(VipsImage *in, double degrees, const double *background, int bands) {
+// Maps the middle of the image onto the middle of a canvas: x' = a x + b y, y' = c x + d y. What lies beside the image is
+// transparent black, or its edge goes on. Bicubic; vips_resize and vips_rotate of 8.14 do the same up to a pixel beside.
+static inline VipsImage *shim_map_middle(
+    VipsImage *in, double a, double b, double c, double d, int width, int height, int goes_on) {
     VipsImage *out = NULL;
     VipsInterpolate *interpolate = vips_interpolate_new("bicubic");
     if (!interpolate) return NULL;
-    VipsArrayDouble *colour = vips_array_double_new(background, bands);
-    vips_rotate(in, &out, degrees, "interpolate", interpolate, "background", colour, NULL);
-    vips_area_unref(VIPS_AREA(colour));
+    double middle_x = (in->Xsize - 1) / 2.0, middle_y = (in->Ysize - 1) / 2.0;
+    VipsArrayInt *area = vips_array_int_newv(4, 0, 0, width, height);
+    vips_affine(in, &out, a, b, c, d, "interpolate", interpolate, "oarea", area,
+        "odx", (width - 1) / 2.0 - (a * middle_x + b * middle_y),
+        "ody", (height - 1) / 2.0 - (c * middle_x + d * middle_y),
+        "extend", goes_on ? VIPS_EXTEND_COPY : VIPS_EXTEND_BACKGROUND, "premultiplied", goes_on, NULL);
+    vips_area_unref(VIPS_AREA(area));
     g_object_unref(interpolate);
     return out;
 }
@@ -361,6 +368,38 @@ static inline VipsImage *shim_look_up(VipsImage *in, const void *table, int band
     VipsImage *out = NULL;
     vips_maplut(in, &out, values, NULL);
     g_object_unref(values);
+    return out;
+}
+
+// The same for tables of `count` entries of 8 or 16 bits.
+static inline VipsImage *shim_look_up_wide(
+    VipsImage *in, const void *table, int count, int bands, VipsBandFormat format) {
+    size_t length = (size_t)bands * count * vips_format_sizeof(format);
+    VipsImage *values = vips_image_new_from_memory_copy(table, length, count, 1, bands, format);
+    if (!values) return NULL;
+    values->Type = in->Type;
+    VipsImage *out = NULL;
+    vips_maplut(in, &out, values, NULL);
+    g_object_unref(values);
+    return out;
+}
+
+// Multiplies colours by alpha, whose full value is `full`, into fractions.
+static inline VipsImage *shim_premultiply_wide(VipsImage *in, double full) {
+    VipsImage *out = NULL;
+    vips_premultiply(in, &out, "max_alpha", full, NULL);
+    return out;
+}
+
+// Divides colours by alpha, rounding to 16 bits.
+static inline VipsImage *shim_unpremultiply_wide(VipsImage *in, double full) {
+    VipsImage *steps[2] = {NULL, NULL};
+    VipsImage *out = NULL;
+    if (vips_unpremultiply(in, &steps[0], "max_alpha", full, NULL) == 0
+        && vips_linear1(steps[0], &steps[1], 1, 0.5, NULL) == 0)
+        vips_cast(steps[1], &out, VIPS_FORMAT_USHORT, NULL);
+    for (int step = 0; step < 2; step++)
+        if (steps[step]) g_object_unref(steps[step]);
     return out;
 }
 
