@@ -6,6 +6,7 @@
 #ifndef IMAGEPROXYD_CVIPS_SHIM_H
 #define IMAGEPROXYD_CVIPS_SHIM_H
 
+#include <gio/gio.h>
 #include <stdlib.h>
 #include <vips/vips.h>
 
@@ -106,6 +107,24 @@ static inline VipsImage *shim_load_svg(VipsSource *source, double scale) {
     return out;
 }
 
+// How many bytes zlib's stream of `length` bytes unpacks to, counted a little beyond `limit`; what is broken ends it.
+static inline size_t shim_unpacked_length(const void *bytes, size_t length, size_t limit) {
+    GConverter *unpacker = G_CONVERTER(g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_ZLIB));
+    char scratch[1 << 14];
+    size_t read = 0, written = 0;
+    GConverterResult result = G_CONVERTER_CONVERTED;
+    while (result == G_CONVERTER_CONVERTED && written <= limit) {
+        gsize in = 0, out = 0;
+        GError *error = NULL;
+        result = g_converter_convert(unpacker, (const char *)bytes + read, length - read, scratch,
+            sizeof scratch, G_CONVERTER_INPUT_AT_END, &in, &out, &error);
+        g_clear_error(&error);
+        read += in, written += out;
+    }
+    g_object_unref(unpacker);
+    return written;
+}
+
 // --- Making --------------------------------------------------------------------------------------------------
 
 // One band of 8 bits, copied from `bytes`.
@@ -113,6 +132,23 @@ static inline VipsImage *shim_image_copying(const void *bytes, size_t length, in
     VipsImage *image =
         vips_image_new_from_memory_copy(bytes, length, width, height, bands, VIPS_FORMAT_UCHAR);
     if (image) image->Type = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB;
+    return image;
+}
+
+static inline void shim_free_with_image(VipsImage *image, void *bytes) {
+    (void)image;
+    g_free(bytes);
+}
+
+// Bands of 8 bits in `bytes` from g_malloc, which are freed with the image, and here when it fails.
+static inline VipsImage *shim_image_adopting(void *bytes, size_t length, int width, int height, int bands) {
+    VipsImage *image = vips_image_new_from_memory(bytes, length, width, height, bands, VIPS_FORMAT_UCHAR);
+    if (!image) {
+        g_free(bytes);
+        return NULL;
+    }
+    g_signal_connect(image, "postclose", G_CALLBACK(shim_free_with_image), bytes);
+    image->Type = VIPS_INTERPRETATION_sRGB;
     return image;
 }
 

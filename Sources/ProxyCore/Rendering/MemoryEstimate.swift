@@ -46,6 +46,9 @@ struct MemoryEstimate {
         case .jpeg:
             guard !header.isInterlaced else { return pixels * Held.coefficients }
             return rows(plan.isLinear ? Self.rowsInFlight : Self.shrunkRows)
+        case .png where header.frames > 1:
+            // A canvas, what it was before, and a frame twice, beside the frames that are done.
+            return pixels * Self.bytesPerPixel + header.size.area * 4 * Self.bytesPerPixel
         case .png, .tiff: return header.isInterlaced ? pixels * Held.interlaced : rows(Self.rowsInFlight)
         case .webp: return isShrunk ? header.isInterlaced ? pixels * Held.lossless : 0 : pixels * Held.webp
         case .gif: return pixels * Held.canvas + (frames > 1 ? header.size.area * Self.bytesPerPixel : 0)
