@@ -6,6 +6,7 @@
 #ifndef IMAGEPROXYD_CVIPS_SHIM_H
 #define IMAGEPROXYD_CVIPS_SHIM_H
 
+#include <gio/gio.h>
 #include <stdlib.h>
 #include <vips/vips.h>
 
@@ -106,6 +107,24 @@ static inline VipsImage *shim_load_svg(VipsSource *source, double scale) {
     return out;
 }
 
+// How many bytes zlib's stream of `length` bytes unpacks to, counted a little beyond `limit`; what is broken ends it.
+static inline size_t shim_unpacked_length(const void *bytes, size_t length, size_t limit) {
+    GConverter *unpacker = G_CONVERTER(g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_ZLIB));
+    char scratch[1 << 14];
+    size_t read = 0, written = 0;
+    GConverterResult result = G_CONVERTER_CONVERTED;
+    while (result == G_CONVERTER_CONVERTED && written <= limit) {
+        gsize in = 0, out = 0;
+        GError *error = NULL;
+        result = g_converter_convert(unpacker, (const char *)bytes + read, length - read, scratch,
+            sizeof scratch, G_CONVERTER_INPUT_AT_END, &in, &out, &error);
+        g_clear_error(&error);
+        read += in, written += out;
+    }
+    g_object_unref(unpacker);
+    return written;
+}
+
 // --- Making --------------------------------------------------------------------------------------------------
 
 // One band of 8 bits, copied from `bytes`.
@@ -113,6 +132,23 @@ static inline VipsImage *shim_image_copying(const void *bytes, size_t length, in
     VipsImage *image =
         vips_image_new_from_memory_copy(bytes, length, width, height, bands, VIPS_FORMAT_UCHAR);
     if (image) image->Type = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB;
+    return image;
+}
+
+static inline void shim_free_with_image(VipsImage *image, void *bytes) {
+    (void)image;
+    g_free(bytes);
+}
+
+// Bands of 8 bits in `bytes` from g_malloc, which are freed with the image, and here when it fails.
+static inline VipsImage *shim_image_adopting(void *bytes, size_t length, int width, int height, int bands) {
+    VipsImage *image = vips_image_new_from_memory(bytes, length, width, height, bands, VIPS_FORMAT_UCHAR);
+    if (!image) {
+        g_free(bytes);
+        return NULL;
+    }
+    g_signal_connect(image, "postclose", G_CALLBACK(shim_free_with_image), bytes);
+    image->Type = VIPS_INTERPRETATION_sRGB;
     return image;
 }
 
@@ -157,13 +193,20 @@ static inline VipsImage *shim_quarter_turns(VipsImage *in, int count) {
     return out;
 }
 
-static inline VipsImage *shim_rotate(VipsImage *in, double degrees, const double *background, int bands) {
+// Maps the middle of the image onto the middle of a canvas: x' = a x + b y, y' = c x + d y. What lies beside the image is
+// transparent black, or its edge goes on. Bicubic; vips_resize and vips_rotate of 8.14 do the same up to a pixel beside.
+static inline VipsImage *shim_map_middle(
+    VipsImage *in, double a, double b, double c, double d, int width, int height, int goes_on) {
     VipsImage *out = NULL;
     VipsInterpolate *interpolate = vips_interpolate_new("bicubic");
     if (!interpolate) return NULL;
-    VipsArrayDouble *colour = vips_array_double_new(background, bands);
-    vips_rotate(in, &out, degrees, "interpolate", interpolate, "background", colour, NULL);
-    vips_area_unref(VIPS_AREA(colour));
+    double middle_x = (in->Xsize - 1) / 2.0, middle_y = (in->Ysize - 1) / 2.0;
+    VipsArrayInt *area = vips_array_int_newv(4, 0, 0, width, height);
+    vips_affine(in, &out, a, b, c, d, "interpolate", interpolate, "oarea", area,
+        "odx", (width - 1) / 2.0 - (a * middle_x + b * middle_y),
+        "ody", (height - 1) / 2.0 - (c * middle_x + d * middle_y),
+        "extend", goes_on ? VIPS_EXTEND_COPY : VIPS_EXTEND_BACKGROUND, "premultiplied", goes_on, NULL);
+    vips_area_unref(VIPS_AREA(area));
     g_object_unref(interpolate);
     return out;
 }
@@ -361,6 +404,38 @@ static inline VipsImage *shim_look_up(VipsImage *in, const void *table, int band
     VipsImage *out = NULL;
     vips_maplut(in, &out, values, NULL);
     g_object_unref(values);
+    return out;
+}
+
+// The same for tables of `count` entries of 8 or 16 bits.
+static inline VipsImage *shim_look_up_wide(
+    VipsImage *in, const void *table, int count, int bands, VipsBandFormat format) {
+    size_t length = (size_t)bands * count * vips_format_sizeof(format);
+    VipsImage *values = vips_image_new_from_memory_copy(table, length, count, 1, bands, format);
+    if (!values) return NULL;
+    values->Type = in->Type;
+    VipsImage *out = NULL;
+    vips_maplut(in, &out, values, NULL);
+    g_object_unref(values);
+    return out;
+}
+
+// Multiplies colours by alpha, whose full value is `full`, into fractions.
+static inline VipsImage *shim_premultiply_wide(VipsImage *in, double full) {
+    VipsImage *out = NULL;
+    vips_premultiply(in, &out, "max_alpha", full, NULL);
+    return out;
+}
+
+// Divides colours by alpha, rounding to 16 bits.
+static inline VipsImage *shim_unpremultiply_wide(VipsImage *in, double full) {
+    VipsImage *steps[2] = {NULL, NULL};
+    VipsImage *out = NULL;
+    if (vips_unpremultiply(in, &steps[0], "max_alpha", full, NULL) == 0
+        && vips_linear1(steps[0], &steps[1], 1, 0.5, NULL) == 0)
+        vips_cast(steps[1], &out, VIPS_FORMAT_USHORT, NULL);
+    for (int step = 0; step < 2; step++)
+        if (steps[step]) g_object_unref(steps[step]);
     return out;
 }
 

@@ -69,16 +69,19 @@ struct Daemon {
         let failures = FailureMemory(configuration: configuration.failedURLs)
         let parser = ImageRequestParser(
             limits: configuration.limits, formats: configuration.formats, quality: configuration.quality,
-            policy: Self.policy(configuration, files, sources, origins))
+            policy: Self.policy(configuration, files, sources, origins),
+            resizesInLinearLight: configuration.transform.linearLight)
+        var rules = ImagePipeline.Configuration(
+            maxSourceBytes: configuration.fetch.maxBytes.bytes,
+            decodableFormats: Set(configuration.formats.decode), rasterPlan: parser.rasterPlan,
+            origins: origins, intermediates: configuration.transform.intermediates)
+        rules.passesDrawings = configuration.formats.svgPassThrough
         let pipeline = ImagePipeline(
             tiers: ImageTiers(memory: memory, disk: disk, configuration: cache),
             loader: RoutedLoader(http: loader, files: FileLoader(maxBytes: configuration.fetch.maxBytes)),
             renderer: renderer, failures: failures,
             freshness: FreshnessPolicy(configuration: configuration.freshness),
-            configuration: ImagePipeline.Configuration(
-                maxSourceBytes: configuration.fetch.maxBytes.bytes,
-                decodableFormats: Set(configuration.formats.decode), rasterPlan: parser.rasterPlan,
-                origins: origins, intermediates: configuration.transform.intermediates),
+            configuration: rules,
             metrics: metrics, clock: Clock.now)
         let sharing = SharingPolicy(
             cors: configuration.http.cors, timing: configuration.http.timingAllowOrigin)

@@ -15,6 +15,9 @@ struct ImageHeader: Sendable, Equatable {
     /// Whether rows come in several passes, or are one stream without loss (WebP), so that the decoder must hold them all.
     var isInterlaced = false
 
+    /// Whether its frames are shown one after the other, and are not pages.
+    var isAnimation: Bool { frames > 1 && (format.row.supportsAnimation || format == .png) }
+
     /// The size of one frame, turned upright.
     var upright: PixelSize { orientation > 4 ? size.transposed : size }
 }

@@ -10,6 +10,8 @@ struct TransformContext {
     let frames: Int
     /// Images that may be laid over, by name: encoded, as configured.
     let overlays: [String: [UInt8]]
+    /// Whether `resize` mixes light as it adds up, and not as it is encoded.
+    var isLinear = false
     /// The index of the running operation in the pipeline.
     var operation = 0
     /// Rectangles that the first frame chose, by operation.

@@ -25,7 +25,9 @@ extension TransformPipeline {
         _ original: PixelSize?, _ context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         // Pages of one file may differ in size, so only the picture whose header was read is shrunk.
-        guard frames == .primary, let resize = operations.first as? Resize else {
+        // Decoders shrink what is encoded, except that a drawing is drawn at its size.
+        let mayShrink = frames == .primary && (!context.isLinear || header.format == .svg)
+        guard mayShrink, let resize = operations.first as? Resize else {
             let image = try VipsCoder.open(source, as: header.format, frames: frames, shrink: .none)
             return try stillApplied(from: 0, to: upright(image.inEightBits(), turn), in: &context)
         }

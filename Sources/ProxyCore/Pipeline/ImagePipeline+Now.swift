@@ -12,7 +12,7 @@ extension ImagePipeline {
         else { return nil }
         let now = clock()
         let found = tiers.answerNow(request) { hit, record in
-            !(isPlain && hit.description.format == .svg)
+            (!isPlain || mayPass(hit.description.format))
                 && freshness.reuse(of: record, at: now, for: .none) == .fresh
         }
         guard let found, let record = found.record else { return nil }

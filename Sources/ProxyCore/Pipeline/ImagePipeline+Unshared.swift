@@ -9,7 +9,7 @@ extension ImagePipeline {
     ) async throws(PipelineError) -> ImageResponse {
         let permit = tiers.ledger.permit(for: request.resultKey)
         let source = try await unsharedSource(for: request, cookies: cookies)
-        let mayPassThrough = source.record.format != .svg && request.mayPassThrough
+        let mayPassThrough = mayPass(source.record.format) && request.mayPassThrough
         let plan = request.plan ?? (mayPassThrough ? nil : configuration.rasterPlan)
         guard let plan else { return await passThrough(source, for: request, permit: permit) }
         return try await make(source, by: plan, for: request, keeping: .nothing, permit: permit)

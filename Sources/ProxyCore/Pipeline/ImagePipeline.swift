@@ -32,7 +32,8 @@ public final class ImagePipeline: Sendable {
         public var maxSourceBytes: Int
         /// Formats that are let in.
         public var decodableFormats: Set<ImageFormat>
-
+        /// Whether drawings may go out as they came.
+        public var passesDrawings = false
         /// What is made of a source that must not go out as it is, because it is no raster image.
         public var rasterPlan: RenderPlan
         /// How sources are treated, for who names one without asking for an image.
@@ -228,7 +229,7 @@ public final class ImagePipeline: Sendable {
         if let hit = hit(tiers.peek(request.resultKey), for: request, asking: client) { return hit }
         let source = try await usableSource(for: request, asking: client, telling: arrival)
         // A drawing may hold scripts and references: it goes out as pixels only.
-        if request.plan == nil, source.record.format == .svg || !request.mayPassThrough {
+        if request.plan == nil, !mayPass(source.record.format) || !request.mayPassThrough {
             return try await produce(request.made(by: configuration.rasterPlan), asking: client)
         }
         if request.plan == nil, source.body != nil {
@@ -252,6 +253,9 @@ public final class ImagePipeline: Sendable {
         }
         return try await render(original, by: plan, for: request, asking: client, permit: permit)
     }
+
+    /// Whether a source of this format may go out as it came.
+    func mayPass(_ format: ImageFormat) -> Bool { format != .svg || configuration.passesDrawings }
 
     /// The result as it lies in the disk tier, if it was made from the source's present content.
     private func storedResult(

@@ -18,14 +18,14 @@ struct FormatDecision {
             guard index < header.frames else { throw .frameOutOfRange }
             return .single(index)
         }
-        let keepsAll = plan.animation == .all && header.frames > 1
-        return keepsAll && header.format.row.supportsAnimation && canWriteAnimation ? .all : .primary
+        return plan.animation == .all && header.isAnimation && canWriteAnimation ? .all : .primary
     }
 
     private var canWriteAnimation: Bool {
         switch plan.format {
         case .explicit(let format): format.row.supportsAnimation
-        case .automatic, .source: true
+        case .automatic: true
+        case .source: header.format.row.supportsAnimation
         case .information: false
         }
     }
@@ -45,7 +45,9 @@ struct FormatDecision {
                 return chosen
             }
             let isGoodAsItIs =
-                header.format.row.isShownByBrowsers && holdsAlpha(of: result, header.format)
+                header.format.row.isShownByBrowsers
+                && (!result.isAnimated || header.format.row.supportsAnimation)
+                && holdsAlpha(of: result, header.format)
                 && fits(result, header.format) && losesNothing(header.format)
             return isGoodAsItIs ? header.format : try fallback(for: result)
         }

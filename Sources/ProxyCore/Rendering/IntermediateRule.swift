@@ -36,7 +36,8 @@ struct IntermediateRule: Sendable {
     /// Whether the plan alone lets its result be made from an intermediate.
     func admits(_ plan: RenderPlan) -> Bool {
         guard configuration.enabled, !plan.isLossless, plan.metadata != .keep, plan.frame == nil,
-            !plan.scalesDownLarge, plan.pipeline.orientation == nil, plan.pipeline.operations.first is Resize,
+            !plan.scalesDownLarge, !plan.isLinear, plan.pipeline.orientation == nil,
+            plan.pipeline.operations.first is Resize,
             plan.pipeline.operations.allSatisfy({ Self.gentle.contains(type(of: $0).name) })
         else { return false }
         return plan.pipeline.operations.allSatisfy { operation in

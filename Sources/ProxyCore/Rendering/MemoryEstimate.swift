@@ -43,7 +43,12 @@ struct MemoryEstimate {
     private var decoder: Int {
         let pixels = header.size.area * frames
         switch header.format {
-        case .jpeg: return header.isInterlaced ? pixels * Held.coefficients : rows(Self.shrunkRows)
+        case .jpeg:
+            guard !header.isInterlaced else { return pixels * Held.coefficients }
+            return rows(plan.isLinear ? Self.rowsInFlight : Self.shrunkRows)
+        case .png where header.frames > 1:
+            // A canvas, what it was before, and a frame twice, beside the frames that are done.
+            return pixels * Self.bytesPerPixel + header.size.area * 4 * Self.bytesPerPixel
         case .png, .tiff: return header.isInterlaced ? pixels * Held.interlaced : rows(Self.rowsInFlight)
         case .webp: return isShrunk ? header.isInterlaced ? pixels * Held.lossless : 0 : pixels * Held.webp
         case .gif: return pixels * Held.canvas + (frames > 1 ? header.size.area * Self.bytesPerPixel : 0)
@@ -60,7 +65,7 @@ struct MemoryEstimate {
     /// Whether the decoder makes the picture smaller on its own.
     private var isShrunk: Bool {
         frames == 1 && plan.frame == nil && result < header.size.area
-            && (plan.pipeline.operations.first is Resize || plan.format == .information)
+            && (plan.pipeline.operations.first is Resize && !plan.isLinear || plan.format == .information)
     }
 
     // MARK: - Operations
@@ -78,7 +83,8 @@ struct MemoryEstimate {
         let isTurned = (plan.pipeline.orientation?.value(for: header.orientation) ?? header.orientation) > 2
         let held = plan.pipeline.operations.map { Self.heldBytes[type(of: $0).name] ?? 0 }.max() ?? 0
         let copies = plan.maxBytes == nil && frames == 1 ? 0 : Self.bytesPerPixel
-        return result * (max(held, isTurned ? Self.bytesPerPixel : 0) + copies)
+        let upright = plan.isLinear && isTurned ? header.size.area * frames * Self.bytesPerPixel : 0
+        return result * (max(held, isTurned ? Self.bytesPerPixel : 0) + copies) + upright
     }
 
     /// Bytes for each pixel of the result.

@@ -25,6 +25,9 @@ public struct FormatsConfiguration: Sendable, Hashable, Codable {
     public var avifMaxPixels: Int = 2_000_000
     /// Formats that may be decoded; others are 415 `unsupported_format`.
     public var decode: [ImageFormat] = [.jpeg, .png, .webp, .gif, .avif, .heic]
+    /// Whether an SVG that nothing is asked of goes out as it came, once `decode` names SVG; otherwise its pixels do.
+    /// Default false.
+    public var svgPassThrough = false
 
     /// The defaults.
     public init() {}
@@ -76,6 +79,10 @@ public struct TransformConfiguration: Sendable, Hashable, Codable {
     public var isolation: Isolation = .process
     /// Whether workers must be sealed in every way we know, or as far as the kernel lets us. Default `required`.
     public var sandbox: Sandbox = .required
+
+    /// Whether `resize` adds up light and not encoded levels: fine bright detail stays as bright, for up to ten times the
+    /// processor time, and without intermediates. Default false.
+    public var linearLight = false
 
     /// Stand-ins for large originals.
     public var intermediates = IntermediateConfiguration()

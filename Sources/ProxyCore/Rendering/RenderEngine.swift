@@ -126,6 +126,7 @@ struct RenderEngine {
         var context = TransformContext(
             maxPixels: plan.limits.outputPixels, maxSide: plan.limits.side, frames: count,
             overlays: Dictionary(plan.watermarks.map { ($0.name, $0.bytes) }, uniquingKeysWith: { $1 }))
+        context.isLinear = plan.isLinear
         do {
             let image: VipsImage
             if let beside, case .write(let width, let height, let quality) = plan.intermediate {

@@ -24,6 +24,8 @@ public struct RenderPlan: Sendable, Hashable, Codable {
     public var watermarks: [WatermarkImage]
     /// Whether a source with too many pixels is shrunk while it is decoded, where its decoder can do that.
     public var scalesDownLarge: Bool
+    /// Whether `resize` mixes light as it adds up (IEC 61966-2-1 undone), and not as it is encoded.
+    public var isLinear: Bool
     /// Whether the source is an intermediate, or one is written beside the result.
     public var intermediate: IntermediateUse
     /// Bounds checked before pixels are decoded.
@@ -89,6 +91,7 @@ public struct RenderPlan: Sendable, Hashable, Codable {
         maxBytes = nil
         watermarks = []
         scalesDownLarge = false
+        isLinear = false
         intermediate = .none
         limits = RenderLimits()
         decodableFormats = FormatsConfiguration().decode

@@ -22,7 +22,7 @@ public struct ImageRequest: Sendable, Hashable {
     public var delivery = Delivery()
 
     /// Raised by hand whenever the same plan gives other pixels or bytes than before, so that old results are not found.
-    static let engineEpoch = 3
+    static let engineEpoch = 4
 
     /// Whether `Accept` took part in the choice of format, so that the answer carries `Vary: Accept`.
     public var isNegotiated: Bool {
@@ -84,7 +84,7 @@ public struct ImageRequest: Sendable, Hashable {
             lossless \(plan.isLossless) progressive \(plan.isProgressive.map { "\($0)" } ?? "default")
             metadata \(plan.metadata.rawValue)
             frames \(plan.frame.map { "only \($0)" } ?? plan.animation.rawValue)
-            bytes \(plan.maxBytes.map(String.init) ?? "any")\(plan.scalesDownLarge ? "\nlarge shrunk" : "")
+            bytes \(plan.maxBytes.map(String.init) ?? "any")\(plan.scalesDownLarge ? "\nlarge shrunk" : "")\(plan.isLinear ? "\nlinear light" : "")
             """
     }
 

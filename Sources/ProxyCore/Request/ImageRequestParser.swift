@@ -6,12 +6,16 @@ public struct ImageRequestParser: Sendable {
     private let formats: FormatsConfiguration
     private let qualities: [ImageFormat: Int]
     private let policy: RequestPolicy
+    private let isLinear: Bool
 
     /// Prepares a parser for one configuration.
+    ///
+    /// - Parameter resizesInLinearLight: as `transform.linearLight` says.
     public init(
         limits: RenderLimits, formats: FormatsConfiguration, quality: QualityConfiguration,
-        policy: RequestPolicy
+        policy: RequestPolicy, resizesInLinearLight: Bool = false
     ) {
+        isLinear = resizesInLinearLight
         self.limits = limits
         self.formats = formats
         qualities = quality.byFormat
@@ -214,6 +218,7 @@ public struct ImageRequestParser: Sendable {
         plan.decodableFormats = formats.decode
         plan.qualities = qualities
         plan.avifMaxPixels = formats.avifMaxPixels
+        plan.isLinear = isLinear
         return plan
     }
 

@@ -183,6 +183,25 @@ struct PipelineTests {
         #expect(proxy.origin.count("/a.svg") == 1)
     }
 
+    @Test("Where it is configured a drawing goes out as it came, under a policy that lets nothing in it run")
+    func drawingAsItCame() async throws {
+        let proxy = try await Proxy(
+            settings: "\"formats\": {\"decode\": [\"svg\", \"png\"], \"svgPassThrough\": true}")
+        let drawing =
+            #"<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"><script>x</script></svg>"#
+        proxy.origin.route("/a.svg", .body(Array(drawing.utf8), fields: [("Cache-Control", "max-age=600")]))
+
+        for _ in 0..<2 {
+            let answer = try await proxy.get(proxy.target("/a.svg"))
+            #expect(answer["Content-Type"] == "image/svg+xml")
+            #expect(answer["Content-Security-Policy"] == "default-src 'none'; sandbox")
+            #expect(answer["X-Content-Type-Options"] == "nosniff")
+            #expect(answer.body == Array(drawing.utf8))
+        }
+        let pixels = try await proxy.get(proxy.target("/a.svg", "transform=resize:15x"))
+        #expect(pixels["Content-Type"] == "image/png" && pixels.pngSize == [15, 10])
+    }
+
     @Test("`Accept` may come on several lines (RFC 9110 §5.3)")
     func acceptOnSeveralLines() async throws {
         let proxy = try await Proxy()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Testing
 
 @testable import ProxyCore
@@ -27,6 +28,74 @@ struct TransformPixelTests {
 
         #expect(small.picture.width == 100 && small.picture.height == 75)
         #expect(try #require(small.picture.distance(to: .ramps(100, 75))) <= 4)
+    }
+
+    @Test("An enlarged picture stays where it was, to a fraction of a pixel", arguments: [1.04, 1.5, 2, 4])
+    func enlarge(factor: Double) async throws {
+        let source = TestPicture(100, 60) { x, y in [UInt8(x * 2), UInt8(y * 4), 7] }
+        let size = (width: Int((100 * factor).rounded()), height: Int((60 * factor).rounded()))
+
+        let large = try await rendered(
+            source.encoded(as: .png), "resize:\(size.width)x\(size.height):fill:enlarge=1")
+
+        for x in size.width / 8..<size.width * 7 / 8 {
+            // The middle of a pixel, measured in pixels of the source.
+            let there = (Double(x) + 0.5) * 100 / Double(size.width) - 0.5
+            #expect(abs(Double(large.picture[x, size.height / 2][0]) - there * 2) <= 1)
+        }
+        for y in size.height / 8..<size.height * 7 / 8 {
+            let there = (Double(y) + 0.5) * 60 / Double(size.height) - 0.5
+            #expect(abs(Double(large.picture[size.width / 2, y][1]) - there * 4) <= 1)
+        }
+    }
+
+    @Test("Whatever the angle, the middle stays in the middle", arguments: [1.0, 30, 45, 123, -20.5, 271])
+    func rotateCentre(angle: Double) async throws {
+        let source = TestPicture(121, 80) { x, y in [UInt8(x * 2), UInt8(y * 3), 0] }
+
+        let turned = try await rendered(source.encoded(as: .png), "rotate:\(angle)").picture
+
+        let (cosine, sine) = (cos(angle * .pi / 180), sin(angle * .pi / 180))
+        for (x, y) in [(0, 0), (10, 4), (-7, 12), (20, -15), (-18, -9)] {
+            let (column, row) = (turned.width / 2 + x, turned.height / 2 + y)
+            let dx = Double(column) + 0.5 - Double(turned.width) / 2
+            let dy = Double(row) + 0.5 - Double(turned.height) / 2
+            let red = (dx * cosine + dy * sine + 60) * 2
+            let green = (-dx * sine + dy * cosine + 39.5) * 3
+            #expect(abs(Double(turned[column, row][0]) - red) <= 1.5)
+            #expect(abs(Double(turned[column, row][1]) - green) <= 1.5)
+        }
+    }
+
+    @Test("In linear light, black and white mix to the level of half the light; alpha weighs them")
+    func linearLight() async throws {
+        let stripes = TestPicture(64, 64) { x, _ in x.isMultiple(of: 2) ? [0, 0, 0] : [255, 255, 255] }
+        let halves = TestPicture(64, 64, bands: 4) { x, _ in
+            x.isMultiple(of: 2) ? [255, 40, 0, 255] : [0, 255, 255, 0]
+        }
+        let ramp = TestPicture(256, 16, bands: 1) { x, _ in [UInt8(x)] }
+
+        for source in [try stripes.encoded(as: .png), try stripes.encoded(as: .jpeg)] {
+            let light = try await rendered(source, "resize:16x16:fill") { $0.isLinear = true }
+            expect(light.picture[8, 8], is: [188, 188, 188], within: 3)
+        }
+        let shown = try await rendered(halves.encoded(as: .png), "resize:16x16:fill") { $0.isLinear = true }
+        expect(shown.picture[8, 8], is: [255, 40, 0, 128], within: 2)
+        let same = try await rendered(ramp.encoded(as: .png), "resize:256x8:fill") { $0.isLinear = true }
+        for level in 4..<252 { expect(same.picture[level, 4], is: [UInt8(level)], within: 1) }
+    }
+
+    @Test("A border round a transparent picture is as thin as it is wide")
+    func borderRoundNothing() async throws {
+        let clear = TestPicture.plain(60, 40, [10, 200, 30, 0])
+
+        let round = try await rendered(clear.encoded(as: .png), "round:20:border=4:color=f00").picture
+
+        let covered = (0..<40).reduce(0.0) { sum, y in
+            sum + (0..<60).reduce(0.0) { $0 + Double(round[$1, y][3]) / 255 }
+        }
+        let area = 60.0 * 40 - (4 - Double.pi) * 400 - (52.0 * 32 - (4 - Double.pi) * 256)
+        #expect(abs(covered - area) < 3)
     }
 
     @Test("A JPEG shrunk by its decoder looks like one that was not")

@@ -11,7 +11,7 @@ struct Insertion {
     static func chunk(_ exif: ExifBlock) -> Insertion {
         let body = Array("eXIf".utf8) + exif.bytes
         return Insertion(
-            bytes: big(UInt32(exif.bytes.count)) + body + big(checksum(body)), offset: pngHeaderLength)
+            bytes: big(UInt32(exif.bytes.count)) + body + big(PNGChecksum.of(body)), offset: pngHeaderLength)
     }
 
     /// EXIF as a segment of a JPEG (EXIF 2.32 §4.7.2), behind the JFIF one where that comes first; nil when it is too long.
@@ -47,12 +47,5 @@ struct Insertion {
 
     private static func big(_ value: UInt32) -> [UInt8] {
         [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
-    }
-
-    /// CRC-32 as PNG wants it (Annex D); a byte at a time is fast enough for a few of them.
-    private static func checksum(_ bytes: [UInt8]) -> UInt32 {
-        ~bytes.reduce(UInt32.max) { sum, byte in
-            (0..<8).reduce(sum ^ UInt32(byte)) { sum, _ in sum & 1 == 1 ? 0xEDB8_8320 ^ sum >> 1 : sum >> 1 }
-        }
     }
 }

@@ -14,10 +14,9 @@ struct SourceReport {
         byteCount = source.count
         let first = try VipsCoder.open(source, as: header.format, frames: .primary, shrink: .none)
         samples = first.sampleFacts
-        let isAnimation = header.format.row.supportsAnimation && header.frames > 1
         timing =
-            try isAnimation
-            ? VipsCoder.open(source, as: header.format, frames: .all, shrink: .none).timing
+            try header.isAnimation
+            ? VipsCoder.timing(of: source, as: header.format)
             : AnimationTiming(delays: [], loop: 0)
         picture = try Self.smallPicture(of: source, header)
     }

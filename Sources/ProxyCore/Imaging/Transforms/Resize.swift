@@ -83,7 +83,10 @@ struct Resize: ImageTransforming {
     ) throws(ImagingError) -> VipsImage {
         let plan = plan(for: image.size)
         try context.check(plan.scaled)
-        return try cut(image.resized(to: plan.scaled), plan, in: &context)
+        let scaled =
+            try context.isLinear
+            ? image.resizedInLinearLight(to: plan.scaled) : image.resized(to: plan.scaled)
+        return try cut(scaled, plan, in: &context)
     }
 
     /// Does the second step on a picture of `plan.scaled`.

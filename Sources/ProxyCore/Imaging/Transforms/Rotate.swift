@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+
 /// `rotate:90` — turns clockwise by any angle.
 struct Rotate: ImageTransforming {
     static let name = "rotate"
@@ -32,20 +34,34 @@ struct Rotate: ImageTransforming {
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let canvas = image.size
-        let turned = try turn(image)
+        let turned = try turn(image, in: context)
         guard !fits, turned.size != canvas else { return try covered(turned) }
         let place = Gravity.compass(0.5, 0.5).placement(of: turned.size, on: canvas)
         return try covered(
             turned.withAlpha().placed(on: canvas, left: place.left, top: place.top, over: .transparent))
     }
 
-    private func turn(_ image: borrowing VipsImage) throws(ImagingError) -> VipsImage {
+    private func turn(
+        _ image: borrowing VipsImage, in context: TransformContext
+    ) throws(ImagingError) -> VipsImage {
         let quarters = degrees / Self.quarter
         guard quarters == quarters.rounded() else {
-            return try image.inColor().withAlpha().inMemory().rotated(byDegrees: degrees)
+            let canvas = fits ? bounds(of: image.size) : image.size
+            try context.check(canvas)
+            return try image.inColor().withAlpha().inMemory().rotated(byDegrees: degrees, on: canvas)
         }
         let count = ((Int(quarters) % Self.quartersPerTurn) + Self.quartersPerTurn) % Self.quartersPerTurn
         return try count == 0 ? image.duplicate() : image.inMemory().turned(byQuarters: count)
+    }
+
+    /// The smallest canvas that holds a picture when it is turned.
+    private func bounds(of size: PixelSize) -> PixelSize {
+        let turn = degrees * Double.pi / 180
+        let width = Double(size.width)
+        let height = Double(size.height)
+        return PixelSize(
+            rounding: width * abs(cos(turn)) + height * abs(sin(turn)),
+            by: width * abs(sin(turn)) + height * abs(cos(turn)))
     }
 
     /// Puts the background below what has become transparent.

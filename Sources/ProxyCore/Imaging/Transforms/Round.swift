@@ -44,18 +44,8 @@ struct Round: ImageTransforming {
         let outer = shape(size, inset: 0, radius).mask()
         guard border > 0 else { return try image.masked(by: outer) }
         let inner = shape(size, inset: border, max(0, radius - border)).mask()
-        let ring = try image.uniform(borderColor).masked(by: Self.ring(outer, inner))
-        let picture = try image.inColor().masked(by: inner)
-        return try ring.covered(by: picture)
-    }
-
-    /// The part of the outer shape that the inner one leaves; where the inner one covers a pixel partly, what is below it
-    /// there makes up for the rest.
-    private static func ring(_ outer: [UInt8], _ inner: [UInt8]) -> [UInt8] {
-        zip(outer, inner).map { outer, inner in
-            guard inner < .max, outer > inner else { return 0 }
-            return UInt8(255 * (Int(outer) - Int(inner)) / (255 - Int(inner)))
-        }
+        let ring = try image.uniform(borderColor).masked(by: zip(outer, inner).map { $0 - min($0, $1) })
+        return try ring.completed(by: image.inColor().masked(by: inner))
     }
 
     private func shape(_ size: PixelSize, inset: Double, _ radius: Double) -> RoundedRectangle {

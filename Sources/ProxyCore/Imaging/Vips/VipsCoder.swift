@@ -14,10 +14,26 @@ enum VipsCoder {
             try unsafe source.withBytes { (text) throws(ImagingError) in try unsafe DrawingGuard.check(text) }
         }
         if format == .webp { return try webpHeader(of: source) }
-        let image = try open(source, as: format, frames: .primary, shrink: .none)
+        if format == .png {
+            try unsafe source.withBytes { (file) throws(ImagingError) in
+                try unsafe PNGChunks.checkWeight(of: file)
+            }
+        }
+        let image = try unsafe VipsImage(
+            adopting: loader(source.raw, format, format == .png ? 0 : -1, 1, .none), isSequential: true)
+        let orientation = source.pngExif.flatMap { ExifBlock($0)?.orientation } ?? image.orientation
         return ImageHeader(
-            format: format, size: image.size, frames: image.pagesInSource, hasAlpha: image.hasAlpha,
-            orientation: image.orientation, isInterlaced: image.integer("interlaced", otherwise: 0) != 0)
+            format: format, size: image.size,
+            frames: source.pngAnimation?.frames.count ?? image.pagesInSource, hasAlpha: image.hasAlpha,
+            orientation: orientation, isInterlaced: image.integer("interlaced", otherwise: 0) != 0)
+    }
+
+    /// When the frames of an animation follow each other.
+    static func timing(
+        of source: borrowing VipsSource, as format: ImageFormat
+    ) throws(ImagingError) -> AnimationTiming {
+        if let animation = source.pngAnimation { return animation.timing }
+        return try open(source, as: format, frames: .all, shrink: .none).timing
     }
 
     private static func webpHeader(of source: borrowing VipsSource) throws(ImagingError) -> ImageHeader {
@@ -33,9 +49,17 @@ enum VipsCoder {
     static func open(
         _ source: borrowing VipsSource, as format: ImageFormat, frames: FrameSelection, shrink: LoadShrink
     ) throws(ImagingError) -> VipsImage {
+        if let animation = source.pngAnimation, frames != .primary || !animation.beginsWithPicture {
+            return try PNGCanvas.image(of: animation, frames: animation.range(of: frames), from: source)
+        }
         let (page, count) = pages(frames)
         let made = unsafe loader(source.raw, format, page, count, shrink)
-        return try unsafe VipsImage(adopting: made, isSequential: true)
+        let image = try unsafe VipsImage(adopting: made, isSequential: true)
+        guard let exif = source.pngExif, image.blob("exif-data") == nil else { return image }
+        // libvips 8.14 does not read this chunk.
+        let own = try image.duplicate()
+        own.set("exif-data", to: exif)
+        return own
     }
 
     /// libvips' first page and number of pages; -1 pages means all, a page of -1 the primary one.

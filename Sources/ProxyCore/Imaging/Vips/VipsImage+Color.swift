@@ -101,6 +101,14 @@ extension VipsImage {
         ).roundedToBytes()
     }
 
+    /// Adds `other`, of the same size, to this image, both in colour and weighed by alpha: parts of one whole.
+    borrowing func completed(by other: borrowing VipsImage) throws(ImagingError) -> VipsImage {
+        try unsafe VipsImage(
+            adopting: shim_composite(raw, other.raw, VIPS_BLEND_MODE_ADD),
+            isSequential: isSequential || other.isSequential
+        ).roundedToBytes()
+    }
+
     /// Rounds samples that have fractions.
     borrowing func roundedToBytes() throws(ImagingError) -> VipsImage {
         try unsafe derived(shim_linear(raw, 1, 0.5))

@@ -42,6 +42,11 @@ extension VipsImage {
         return try unsafe color.derived(shim_bandjoin(color.raw, scaled.raw))
     }
 
+    /// The same without alpha, which is there.
+    borrowing func colorBands() throws(ImagingError) -> VipsImage {
+        try unsafe derived(shim_bands(raw, 0, CInt(bands - 1)))
+    }
+
     /// Returns one band as an image of its own.
     borrowing func band(_ index: Int) throws(ImagingError) -> VipsImage {
         try unsafe derived(shim_bands(raw, CInt(index), 1))

@@ -1,19 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CVips
+import Glibc
 
 extension VipsImage {
-    /// Resamples to `target` exactly (Lanczos 3); alpha is premultiplied around it, in 8 bits.
+    /// Resamples to `target` exactly, to less by Lanczos 3, to more by bicubic interpolation; alpha is premultiplied around
+    /// it, in 8 bits.
     borrowing func resized(to target: PixelSize) throws(ImagingError) -> VipsImage {
         guard target != size else { return try duplicate() }
         guard hasAlpha else { return try resampled(to: target) }
         return try premultiplied().resampled(to: target).unpremultiplied()
     }
 
-    private borrowing func resampled(to target: PixelSize) throws(ImagingError) -> VipsImage {
+    /// Resamples all bands alike.
+    borrowing func resampled(to target: PixelSize) throws(ImagingError) -> VipsImage {
+        let least = PixelSize(min(size.width, target.width), min(size.height, target.height))
+        return try reduced(to: least).enlarged(to: target)
+    }
+
+    private borrowing func reduced(to target: PixelSize) throws(ImagingError) -> VipsImage {
+        guard target != size else { return try duplicate() }
         let horizontal = Double(target.width) / Double(size.width)
         let vertical = Double(target.height) / Double(size.height)
         return try unsafe derived(shim_resize(raw, horizontal, vertical))
+    }
+
+    private borrowing func enlarged(to target: PixelSize) throws(ImagingError) -> VipsImage {
+        guard target != size else { return try duplicate() }
+        let horizontal = Double(target.width) / Double(size.width)
+        let vertical = Double(target.height) / Double(size.height)
+        return try unsafe derived(
+            shim_map_middle(
+                raw, horizontal, 0, 0, vertical, CInt(target.width), CInt(target.height), 1))
     }
 
     /// Cuts a rectangle that lies within the image.
@@ -43,12 +61,14 @@ extension VipsImage {
         try unsafe derived(shim_quarter_turns(raw, CInt(count)))
     }
 
-    /// Turns clockwise by any angle on a canvas that holds it all, transparent where nothing is.
+    /// Turns clockwise round the middle by any angle on a canvas of `canvas`, transparent where nothing is.
     ///
     /// The image must have alpha and must not be sequential.
-    borrowing func rotated(byDegrees angle: Double) throws(ImagingError) -> VipsImage {
-        let background = [Double](repeating: 0, count: bands)
-        return try unsafe derived(shim_rotate(raw, angle, background, CInt(bands)))
+    borrowing func rotated(byDegrees angle: Double, on canvas: PixelSize) throws(ImagingError) -> VipsImage {
+        let turn = angle * Double.pi / 180
+        return try unsafe derived(
+            shim_map_middle(
+                raw, cos(turn), -sin(turn), sin(turn), cos(turn), CInt(canvas.width), CInt(canvas.height), 0))
     }
 
     /// Places the image on a canvas of one colour; what lies outside is cut. Alpha comes in where the colour has it.

@@ -31,6 +31,11 @@ extension VipsImage {
         unsafe shim_set_string_field(raw, name, text)
     }
 
+    /// Sets a part of the metadata that is no text; the image must not be shared, as after `duplicate`.
+    borrowing func set(_ name: String, to bytes: [UInt8]) {
+        unsafe shim_set_blob_field(raw, name, bytes, bytes.count)
+    }
+
     /// Who owns the picture, from whatever metadata says so.
     var ownership: Ownership {
         var comments: [String: String] = [:]

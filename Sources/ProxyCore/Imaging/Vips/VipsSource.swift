@@ -58,6 +58,18 @@ import Glibc
         try unsafe body(UnsafeRawBufferPointer(start: memory, count: count))
     }
 
+    /// The animation of a PNG; nil for a still and for other formats. O(number of chunks).
+    var pngAnimation: PNGAnimation? {
+        guard prefix.starts(with: PNGChunks.signature) else { return nil }
+        return unsafe PNGAnimation(UnsafeRawBufferPointer(start: memory, count: count))
+    }
+
+    /// The EXIF block of a PNG; nil where there is none and for other formats. O(number of chunks).
+    var pngExif: [UInt8]? {
+        guard prefix.starts(with: PNGChunks.signature) else { return nil }
+        return unsafe PNGChunks.exif(of: UnsafeRawBufferPointer(start: memory, count: count))
+    }
+
     deinit {
         unsafe g_object_unref(raw)
     }

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CVips
+
+/// Where the frames of an animated PNG come together (PNG third edition §11.3.6): sRGB of 8 bits with alpha.
+@safe struct PNGCanvas: ~Copyable {
+    private let size: PixelSize
+    /// All pixels, four samples each.
+    private var pixels: [UInt8]
+    private static let samples = 4
+
+    /// Starts with nothing to see.
+    init(_ size: PixelSize) {
+        self.size = size
+        pixels = [UInt8](repeating: 0, count: size.area * Self.samples)
+    }
+
+    /// Makes the picture of the frames `range`, below each other; without alpha where all of it is opaque.
+    static func image(
+        of animation: PNGAnimation, frames range: Range<Int>, from source: borrowing VipsSource
+    ) throws(ImagingError) -> VipsImage {
+        let size = animation.canvas
+        let length = size.area * samples * range.count
+        guard let memory = unsafe g_try_malloc(gsize(length)) else {
+            throw .outOfMemory("the frames of an animated PNG")
+        }
+        let roll = unsafe UnsafeMutableRawBufferPointer(start: memory, count: length)
+        let isOpaque: Bool
+        do throws(ImagingError) {
+            isOpaque = try unsafe fill(roll, animation, range, source)
+        } catch {
+            unsafe g_free(memory)
+            throw error
+        }
+        let image = try unsafe VipsImage(
+            adopting: shim_image_adopting(
+                memory, length, CInt(size.width), CInt(size.height * range.count), CInt(samples)),
+            isSequential: false)
+        let own = try isOpaque ? image.colorBands() : image.duplicate()
+        own.setFrames(range.count, height: size.height, timing: animation.timing)
+        return own
+    }
+
+    /// Returns whether all pixels are opaque.
+    private static func fill(
+        _ roll: UnsafeMutableRawBufferPointer, _ animation: PNGAnimation, _ range: Range<Int>,
+        _ source: borrowing VipsSource
+    ) throws(ImagingError) -> Bool {
+        let frameBytes = animation.canvas.area * samples
+        var isOpaque = true
+        var canvas = PNGCanvas(animation.canvas)
+        for index in 0..<range.upperBound {
+            let frame = animation.frames[index]
+            let before = frame.disposal == .restored ? canvas.pixels : []
+            canvas.put(try pixels(of: index, of: animation, from: source), frame)
+            if range.contains(index) {
+                let start = (index - range.lowerBound) * frameBytes
+                unsafe UnsafeMutableRawBufferPointer(rebasing: roll[start..<start + frameBytes]).copyBytes(
+                    from: canvas.pixels)
+                isOpaque = isOpaque && canvas.isOpaque
+            }
+            canvas.dispose(of: frame, before)
+        }
+        return isOpaque
+    }
+
+    private var isOpaque: Bool {
+        stride(from: 3, to: pixels.count, by: Self.samples).allSatisfy { pixels[$0] == .max }
+    }
+
+    /// Decodes one frame.
+    private static func pixels(
+        of index: Int, of animation: PNGAnimation, from source: borrowing VipsSource
+    ) throws(ImagingError) -> [UInt8] {
+        var still: [UInt8] = []
+        unsafe source.withBytes { (bytes) throws(Never) in
+            still = unsafe animation.still(index, in: bytes)
+        }
+        guard let opened = VipsSource.copy(of: still) else { throw .outOfMemory("a frame of a PNG") }
+        let image = try VipsCoder.open(opened, as: .png, frames: .primary, shrink: .none)
+        guard image.size == animation.frames[index].place.size else {
+            throw .badImageData("a frame of another size than is said")
+        }
+        return try image.inEightBits().inSRGB(keepsGrey: false).withAlpha().samples()
+    }
+
+    private mutating func put(_ frame: [UInt8], _ facts: PNGAnimation.Frame) {
+        let width = facts.place.size.width * Self.samples
+        for row in 0..<facts.place.size.height {
+            let target = start(of: row, facts.place)
+            guard facts.isLaidOver else {
+                pixels.replaceSubrange(target..<target + width, with: frame[row * width..<(row + 1) * width])
+                continue
+            }
+            for offset in stride(from: 0, to: width, by: Self.samples) {
+                lay(frame, row * width + offset, over: target + offset)
+            }
+        }
+    }
+
+    /// Lays one pixel over another, both with colours that are not multiplied by alpha (§13.16).
+    private mutating func lay(_ frame: [UInt8], _ source: Int, over target: Int) {
+        let alpha = Int(frame[source + 3])
+        guard alpha > 0 else { return }
+        let below = Int(pixels[target + 3]) * (255 - alpha)
+        let whole = alpha * 255 + below
+        for band in 0..<3 {
+            let sum = Int(frame[source + band]) * alpha * 255 + Int(pixels[target + band]) * below
+            pixels[target + band] = UInt8((sum + whole / 2) / whole)
+        }
+        pixels[target + 3] = UInt8((whole + 127) / 255)
+    }
+
+    private mutating func dispose(of frame: PNGAnimation.Frame, _ before: [UInt8]) {
+        switch frame.disposal {
+        case .stays: break
+        case .restored: pixels = before
+        case .cleared:
+            let width = frame.place.size.width * Self.samples
+            for row in 0..<frame.place.size.height {
+                let target = start(of: row, frame.place)
+                pixels.replaceSubrange(target..<target + width, with: repeatElement(0, count: width))
+            }
+        }
+    }
+
+    private func start(of row: Int, _ place: PixelRectangle) -> Int {
+        ((place.top + row) * size.width + place.left) * Self.samples
+    }
+}
