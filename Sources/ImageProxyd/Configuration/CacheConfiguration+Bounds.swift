@@ -45,6 +45,7 @@ extension DiskCacheConfiguration.Limits {
         check.require("\(path).maxWaitingReads", maxWaitingReads, in: 1...1_000_000)
         check.require("\(path).maxWaitingWrites", maxWaitingWrites, in: 1...1_000_000)
         check.require("\(path).batchSize", batchSize, in: 1...100_000)
+        check.require("\(path).storeDelay", storeDelay, in: .seconds(0)...(.minutes(1)))
         check.require("\(path).maxTouches", maxTouches, in: many)
         check.require("\(path).accessPrecision", accessPrecision, in: .seconds(0)...(.days(365)))
         check.require("\(path).maxSourceRecords", maxSourceRecords, in: many)

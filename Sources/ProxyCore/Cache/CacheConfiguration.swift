@@ -110,6 +110,10 @@ public struct DiskCacheConfiguration: Sendable, Hashable, Codable {
         public var maxWaitingWrites: Int = 1_024
         /// Most changes in one transaction, and entries in one step of a sweep. Default 128.
         public var batchSize: Int = 128
+        /// How long a small original stays in memory alone, so that many are written in one go.
+        ///
+        /// It is found there meanwhile. 0 has every answer wait for the file. Default 20ms.
+        public var storeDelay: TimeSpan = .milliseconds(20)
         /// Most entries whose access waits to be written; more accesses are forgotten, and counted. Default 65536.
         public var maxTouches: Int = 65_536
         /// An access is written only if the one on disk is older than this. Default 10m.

@@ -75,6 +75,42 @@ extension DiskCache {
         }
     }
 
+    /// Stores a body that is in memory, without waiting for it: it is found at once, and in its file a moment later.
+    ///
+    /// Who kills the process within `limits.storeDelay` finds it no more; what else can go wrong is counted.
+    /// - Parameter record: of the source, remembered too, whatever becomes of the body.
+    /// - Returns: false when too much waits, or the permit is void: then nothing will be stored.
+    public func storeSoon(
+        _ description: EntryDescription, body: [UInt8], checksum: UInt32, record: SourceRecord,
+        permit: PurgeLedger.Permit? = nil
+    ) -> Bool {
+        guard records.save(record, permit) else { return false }
+        let draft = WriteJob.Draft(
+            description: description, body: body, checksum: checksum, record: record)
+        let ticket = drafts.insert(draft, permit)
+        let refusal = writer.enqueuePatiently(.store(draft, durable: false, record: record, permit)) {
+            [drafts, weak self] result in
+            drafts.remove(ticket)
+            guard case .failure(let error) = result, let self else { return }
+            failed(with: error)
+            if error != .purged { writer.enqueue(.save(record, permit)) }
+        }
+        guard let refusal else { return true }
+        drafts.remove(ticket)
+        failed(with: refusal)
+        return false
+    }
+
+    /// Whether answers may go out before the files of small bodies are written.
+    public var storesSoon: Bool { parts.configuration.limits.storeDelay.milliseconds > 0 }
+
+    /// Waits until everything that was stored so far is in its file, or never will be.
+    public func settle() async {
+        guard !drafts.isEmpty else { return }
+        // Lost: that the tier is closing, or overloaded; what waits in it is done all the same.
+        _ = try? await writer.perform(.nothing)
+    }
+
     private func remember(
         _ record: SourceRecord?, _ permit: PurgeLedger.Permit?
     ) throws(DiskCacheError) {

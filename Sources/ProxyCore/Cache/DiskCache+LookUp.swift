@@ -4,7 +4,8 @@ extension DiskCache {
     /// Hot path: whether the tier may hold the entry; "no" is certain, and costs no system call.
     public func mayContain(_ key: CacheKey, kind: EntryKind) -> Bool {
         let id = EntryID(kind: kind, key: key)
-        return parts.entries.mayContain(id) || seeds.contains { $0.entries.mayContain(id) }
+        return parts.entries.mayContain(id) || drafts.contains(id)
+            || seeds.contains { $0.entries.mayContain(id) }
     }
 
     /// Hot path: looks an entry up with what the kernel has in memory, and waits for nothing.
@@ -66,6 +67,7 @@ extension DiskCache {
     private func findOwn(
         _ id: EntryID, keyText: String, fromMemory: Bool
     ) throws(DiskCacheError) -> DiskLookUp {
+        if let hit = drafts.hit(id, keyText) { return .hit(hit) }
         guard parts.entries.mayContain(id) else { return .miss }
         switch try parts.folder.open(id, fromMemory: fromMemory) {
         case .missing:

@@ -15,7 +15,7 @@ extension DiskCache {
     ) -> DiskHit? {
         let id = EntryID(kind: kind, key: key)
         // Lost: the error; the look-up that waits meets it again.
-        guard parts.entries.mayContain(id), var hit = try? hitNow(id, keyText) else { return nil }
+        guard var hit = drafts.hit(id, keyText) ?? (try? hitOnDisk(id, keyText)) else { return nil }
         let source = hit.description.sourceKey
         if let known = records.record(for: source) {
             hit.record = known
@@ -30,7 +30,8 @@ extension DiskCache {
     }
 
     /// Nil for whatever is not plainly a hit: damage is told, and dealt with, by the look-up that may wait.
-    private func hitNow(_ id: EntryID, _ keyText: String) throws(DiskCacheError) -> DiskHit? {
+    private func hitOnDisk(_ id: EntryID, _ keyText: String) throws(DiskCacheError) -> DiskHit? {
+        guard parts.entries.mayContain(id) else { return nil }
         guard case .file(let file) = try parts.folder.open(id, fromMemory: true) else { return nil }
         let entry = EntryFile(file: file, status: try parts.folder.status(of: file))
         if (0..<Self.inlineLength).contains(Int(entry.status.size)) {

@@ -36,6 +36,7 @@ extension DiskCache {
 
     /// Entries made from a source, at most `limit`.
     public func list(ofSource source: CacheKey, limit: Int) async throws(DiskCacheError) -> [Listed] {
+        await settle()
         let entries = try await readers.run { () throws(DiskCacheError) in
             try self.parts.index.entries(ofSource: source, limit: limit)
         }

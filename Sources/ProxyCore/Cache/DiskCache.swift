@@ -15,6 +15,7 @@ public final class DiskCache: Sendable {
     let writer: DiskWriter
     let readers: IOQueue
     let records: RecordMemory
+    let drafts = WaitingDrafts()
     /// Folders that are only read, in the order they are asked.
     let seeds: [SeedFolder]
 

@@ -64,6 +64,8 @@ extension ImageTiers {
     /// Removes everything of a source, its record included.
     func purge(source: CacheKey, in which: PurgedTiers) async throws(DiskCacheError) -> PurgeCounts {
         var counts = PurgeCounts()
+        // So that what was answered counts as stored.
+        await disk.settle()
         ledger.purge(source)
         if which.includesMemory {
             counts.memory = memory.removeAll(ofSource: source)
@@ -79,6 +81,7 @@ extension ImageTiers {
     /// Removes one entry: a result's, or an original's.
     func purge(key: CacheKey, in which: PurgedTiers) async throws(DiskCacheError) -> PurgeCounts {
         var counts = PurgeCounts()
+        await disk.settle()
         ledger.purge(key)
         if which.includesMemory {
             counts.memory = memory.remove(key) ? 1 : 0
@@ -94,6 +97,7 @@ extension ImageTiers {
     /// Removes everything.
     func purgeAll(in which: PurgedTiers) async throws(DiskCacheError) -> PurgeCounts {
         var counts = PurgeCounts()
+        await disk.settle()
         ledger.purgeAll()
         tags.removeAll()
         files.removeAll()
@@ -106,6 +110,7 @@ extension ImageTiers {
     func purge(tag: String) async throws(DiskCacheError) -> (counts: PurgeCounts, links: [TagLink]) {
         let found = FoundLinks()
         var counts = PurgeCounts()
+        await disk.settle()
         tags.removeAll()
         counts.disk = try await disk.removeAll(taggedWith: tag) { [ledger] links in
             for link in links {

@@ -128,6 +128,9 @@ extension ImageTiers {
                 try await disk.commit(
                     staged, description, byteCount: content.body.count, bodyChecksum: content.checksum,
                     record: record, savesRecord: true, durable: durable, permit: permit)
+            } else if case .bytes(let bytes) = content.body, !durable, disk.storesSoon {
+                return disk.storeSoon(
+                    description, body: bytes, checksum: content.checksum, record: record, permit: permit)
             } else if case .bytes(let bytes) = content.body {
                 try await disk.store(
                     description, body: bytes, checksum: content.checksum, record: record, savesRecord: true,

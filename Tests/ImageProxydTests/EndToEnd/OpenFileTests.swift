@@ -23,7 +23,8 @@ struct OpenFileTests {
 
     @Test("are answered from the open file, until that is altered or gone: then the image is fetched again")
     func openFile() async throws {
-        let proxy = try await Proxy(results: "disk")
+        let proxy = try await Proxy(
+            results: "disk", environment: ["IMAGEPROXYD_CACHE_DISK_LIMITS_STORE_DELAY=0s"])
         proxy.origin.route("/photo.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "max-age=600")]))
         let target = proxy.target("/photo.jpg")
 

@@ -44,23 +44,39 @@ extension DiskIndex {
 
     private func put(_ entry: IndexEntry, _ db: Database, _ tally: inout DiskTally) throws {
         let id = entry.id
+        // Most entries are new: then the row's own index says so, and one statement is all.
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO entry (high, low, kind, sourceHigh, sourceLow, bytes, storedAt, accessedAt)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                """
+        ).execute(arguments: [
+            id.key.highBits, id.key.lowBits, id.kind.rawValue, entry.sourceKey.highBits,
+            entry.sourceKey.lowBits, entry.bytes, entry.storedAt, entry.accessedAt,
+        ])
+        guard db.changesCount == 0 else {
+            return tally.add(entries: 1, bytes: entry.bytes, of: id.kind)
+        }
+        try replace(entry, db, &tally)
+    }
+
+    private func replace(_ entry: IndexEntry, _ db: Database, _ tally: inout DiskTally) throws {
+        let id = entry.id
         let earlier = try db.cachedStatement(
             sql: "SELECT bytes FROM entry WHERE low = ? AND high = ? AND kind = ?")
         let bytes = try Int64.fetchOne(
             earlier, arguments: [id.key.lowBits, id.key.highBits, id.kind.rawValue])
         try db.cachedStatement(
             sql: """
-                INSERT INTO entry (high, low, kind, sourceHigh, sourceLow, bytes, storedAt, accessedAt)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET sourceHigh = excluded.sourceHigh, sourceLow = excluded.sourceLow,
-                    bytes = excluded.bytes, storedAt = excluded.storedAt, accessedAt = excluded.accessedAt
+                UPDATE entry SET sourceHigh = ?, sourceLow = ?, bytes = ?, storedAt = ?, accessedAt = ?
+                WHERE low = ? AND high = ? AND kind = ?
                 """
         ).execute(arguments: [
-            id.key.highBits, id.key.lowBits, id.kind.rawValue, entry.sourceKey.highBits,
-            entry.sourceKey.lowBits, entry.bytes, entry.storedAt, entry.accessedAt,
+            entry.sourceKey.highBits, entry.sourceKey.lowBits, entry.bytes, entry.storedAt, entry.accessedAt,
+            id.key.lowBits, id.key.highBits, id.kind.rawValue,
         ])
-        tally.add(entries: bytes == nil ? 1 : 0, bytes: entry.bytes - (bytes ?? 0), of: id.kind)
-        tally.replaced += bytes == nil ? 0 : 1
+        tally.add(entries: 0, bytes: entry.bytes - (bytes ?? 0), of: id.kind)
+        tally.replaced += 1
     }
 
     private func delete(_ id: EntryID, _ db: Database, _ tally: inout DiskTally) throws {
@@ -145,19 +161,32 @@ extension DiskIndex {
 
     /// Puts a record in place of an earlier one; one that says the same stays.
     func save(_ record: SourceRecord, at time: Int64, _ db: Database, _ tally: inout DiskTally) throws {
+        // Most sources are new: then the row's own index says so.
+        let isSuperseding = try hasEntries(olderThan: record, db)
+        guard try !insert(record, at: time, isSuperseding: isSuperseding, db) else {
+            if isSuperseding { superseded.insert(record.key) }
+            tally.records += 1
+            return
+        }
         guard try self.record(for: record.key, db) != record else {
             try db.cachedStatement(sql: "UPDATE source SET savedAt = ? WHERE low = ? AND high = ?")
                 .execute(arguments: [time, record.key.lowBits, record.key.highBits])
             return
         }
-        let before = tally.records
         try deleteRecord(record.key, db, &tally)
-        let isSuperseding = try tally.records < before || hasEntries(olderThan: record, db)
-        if isSuperseding { superseded.insert(record.key) }
+        superseded.insert(record.key)
+        _ = try insert(record, at: time, isSuperseding: true, db)
+        tally.records += 1
+    }
+
+    /// Whether there was no row for the source, and is one now.
+    private func insert(
+        _ record: SourceRecord, at time: Int64, isSuperseding: Bool, _ db: Database
+    ) throws -> Bool {
         try db.cachedStatement(
             sql: """
                 INSERT INTO source (\(Self.columns), high, low, savedAt, isSuperseding)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
                 """
         ).execute(arguments: [
             record.keyText, Data(record.contentHash.bytes), record.byteCount, record.format.rawValue,
@@ -166,7 +195,7 @@ extension DiskIndex {
             record.staleIfError, record.reuseFields, record.rowChecksum, record.key.highBits,
             record.key.lowBits, time, isSuperseding,
         ])
-        tally.records += 1
+        return db.changesCount > 0
     }
 
     /// Whether files may hold what was known of the source before.

@@ -46,7 +46,7 @@ extension DiskParts {
         let entry = DiskEntry(
             description: description, bodyLength: Int64(draft.body.count), bodyChecksum: draft.checksum,
             snapshot: snapshot(of: draft.record))
-        try staged.file.write(entry.encoded() + draft.body, at: 0)
+        try staged.file.write(entry.encoded(), draft.body)
         if durable { try staged.file.sync() }
         return (indexEntry(entry), staged.file)
     }

@@ -72,6 +72,7 @@ extension DiskWriter {
             settle(&pending)
             beginSweep(job.completion)
             return
+        case .nothing: count = 0
         }
         if let completion = job.completion { pending.completions.append((completion, count)) }
     }
@@ -174,7 +175,8 @@ extension DiskWriter {
         } catch {
             parts.counters.failedToWrite(max(1, completions.count))
             parts.monitor.failed(with: error)
-            undo(linked)
+            // A broken index is made anew from the files: those stay, and are found then.
+            if case .brokenIndex = error {} else { undo(linked) }
             for (completion, _) in completions { completion(.failure(error)) }
         }
     }

@@ -16,7 +16,8 @@ final class DiskWriter: Sendable {
     /// A writer that accepts jobs but does none before `begin`.
     init(parts: DiskParts) {
         self.parts = parts
-        inbox = Mutex(WriteInbox(limit: parts.configuration.limits.maxWaitingWrites))
+        let limits = parts.configuration.limits
+        inbox = Mutex(WriteInbox(limit: limits.maxWaitingWrites, batchSize: limits.batchSize))
         housekeeping = Mutex(Housekeeping(scan: parts.needsScan ? DiskFolder.Shard.all : []))
     }
 
@@ -49,6 +50,15 @@ final class DiskWriter: Sendable {
         if submit(WriteJob(task: task, completion: nil)) != nil { parts.counters.failedToWrite() }
     }
 
+    /// Has a job done within `limits.storeDelay`, for which nobody waits; `completion` is called then, on the writer's thread.
+    ///
+    /// - Returns: why it will never be done; nil when it will.
+    func enqueuePatiently(
+        _ task: WriteJob.Task, _ completion: @escaping @Sendable (Result<Int, DiskCacheError>) -> Void
+    ) -> DiskCacheError? {
+        submit(WriteJob(task: task, completion: completion, isPatient: true))
+    }
+
     /// Sees to housekeeping soon: steps of a sweep or scan that wait.
     func wake() {
         if inbox.withLock({ $0.wake() }) { queue.async { self.drain() } }
@@ -67,6 +77,12 @@ final class DiskWriter: Sendable {
         case .mustWake:
             queue.async { self.drain() }
             return nil
+        case .mustSetAlarm:
+            let delay = parts.configuration.limits.storeDelay.milliseconds
+            queue.asyncAfter(deadline: .now() + .milliseconds(delay)) {
+                if self.inbox.withLock({ $0.ring() }) { self.drain() }
+            }
+            return nil
         case .refused(let error): return error
         }
     }
@@ -75,7 +91,7 @@ final class DiskWriter: Sendable {
 
     private func drain() {
         while true {
-            let batch = inbox.withLock { $0.take(atMost: parts.configuration.limits.batchSize) }
+            let batch = inbox.withLock { $0.takeBatch() }
             if !batch.isEmpty { run(batch) }
             if inbox.withLock({ $0.isShut }) {
                 finishHousekeeping()

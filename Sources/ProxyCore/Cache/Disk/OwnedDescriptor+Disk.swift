@@ -73,6 +73,26 @@ extension OwnedDescriptor {
         }
     }
 
+    /// Writes both at the file's beginning, one behind the other, without copying them together.
+    func write(_ head: [UInt8], _ body: [UInt8]) throws(DiskCacheError) {
+        let count = unsafe head.withUnsafeBytes { head in
+            unsafe body.withUnsafeBytes { body in
+                // Safe because pwritev(2) only reads what it is pointed at.
+                let parts: InlineArray<2, iovec> = unsafe [
+                    iovec(iov_base: UnsafeMutableRawPointer(mutating: head.baseAddress), iov_len: head.count),
+                    iovec(iov_base: UnsafeMutableRawPointer(mutating: body.baseAddress), iov_len: body.count),
+                ]
+                return unsafe parts.span.withUnsafeBufferPointer { parts in
+                    unsafe pwritev(raw, parts.baseAddress, 2, 0)
+                }
+            }
+        }
+        guard count < head.count + body.count else { return }
+        // Cut short, interrupted or refused: the slow way, which also says why.
+        try write(head, at: 0)
+        try write(body, at: Int64(head.count))
+    }
+
     /// The length of the file in bytes.
     func length() throws(DiskCacheError) -> Int64 {
         var status = stat()

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The jobs that wait for the writer, bounded, and whether it has to be woken. Pure.
+///
+/// Patient jobs, for which nobody waits, collect until a batch is full, an impatient one comes, or the alarm rings: the
+/// order is always that in which they came.
 struct WriteInbox: Sendable {
     /// What became of a job that was handed in.
     enum Acceptance {
@@ -8,19 +11,26 @@ struct WriteInbox: Sendable {
         case queued
         /// It waits, and somebody has to wake the writer.
         case mustWake
+        /// It waits, and somebody has to call `ring` after a while.
+        case mustSetAlarm
         /// It was refused.
         case refused(DiskCacheError)
     }
 
     private let limit: Int
+    private let batchSize: Int
     private var jobs: [WriteJob] = []
     private var isAwake = false
+    /// How many of those that came first are to be done now.
+    private var due = 0
+    private var isAlarmSet = false
     private var closing: (@Sendable () -> Void)?
     private var isClosed = false
 
-    /// An empty inbox of at most `limit` jobs.
-    init(limit: Int) {
+    /// An empty inbox of at most `limit` jobs, of which patient ones wait until there are `batchSize`.
+    init(limit: Int, batchSize: Int) {
         self.limit = limit
+        self.batchSize = batchSize
     }
 
     /// Hands a job in.
@@ -28,7 +38,19 @@ struct WriteInbox: Sendable {
         guard !isClosed else { return .refused(.closed) }
         guard jobs.count < limit else { return .refused(.overloaded) }
         jobs.append(job)
+        if job.isPatient, jobs.count - due < batchSize {
+            defer { isAlarmSet = true }
+            return isAlarmSet ? .queued : .mustSetAlarm
+        }
+        due = jobs.count
         return wake() ? .mustWake : .queued
+    }
+
+    /// Ends the patience of those that wait; true when somebody has to wake the writer.
+    mutating func ring() -> Bool {
+        isAlarmSet = false
+        due = jobs.count
+        return due > 0 && wake()
     }
 
     /// Notes that the writer has something to do; true when somebody has to wake it.
@@ -47,21 +69,24 @@ struct WriteInbox: Sendable {
             }
         } else {
             isClosed = true
+            due = jobs.count
             closing = completion
         }
         return wake()
     }
 
-    /// Takes the jobs that waited longest.
-    mutating func take(atMost count: Int) -> [WriteJob] {
-        let batch = Array(jobs.prefix(count))
+    /// Takes the jobs that waited longest, if it is time for them.
+    mutating func takeBatch() -> [WriteJob] {
+        guard due > 0 else { return [] }
+        let batch = Array(jobs.prefix(batchSize))
         jobs.removeFirst(batch.count)
+        due = max(0, due - batch.count)
         return batch
     }
 
-    /// Lets the writer sleep unless something waits; whether it may, and what to call if it was the last time.
+    /// Lets the writer sleep unless something is due; whether it may, and what to call if it was the last time.
     mutating func sleep() -> (mayRest: Bool, closing: (@Sendable () -> Void)?) {
-        guard jobs.isEmpty else { return (false, nil) }
+        guard due == 0 else { return (false, nil) }
         isAwake = false
         defer { closing = nil }
         return (true, closing)

@@ -27,6 +27,8 @@ struct WriteJob: Sendable {
         case removeAll
         /// Do a whole sweep, accesses written first.
         case sweep
+        /// Nothing; all that was asked before is done then.
+        case nothing
     }
 
     /// An entry whose body is in memory.
@@ -43,4 +45,6 @@ struct WriteJob: Sendable {
     let task: Task
     /// Called once when it is done, with how many entries or records it was about; nil when nobody waits.
     let completion: (@Sendable (Result<Int, DiskCacheError>) -> Void)?
+    /// Whether it may wait for others to share a batch with.
+    var isPatient = false
 }

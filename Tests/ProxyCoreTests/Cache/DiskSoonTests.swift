@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+@Suite("Bodies that the disk tier writes a moment later")
+struct DiskSoonTests {
+    let folder: TemporaryDirectory
+    let clock = SteppedClock()
+    let body = bytes(5_000)
+
+    init() throws {
+        folder = try TemporaryDirectory()
+    }
+
+    /// A tier that writes nothing by itself while a test runs.
+    private func open(_ change: (inout DiskCacheConfiguration) -> Void = { _ in }) throws -> DiskCache {
+        try openDisk(folder, clock) {
+            $0.limits.storeDelay = .minutes(60)
+            change(&$0)
+        }
+    }
+
+    private func storeSoon(_ text: String, in disk: DiskCache, _ permit: PurgeLedger.Permit? = nil) -> Bool {
+        disk.storeSoon(
+            describe(text, kind: .original, source: text, body: body), body: body,
+            checksum: Checksum.crc32c(body), record: record(text), permit: permit)
+    }
+
+    private func found(_ text: String, in disk: DiskCache) async throws -> [UInt8]? {
+        try await disk.lookUp(key(text), kind: .original, keyText: text)?.body.readAll()
+    }
+
+    @Test("are found before their file is there, with what is known of their source, and in the file after")
+    func foundAtOnce() async throws {
+        let disk = try open()
+
+        #expect(storeSoon("a", in: disk))
+
+        #expect(folder.entryFiles.isEmpty)
+        #expect(disk.mayContain(key("a"), kind: .original))
+        #expect(try await found("a", in: disk) == body)
+        #expect(await disk.sourceRecord(for: key("a")) == record("a"))
+        let now = disk.answerNow(key("a"), kind: .original, keyText: "a") { _, record in
+            record.responseTime == 1_000_000
+        }
+        #expect(try now?.body.readAll() == body)
+
+        await disk.settle()
+
+        #expect(folder.entryFiles.count == 1)
+        #expect(try await found("a", in: disk) == body)
+        #expect(disk.statistics.tally.entries == 1)
+        await disk.close()
+    }
+
+    @Test("are written when the tier closes, and found by the next one")
+    func survivesClosing() async throws {
+        let first = try open()
+        #expect(storeSoon("a", in: first))
+        await first.close()
+
+        let second = try open()
+
+        #expect(try await found("a", in: second) == body)
+        #expect(await second.sourceRecord(for: key("a")) == record("a"))
+        await second.close()
+    }
+
+    @Test("are another text's with the same key to nobody")
+    func comparesTexts() async throws {
+        let disk = try open()
+        #expect(storeSoon("a", in: disk))
+
+        #expect(try await disk.lookUp(key("a"), kind: .original, keyText: "b") == nil)
+        await disk.close()
+    }
+
+    @Test("are not found any more once they are purged, and never written")
+    func purged() async throws {
+        let disk = try open()
+        let ledger = PurgeLedger()
+        #expect(storeSoon("a", in: disk, ledger.permit(for: key("a"))))
+
+        ledger.purge(key("a"))
+
+        #expect(try await found("a", in: disk) == nil)
+        await disk.settle()
+        #expect(folder.entryFiles.isEmpty)
+        await disk.close()
+    }
+
+    @Test("are removed by a removal that comes before they are written")
+    func removed() async throws {
+        let disk = try open()
+        #expect(storeSoon("a", in: disk))
+
+        #expect(try await disk.removeAll(ofSource: key("a")) == 1)
+
+        #expect(try await found("a", in: disk) == nil)
+        #expect(folder.entryFiles.isEmpty)
+        await disk.close()
+    }
+
+    @Test("are refused, and not found, when too much waits or the tier is closed")
+    func refused() async throws {
+        let disk = try open {
+            $0.limits.maxWaitingWrites = 1
+        }
+        #expect(storeSoon("a", in: disk))
+
+        #expect(!storeSoon("b", in: disk))
+
+        #expect(try await found("b", in: disk) == nil)
+        await disk.close()
+        #expect(!storeSoon("c", in: disk))
+        #expect(folder.entryFiles.count == 1)
+    }
+}
+
+@Suite("The jobs that wait for the disk tier's writer")
+struct WriteInboxTests {
+    private let patient = WriteJob(task: .nothing, completion: nil, isPatient: true)
+    private let hasty = WriteJob(task: .nothing, completion: nil)
+
+    @Test("patient ones set one alarm, and are taken when it rings")
+    func alarm() {
+        var inbox = WriteInbox(limit: 10, batchSize: 8)
+
+        #expect(isCase(inbox.add(patient), .mustSetAlarm))
+        #expect(isCase(inbox.add(patient), .queued))
+        #expect(inbox.takeBatch().isEmpty)
+
+        let mustWake = inbox.ring()
+        #expect(mustWake)
+        #expect(inbox.takeBatch().count == 2)
+        #expect(inbox.sleep().mayRest)
+        #expect(isCase(inbox.add(patient), .mustSetAlarm))
+    }
+
+    @Test("a full batch of patient ones wakes the writer")
+    func fullBatch() {
+        var inbox = WriteInbox(limit: 10, batchSize: 2)
+
+        #expect(isCase(inbox.add(patient), .mustSetAlarm))
+        #expect(isCase(inbox.add(patient), .mustWake))
+        #expect(inbox.takeBatch().count == 2)
+    }
+
+    @Test("a hasty one is taken at once, and those before it, too")
+    func order() {
+        var inbox = WriteInbox(limit: 10, batchSize: 8)
+        _ = inbox.add(patient)
+
+        #expect(isCase(inbox.add(hasty), .mustWake))
+
+        #expect(inbox.takeBatch().map(\.isPatient) == [true, false])
+    }
+
+    @Test("what comes while a batch is done waits for its own alarm")
+    func nextBatch() {
+        var inbox = WriteInbox(limit: 10, batchSize: 4)
+        _ = inbox.add(hasty)
+        _ = inbox.takeBatch()
+
+        #expect(isCase(inbox.add(patient), .mustSetAlarm))
+
+        #expect(inbox.takeBatch().isEmpty)
+        #expect(inbox.sleep().mayRest)
+        let mustWake = inbox.ring()
+        #expect(mustWake)
+    }
+
+    @Test("an alarm that rings late finds nothing")
+    func lateAlarm() {
+        var inbox = WriteInbox(limit: 10, batchSize: 4)
+        _ = inbox.add(patient)
+        _ = inbox.add(hasty)
+        _ = inbox.takeBatch()
+
+        let mustWake = inbox.ring()
+        #expect(!mustWake)
+    }
+
+    @Test("closing ends all patience")
+    func closing() {
+        var inbox = WriteInbox(limit: 10, batchSize: 4)
+        _ = inbox.add(patient)
+
+        let mustWake = inbox.close {}
+        #expect(mustWake)
+
+        #expect(inbox.takeBatch().count == 1)
+        let (mayRest, closing) = inbox.sleep()
+        #expect(mayRest && closing != nil)
+        #expect(isCase(inbox.add(patient), .refused(.closed)))
+    }
+
+    private func isCase(_ some: WriteInbox.Acceptance, _ other: WriteInbox.Acceptance) -> Bool {
+        switch (some, other) {
+        case (.queued, .queued), (.mustWake, .mustWake), (.mustSetAlarm, .mustSetAlarm): true
+        case (.refused(let one), .refused(let another)): one == another
+        default: false
+        }
+    }
+}
