@@ -69,15 +69,17 @@ public struct FreshnessPolicy: Sendable, Hashable {
             reuseFields: ReuseFields.text(head, control))
     }
 
-    /// Describes a new body: its identity from the caller, its reuse from the head.
+    /// Describes a new body: its identity from the caller, its reuse from the head, or from the verdict on that.
     public func record(
         key: CacheKey, keyText: String, contentHash: ContentHash, byteCount: Int, format: ImageFormat,
-        head: OriginHead, after redirects: [OriginHead] = [], isAuthorized: Bool = false
+        head: OriginHead, after redirects: [OriginHead] = [], isAuthorized: Bool = false,
+        verdict known: Verdict? = nil
     ) -> SourceRecord {
         var record = SourceRecord(
             key: key, keyText: keyText, contentHash: contentHash, byteCount: byteCount, format: format,
             responseTime: 0, freshnessLifetime: 0)
-        Self.apply(verdict(on: head, after: redirects, isAuthorized: isAuthorized), to: &record)
+        Self.apply(
+            known ?? verdict(on: head, after: redirects, isAuthorized: isAuthorized), to: &record)
         return record
     }
 

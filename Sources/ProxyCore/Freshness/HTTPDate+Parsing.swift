@@ -7,10 +7,37 @@ extension HTTPDate {
     /// date: one that would lie more than 50 years ahead is taken from the past.
     public init?(_ text: String, now: Int64) {
         let bytes = Array(text.utf8)
-        guard let calendar = Self.fixdate(bytes) ?? Self.rfc850(bytes, now) ?? Self.asctime(bytes) else {
+        guard
+            let calendar = Self.canonical(bytes) ?? Self.fixdate(bytes) ?? Self.rfc850(bytes, now)
+                ?? Self.asctime(bytes)
+        else {
             return nil
         }
         self.init(seconds: calendar.seconds)
+    }
+
+    /// What nearly all origins send, `Sun, 06 Nov 1994 08:49:37 GMT` in just these letters, without a search for names.
+    private static func canonical(_ bytes: [UInt8]) -> CalendarTime? {
+        guard bytes.count == formattedCount, bytes[3...4].elementsEqual(", ".utf8),
+            [7, 11, 16].allSatisfy({ bytes[$0] == UInt8(ascii: " ") }), bytes[19] == UInt8(ascii: ":"),
+            bytes[22] == UInt8(ascii: ":"), bytes[25...].elementsEqual(" GMT".utf8),
+            days.contains(where: { bytes[0..<3].elementsEqual($0.utf8) }),
+            let month = months.firstIndex(where: { bytes[8..<11].elementsEqual($0.utf8) }),
+            let day = number(bytes[5..<7]), let year = number(bytes[12..<16]),
+            let hour = number(bytes[17..<19]), let minute = number(bytes[20..<22]),
+            let second = number(bytes[23..<25])
+        else { return nil }
+        return CalendarTime(
+            year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)
+    }
+
+    private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
+        var number = 0
+        for digit in digits {
+            guard (0x30...0x39).contains(digit) else { return nil }
+            number = number * 10 + Int(digit - 0x30)
+        }
+        return number
     }
 
     /// `Sun, 06 Nov 1994 08:49:37 GMT`.

@@ -18,6 +18,7 @@ final class CurlHandle {
     // Safe because only this object knows the pointers; they are freed once, and only after the handle left its set.
     fileprivate let raw: UnsafeMutableRawPointer
     private var fieldList: UnsafeMutablePointer<curl_slist>?
+    private var fieldLines: [String] = []
 
     /// Tells handles apart, as the set does when one has finished.
     var id: UInt { unsafe UInt(bitPattern: raw) }
@@ -97,6 +98,8 @@ final class CurlHandle {
     }
 
     private func setFields(_ lines: [String]) -> Bool {
+        // Mostly they are those of the last hop.
+        if lines == fieldLines { return true }
         var list: UnsafeMutablePointer<curl_slist>?
         for line in lines {
             guard let longer = unsafe curl_slist_append(list, line) else {
@@ -109,6 +112,7 @@ final class CurlHandle {
             unsafe curl_slist_free_all(fieldList)
             unsafe fieldList = list
         }
+        fieldLines = lines
         return unsafe ccurl_set_list(raw, CURLOPT_HTTPHEADER, list) == CURLE_OK
     }
 
@@ -158,9 +162,9 @@ extension CurlHandle {
     }
 
     fileprivate static func ending(of code: CURLcode) -> Ending {
+        if code == CURLE_OK { return .complete }
         let text = unsafe String(cString: curl_easy_strerror(code))
         switch code {
-        case CURLE_OK: return .complete
         case CURLE_COULDNT_RESOLVE_HOST: return .nameNotResolved(text)
         case CURLE_COULDNT_CONNECT: return .notConnected(text)
         case CURLE_OPERATION_TIMEDOUT: return .timedOut

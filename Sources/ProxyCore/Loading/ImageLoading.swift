@@ -115,7 +115,9 @@ public struct OriginHead: Sendable, Hashable {
 
     /// All values of a field, in order; `name` in lower case.
     public func values(of name: String) -> [String] {
-        fields.filter { $0.name == name }.map(\.value)
+        var values: [String] = []
+        for field in fields where field.name == name { values.append(field.value) }
+        return values
     }
 }
 

@@ -9,16 +9,17 @@ extension OriginHead {
             field.name == "transfer-encoding"
                 || field.name == "content-encoding" && field.value.lowercased() != "identity"
         }
-        let declared = Set(fields.filter { $0.name == "content-length" }.map(\.value))
-        guard !isCoded, declared.count == 1, let value = declared.first else { return nil }
+        let declared = fields.lazy.filter { $0.name == "content-length" }.map(\.value)
+        guard !isCoded, let value = declared.first, declared.allSatisfy({ $0 == value }) else { return nil }
         return isLength(value) ? Int(value) : nil
     }
 
     /// Whether lengths contradict each other or are none, so that nobody can say where the body ends (RFC 9112 §6.3).
     static func contradictsItself(_ fields: [OriginRequest.Field]) -> Bool {
         guard !fields.contains(where: { $0.name == "transfer-encoding" }) else { return false }
-        let lengths = Set(fields.filter { $0.name == "content-length" }.map(\.value))
-        return lengths.count > 1 || !lengths.allSatisfy(isLength)
+        let lengths = fields.lazy.filter { $0.name == "content-length" }.map(\.value)
+        guard let first = lengths.first else { return false }
+        return !isLength(first) || !lengths.allSatisfy { $0 == first }
     }
 
     private static func isLength(_ value: String) -> Bool {

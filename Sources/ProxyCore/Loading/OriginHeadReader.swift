@@ -62,7 +62,7 @@ struct OriginHeadReader {
         guard let colon = unsafe text.firstIndex(of: UInt8(ascii: ":")), unsafe colon > text.startIndex else {
             return
         }
-        let name = unsafe String(decoding: text[..<colon], as: UTF8.self).lowercased()
+        let name = unsafe Self.lowercased(text[..<colon])
         let value = unsafe Self.trimmingBlanks(text[(colon + 1)...])
         fields.append(OriginRequest.Field(name: name, value: value))
     }
@@ -84,6 +84,19 @@ struct OriginHeadReader {
         var text = unsafe line[...]
         while let last = unsafe text.last, last == 0x0A || last == 0x0D { unsafe text.removeLast() }
         return unsafe text
+    }
+
+    private static func lowercased(_ name: UnsafeRawBufferPointer.SubSequence) -> String {
+        guard unsafe name.allSatisfy({ $0 < 0x80 }) else {
+            return unsafe String(decoding: name, as: UTF8.self).lowercased()
+        }
+        return unsafe String(unsafeUninitializedCapacity: name.count) { buffer in
+            for place in unsafe 0..<name.count {
+                let byte = unsafe name[name.startIndex + place]
+                unsafe buffer[place] = (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
+            }
+            return unsafe name.count
+        }
     }
 
     private static func trimmingBlanks(_ text: UnsafeRawBufferPointer.SubSequence) -> String {

@@ -3,6 +3,8 @@
 /// The fields that every origin is sent, and what a request adds to them.
 struct RequestFields: Sendable {
     private let constant: [OriginRequest.Field]
+    /// The lines of a request that adds nothing.
+    private let constantLines: [String]
 
     /// What the daemon prefers: any image, anything else if need be.
     private static let accept = OriginRequest.Field(name: "Accept", value: "image/*,*/*;q=0.5")
@@ -28,6 +30,7 @@ struct RequestFields: Sendable {
         }
         fields += Self.signature(of: configuration.via)
         constant = fields.contains { $0.name.lowercased() == "accept" } ? fields : [Self.accept] + fields
+        constantLines = constant.map(Self.line)
     }
 
     /// Says that the request has passed here (RFC 9110 §7.6.3, RFC 8586 §2).
@@ -42,6 +45,7 @@ struct RequestFields: Sendable {
     ///
     /// What an origin rule adds stays with its origin altogether.
     func lines(for request: OriginRequest, isForeignOrigin: Bool) -> [String] {
+        if !isForeignOrigin, request.addsNoFields { return constantLines }
         let special = request.fields + (isForeignOrigin ? [] : Self.ruled(request.rule))
         let own = Set(special.map { $0.name.lowercased() })
         let fields =
@@ -82,5 +86,12 @@ struct RequestFields: Sendable {
     /// Whether `text` can be sent as a field's value as it is.
     static func isValue(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
+    }
+}
+
+extension OriginRequest {
+    /// Whether nothing but what every origin is sent goes with it.
+    fileprivate var addsNoFields: Bool {
+        fields.isEmpty && rule == nil && ifNoneMatch == nil && ifModifiedSince == nil
     }
 }

@@ -23,13 +23,13 @@ extension Transfer {
             return false
         }
         requestTime = Self.secondsSince1970
-        tick { $0.requestSent(at: .now) }
+        requestSent(at: .now)
         return true
     }
 
     /// Takes a line of the head.
     func receive(headLine line: UnsafeRawBufferPointer) -> Bool {
-        tick { $0.received(bodyBytes: 0, at: .now) }
+        received(bodyBytes: 0, at: .now)
         switch unsafe head.read(line) {
         case .more: return true
         case .tooLarge: return refuse(.incomplete("head larger than fetch.maxHeadBytes"))
@@ -40,8 +40,7 @@ extension Transfer {
     /// Takes a piece of the decoded body.
     func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
         bodyBytes += bytes.count
-        let count = bytes.count
-        tick { $0.received(bodyBytes: count, at: .now) }
+        received(bodyBytes: bytes.count, at: .now)
         guard case .delivering = verdict else { return bodyBytes <= rules.configuration.maxHeadBytes.bytes }
         guard bodyBytes <= rules.configuration.maxBytes.bytes else { return refuse(.tooLarge) }
         return decoder == nil ? unsafe hand(bytes) : unsafe decode(bytes)

@@ -24,11 +24,16 @@ final class Transfer {
     }
 
     /// What is the same for all transfers of a loader.
-    struct Rules {
+    final class Rules {
         /// Limits and deadlines.
         let configuration: FetchConfiguration
         /// Whom to connect to.
         let addresses: AddressPolicy
+
+        init(configuration: FetchConfiguration, addresses: AddressPolicy) {
+            self.configuration = configuration
+            self.addresses = addresses
+        }
 
         /// Whether a proxy connects, and we see its address only.
         var isProxied: Bool { !configuration.proxy.isEmpty }
@@ -114,9 +119,8 @@ final class Transfer {
         decoder = nil
         didRefuseAddress = false
         didOpenSocket = false
-        var clock = clock ?? TransferClock(configuration: rules.configuration, startedAt: now)
-        clock.beginHop(at: now)
-        self.clock = clock
+        if clock == nil { clock = TransferClock(configuration: rules.configuration, startedAt: now) }
+        clock?.beginHop(at: now)
     }
 
     /// Turns to where a redirect leads.
@@ -133,12 +137,14 @@ final class Transfer {
         retries += 1
     }
 
-    /// Moves the clock.
-    func tick(_ change: (inout TransferClock) -> Void) {
-        if var clock {
-            change(&clock)
-            self.clock = clock
-        }
+    /// The connection stands and the request goes out.
+    func requestSent(at now: ContinuousClock.Instant) {
+        clock?.requestSent(at: now)
+    }
+
+    /// Some of the response came; `bodyBytes` of it belong to the body.
+    func received(bodyBytes: Int, at now: ContinuousClock.Instant) {
+        clock?.received(bodyBytes: bodyBytes, at: now)
     }
 
     /// Which deadline has passed.

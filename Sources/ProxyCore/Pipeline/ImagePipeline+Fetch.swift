@@ -46,7 +46,7 @@ extension ImagePipeline {
         let fetch = OriginalFetch(
             body: body, place: place, decodable: configuration.decodableFormats,
             maxBytes: configuration.maxSourceBytes,
-            isShareable: { [freshness] in !freshness.verdict(on: $0, after: $1).directives.forbidStoring })
+            judge: { [freshness] in freshness.verdict(on: $0, after: $1) })
         fetch.urgency.raise(to: request.delivery.priority ?? .normal)
         return fetch
     }
@@ -120,8 +120,7 @@ extension ImagePipeline {
         var record = freshness.record(
             key: request.sourceKey, keyText: request.sourceKeyText, contentHash: original.content.hash,
             byteCount: original.content.body.count, format: original.format, head: head,
-            after: fetch.redirects,
-            isAuthorized: isAuthorized)
+            after: fetch.redirects, isAuthorized: isAuthorized, verdict: isAuthorized ? nil : fetch.verdict)
         request.rule?.apply(to: &record)
         if record.directives.forbidStoring {
             await removeCopies(of: request)

@@ -9,6 +9,7 @@ import Synchronization
 final class OriginalFetch: OriginReceiving {
     private struct State {
         var head: OriginHead?
+        var verdict: FreshnessPolicy.Verdict?
         var redirects: [OriginHead] = []
         var refusal: OriginHead?
         var lastHop: SourceURL.Origin?
@@ -33,7 +34,7 @@ final class OriginalFetch: OriginReceiving {
 
     private let decodable: Set<ImageFormat>
     private let maxBytes: Int
-    private let isShareable: @Sendable (OriginHead, [OriginHead]) -> Bool
+    private let judge: @Sendable (OriginHead, [OriginHead]) -> FreshnessPolicy.Verdict
     private let state = Mutex(State())
 
     /// Prepares to receive.
@@ -42,20 +43,23 @@ final class OriginalFetch: OriginReceiving {
     ///   - place: of `body`.
     ///   - decodable: formats that are let through.
     ///   - maxBytes: a declared length beyond it ends the fetch before a byte of the body.
-    ///   - isShareable: whether a response with this head, after these redirects, may go to others than those who wait.
+    ///   - judge: says of a response with this head, after these redirects, whether others than those who wait may have it.
     init(
         body: GrowingBody, place: SpillPlace, decodable: Set<ImageFormat>, maxBytes: Int,
-        isShareable: @escaping @Sendable (OriginHead, [OriginHead]) -> Bool
+        judge: @escaping @Sendable (OriginHead, [OriginHead]) -> FreshnessPolicy.Verdict
     ) {
         self.body = body
         self.place = place
         self.decodable = decodable
         self.maxBytes = maxBytes
-        self.isShareable = isShareable
+        self.judge = judge
     }
 
     /// The head, once it is there.
     var head: OriginHead? { state.withLock(\.head) }
+
+    /// What the head says of the response's reuse, to who asked without proving who that is; nil until it is there.
+    var verdict: FreshnessPolicy.Verdict? { state.withLock(\.verdict) }
 
     /// The heads of the redirects that led here, in order; the loader bounds how many.
     var redirects: [OriginHead] { state.withLock(\.redirects) }
@@ -82,9 +86,11 @@ final class OriginalFetch: OriginReceiving {
 
     func receive(head: OriginHead) throws(LoadError) {
         if let length = head.contentLength, length > maxBytes { throw .tooLarge }
-        let isShareable = isShareable(head, redirects)
+        let verdict = judge(head, redirects)
+        let isShareable = !verdict.directives.forbidStoring
         let observers = state.withLock { state in
             state.head = head
+            state.verdict = verdict
             guard !isShareable else { return [@Sendable () -> Void]() }
             state.isUnshareable = true
             defer { state.observers = [] }

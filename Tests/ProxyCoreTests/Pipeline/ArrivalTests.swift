@@ -9,7 +9,8 @@ struct ArrivalTests {
     private func newFetch() -> OriginalFetch {
         OriginalFetch(
             body: GrowingBody { () throws(LoadError) in throw .storage("no room") }, place: SpillPlace(),
-            decodable: [.jpeg], maxBytes: 1 << 20, isShareable: { _, _ in true })
+            decodable: [.jpeg], maxBytes: 1 << 20,
+            judge: { FreshnessPolicy(configuration: FreshnessConfiguration()).verdict(on: $0, after: $1) })
     }
 
     @Test("is not kept by those who wait to follow it, though it never arrives")
