@@ -23,6 +23,7 @@ extension Connection {
                 inbox.post(.answer(connection: number, sequence: sequence, response))
             }
             phase = .awaitingAnswer(Awaited(head: head, context: context, task: task))
+            loop.awaited += 1
             deadline = (.answer, loop.now + loop.times.request)
         }
     }

@@ -121,6 +121,7 @@ final class Connection {
     /// A handler's task has its answer.
     func deliver(_ response: HTTPResponse, for sequence: UInt64) {
         guard case .awaitingAnswer(let awaited) = phase, sequence == answered else { return }
+        loop.awaited -= 1
         answer(awaited.head, with: response)
         settle()
         proceed()
@@ -137,6 +138,7 @@ final class Connection {
         case (_, .closed), (.answer, .readingHead), (.answer, .readingContent), (.answer, .closing): return
         case (.answer, .awaitingAnswer(let awaited)):
             loop.reject(.requestTimeout)
+            loop.awaited -= 1
             awaited.task.cancel()
             var response = ServerProblem.response(503)
             response.context = awaited.context
@@ -237,6 +239,7 @@ final class Connection {
             loop.report(&exchange)
         }
         if case .awaitingAnswer(let awaited) = phase {
+            loop.awaited -= 1
             awaited.task.cancel()
             var exchange = HTTPExchange(status: HTTPStatus(499), requestID: awaited.head.id)
             exchange.method = awaited.head.method

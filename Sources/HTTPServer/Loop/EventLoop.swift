@@ -41,6 +41,8 @@ final class EventLoop: @unchecked Sendable {
     private var drained: [CheckedContinuation<Void, Never>] = []
     /// Connections above the limit that were taken for the sake of health checks, the oldest first.
     var restricted: [UInt64] = []
+    /// Answers that handlers' tasks are still to give.
+    var awaited = 0
     /// Connections that have more to read than one turn's share.
     private var postponed: [UInt64] = []
 
@@ -102,8 +104,13 @@ final class EventLoop: @unchecked Sendable {
             readClocks()
             for index in 0..<max(0, Int(count)) { unsafe serve(events[index]) }
             servePostponed()
-            linger = postponed.isEmpty ? CInt(configuration.lingerMilliseconds) : 0
+            linger = postponed.isEmpty ? CInt(lingerMilliseconds) : 0
         }
+    }
+
+    /// Whoever has an answer to come is there when it comes: Dispatch would take two more threads to say so.
+    private var lingerMilliseconds: Int {
+        awaited > 0 ? configuration.lingerWhileAwaitingMilliseconds : configuration.lingerMilliseconds
     }
 
     /// Goes on with connections that gave way to others.

@@ -43,6 +43,8 @@ extension HTTPServer {
         public var maxPipelinedBytes = 256 << 10
         /// How long a loop waits for the next event before it gives its thread back, in milliseconds.
         public var lingerMilliseconds = 5
+        /// The same while answers are awaited from handlers' tasks.
+        public var lingerWhileAwaitingMilliseconds = 1_000
 
         /// Which peers are proxies whose `X-Forwarded-For` is believed; none by default.
         public var isTrustedProxy: @Sendable (PeerAddress) -> Bool = { _ in false }
