@@ -19,7 +19,9 @@ extension Connection {
         ) { [inbox = loop.inbox, number] in inbox.post(.wake(connection: number)) }
         let hasBody = head.method != .head && !response.status.forbidsBody
         let first = hasBody && length != 0 ? stream.next() : .nothingYet
-        guard stream.mayBeFollowed(by: first) else { return answer(head, with: Self.failure(in: response)) }
+        guard stream.mayBeFollowed(by: first) else {
+            return answer(head, with: Self.failure(in: response, of: body))
+        }
         reclaimPending()
         answered += 1
         hasServed = true
@@ -32,7 +34,11 @@ extension Connection {
     }
 
     /// Nothing has been sent yet, so there is still time to say what has happened.
-    private static func failure(in response: HTTPResponse) -> HTTPResponse {
+    private static func failure(in response: HTTPResponse, of body: any HTTPBodyStream) -> HTTPResponse {
+        if let replacement = body.replacement {
+            // Another one that might break would not help.
+            guard case .stream = replacement.body else { return replacement }
+        }
         var failure = ServerProblem.response(502)
         failure.context = response.context
         failure.note = response.note

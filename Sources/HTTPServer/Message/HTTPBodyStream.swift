@@ -12,6 +12,16 @@ public protocol HTTPBodyStream: AnyObject, Sendable {
     ///   - count: most bytes that are wanted in memory; a range of a file may be longer.
     ///   - wake: to be called once, from any thread, when there is more to say after `nothingYet`; not needed otherwise.
     func next(atMost count: Int, orWake wake: @escaping @Sendable () -> Void) -> HTTPBodyStep
+
+    /// What is answered instead where the body breaks before anything of the answer was sent; nil for a plain 502.
+    ///
+    /// On the loop, after `broken`.
+    var replacement: HTTPResponse? { get }
+}
+
+extension HTTPBodyStream {
+    /// None.
+    public var replacement: HTTPResponse? { nil }
 }
 
 /// What a body that arrives over time has to say.

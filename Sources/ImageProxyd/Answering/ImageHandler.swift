@@ -153,24 +153,30 @@ final class ImageHandler: Sendable {
             parsed = imageRequest
             return response(try await image(imageRequest, for: request), imageRequest, for: request)
         } catch {
-            if let fault = error.fault { complain(fault) }
-            let placeholder = parsed?.delivery.placeholder.flatMap { placeholders[$0] }
-            var response = mapping.failure(
-                error, to: request, isNegotiated: parsed?.isNegotiated ?? false,
-                isHinted: parsed?.isHinted ?? false, remembered: remaining(parsed, error),
-                placeholder: placeholder)
-            response.note = ExchangeNote(error, host: parsed?.source.host ?? "")
-            return response
+            return problem(error, parsed, for: request)
         }
+    }
+
+    private func problem(
+        _ error: PipelineError, _ parsed: ImageRequest?, for request: HTTPRequest
+    ) -> HTTPResponse {
+        if let fault = error.fault { complain(fault) }
+        let placeholder = parsed?.delivery.placeholder.flatMap { placeholders[$0] }
+        var response = mapping.failure(
+            error, to: request, isNegotiated: parsed?.isNegotiated ?? false,
+            isHinted: parsed?.isHinted ?? false, remembered: remaining(parsed, error),
+            placeholder: placeholder)
+        response.note = ExchangeNote(error, host: parsed?.source.host ?? "")
+        return response
     }
 
     private func image(
         _ imageRequest: ImageRequest, for request: HTTPRequest
     ) async throws(PipelineError) -> ImageAnswer {
         if imageRequest.delivery.options.contains(.handleCookies) {
-            return .whole(
-                try await pipeline.unsharedResponse(
-                    for: imageRequest, cookies: request.values(of: Self.cookie)))
+            return try await pipeline.unsharedAnswer(
+                for: imageRequest, cookies: request.values(of: Self.cookie),
+                streaming: Self.following(request))
         }
         var asking = directives(of: request)
         asking.apply(imageRequest.delivery.options)
@@ -200,7 +206,9 @@ final class ImageHandler: Sendable {
             response.note = ExchangeNote(image, host: imageRequest.source.host)
         case .arriving(let image):
             let heads = ImageHeads(image, request: imageRequest, sharing: mapping.sharing)
-            response = mapping.response(image, heads, request: request, at: clock())
+            response = mapping.response(image, heads, request: request, at: clock()) { [self] error in
+                problem(error, imageRequest, for: request)
+            }
             response.note = ExchangeNote(image, host: imageRequest.source.host)
         }
         return response

@@ -62,18 +62,22 @@ struct ResponseMapping: Sendable {
     }
 
     /// The answer of the cold path that goes out while the image arrives; only to a request without range or conditions.
+    ///
+    /// - Parameter problem: the answer to a failure that comes before anything has been sent.
     func response(
-        _ image: ArrivingImage, _ heads: ImageHeads, request: HTTPRequest, at now: Int64
+        _ image: ArrivingImage, _ heads: ImageHeads, request: HTTPRequest, at now: Int64,
+        orElse problem: @escaping @Sendable (PipelineError) -> HTTPResponse
     ) -> HTTPResponse {
         var response = HTTPResponse(status: .ok)
-        response.body = .stream(StreamedImage(image.body), length: image.length)
+        response.body = .stream(StreamedImage(image.body, orElse: problem), length: image.length)
         response.fields.append(heads.full)
         sharing.apply(to: &response, for: request)
         response.fields.append(.age, text: "\(image.record.currentAge(at: now))")
         response.fields.append(
             .cacheStatus,
             text: Self.cacheStatus(
-                .fetched(.missing), ttl: 0, isStored: image.isStored, isCollapsed: image.isCollapsed))
+                .fetched(image.isExclusive ? .request : .missing), ttl: 0, isStored: image.isStored,
+                isCollapsed: image.isCollapsed))
         response.context = ExchangeContext(route, image.isCollapsed ? .collapsed : .miss).packed
         return response
     }

@@ -6,10 +6,15 @@ internal import ProxyCore
 /// The bytes of an image that arrives, as the server sends them.
 final class StreamedImage: HTTPBodyStream {
     private let body: ArrivingBody
+    private let problem: @Sendable (PipelineError) -> HTTPResponse
 
-    init(_ body: ArrivingBody) {
+    /// - Parameter problem: the answer to a failure, where there is still time for one.
+    init(_ body: ArrivingBody, orElse problem: @escaping @Sendable (PipelineError) -> HTTPResponse) {
         self.body = body
+        self.problem = problem
     }
+
+    var replacement: HTTPResponse? { body.failure.map(problem) }
 
     func next(atMost count: Int, orWake wake: @escaping @Sendable () -> Void) -> HTTPBodyStep {
         switch body.next(atMost: count, orWake: wake) {

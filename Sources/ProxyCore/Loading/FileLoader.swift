@@ -7,6 +7,7 @@ import Glibc
 ///
 /// The URL's path, percent-decoded once, is the file's below the rule's root; the query does not count. The kernel itself
 /// keeps the path below the root and follows no symbolic link (openat2(2), RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS).
+/// What is served is a copy, and only of a file that nobody has changed from its first byte to its last.
 public final class FileLoader: ImageLoading {
     /// Bytes that are read at once.
     private static let pieceSize = 256 << 10
@@ -58,15 +59,33 @@ public final class FileLoader: ImageLoading {
         maxBytes: Int
     ) throws(LoadError) -> LoadSummary {
         let file = try open(path, below: root)
-        var facts = stat()
-        guard unsafe fstat(file.raw, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { throw missing }
+        guard let facts = facts(of: file), facts.st_mode & S_IFMT == S_IFREG else { throw missing }
         guard facts.st_size <= maxBytes else { throw .tooLarge }
         let head = head(of: facts, for: request)
         try receiver.receive(head: head)
         guard head.status == 200 else { return LoadSummary() }
         var summary = LoadSummary()
         summary.byteCount = try hand(file, to: receiver, count: Int(facts.st_size))
+        // Half of one picture and half of another is neither.
+        guard let last = Self.facts(of: file), isSame(facts, last) else {
+            throw .incomplete("the file has changed while it was read")
+        }
         return summary
+    }
+
+    private static func facts(of file: OwnedDescriptor) -> stat? {
+        var facts = stat()
+        return unsafe fstat(file.raw, &facts) == 0 ? facts : nil
+    }
+
+    /// The change time alone would do, were it not for its grain of some milliseconds.
+    private static func isSame(_ one: stat, _ other: stat) -> Bool {
+        one.st_size == other.st_size && isSame(one.st_mtim, other.st_mtim)
+            && isSame(one.st_ctim, other.st_ctim)
+    }
+
+    private static func isSame(_ one: timespec, _ other: timespec) -> Bool {
+        one.tv_sec == other.tv_sec && one.tv_nsec == other.tv_nsec
     }
 
     private static func open(_ path: String, below root: String) throws(LoadError) -> OwnedDescriptor {
@@ -108,6 +127,7 @@ public final class FileLoader: ImageLoading {
             guard length > 0 else { throw .incomplete("the file has become shorter") }
             try receive(buffer, length, receiver)
             handed += length
+            receiver.caughtUp()
         }
         return handed
     }

@@ -28,6 +28,8 @@ public struct ArrivingImage: Sendable {
     public let length: Int?
     /// Whether some tier will hold the bytes once they are all there.
     public let isStored: Bool
+    /// Whether this caller alone may have it, and it was asked for on his behalf.
+    public let isExclusive: Bool
     /// Whether this caller was collapsed into another's flight.
     public let isCollapsed: Bool
 }
@@ -46,13 +48,15 @@ extension ImagePipeline {
             key: request.sourceKey, keyText: request.sourceKeyText, contentHash: Self.hashOfNothing,
             byteCount: 0, format: format, head: head, after: fetch.redirects)
         request.rule?.apply(to: &record)
-        let isKept = !record.directives.forbidStoring && client.keeping != .nothing
+        let isKept =
+            !record.directives.forbidStoring && client.keeping != .nothing && seat.key.loner == nil
         if client.noStore { record.directives.insert(.noStore) }
+        if seat.key.loner != nil { record.directives.insert(.isPrivate) }
         if !seat.isLeader { metrics.coalescedRequests.increment(.transform) }
         return ArrivingImage(
             record: record, body: ArrivingBody(fetch, seat, length: head.contentLength),
             length: head.contentLength, isStored: isKept && tiers.originals != .none,
-            isCollapsed: !seat.isLeader)
+            isExclusive: seat.key.loner != nil, isCollapsed: !seat.isLeader)
     }
 
     private static let hashOfNothing = ContentHash(of: [])

@@ -71,8 +71,10 @@ final class FlightTable<Key: Hashable & Sendable, Progress: Sendable, Output: Se
     /// One caller's place in a flight, given up when it goes away.
     final class Seat: Sendable {
         private let table: FlightTable
-        private let key: Key
         private let flight: Flight<Progress, Output>
+
+        /// What the flight is for.
+        let key: Key
 
         /// Whether this caller started the flight; the others were collapsed into it.
         let isLeader: Bool
@@ -142,7 +144,7 @@ private final class Flight<Progress: Sendable, Output: Sendable>: Sendable {
     /// Remembers the task that does the work; cancels it if everybody has left meanwhile.
     func depart(_ task: Task<Void, Never>) {
         let isAbandoned = state.withLock { state in
-            state.task = task
+            if state.outcome == nil { state.task = task }
             return state.isAbandoned
         }
         if isAbandoned { task.cancel() }
@@ -208,6 +210,8 @@ private final class Flight<Progress: Sendable, Output: Sendable>: Sendable {
     func land(_ outcome: Result<Output, PipelineError>) {
         let (waiters, observers) = state.withLock { state in
             state.outcome = outcome
+            // Whoever leaves from now on has nothing to cancel.
+            state.task = nil
             defer { (state.waiters, state.observers) = ([:], []) }
             return (state.waiters, state.observers)
         }

@@ -1,14 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
+
 extension ImagePipeline {
     /// An image as one client alone may see it: asked for with its cookies, shared with nobody and kept nowhere.
     ///
-    /// No flight, no tier, no entry of the blacklist (SDWebImage: handleCookies); only the breakers hear of it.
-    public func unsharedResponse(
-        for request: ImageRequest, cookies: [String]
+    /// A flight that nobody can join, no tier, no entry of the blacklist (SDWebImage: handleCookies); only the breakers
+    /// hear of it.
+    /// - Parameter streaming: what the client can follow.
+    public func unsharedAnswer(
+        for request: ImageRequest, cookies: [String], streaming: ArrivingImage.Following
+    ) async throws(PipelineError) -> ImageAnswer {
+        var key = RenderingKey(result: request.resultKey, source: request.sourceKey, client: .none)
+        key.loner = loners.wrappingAdd(1, ordering: .relaxed).newValue
+        let seat = renderings.join(key, progress: Arrival()) { (arrival) async throws(PipelineError) in
+            try await self.unsharedResponse(
+                for: request, cookies: cookies, telling: request.isUntouched ? arrival : nil)
+        }
+        seat.whenLanded { [arrival = seat.progress] in arrival.end() }
+        return try await answer(for: request, aboard: seat, asking: .none, streaming: streaming)
+    }
+
+    private func unsharedResponse(
+        for request: ImageRequest, cookies: [String], telling arrival: Arrival?
     ) async throws(PipelineError) -> ImageResponse {
         let permit = tiers.ledger.permit(for: request.resultKey)
-        let source = try await unsharedSource(for: request, cookies: cookies)
+        let source = try await unsharedSource(for: request, cookies: cookies, telling: arrival)
         let mayPassThrough = mayPass(source.record.format) && request.mayPassThrough
         let plan = request.plan ?? (mayPassThrough ? nil : configuration.rasterPlan)
         guard let plan else { return await passThrough(source, for: request, permit: permit) }
@@ -16,7 +33,7 @@ extension ImagePipeline {
     }
 
     private func unsharedSource(
-        for request: ImageRequest, cookies: [String]
+        for request: ImageRequest, cookies: [String], telling arrival: Arrival?
     ) async throws(PipelineError) -> Source {
         var question = try originRequest(for: request, validating: nil)
         let pass = try failures.hosts.admit(question.url.origin, at: clock())
@@ -28,12 +45,14 @@ extension ImagePipeline {
                 OriginRequest.Field(name: "Cookie", value: cookies.joined(separator: "; ")))
         }
         question.urgency = FetchUrgency(request.delivery.priority ?? .normal)
+        arrival?.follow(fetch)
         do throws(LoadError) {
             let summary = try await loader.load(question, into: fetch)
             failures.hosts.report(pass, nil, lastHop: fetch.lastHop, at: clock())
             metrics.count(summary, isNotModified: false, took: start.microsecondsUntilNow)
             return try unsharedSource(request, from: fetch, fetchTime: start.microsecondsUntilNow)
         } catch {
+            fetch.body.fail(error)
             failures.hosts.report(pass, error, lastHop: fetch.lastHop, at: clock())
             metrics.count(error, took: start.microsecondsUntilNow)
             throw PipelineError(error)

@@ -21,6 +21,8 @@ public final class ImagePipeline: Sendable {
     let renderings = FlightTable<RenderingKey, Arrival, ImageResponse>()
     /// Flights that go on without a client, if need be.
     private let background = Atomic(0)
+    /// Flights for one client alone, so far.
+    let loners = Atomic<UInt64>(0)
     /// Sources being refreshed in the background.
     let refreshes: Mutex<RefreshDesk>
     /// Large originals of which something has been made.
@@ -56,11 +58,13 @@ public final class ImagePipeline: Sendable {
     }
 
     /// Marries the rooms.
-    /// - Parameter clock: seconds since 1970.
+    /// - Parameters:
+    ///   - predecessor: whose place this one takes, with other settings in the same rooms; its counts go on.
+    ///   - clock: seconds since 1970.
     public init(
         tiers: ImageTiers, loader: any ImageLoading, renderer: any Rendering, failures: FailureMemory,
         freshness: FreshnessPolicy, configuration: Configuration, metrics: Metrics,
-        clock: @escaping @Sendable () -> Int64
+        succeeding predecessor: ImagePipeline? = nil, clock: @escaping @Sendable () -> Int64
     ) {
         self.tiers = tiers
         self.loader = loader
@@ -73,11 +77,12 @@ public final class ImagePipeline: Sendable {
         let bounds = freshness.refreshBounds
         refreshes = Mutex(RefreshDesk(limit: bounds.limit, pause: bounds.pause))
         sightings = Mutex(Sightings(capacity: configuration.intermediates.configuration.originals))
-        metrics.hostBreakersOpen.observe { failures.openHosts }
+        staleAnswers = predecessor?.staleAnswers ?? StaleTally()
+        if predecessor == nil { metrics.hostBreakersOpen.observe { failures.openHosts } }
     }
 
     /// Stale copies served, for the metrics.
-    public let staleAnswers = StaleTally()
+    public let staleAnswers: StaleTally
 
     /// Flights under way: fetches and renderings, for the metrics.
     public var flightCounts: (fetches: Int, renderings: Int) { (fetches.count, renderings.count) }
@@ -131,7 +136,15 @@ public final class ImagePipeline: Sendable {
     ) async throws(PipelineError) -> ImageAnswer {
         let entry = tiers.entry(for: request.resultKey)
         if let hit = hit(entry, for: request, asking: client) { return .whole(hit) }
-        let seat = await board(request, asking: client)
+        return try await answer(
+            for: request, aboard: board(request, asking: client), asking: client, streaming: streaming)
+    }
+
+    /// What the flight comes to, or what it has by the time that bytes can go out.
+    func answer(
+        for request: ImageRequest, aboard seat: RenderingSeat, asking client: RequestDirectives,
+        streaming: ArrivingImage.Following
+    ) async throws(PipelineError) -> ImageAnswer {
         if request.isUntouched, streaming != .nothing, !client.waitsForStore,
             let fetch = await arrival(in: seat),
             let image = arrivingImage(request, from: fetch, aboard: seat, asking: client),

@@ -59,4 +59,6 @@ struct RenderingKey: Hashable, Sendable {
     let result: CacheKey
     let source: CacheKey
     let client: RequestDirectives
+    /// Names the one request that it is made for, where nobody else may have it.
+    var loner: UInt64?
 }

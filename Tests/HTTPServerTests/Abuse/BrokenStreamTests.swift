@@ -61,6 +61,21 @@ struct BrokenStreamTests {
         #expect(await server.exchanges.wait { !$0.isEmpty }.first?.wasCut == true)
     }
 
+    @Test("What breaks before anything has left is answered as its body would have it")
+    func replaced() async throws {
+        var gone = text("gone")
+        gone.status = .notFound
+        let body = TestBody(.broken, replacement: gone)
+        let server = try TestServer { _ in .now(body.answer()) }
+        try await onThread {
+            let client = try server.client()
+            try client.send(get("/"))
+            let answer = try client.answer()
+            #expect(answer.status == 404)
+            #expect(answer.text == "gone")
+        }
+    }
+
     @Test("What breaks before anything has left is an error like any other, and the connection goes on")
     func brokenAtOnce() async throws {
         let server = try TestServer { request in

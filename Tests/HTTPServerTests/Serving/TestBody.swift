@@ -15,9 +15,11 @@ final class TestBody: HTTPBodyStream {
     private let state = Mutex(State())
     /// Opened when nobody reads the body any more.
     let abandoned: Gate
+    let replacement: HTTPResponse?
 
-    init(_ steps: HTTPBodyStep..., abandoned: Gate = Gate()) {
+    init(_ steps: HTTPBodyStep..., abandoned: Gate = Gate(), replacement: HTTPResponse? = nil) {
         self.abandoned = abandoned
+        self.replacement = replacement
         state.withLock { $0.steps = steps }
     }
 

@@ -73,6 +73,51 @@ struct OptionTests {
         #expect(sent == ["who=ada", "who=bob; a=b", nil])
     }
 
+    @Test("handle-cookies lets the picture go out while it arrives, to its client alone")
+    func streamedWithCookies() async throws {
+        let proxy = try await Proxy(security: Self.all)
+        let picture = Picture()
+        let gates = [OriginGate(), OriginGate()]
+        proxy.origin.route("/a.jpg", inTurn: gates.map { picture.answer($0) })
+        let target = proxy.target("/a.jpg", "options=handle-cookies")
+        let path = proxy.daemon.socketPath
+
+        let bodies = try await onThread {
+            let clients = try gates.map { _ in
+                let client = try RawHTTPClient(unixSocket: path)
+                try client.send("GET \(target) HTTP/1.1\r\nHost: a\r\nCookie: who=ada\r\n\r\n")
+                let head = try client.head()
+                #expect(head["Cache-Control"] == "private, max-age=600")
+                #expect(head["Cache-Status"] == "imageproxyd; fwd=request; fwd-status=200")
+                return (client, try client.bytes(picture.first.count))
+            }
+            for gate in gates { gate.open() }
+            return try clients.map { client, first in first + (try client.bytes(picture.rest.count)) }
+        }
+
+        #expect(bodies.allSatisfy { isSame($0, picture.bytes) })
+        #expect(proxy.origin.count("/a.jpg") == 2)
+    }
+
+    @Test("handle-cookies ends the transfer when its client leaves in the middle")
+    func leftWithCookies() async throws {
+        let proxy = try await Proxy(security: Self.all)
+        let picture = Picture()
+        proxy.origin.route("/a.jpg", picture.answer(OriginGate()))
+        let target = proxy.target("/a.jpg", "options=handle-cookies")
+        let path = proxy.daemon.socketPath
+
+        try await onThread {
+            let client = try RawHTTPClient(unixSocket: path)
+            try client.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
+            _ = try client.head()
+            _ = try client.bytes(picture.first.count)
+            client.hangUp()
+        }
+
+        await proxy.origin.waitForDepartures("/a.jpg")
+    }
+
     @Test("continue-in-background finishes and stores although its client has left")
     func background() async throws {
         let proxy = try await Proxy()

@@ -2,6 +2,8 @@
 
 import Crypto
 import Foundation
+import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -146,6 +148,72 @@ struct RuledFetchTests {
                 $0.tls = tls(insecure: true)
             }
         }
+    }
+
+    /// Notes in which order a loader tells what, and does something behind the first bytes.
+    private final class Listener: OriginReceiving {
+        enum Event: Equatable {
+            case head, bytes(Int), caughtUp
+        }
+
+        private let heard = Mutex<[Event]>([])
+        private let afterFirstBytes: @Sendable () throws -> Void
+
+        init(afterFirstBytes: @escaping @Sendable () throws -> Void = {}) {
+            self.afterFirstBytes = afterFirstBytes
+        }
+
+        var events: [Event] { heard.withLock { $0 } }
+
+        func receive(head: OriginHead) throws(LoadError) { heard.withLock { $0.append(.head) } }
+
+        func receive(bytes: UnsafeRawBufferPointer) throws(LoadError) {
+            let isFirst = heard.withLock { heard in
+                heard.append(.bytes(bytes.count))
+                return heard.count == 2
+            }
+            guard isFirst else { return }
+            do { try afterFirstBytes() } catch { throw .storage("\(error)") }
+        }
+
+        func caughtUp() { heard.withLock { $0.append(.caughtUp) } }
+    }
+
+    @Test("lets a file's bytes go out while it is read")
+    func streamedFile() async throws {
+        let folder = try TemporaryDirectory()
+        try folder.write([UInt8](repeating: 7, count: 600_000), to: "a.png")
+        let listener = Listener()
+
+        _ = try await FileLoader(maxBytes: .mebibytes(1)).load(fileRequest(folder, "a.png"), into: listener)
+
+        #expect(
+            listener.events == [
+                .head, .bytes(262_144), .caughtUp, .bytes(262_144), .caughtUp, .bytes(75_712), .caughtUp,
+            ])
+    }
+
+    @Test(
+        "calls a file broken off that is written to while it is read, of whatever length it then is",
+        arguments: [600_000, 600_001, 10])
+    func tornFile(length: Int) async throws {
+        let folder = try TemporaryDirectory()
+        try folder.write([UInt8](repeating: 7, count: 600_000), to: "a.png")
+        var past = [timeval(tv_sec: 1_000_000, tv_usec: 0), timeval(tv_sec: 1_000_000, tv_usec: 0)]
+        utimes(folder.path + "/a.png", &past)
+        let listener = Listener { try folder.write([UInt8](repeating: 8, count: length), to: "a.png") }
+
+        await #expect(throws: LoadError.self) {
+            try await FileLoader(maxBytes: .mebibytes(1)).load(fileRequest(folder, "a.png"), into: listener)
+        }
+    }
+
+    private func fileRequest(_ folder: TemporaryDirectory, _ name: String) throws -> OriginRequest {
+        let rule = try rule {
+            $0.loader = .file
+            $0.root = folder.path
+        }
+        return OriginRequest(url: try SourceURL(parsing: "https://assets.example/\(name)"), rule: rule)
     }
 
     @Test("finds files below the rule's root, and nothing else, however it is asked for")
