@@ -19,6 +19,8 @@ struct Daemon {
     private let adminAddresses: [HTTPServer.Address]
     private let accessLog: AccessLog
     private let pressure: PressureWatch?
+    private let machinery: Machinery
+    private let live: LiveSite
 
     /// Longest wait for exchanges in flight after SIGTERM; then connections are cut.
     private static let drainTime = Duration.seconds(30)
@@ -31,11 +33,13 @@ struct Daemon {
         let description: String
     }
 
-    /// Serves until SIGTERM or SIGINT, then drains and returns.
+    /// Serves until SIGTERM or SIGINT, then drains and returns; a SIGHUP has settings read again from `source`.
     /// - Throws: what kept it from starting.
-    static func run(configuration: ProxyConfiguration, files: NamedFiles) async throws {
+    static func run(
+        configuration: ProxyConfiguration, files: NamedFiles, source: SettingsSource
+    ) async throws {
         let daemon = try Daemon(configuration: configuration, files: files)
-        try await daemon.serve()
+        try await daemon.serve(source)
     }
 
     private init(configuration: ProxyConfiguration, files: NamedFiles) throws {
@@ -51,10 +55,7 @@ struct Daemon {
         if !configuration.fetch.proxy.isEmpty {
             logger.warning("fetch.proxy decides which addresses are connected to; they are not checked here")
         }
-        let sources = try SourcePolicy(patterns: configuration.security.sources)
-        let origins = try OriginRules(
-            configuration.origins,
-            secrets: SecretReader(credentialsDirectory: HostProcess.environment["CREDENTIALS_DIRECTORY"]))
+        let sources = LiveSources(try Machinery.sources(configuration))
         disk = try Self.openDisk(configuration.cache.disk, logger)
         loader = try CurlLoader(
             configuration: configuration.fetch,
@@ -67,49 +68,19 @@ struct Daemon {
         let memory = MemoryCache(configuration: configuration.cache.memory)
         pressure = PressureDesk(memory: memory, logger: logger).watch(environment: HostProcess.environment)
         let failures = FailureMemory(configuration: configuration.failedURLs)
-        let parser = ImageRequestParser(
-            limits: configuration.limits, formats: configuration.formats, quality: configuration.quality,
-            policy: Self.policy(configuration, files, sources, origins),
-            resizesInLinearLight: configuration.transform.linearLight)
-        var rules = ImagePipeline.Configuration(
-            maxSourceBytes: configuration.fetch.maxBytes.bytes,
-            decodableFormats: Set(configuration.formats.decode), rasterPlan: parser.rasterPlan,
-            origins: origins, intermediates: configuration.transform.intermediates)
-        rules.passesDrawings = configuration.formats.svgPassThrough
-        let pipeline = ImagePipeline(
-            tiers: ImageTiers(memory: memory, disk: disk, configuration: cache),
-            loader: RoutedLoader(http: loader, files: FileLoader(maxBytes: configuration.fetch.maxBytes)),
-            renderer: renderer, failures: failures,
-            freshness: FreshnessPolicy(configuration: configuration.freshness),
-            configuration: rules,
-            metrics: metrics, clock: Clock.now)
-        let sharing = SharingPolicy(
-            cors: configuration.http.cors, timing: configuration.http.timingAllowOrigin)
-        let complain: @Sendable (String) -> Void = { [logger] in logger.error("\($0)") }
-        // One limit for all routes: what counts is who asks.
-        let limit = ClientLimit(configuration.security.rateLimit)
-        let targets = configuration.cache.memory.limits.maxTargets
-        let handler = { (route: Metric.Route) in
-            ImageHandler(
-                route: route, pipeline: pipeline, parser: parser, failures: failures,
-                automatic: AutomaticFormats(configuration.formats.auto), sharing: sharing,
-                hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,
-                loops: LoopGuard(name: configuration.fetch.via), limit: limit,
-                maxTargets: route == .img ? targets : targets / 8, clock: Clock.now, complain: complain)
-        }
-        let status = StatusHandler(
-            metrics: metrics,
-            isReady: { [workers] in
-                configuration.transform.isolation == .none || workers.isReady
-            })
         let accounting = Accounting(metrics: metrics, log: accessLog)
-        let routes = Routes(
-            images: handler(.img), information: handler(.info), sharing: sharing, status: status,
-            accounting: accounting,
-            showsMetrics: try Self.showsMetrics(configuration))
+        machinery = Machinery(
+            logger: logger, threshold: output.threshold, metrics: metrics,
+            tiers: ImageTiers(memory: memory, disk: disk, configuration: cache), loader: loader,
+            files: FileLoader(maxBytes: configuration.fetch.maxBytes), sources: sources, renderer: renderer,
+            workers: workers, failures: failures, accounting: accounting)
+        let live = LiveSite(try machinery.site(configuration, files))
+        self.live = live
         var http = configuration.http.serverConfiguration(cores: loops)
         http.maxConnections = maxConnections
-        server = try HTTPServer(configuration: http, handler: routes) { seconds in
+        server = try HTTPServer(
+            configuration: http, handler: LiveRoutes(live: live, accounting: accounting)
+        ) { seconds in
             Array(HTTPDate(seconds: seconds).description.utf8)
         }
         adminAddresses = try AdminAddress.addresses(
@@ -118,16 +89,14 @@ struct Daemon {
         var adminHTTP = HTTPServer.Configuration()
         adminHTTP.maxConnections = Self.adminConnections
         adminHTTP.firstLoop = loops
-        let adminRoutes = AdminRoutes(
-            access: AdminAccess(token: files.adminToken),
-            cache: CacheHandler(pipeline: pipeline, clock: Clock.now),
-            failed: FailedHandler(pipeline: pipeline), status: status, accounting: accounting)
-        admin = try HTTPServer(configuration: adminHTTP, handler: adminRoutes) { seconds in
+        admin = try HTTPServer(
+            configuration: adminHTTP, handler: LiveAdminRoutes(live: live, accounting: accounting)
+        ) { seconds in
             Array(HTTPDate(seconds: seconds).description.utf8)
         }
         Readings(
             metrics: metrics, server: server, memory: memory, disk: disk, loader: loader, workers: workers,
-            pipeline: pipeline, failures: failures, accessLog: accessLog
+            pipeline: { live.current.pipeline }, failures: failures, accessLog: accessLog
         ).register()
     }
 
@@ -144,29 +113,6 @@ struct Daemon {
 
     /// Connections at once of operators and their scrapers.
     private static let adminConnections = 64
-
-    private static func policy(
-        _ configuration: ProxyConfiguration, _ files: NamedFiles, _ sources: SourcePolicy,
-        _ origins: OriginRules
-    ) -> RequestPolicy {
-        var policy = RequestPolicy(sources: sources)
-        policy.origins = origins
-        policy.signatures = files.signatures
-        for name in configuration.security.allowedOptions {
-            if let option = ImageOptions(named: name) { policy.allowedOptions.insert(option) }
-        }
-        policy.onlyPresets = configuration.security.onlyPresets
-        policy.presets = configuration.presets
-        policy.placeholders = Set(configuration.placeholders.keys)
-        policy.watermarks = files.watermarks
-        return policy
-    }
-
-    /// Metrics are public only where nobody but this machine listens, and operators have no listener of their own.
-    private static func showsMetrics(_ configuration: ProxyConfiguration) throws -> Bool {
-        guard configuration.admin.listen.allSatisfy({ $0 == "auto" }) else { return false }
-        return try configuration.listen.allSatisfy { try HTTPServer.Address(parsing: $0).isLocal }
-    }
 
     /// Opens the disk tier; says so when another daemon has to let go of it first.
     private static func openDisk(
@@ -206,16 +152,16 @@ struct Daemon {
 
     private static var coreCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
-    private func serve() async throws {
+    private func serve(_ source: SettingsSource) async throws {
         // Before anybody is told that the daemon is there.
         let termination = TerminationSignal()
-        let hangUps = TerminationSignal.ignoreHangUps { [logger] in
-            logger.warning("SIGHUP: settings are read at the start only; restart to change them")
-        }
+        let reloader = Reloader(
+            machinery: machinery, live: live, configuration: configuration, source: source, service: service)
+        let hangUps = HangUpSignal { reloader.reload() }
         defer { hangUps.cancel() }
         try await startWorkers()
         let addresses = try configuration.listen.map { try HTTPServer.Address(parsing: $0) }
-        try refuseOpenProxy(addresses)
+        try OpenProxyCheck.refuse(configuration, listeningOn: addresses)
         for address in addresses {
             let bound = try listen(on: address)
             logger.notice("listening on \(bound)")
@@ -223,6 +169,8 @@ struct Daemon {
         try server.start()
         try startAdmin()
         report { () throws(ServiceManager.Failure) in try service.ready(status: "serving") }
+        // From now on, so that nobody is told "reloading" before "ready".
+        hangUps.begin()
         let signal = await termination.first()
         logger.notice("\(signal): finishing what is in flight")
         report { () throws(ServiceManager.Failure) in try service.stopping() }
@@ -270,19 +218,6 @@ struct Daemon {
         } catch {
             throw StartError(description: "can't listen on \(address): \(error)")
         }
-    }
-
-    /// An unconfigured daemon never becomes anybody's open proxy by being made reachable.
-    private func refuseOpenProxy(_ addresses: [HTTPServer.Address]) throws {
-        guard configuration.security.sources.isEmpty, !configuration.security.openProxy,
-            !configuration.security.requiresSignatures,
-            let address = addresses.first(where: { !$0.isLocal })
-        else { return }
-        throw StartError(
-            description: """
-                listening on \(address) would serve any source to anybody: name the allowed sources in \
-                security.sources, demand signatures by security.keys, or set security.openProxy to true
-                """)
     }
 
     /// Systemd may be absent or deaf; the daemon serves all the same, and says so.

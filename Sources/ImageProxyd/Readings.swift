@@ -11,7 +11,8 @@ struct Readings {
     let disk: DiskCache
     let loader: CurlLoader
     let workers: WorkerPool
-    let pipeline: ImagePipeline
+    /// The one that requests meet now; the counts of those before are in its.
+    let pipeline: @Sendable () -> ImagePipeline
     let failures: FailureMemory
     let accessLog: AccessLog
 
@@ -39,7 +40,7 @@ struct Readings {
         metrics.cacheBytes.observe("memory", "result") { [memory] in memory.statistics.bytes }
         metrics.cacheEntries.observe("memory", "result") { [memory] in memory.statistics.entries }
         metrics.cacheRequests.collect { [memory, pipeline] in
-            let stale = pipeline.staleAnswers.value.memory
+            let stale = pipeline().staleAnswers.value.memory
             let statistics = memory.statistics
             return [
                 Reading(["memory", "result", "hit"], max(0, statistics.hits - stale)),
@@ -63,7 +64,7 @@ struct Readings {
             return EntryKind.allCases.map { Reading(["disk", "\($0)"], tally[$0].entries) }
         }
         metrics.cacheRequests.collect { [disk, pipeline] in
-            let stale = pipeline.staleAnswers.value.disk
+            let stale = pipeline().staleAnswers.value.disk
             let statistics = disk.statistics
             return EntryKind.allCases.flatMap { kind in
                 [
@@ -94,8 +95,8 @@ struct Readings {
     }
 
     private func registerWork() {
-        metrics.flights.observe("fetch") { [pipeline] in pipeline.flightCounts.fetches }
-        metrics.flights.observe("transform") { [pipeline] in pipeline.flightCounts.renderings }
+        metrics.flights.observe("fetch") { [pipeline] in pipeline().flightCounts.fetches }
+        metrics.flights.observe("transform") { [pipeline] in pipeline().flightCounts.renderings }
         metrics.fetchesInFlight.observe { [loader] in loader.statistics.inflight }
         metrics.fetchQueue.observe { [loader] in loader.statistics.queued }
         metrics.transformQueue.observe { [workers] in workers.statistics.queueDepth }

@@ -13,6 +13,7 @@ public final class DaemonProcess: Sendable {
     public let logPath: String
     /// Receives the daemon's notifications.
     private let notifySocket: CInt
+    private let configPath: String
 
     /// What went wrong when starting or waiting.
     public struct Failure: Error, CustomStringConvertible {
@@ -47,10 +48,8 @@ public final class DaemonProcess: Sendable {
     private init(_ folder: String, _ configuration: String, _ environment: [String]) throws {
         socketPath = folder + "/http.sock"
         logPath = folder + "/daemon.log"
-        let configPath = folder + "/config.json"
-        let body = configuration.dropFirst(1)
-        let separator = body.contains(":") ? ", " : ""
-        try Self.write("{\"listen\": [\"unix:\(socketPath)\"]" + separator + body, to: configPath)
+        configPath = folder + "/config.json"
+        try Self.write(Self.complete(configuration, socketPath), to: configPath)
         notifySocket = try Self.datagramSocket(at: folder + "/notify.sock")
         pid = try MortalProcess.spawn(
             [Self.executable, "serve", "--config", configPath],
@@ -62,6 +61,26 @@ public final class DaemonProcess: Sendable {
         } catch {
             kill(pid, SIGKILL)
             throw Failure(description: "not ready: \(error)\n\(Self.read(logPath))")
+        }
+    }
+
+    private static func complete(_ configuration: String, _ socketPath: String) -> String {
+        let body = configuration.dropFirst(1)
+        let separator = body.contains(":") ? ", " : ""
+        return "{\"listen\": [\"unix:\(socketPath)\"]" + separator + body
+    }
+
+    /// Gives the daemon another `config.json`, as `start` does, and has it read that.
+    /// - Returns: the notifications up to the one that says that it is ready again.
+    public func reload(configuration: String) async throws -> [String] {
+        try Self.write(Self.complete(configuration, socketPath), to: configPath)
+        send(signal: SIGHUP)
+        return try await onThread {
+            var notifications: [String] = []
+            repeat {
+                notifications.append(try self.receiveNotification())
+            } while notifications.last?.contains("READY=1") != true
+            return notifications
         }
     }
 

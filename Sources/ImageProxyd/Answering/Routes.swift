@@ -54,7 +54,10 @@ struct Routes: RequestHandling {
         }
     }
 
-    func isVital(_ request: HTTPRequest) -> Bool {
+    func isVital(_ request: HTTPRequest) -> Bool { Self.isVital(request) }
+
+    /// Whether a request is answered even when there are too many connections.
+    static func isVital(_ request: HTTPRequest) -> Bool {
         switch unsafe request.withTarget({ unsafe Self.route(of: $0) }) {
         case .healthz, .readyz, .metrics: true
         default: false

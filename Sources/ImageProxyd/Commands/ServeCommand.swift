@@ -9,13 +9,13 @@ struct ServeCommand: AsyncParsableCommand {
         abstract: "Serves images until SIGTERM or SIGINT.",
         discussion: """
             Settings come from built-in defaults, over them the file, over that the environment (IMAGEPROXYD_…), over \
-            that flags.
+            that flags. SIGHUP has them read again.
             """)
 
     @OptionGroup var settings: SettingsOptions
 
     func run() async throws {
         let (configuration, files) = try settings.loadAll()
-        try await Daemon.run(configuration: configuration, files: files)
+        try await Daemon.run(configuration: configuration, files: files, source: settings.source)
     }
 }

@@ -17,18 +17,19 @@ struct SettingsOptions: ParsableArguments {
 
     /// Returns the settings; when they are wrong, says all that is and ends with 78 (EX_CONFIG of sysexits(3)).
     func load() throws -> ProxyConfiguration {
-        var sources = ConfigurationLoader.Sources(environment: HostProcess.environment, listen: listen)
         do {
-            if let config { sources.file = (config, try HostProcess.contents(of: config)) }
-            return try ConfigurationLoader.load(sources)
+            return try source.settings()
         } catch let error as ConfigurationError {
             HostProcess.complain(error.description)
             throw ExitCode(Self.wrongConfiguration)
         } catch let error as HostProcess.Failure {
-            HostProcess.complain("\(config ?? ""): \(error)")
+            HostProcess.complain(error.description)
             throw ExitCode(Self.wrongConfiguration)
         }
     }
+
+    /// Where they come from, for who reads them again.
+    var source: SettingsSource { SettingsSource(file: config, listen: listen) }
 
     /// Returns the settings with what lies in the files that they name; when any of it is wrong, ends likewise.
     func loadAll() throws -> (ProxyConfiguration, NamedFiles) {

@@ -45,12 +45,15 @@ struct ConfigurationLoader {
     }
 
     /// The defaults as a tree, in the order of declaration.
-    static var defaults: JSONValue {
+    static var defaults: JSONValue { tree(ProxyConfiguration()) }
+
+    /// Settings as a tree, in the order of declaration.
+    static func tree(_ configuration: ProxyConfiguration) -> JSONValue {
         do {
-            return try SettingsEncoder.encode(ProxyConfiguration())
+            return try SettingsEncoder.encode(configuration)
         } catch {
-            // No setting's `encode(to:)` throws on its default, which a test holds.
-            preconditionFailure("the defaults can't be encoded: \(error)")
+            // No setting's `encode(to:)` throws, which a test holds for the defaults.
+            preconditionFailure("settings can't be encoded: \(error)")
         }
     }
 

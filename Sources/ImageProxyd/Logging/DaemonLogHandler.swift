@@ -8,18 +8,26 @@ import ProxyCore
 ///
 /// One write a message on the thread that logs: messages are few, and none is made on the hit path.
 struct DaemonLogHandler: LogHandler {
-    var logLevel: Logger.Level
+    var logLevel: Logger.Level {
+        get { ownLevel ?? threshold.value }
+        set { ownLevel = newValue }
+    }
     var metadata: Logger.Metadata = [:]
     private let label: String
+    private let threshold: LogThreshold
+    /// The level that somebody has given this logger alone.
+    private var ownLevel: Logger.Level?
     private let format: LogConfiguration.Format
     private let sink: LogSink
 
     /// A handler for the logger `label`, with `auto` resolved in `configuration`.
-    init(label: String, configuration: LogConfiguration, sink: LogSink) {
+    init(
+        label: String, configuration: LogConfiguration, threshold: LogThreshold? = nil, sink: LogSink
+    ) {
         self.label = label
+        self.threshold = threshold ?? LogThreshold(configuration.level)
         self.sink = sink
         format = configuration.format
-        logLevel = Logger.Level(configuration.level)
     }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {

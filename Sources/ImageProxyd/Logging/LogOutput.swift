@@ -11,6 +11,8 @@ struct LogOutput: Sendable {
     let configuration: LogConfiguration
     /// The sink of both logs.
     let sink: LogSink
+    /// What the daemon's log leaves out.
+    let threshold: LogThreshold
 
     /// Opens the output.
     ///
@@ -19,6 +21,7 @@ struct LogOutput: Sendable {
         _ configuration: LogConfiguration, environment: [String: String],
         journalPath: String = LogSink.journalPath
     ) throws(LogSink.Failure) {
+        threshold = LogThreshold(configuration.level)
         let underJournal = Self.leadsToJournal(STDERR_FILENO, environment["JOURNAL_STREAM"])
         let resolved = configuration.resolved(underJournal: underJournal)
         do throws(LogSink.Failure) {
@@ -35,7 +38,7 @@ struct LogOutput: Sendable {
 
     /// Makes the handler of a logger.
     func handler(label: String) -> any LogHandler {
-        DaemonLogHandler(label: label, configuration: configuration, sink: sink)
+        DaemonLogHandler(label: label, configuration: configuration, threshold: threshold, sink: sink)
     }
 
     /// Whether the descriptor is the stream that systemd connected to the journal: `JOURNAL_STREAM` names its device and

@@ -82,7 +82,7 @@ enum HostProcess {
     }
 
     private static func systemFailure() -> Failure {
-        // Safe because strerror's text is copied at once, and only the main thread gets here.
+        // Safe because strerror's text is copied at once, and is the calling thread's own (glibc 2.32).
         unsafe Failure(description: String(cString: strerror(errno)))
     }
 }

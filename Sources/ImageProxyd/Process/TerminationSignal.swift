@@ -10,15 +10,6 @@ struct TerminationSignal {
 
     private static let signals = [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")]
 
-    /// Keeps SIGHUP from ending the daemon, and calls `notice` at each one until the returned source is cancelled.
-    static func ignoreHangUps(_ notice: @escaping @Sendable () -> Void) -> any DispatchSourceSignal {
-        signal(SIGHUP, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())
-        source.setEventHandler(handler: notice)
-        source.activate()
-        return source
-    }
-
     /// Begins to listen.
     init() {
         let (stream, continuation) = AsyncStream.makeStream(

@@ -88,6 +88,12 @@ public final class CurlLoader: ImageLoading {
         continuation.resume(returning: .failure(error))
     }
 
+    /// Has fetches that begin from now on connect to other addresses; a connection that is kept is checked, too.
+    public func adopt(_ addresses: AddressPolicy) {
+        // Lost when the loader has stopped: then nothing begins.
+        _ = inbox.post(.adopt(addresses))
+    }
+
     // MARK: - Watching and stopping
 
     /// What the loader has done so far and does now.

@@ -5,7 +5,7 @@ final class CurlMulti {
     private let set: CurlHandleSet
     private let inbox: LoaderInbox
     private let ledger: LoaderLedger
-    private let rules: Transfer.Rules
+    private var rules: Transfer.Rules
     private let fields: RequestFields
     private let isAllowed: @Sendable (SourceURL) -> Bool
 
@@ -62,6 +62,8 @@ final class CurlMulti {
         case .start(let job, let continuation): admit(job, continuation)
         case .cancel(let id): cancel(id)
         case .raise(let id, let priority): queue.raise(id, to: priority)
+        case .adopt(let addresses):
+            rules = Transfer.Rules(configuration: rules.configuration, addresses: addresses)
         case .ping(let continuation): continuation.resume(returning: true)
         case .stop: isStopping = true
         }
@@ -225,7 +227,7 @@ final class CurlMulti {
             case .start(let job, let continuation):
                 end(Transfer(job: job, rules: rules, continuation: continuation), .failure(.cancelled))
             case .ping(let continuation): continuation.resume(returning: false)
-            case .cancel, .raise, .stop: continue
+            case .cancel, .raise, .adopt, .stop: continue
             }
         }
         idleHandles.removeAll()

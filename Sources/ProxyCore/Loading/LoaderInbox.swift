@@ -9,6 +9,7 @@ final class LoaderInbox: Sendable {
         case start(LoadJob, LoadJob.Continuation)
         case cancel(UInt64)
         case raise(UInt64, FetchPriority)
+        case adopt(AddressPolicy)
         case ping(CheckedContinuation<Bool, Never>)
         case stop
     }

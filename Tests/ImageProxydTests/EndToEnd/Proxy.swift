@@ -19,14 +19,29 @@ final class Proxy: Sendable {
         let folder = try folder ?? TemporaryDirectory()
         self.folder = folder
         self.origin = try origin ?? FakeOrigin()
-        let separator = settings.isEmpty ? "" : ", "
         daemon = try await DaemonProcess.start(
-            in: folder.path,
-            configuration: """
-                {"security": {"allowedNetworks": ["127.0.0.0/8"]\(security.isEmpty ? "" : ", ")\(security)}, "cache": {"results": "\(results)", "disk": {"directory": "\(folder.path)/cache"}}, \
-                "transform": {"workers": 2, "queue": 512, "queueTimeout": "60s"}\(separator)\(settings)}
-                """,
+            in: folder.path, configuration: Self.configuration(folder, settings, security, results),
             environment: environment)
+    }
+
+    private static func configuration(
+        _ folder: TemporaryDirectory, _ settings: String, _ security: String, _ results: String
+    ) -> String {
+        """
+        {"security": {"allowedNetworks": ["127.0.0.0/8"]\(security.isEmpty ? "" : ", ")\(security)}, \
+        "cache": {"results": "\(results)", "disk": {"directory": "\(folder.path)/cache"}}, \
+        "transform": {"workers": 2, "queue": 512, "queueTimeout": "60s"}\
+        \(settings.isEmpty ? "" : ", ")\(settings)}
+        """
+    }
+
+    /// Has the daemon read other settings, given as to `init`.
+    /// - Returns: what it tells the service manager of that.
+    @discardableResult
+    func reload(
+        settings: String = "", security: String = "", results: String = "all"
+    ) async throws -> [String] {
+        try await daemon.reload(configuration: Self.configuration(folder, settings, security, results))
     }
 
     /// The target for a picture of the origin.

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ProxyCore
+
+/// Where the settings come from: the file and the flags of the command line, and the environment.
+struct SettingsSource: Sendable {
+    /// The file; nil when there is none.
+    var file: String?
+    /// `--listen`, when given.
+    var listen: [String] = []
+
+    /// Reads the settings, and the files that they name.
+    /// - Throws: all that is wrong with them.
+    func read() throws -> (ProxyConfiguration, NamedFiles) {
+        let configuration = try settings()
+        return (configuration, try NamedFiles(configuration))
+    }
+
+    /// Reads the settings alone.
+    /// - Throws: `ConfigurationError`; `HostProcess.Failure` where the file can't be read.
+    func settings() throws -> ProxyConfiguration {
+        var sources = ConfigurationLoader.Sources(environment: HostProcess.environment, listen: listen)
+        if let file {
+            do throws(HostProcess.Failure) {
+                sources.file = (file, try HostProcess.contents(of: file))
+            } catch {
+                throw HostProcess.Failure(description: "\(file): \(error)")
+            }
+        }
+        return try ConfigurationLoader.load(sources)
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPServer
+internal import Logging
+internal import ProxyCore
+
+/// What lasts as long as the process, whatever a reload changes: tiers, loader, workers, counts and logs.
+struct Machinery: Sendable {
+    let logger: Logger
+    let threshold: LogThreshold
+    let metrics: Metrics
+    let tiers: ImageTiers
+    let loader: CurlLoader
+    let files: FileLoader
+    let sources: LiveSources
+    let renderer: any Rendering
+    let workers: WorkerPool
+    let failures: FailureMemory
+    let accounting: Accounting
+
+    /// Makes what requests meet under these settings.
+    ///
+    /// - Parameter predecessor: whose place it takes, if any.
+    /// - Throws: what is wrong with an origin's rule, or its credentials.
+    func site(
+        _ configuration: ProxyConfiguration, _ files: NamedFiles, succeeding predecessor: Site? = nil
+    ) throws -> Site {
+        let origins = try OriginRules(
+            configuration.origins,
+            secrets: SecretReader(credentialsDirectory: HostProcess.environment["CREDENTIALS_DIRECTORY"]))
+        let parser = ImageRequestParser(
+            limits: configuration.limits, formats: configuration.formats, quality: configuration.quality,
+            policy: Self.policy(configuration, files, try Self.sources(configuration), origins),
+            resizesInLinearLight: configuration.transform.linearLight)
+        let pipeline = pipeline(configuration, parser, origins, succeeding: predecessor?.pipeline)
+        // One limit for all routes: what counts is who asks. Who has used his up does not begin anew by a reload.
+        let rate = configuration.security.rateLimit
+        let limit =
+            predecessor.flatMap { $0.limitConfiguration == rate ? $0.limit : nil } ?? ClientLimit(rate)
+        let status = StatusHandler(
+            metrics: metrics,
+            isReady: { [workers] in configuration.transform.isolation == .none || workers.isReady })
+        let images = { imageHandler($0, configuration, files, parser, pipeline, limit) }
+        return Site(
+            routes: Routes(
+                images: images(.img), information: images(.info), sharing: Self.sharing(configuration),
+                status: status, accounting: accounting, showsMetrics: try Self.showsMetrics(configuration)),
+            adminRoutes: AdminRoutes(
+                access: AdminAccess(token: files.adminToken),
+                cache: CacheHandler(pipeline: pipeline, clock: Clock.now),
+                failed: FailedHandler(pipeline: pipeline), status: status, accounting: accounting),
+            pipeline: pipeline, limit: limit, limitConfiguration: rate)
+    }
+
+    /// Has the lasting parts go by new settings, as far as they can: all of them, or none.
+    /// - Throws: what is wrong with networks or source patterns.
+    func adopt(_ configuration: ProxyConfiguration) throws {
+        let addresses = try AddressPolicy(configuration: configuration.security.addresses)
+        sources.replace(by: try Self.sources(configuration))
+        loader.adopt(addresses)
+        threshold.set(configuration.log.level)
+    }
+
+    /// Which sources are allowed.
+    static func sources(_ configuration: ProxyConfiguration) throws -> SourcePolicy {
+        try SourcePolicy(patterns: configuration.security.sources)
+    }
+
+    private func pipeline(
+        _ configuration: ProxyConfiguration, _ parser: ImageRequestParser, _ origins: OriginRules,
+        succeeding predecessor: ImagePipeline?
+    ) -> ImagePipeline {
+        var rules = ImagePipeline.Configuration(
+            maxSourceBytes: configuration.fetch.maxBytes.bytes,
+            decodableFormats: Set(configuration.formats.decode), rasterPlan: parser.rasterPlan,
+            origins: origins, intermediates: configuration.transform.intermediates)
+        rules.passesDrawings = configuration.formats.svgPassThrough
+        return ImagePipeline(
+            tiers: tiers, loader: RoutedLoader(http: loader, files: files), renderer: renderer,
+            failures: failures, freshness: FreshnessPolicy(configuration: configuration.freshness),
+            configuration: rules, metrics: metrics, succeeding: predecessor, clock: Clock.now)
+    }
+
+    private func imageHandler(
+        _ route: Metric.Route, _ configuration: ProxyConfiguration, _ files: NamedFiles,
+        _ parser: ImageRequestParser, _ pipeline: ImagePipeline, _ limit: ClientLimit
+    ) -> ImageHandler {
+        let targets = configuration.cache.memory.limits.maxTargets
+        return ImageHandler(
+            route: route, pipeline: pipeline, parser: parser, failures: failures,
+            automatic: AutomaticFormats(configuration.formats.auto), sharing: Self.sharing(configuration),
+            hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,
+            loops: LoopGuard(name: configuration.fetch.via), limit: limit,
+            maxTargets: route == .img ? targets : targets / 8, clock: Clock.now,
+            complain: { [logger] in logger.error("\($0)") })
+    }
+
+    private static func sharing(_ configuration: ProxyConfiguration) -> SharingPolicy {
+        SharingPolicy(cors: configuration.http.cors, timing: configuration.http.timingAllowOrigin)
+    }
+
+    private static func policy(
+        _ configuration: ProxyConfiguration, _ files: NamedFiles, _ sources: SourcePolicy,
+        _ origins: OriginRules
+    ) -> RequestPolicy {
+        var policy = RequestPolicy(sources: sources)
+        policy.origins = origins
+        policy.signatures = files.signatures
+        for name in configuration.security.allowedOptions {
+            if let option = ImageOptions(named: name) { policy.allowedOptions.insert(option) }
+        }
+        policy.onlyPresets = configuration.security.onlyPresets
+        policy.presets = configuration.presets
+        policy.placeholders = Set(configuration.placeholders.keys)
+        policy.watermarks = files.watermarks
+        return policy
+    }
+
+    /// Metrics are public only where nobody but this machine listens, and operators have no listener of their own.
+    private static func showsMetrics(_ configuration: ProxyConfiguration) throws -> Bool {
+        guard configuration.admin.listen.allSatisfy({ $0 == "auto" }) else { return false }
+        return try configuration.listen.allSatisfy { try HTTPServer.Address(parsing: $0).isLocal }
+    }
+}

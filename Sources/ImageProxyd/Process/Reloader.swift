@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import HTTPServer
+internal import Logging
+internal import ProxyCore
+import Synchronization
+
+/// Reads the settings again when it is told to, and has what can change without a restart count from then on.
+///
+/// All or nothing: settings of which anything is wrong leave those in force that were. Blocking, and not to be called by
+/// two threads at once.
+final class Reloader: Sendable {
+    private let machinery: Machinery
+    private let live: LiveSite
+    private let running: Mutex<ProxyConfiguration>
+    private let source: SettingsSource
+    private let service: ServiceManager
+    private let logger: Logger
+
+    init(
+        machinery: Machinery, live: LiveSite, configuration: ProxyConfiguration, source: SettingsSource,
+        service: ServiceManager
+    ) {
+        self.machinery = machinery
+        self.live = live
+        running = Mutex(configuration)
+        self.source = source
+        self.service = service
+        logger = machinery.logger
+    }
+
+    /// Reads, checks and swaps; tells the log and the service manager how that went.
+    func reload() {
+        tell { () throws(ServiceManager.Failure) in
+            try service.reloading(monotonicMicroseconds: Self.microseconds)
+        }
+        var status = "serving"
+        do {
+            say(try apply())
+        } catch {
+            logger.error("reload refused, the settings stay as they were: \(error)")
+            status = "serving; reload refused: \(error)"
+        }
+        tell { () throws(ServiceManager.Failure) in try service.ready(status: status) }
+    }
+
+    private func apply() throws -> ReloadPlan {
+        let (read, files) = try source.read()
+        let plan = ReloadPlan(running: running.withLock { $0 }, read: read)
+        let addresses = try plan.next.listen.map { try HTTPServer.Address(parsing: $0) }
+        try OpenProxyCheck.refuse(plan.next, listeningOn: addresses)
+        let site = try machinery.site(plan.next, files, succeeding: live.current)
+        try machinery.adopt(plan.next)
+        // Nothing that can fail comes behind this line.
+        live.replace(by: site)
+        running.withLock { $0 = plan.next }
+        return plan
+    }
+
+    private func say(_ plan: ReloadPlan) {
+        let changes = plan.applied.isEmpty ? "no setting changed" : plan.applied.joined(separator: ", ")
+        logger.notice("reloaded: \(changes); keys, credentials and pictures were read again")
+        guard !plan.waiting.isEmpty else { return }
+        logger.warning("these need a restart: \(plan.waiting.joined(separator: ", "))")
+    }
+
+    private func tell(_ notify: () throws(ServiceManager.Failure) -> Bool) {
+        do throws(ServiceManager.Failure) {
+            _ = try notify()
+        } catch {
+            logger.error("the service manager was not told: \(error)")
+        }
+    }
+
+    private static var microseconds: UInt64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1_000_000 + UInt64(time.tv_nsec) / 1_000
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ProxyCore
+import Testing
+
+@testable import ImageProxyd
+
+@Suite("What a reload makes of settings that were read again")
+struct ReloadPlanTests {
+    private func plan(_ change: (inout ProxyConfiguration) -> Void) -> ReloadPlan {
+        var read = ProxyConfiguration()
+        change(&read)
+        return ReloadPlan(running: ProxyConfiguration(), read: read)
+    }
+
+    @Test("nothing, where nothing differs")
+    func nothing() {
+        let plan = plan { _ in }
+
+        #expect(plan.applied.isEmpty && plan.waiting.isEmpty)
+        #expect(plan.next == ProxyConfiguration())
+    }
+
+    @Test("what can change at once does")
+    func applied() {
+        let plan = plan {
+            $0.security.sources = ["https://a.example/*"]
+            $0.freshness.maximum = .days(1)
+            $0.log.level = .debug
+        }
+
+        #expect(plan.applied == ["freshness.maximum", "security.sources", "log.level"])
+        #expect(plan.waiting.isEmpty)
+        #expect(plan.next.security.sources == ["https://a.example/*"])
+    }
+
+    @Test("what needs a restart stays as it runs")
+    func waiting() {
+        let plan = plan {
+            $0.listen = ["127.0.0.1:1"]
+            $0.cache.memory.maxBytes = .mebibytes(1)
+            $0.security.trustFetchProxy = true
+        }
+
+        #expect(plan.applied.isEmpty)
+        #expect(plan.waiting == ["listen", "cache.memory.maxBytes", "security.trustFetchProxy"])
+        #expect(plan.next == ProxyConfiguration())
+    }
+}
