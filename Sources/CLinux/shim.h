@@ -384,4 +384,26 @@ static inline int linux_try_fork(void) {
 // Takes hold of another process (ptrace(2), PTRACE_SEIZE).
 static inline int linux_try_attaching(pid_t pid) { return (int)syscall(SYS_ptrace, 0x4206, pid, 0, 0); }
 
+// Calls of the kernel that a confined process must not get as far as, with arguments that do nothing.
+typedef enum {
+    LINUX_CALL_IO_URING,
+    LINUX_CALL_EXECVEAT,
+    LINUX_CALL_UNSHARE,
+    LINUX_CALL_READ_OTHERS,
+    LINUX_CALL_BPF,
+    LINUX_CALL_USERFAULT,
+    LINUX_CALL_PERF,
+} LinuxCall;
+
+// Whether a call is refused before the kernel looks at its arguments.
+static inline int linux_refuses(LinuxCall call) {
+    static const long numbers[] = {
+        [LINUX_CALL_IO_URING] = SYS_io_uring_setup, [LINUX_CALL_EXECVEAT] = SYS_execveat,
+        [LINUX_CALL_UNSHARE] = SYS_unshare, [LINUX_CALL_READ_OTHERS] = SYS_process_vm_readv,
+        [LINUX_CALL_BPF] = SYS_bpf, [LINUX_CALL_USERFAULT] = SYS_userfaultfd,
+        [LINUX_CALL_PERF] = SYS_perf_event_open,
+    };
+    return syscall(numbers[call], -1L, 0L, 0L, 0L, 0L, 0L) == -1 && errno == EPERM;
+}
+
 #endif

@@ -15,12 +15,14 @@ struct MemoryBudget {
     }
 
     /// Bytes held now.
+    ///
+    /// Without overflow: what is beyond the total is held by one alone.
     var sum: Int { held.values.reduce(0, +) }
 
     /// Grants what a worker asks for, or has it wait; it may then ask again.
     mutating func grant(_ bytes: Int, to slot: Int) -> Bool {
         if !waiting.contains(where: { $0.slot == slot }) { waiting.append((slot, bytes)) }
-        guard waiting.first?.slot == slot, held.isEmpty || sum + bytes <= total else { return false }
+        guard waiting.first?.slot == slot, held.isEmpty || bytes <= total - sum else { return false }
         waiting.removeFirst()
         held[slot] = bytes
         return true

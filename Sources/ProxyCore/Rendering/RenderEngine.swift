@@ -174,9 +174,10 @@ struct RenderEngine {
             case .keep: .all
             case .none: .none
             }
-        let settings = EncodeSettings(
+        var settings = EncodeSettings(
             format: format, quality: plan.quality ?? plan.qualities[format] ?? Self.defaultQuality,
             isLossless: plan.isLossless, isProgressive: plan.isProgressive, metadata: metadata)
+        settings.isQuick = plan.original != nil && plan.maxBytes == nil
         VipsLibrary.unblock(format)
         do {
             guard let limit = plan.maxBytes else { return try VipsCoder.encode(image, settings) }

@@ -233,6 +233,7 @@ final class WorkerSlot: Sendable {
                 guard case .measured(let bytes) = reply else {
                     return answer(job, reply, queued: queued, from: &process)
                 }
+                guard bytes >= 0 else { return mourn(job, &process) }
                 stage = .waiting(bytes)
                 deadline = job.enqueued + configuration.queueTimeout.duration
                 if isTooMuch(bytes, process), !goOn(.refuse(.outOfMemory), &stage, &deadline, process) {
@@ -344,22 +345,17 @@ final class WorkerSlot: Sendable {
         }
     }
 
-    /// Does not take a worker's word for how much it has written.
+    /// Does not take a worker's word.
     private func checked(_ rendition: Rendition, _ job: RenderJob) -> Result<Rendition, RenderError> {
-        guard holds(job.destination, rendition.byteCount, from: job.offset) else {
+        let said = Testimony(plan: job.plan, rendition: rendition)
+        guard said.isPlausible, said.isBorneOut(by: job.destination, from: job.offset) else {
             return .failure(.decoderCrashed)
         }
         guard let written = rendition.intermediate else { return .success(rendition) }
-        guard let place = job.beside, holds(place.file, written.byteCount, from: place.offset) else {
-            return .failure(.decoderCrashed)
-        }
+        guard let place = job.beside,
+            Testimony.holds(place.file, written.byteCount, from: place.offset, as: written.format)
+        else { return .failure(.decoderCrashed) }
         return .success(rendition)
-    }
-
-    private func holds(_ file: OwnedDescriptor, _ count: Int, from offset: Int64) -> Bool {
-        var facts = stat()
-        return unsafe fstat(file.raw, &facts) == 0 && count > 0
-            && Int64(facts.st_size) >= offset + Int64(count)
     }
 
     private func end(_ job: RenderJob, _ result: Result<Rendition, RenderError>) {

@@ -13,7 +13,7 @@ struct SandboxTests {
         let outcome = try await LackingKernel.run(["check-sandbox"], without: [])
 
         #expect(outcome.code == 0, "\(outcome.lines)")
-        #expect(outcome.lines.count { $0.hasPrefix("refused:") } == 10)
+        #expect(outcome.lines.count { $0.hasPrefix("refused:") } == 17)
         #expect(outcome.lines.count { $0.hasPrefix("works:") } == 7)
         #expect(outcome.lines.first?.hasPrefix("sealed by Landlock") == true)
     }
@@ -23,7 +23,7 @@ struct SandboxTests {
         let outcome = try await LackingKernel.run(["check-sandbox"], without: ["landlock_create_ruleset"])
 
         #expect(outcome.lines.first?.contains("missing: Landlock") == true, "\(outcome.lines)")
-        #expect(outcome.lines.count { $0.hasPrefix("refused:") } == 10)
+        #expect(outcome.lines.count { $0.hasPrefix("refused:") } == 17)
         #expect(outcome.lines.count { $0.hasPrefix("works:") } >= 6)
         #expect(!outcome.lines.contains { $0.hasPrefix("ALLOWED") })
     }

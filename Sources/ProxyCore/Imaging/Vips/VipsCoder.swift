@@ -14,6 +14,11 @@ enum VipsCoder {
             try unsafe source.withBytes { (text) throws(ImagingError) in try unsafe DrawingGuard.check(text) }
         }
         if format == .webp { return try webpHeader(of: source) }
+        if format == .jpeg {
+            var scans = 0
+            unsafe source.withBytes { (file) throws(Never) in scans = unsafe JPEGScans.count(in: file) }
+            guard scans <= JPEGScans.limit else { throw .badImageData("too many scans") }
+        }
         if format == .png {
             try unsafe source.withBytes { (file) throws(ImagingError) in
                 try unsafe PNGChunks.checkWeight(of: file)
@@ -224,7 +229,8 @@ enum VipsCoder {
                 image, &bytes, &count, EncodeEffort.png, settings.isProgressive ?? false ? 1 : 0,
                 CInt(settings.paletteBits ?? 0), strip)
         case .webp:
-            return unsafe shim_save_webp(image, &bytes, &count, quality, lossless, EncodeEffort.webp, strip)
+            let effort = settings.isQuick ? EncodeEffort.quickWebP : EncodeEffort.webp
+            return unsafe shim_save_webp(image, &bytes, &count, quality, lossless, effort, strip)
         case .avif:
             return unsafe shim_save_avif(image, &bytes, &count, quality, lossless, EncodeEffort.avif, strip)
         case .gif:

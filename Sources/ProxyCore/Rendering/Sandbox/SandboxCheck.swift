@@ -46,8 +46,19 @@ public enum SandboxCheck {
         expect(refused: kill(getppid(), 0) != 0, "a signal to its parent")
         expect(refused: linux_try_attaching(getppid()) < 0, "looking into its parent")
         expect(refused: unsafe linux_memfd_create("check") < 0, "a file in memory")
+        for (call, what) in calls { expect(refused: linux_refuses(call) == 1, what) }
         return isRight
     }
+
+    private static let calls: [(LinuxCall, String)] = [
+        (LINUX_CALL_IO_URING, "calls by a ring (io_uring)"),
+        (LINUX_CALL_EXECVEAT, "a program from a descriptor"),
+        (LINUX_CALL_UNSHARE, "a namespace of its own"),
+        (LINUX_CALL_READ_OTHERS, "another's memory"),
+        (LINUX_CALL_BPF, "a program in the kernel"),
+        (LINUX_CALL_USERFAULT, "faults of its own memory"),
+        (LINUX_CALL_PERF, "the processor's counters"),
+    ]
 
     // MARK: - What works
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+
+/// What a worker says of its work, held against what can be true: it may have been taken over by the picture it read.
+///
+/// Whoever comes later may then count on numbers that do not overflow, and on a media type that is the bytes'.
+struct Testimony {
+    let plan: RenderPlan
+    let rendition: Rendition
+
+    /// The longest side and the most frames that any format can tell.
+    private static let largest = 1 << 30
+    /// The longest step in microseconds: a day.
+    private static let longest = 86_400_000_000
+    private static let intermediateFormats: Set<ImageFormat> = [.jpeg, .webp]
+
+    /// Whether every number is one that a picture can have, and the format one that was asked for.
+    var isPlausible: Bool {
+        let sizes = [
+            rendition.width, rendition.height, rendition.frames, rendition.source.width,
+            rendition.source.height,
+            rendition.source.frames,
+        ]
+        let timings = rendition.timings
+        let steps = [timings.queue, timings.decode, timings.transform, timings.encode]
+        return sizes.allSatisfy { (1...Self.largest).contains($0) }
+            && steps.allSatisfy { (0...Self.longest).contains($0) }
+            && (1...8).contains(rendition.source.orientation) && rendition.memory >= 0 && isWanted
+            && rendition.intermediate.map { Self.intermediateFormats.contains($0.format) } ?? true
+    }
+
+    private var isWanted: Bool {
+        switch plan.format {
+        case .explicit(let format): rendition.format == format
+        case .automatic, .source: rendition.format.row.isWritable
+        case .information: rendition.format == rendition.source.format
+        }
+    }
+
+    /// Whether `file` holds from `offset` on as many bytes as are said, which begin as such a picture does.
+    func isBorneOut(by file: OwnedDescriptor, from offset: Int64) -> Bool {
+        let format = plan.format == .information ? nil : rendition.format
+        return Self.holds(file, rendition.byteCount, from: offset, as: format)
+    }
+
+    /// The same of the intermediate.
+    static func holds(
+        _ file: OwnedDescriptor, _ count: Int, from offset: Int64, as format: ImageFormat?
+    ) -> Bool {
+        var facts = stat()
+        guard unsafe fstat(file.raw, &facts) == 0, count > 0, Int64(count) <= Int64(facts.st_size) - offset
+        else {
+            return false
+        }
+        guard let format else { return true }
+        var prefix = [UInt8](repeating: 0, count: min(count, ImageFormat.sniffLength))
+        let isRead = unsafe prefix.withUnsafeMutableBytes { bytes in
+            unsafe DescriptorBytes.fill(bytes, from: file.raw, at: offset)
+        }
+        return isRead && ImageFormat(sniffing: prefix) == format
+    }
+}

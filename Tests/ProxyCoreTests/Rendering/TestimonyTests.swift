@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Testing
+
+@testable import ProxyCore
+
+@Suite("What a worker says")
+struct TestimonyTests {
+    private static func rendition() async throws -> (
+        rendition: Rendition, plan: RenderPlan, target: RenderTarget
+    ) {
+        let plan = RenderPlan(pipeline: try TransformPipeline(parsing: "resize:8x"), format: .explicit(.png))
+        let target = try RenderTarget()
+        let source = try TestPicture.quarters(20, 10).encoded(as: .png)
+        let rendition = try await InProcessRenderer().render(
+            plan, from: .bytes(source), into: target.file, at: 0)
+        return (rendition, plan, target)
+    }
+
+    @Test("The truth is believed")
+    func truth() async throws {
+        let (rendition, plan, target) = try await Self.rendition()
+        let said = Testimony(plan: plan, rendition: rendition)
+
+        #expect(said.isPlausible && said.isBorneOut(by: target.file, from: 0))
+    }
+
+    @Test("Sizes, times and counts that no picture has are not")
+    func numbers() async throws {
+        let (rendition, plan, target) = try await Self.rendition()
+        let numbers: [WritableKeyPath<Rendition, Int>] = [
+            \.width, \.height, \.frames, \.source.width, \.source.height, \.source.frames, \.timings.queue,
+            \.timings.decode, \.timings.transform, \.timings.encode, \.source.orientation,
+        ]
+        for number in numbers {
+            for value in [Int.min, -1, Int.max] {
+                var lie = rendition
+                lie[keyPath: number] = value
+                #expect(!Testimony(plan: plan, rendition: lie).isPlausible)
+            }
+        }
+        for count in [Int.min, -1, 0, rendition.byteCount + 1, .max] {
+            var lie = rendition
+            lie.byteCount = count
+            #expect(!Testimony(plan: plan, rendition: lie).isBorneOut(by: target.file, from: 0))
+            #expect(!Testimony(plan: plan, rendition: lie).isBorneOut(by: target.file, from: .max))
+        }
+    }
+
+    @Test("Nor is another format than was asked for, or than the bytes are", arguments: ImageFormat.allCases)
+    func formats(format: ImageFormat) async throws {
+        let (rendition, explicit, target) = try await Self.rendition()
+        var lie = rendition
+        lie.format = format
+        var automatic = explicit
+        automatic.format = .automatic([.webp])
+
+        #expect(Testimony(plan: explicit, rendition: lie).isPlausible == (format == .png))
+        #expect(Testimony(plan: automatic, rendition: lie).isPlausible == format.row.isWritable)
+        #expect(
+            Testimony(plan: automatic, rendition: lie).isBorneOut(by: target.file, from: 0)
+                == (format == .png))
+    }
+
+    @Test("Whatever is in a message, it is one of the replies or malformed")
+    func damaged() async throws {
+        let (rendition, plan, target) = try await Self.rendition()
+        let replies: [WorkerProtocol.Reply] = [
+            .finished(rendition), .measured(1 << 20), .failed(.badImageData("x")), .unfit("y"),
+            .exhausted(.outOfMemory),
+        ]
+        var random = SystemRandomNumberGenerator()
+        let pieces = [
+            "9223372036854775807", "-9223372036854775808", "1e999", "null", "[", "{", "\"", "\\u0000",
+        ]
+        for reply in replies {
+            let whole = Array(try JSONEncoder().encode(reply))
+            for _ in 0..<400 {
+                var bytes = whole
+                for _ in 0..<Int.random(in: 1...4, using: &random) {
+                    let place = Int.random(in: 0..<bytes.count, using: &random)
+                    if Bool.random(using: &random) {
+                        bytes[place] = UInt8.random(in: 0...255, using: &random)
+                    } else {
+                        let end = min(bytes.count, place + Int.random(in: 0...4, using: &random))
+                        bytes.replaceSubrange(place..<end, with: pieces.randomElement(using: &random)!.utf8)
+                    }
+                }
+                let read = try? JSONDecoder().decode(WorkerProtocol.Reply.self, from: Data(bytes))
+                guard case .finished(let said)? = read else { continue }
+                let testimony = Testimony(plan: plan, rendition: said)
+                guard testimony.isPlausible, testimony.isBorneOut(by: target.file, from: 0) else { continue }
+                #expect(said.format == .png && said.source.upright.area > 0)
+                #expect(said.byteCount <= rendition.byteCount)
+            }
+        }
+    }
+
+    @Test("Memory is counted without overflow, whatever was asked for")
+    func memory() {
+        var budget = MemoryBudget(total: 1 << 30)
+
+        let first = budget.grant(.max, to: 0)
+        let second = budget.grant(.max, to: 1)
+        let next = budget.release(0)
+        let again = budget.grant(.max, to: 1)
+
+        #expect(first && !second && next == 1 && again)
+    }
+
+    @Test("A JPEG's scans are counted: of encoders' ones few, of a bomb's too many")
+    func scans() async throws {
+        let plain = try TestPicture.ramps(64, 64).encoded(as: .jpeg)
+        let once = plain.withUnsafeBytes { JPEGScans.count(in: $0) }
+        // Default coding is progressive: the last scan again and again.
+        let start = try #require(
+            plain.indices.dropLast().last { plain[$0] == 0xFF && plain[$0 + 1] == 0xDA })
+        let scan = Array(plain[start..<plain.count - 2])
+        var bomb = Array(plain[..<(plain.count - 2)])
+        for _ in 0..<200 { bomb += scan }
+        bomb += [0xFF, 0xD9]
+        let file = bomb
+
+        #expect((1...12).contains(once))
+        let many = file.withUnsafeBytes { JPEGScans.count(in: $0) }
+        #expect(many == JPEGScans.limit + 1)
+        await #expect(throws: RenderError.badImageData("too many scans")) { () async throws -> Void in
+            _ = try await rendered(file)
+        }
+        for end in stride(from: 0, to: plain.count, by: 5) {
+            let fewer = Array(plain[..<end]).withUnsafeBytes { JPEGScans.count(in: $0) }
+            #expect(fewer <= once)
+        }
+    }
+}
