@@ -62,16 +62,18 @@ struct Daemon {
             redirectPolicy: { sources.allows($0) })
         workers = WorkerPool(configuration: configuration.transform, executable: "/proc/self/exe")
         let renderer = Self.renderer(configuration.transform, workers)
-        var cache = configuration.cache
-        cache.disk.openFiles = min(cache.disk.openFiles, descriptors / 4)
         let memory = MemoryCache(configuration: configuration.cache.memory)
         pressure = PressureDesk(memory: memory, logger: logger).watch(environment: HostProcess.environment)
         let failures = FailureMemory(configuration: configuration.failedURLs)
         let parser = ImageRequestParser(
             limits: configuration.limits, formats: configuration.formats, quality: configuration.quality,
             policy: Self.policy(configuration, files, sources, origins))
+        let tiers = ImageTiers(memory: memory, disk: disk, configuration: configuration.cache)
+        let share = DescriptorShare(
+            descriptors: descriptors, wanted: configuration.cache.disk.openFiles,
+            keepFiles: { tiers.keepFiles(atMost: $0) }, closeFiles: { tiers.closeFiles($0) })
         let pipeline = ImagePipeline(
-            tiers: ImageTiers(memory: memory, disk: disk, configuration: cache),
+            tiers: tiers,
             loader: RoutedLoader(http: loader, files: FileLoader(maxBytes: configuration.fetch.maxBytes)),
             renderer: renderer, failures: failures,
             freshness: FreshnessPolicy(configuration: configuration.freshness),
@@ -106,6 +108,8 @@ struct Daemon {
             showsMetrics: try Self.showsMetrics(configuration))
         var http = configuration.http.serverConfiguration(cores: loops)
         http.maxConnections = maxConnections
+        http.connectionsChanged = { share.connectionsChanged(to: $0) }
+        http.freeDescriptors = { share.relieve() }
         server = try HTTPServer(configuration: http, handler: routes) { seconds in
             Array(HTTPDate(seconds: seconds).description.utf8)
         }

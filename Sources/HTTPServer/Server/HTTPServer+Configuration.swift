@@ -44,6 +44,12 @@ extension HTTPServer {
         /// How long a loop waits for the next event before it gives its thread back, in milliseconds.
         public var lingerMilliseconds = 5
 
+        /// Told how many connections there are whenever one has come or gone; on any loop, must not block.
+        public var connectionsChanged: @Sendable (Int) -> Void = { _ in }
+
+        /// Asked on a loop for descriptors when none is left for a connection; false when it has closed none.
+        public var freeDescriptors: @Sendable () -> Bool = { false }
+
         /// Which peers are proxies whose `X-Forwarded-For` is believed; none by default.
         public var isTrustedProxy: @Sendable (PeerAddress) -> Bool = { _ in false }
 
