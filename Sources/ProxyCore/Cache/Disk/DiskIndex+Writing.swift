@@ -50,14 +50,14 @@ extension DiskIndex {
             earlier, arguments: [id.key.lowBits, id.key.highBits, id.kind.rawValue])
         try db.cachedStatement(
             sql: """
-                INSERT INTO entry (high, low, kind, sourceHigh, sourceLow, bytes, storedAt, accessedAt)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO entry (\(IndexEntry.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT DO UPDATE SET sourceHigh = excluded.sourceHigh, sourceLow = excluded.sourceLow,
-                    bytes = excluded.bytes, storedAt = excluded.storedAt, accessedAt = excluded.accessedAt
+                    bytes = excluded.bytes, storedAt = excluded.storedAt, accessedAt = excluded.accessedAt,
+                    checksum = excluded.checksum
                 """
         ).execute(arguments: [
             id.key.highBits, id.key.lowBits, id.kind.rawValue, entry.sourceKey.highBits,
-            entry.sourceKey.lowBits, entry.bytes, entry.storedAt, entry.accessedAt,
+            entry.sourceKey.lowBits, entry.bytes, entry.storedAt, entry.accessedAt, entry.rowChecksum,
         ])
         tally.add(entries: bytes == nil ? 1 : 0, bytes: entry.bytes - (bytes ?? 0), of: id.kind)
         tally.replaced += bytes == nil ? 0 : 1
@@ -225,7 +225,7 @@ extension DiskIndex {
     func loadSuperseded(_ db: Database) throws {
         let rows = try Row.fetchCursor(db, sql: "SELECT high, low FROM source WHERE isSuperseding = 1")
         while let row = try rows.next() {
-            superseded.insert(CacheKey(highBits: row[0], lowBits: row[1]))
+            superseded.insert(try row.key(at: 0))
         }
         superseded.markComplete()
     }

@@ -18,6 +18,9 @@ struct WriteInbox: Sendable {
     private var closing: (@Sendable () -> Void)?
     private var isClosed = false
 
+    /// Whether no job waits.
+    var isEmpty: Bool { jobs.isEmpty }
+
     /// An empty inbox of at most `limit` jobs.
     init(limit: Int) {
         self.limit = limit
