@@ -63,21 +63,25 @@ struct Daemon {
             redirectPolicy: { sources.allows($0) })
         workers = WorkerPool(configuration: configuration.transform, executable: "/proc/self/exe")
         let renderer = Self.renderer(configuration.transform, workers)
-        var cache = configuration.cache
-        cache.disk.openFiles = min(cache.disk.openFiles, descriptors / 4)
         let memory = MemoryCache(configuration: configuration.cache.memory)
         pressure = PressureDesk(memory: memory, logger: logger).watch(environment: HostProcess.environment)
         let failures = FailureMemory(configuration: configuration.failedURLs)
+        let tiers = ImageTiers(memory: memory, disk: disk, configuration: configuration.cache)
+        let share = DescriptorShare(
+            descriptors: descriptors, wanted: configuration.cache.disk.openFiles,
+            keepFiles: { tiers.keepFiles(atMost: $0) }, closeFiles: { tiers.closeFiles($0) })
         let accounting = Accounting(metrics: metrics, log: accessLog)
         machinery = Machinery(
             logger: logger, threshold: output.threshold, metrics: metrics,
-            tiers: ImageTiers(memory: memory, disk: disk, configuration: cache), loader: loader,
+            tiers: tiers, loader: loader,
             files: FileLoader(maxBytes: configuration.fetch.maxBytes), sources: sources, renderer: renderer,
             workers: workers, failures: failures, accounting: accounting)
         let live = LiveSite(try machinery.site(configuration, files))
         self.live = live
         var http = configuration.http.serverConfiguration(cores: loops)
         http.maxConnections = maxConnections
+        http.connectionsChanged = { share.connectionsChanged(to: $0) }
+        http.freeDescriptors = { share.relieve() }
         server = try HTTPServer(
             configuration: http, handler: LiveRoutes(live: live, accounting: accounting)
         ) { seconds in

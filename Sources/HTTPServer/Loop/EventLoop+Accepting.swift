@@ -9,6 +9,7 @@ extension EventLoop {
         guard number < acceptor.listeners.count else { return }
         let listener = acceptor.listeners[number]
         var isShort = false
+        var mayBeFreed = true
         for _ in 0..<Acceptor.batch {
             switch listener.accept() {
             case .connection(let socket, let peer): admit(socket, peer, isRestricted: isShort)
@@ -17,6 +18,10 @@ extension EventLoop {
                 if isShort { reserve.refill() }
                 return
             case .outOfDescriptors:
+                if mayBeFreed, configuration.freeDescriptors() {
+                    mayBeFreed = false
+                    continue
+                }
                 isShort = true
                 guard reserve.release() else { return rest(listener) }
             }
@@ -39,6 +44,7 @@ extension EventLoop {
             tally.reject(.tooManyConnections)
             return Listener.refuse(socket)
         }
+        configuration.connectionsChanged(count)
         let isRestricted = isRestricted || count > limit
         let owner = balance.take(preferring: index)
         if owner == index {

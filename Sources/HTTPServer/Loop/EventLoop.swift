@@ -235,7 +235,7 @@ final class EventLoop: @unchecked Sendable {
         connections.remove(connection.number)
         close(connection.socket)
         balance.leave(index)
-        tally.closed()
+        configuration.connectionsChanged(tally.closed())
         finishDrainIfEmpty()
     }
 

@@ -18,7 +18,13 @@ final class ServerTally: Sendable {
         }
     }
 
-    func closed() { counts.withLock { $0.connections -= 1 } }
+    /// Counts a connection out, and returns how many are left.
+    func closed() -> Int {
+        counts.withLock { counts in
+            counts.connections -= 1
+            return counts.connections
+        }
+    }
 
     func reject(_ reason: HTTPServer.RejectionReason) {
         counts.withLock { $0.rejected[reason, default: 0] += 1 }

@@ -80,6 +80,7 @@ final class ImageHandler: Sendable {
             let image = pipeline.storedResponse(for: imageRequest)
         else { return nil }
         let heads = ImageHeads(image, request: imageRequest, sharing: mapping.sharing)
+        remember(image, heads, imageRequest, for: request)
         var response = mapping.response(image, heads, request: request, at: clock())
         response.note = ExchangeNote(image, host: imageRequest.source.host)
         return response

@@ -35,7 +35,10 @@ struct ImageHeads {
         if let tag = validators.entityTag { shared.append(.etag, tag.fieldValue) }
         shared.append(.cacheControl, text: Self.cacheControl(record))
         // A cache leaves the time at which the response was made as it is (RFC 9110 §6.6.1); Age goes with it.
-        shared.append(.date, text: HTTPDate(seconds: record.generationTime).description)
+        var date: [UInt8] = []
+        date.reserveCapacity(HTTPDate.formattedCount)
+        HTTPDate(seconds: record.generationTime).append(to: &date)
+        if let value = FieldValue(date) { shared.append(.date, value) }
         if let vary = sharing.vary(onAccept: request.isNegotiated, onDPR: request.isHinted) {
             shared.append(.vary, text: vary)
         }
@@ -47,14 +50,32 @@ struct ImageHeads {
         notModified = shared
 
         if let modified = record.lastModified { shared.append(.lastModified, text: modified) }
-        shared.append(.acceptRanges, text: "bytes")
         shared.append(.contentType, text: request.isInformation ? "application/json" : format.row.mediaType)
-        shared.append(.contentDisposition, text: Self.disposition(request.delivery))
-        shared.append(.contentTypeOptions, text: "nosniff")
-        shared.append(.contentSecurityPolicy, text: "default-src 'none'; sandbox")
-        shared.append(.crossOriginResourcePolicy, text: "cross-origin")
+        if request.delivery.isDownload || request.delivery.filename != nil {
+            shared.append(.contentDisposition, text: Self.disposition(request.delivery))
+        } else {
+            shared.append(Self.shown)
+        }
+        shared.append(Self.always)
         full = shared
     }
+
+    /// What every image is sent with.
+    private static let always: HTTPFields = {
+        var fields = HTTPFields()
+        fields.append(.acceptRanges, text: "bytes")
+        fields.append(.contentTypeOptions, text: "nosniff")
+        fields.append(.contentSecurityPolicy, text: "default-src 'none'; sandbox")
+        fields.append(.crossOriginResourcePolicy, text: "cross-origin")
+        return fields
+    }()
+
+    /// What an image without a name is sent with.
+    private static let shown: HTTPFields = {
+        var fields = HTTPFields()
+        fields.append(.contentDisposition, text: disposition(Delivery()))
+        return fields
+    }()
 
     /// How a browser is to show or save the image (RFC 6266); a name beyond ASCII is given in both spellings.
     static func disposition(_ delivery: Delivery) -> String {
@@ -90,15 +111,16 @@ struct ImageHeads {
 
     /// The whole freshness lifetime, constant for an entry, and what the origin wants to be passed on.
     static func cacheControl(_ record: SourceRecord) -> String {
-        let directives = record.directives
-        var members = [directives.contains(.isPrivate) ? "private" : "public"]
-        if directives.contains(.noStore) { members = ["no-store"] }
-        if directives.contains(.noCache) { members.append("no-cache") }
-        members.append("max-age=\(max(0, record.freshnessLifetime))")
-        if directives.contains(.mustRevalidate) { members.append("must-revalidate") }
-        if directives.contains(.proxyRevalidate) { members.append("proxy-revalidate") }
-        if directives.contains(.immutable) { members.append("immutable") }
-        return members.joined(separator: ", ")
+        let (lifetime, directives) = record.downstream
+        var text = directives.contains(.isPrivate) ? "private" : "public"
+        if directives.contains(.noStore) { text = "no-store" }
+        if directives.contains(.noCache) { text += ", no-cache" }
+        text += ", max-age="
+        text += String(max(0, lifetime))
+        if directives.contains(.mustRevalidate) { text += ", must-revalidate" }
+        if directives.contains(.proxyRevalidate) { text += ", proxy-revalidate" }
+        if directives.contains(.immutable) { text += ", immutable" }
+        return text
     }
 }
 

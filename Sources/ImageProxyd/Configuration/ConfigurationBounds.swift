@@ -145,6 +145,11 @@ extension FreshnessConfiguration {
         check.require("freshness.staleIfError", staleIfError, in: .seconds(0)...longest)
         check.require("freshness.maxRefreshes", maxRefreshes, in: 1...10_000)
         check.require("freshness.refreshPause", refreshPause, in: .seconds(0)...(.hours(1)))
+        check.require(
+            "freshness.targets", JSONValue.strings(targets).compact, targets.count <= 8, allowed: "at most 8")
+        for name in targets where FieldName(name) == nil || name.lowercased() == "cache-control" {
+            check.refuse("freshness.targets", name, allowed: "names of fields such as CDN-Cache-Control")
+        }
     }
 }
 

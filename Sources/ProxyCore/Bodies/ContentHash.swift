@@ -25,9 +25,16 @@ public struct ContentHash: Sendable, Hashable, Codable {
 
     /// The first 16 bytes in lower-case hexadecimal: enough to tell any two contents apart, as in an `ETag`.
     public var shortHex: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return String(
-            decoding: bytes.prefix(16).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self
-        )
+        var hex: [UInt8] = []
+        hex.reserveCapacity(32)
+        for byte in bytes.prefix(16) {
+            hex.append(Self.digit(byte >> 4))
+            hex.append(Self.digit(byte & 15))
+        }
+        return String(decoding: hex, as: UTF8.self)
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
     }
 }

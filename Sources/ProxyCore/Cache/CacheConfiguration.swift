@@ -88,7 +88,8 @@ public struct DiskCacheConfiguration: Sendable, Hashable, Codable {
     public var lowWater: Double = 0.9
     /// Files of entries that memory does not hold and that are kept open, so that a hit opens nothing.
     ///
-    /// Default 16384, range 0–1000000, and never more than a quarter of the descriptors there are.
+    /// Default 16384, range 0–1000000. What there are too few descriptors for is less: clients have the first right to them
+    /// (two each), and 1024, or a quarter where there are few, are left to others.
     public var openFiles: Int = 16_384
     /// Folders with entries made before, laid out as `directory` is, that are read when nothing else has a picture.
     ///

@@ -9,13 +9,18 @@ extension DiskCache {
     /// Waits for nothing, as `lookUpNow`; nil is no answer, neither yes nor no. The record may lack what only a
     /// revalidation needs, so it is none to be kept.
     ///
-    /// - Parameter isUsable: asked of an entry that has a record.
+    /// - Parameters:
+    ///   - asFile: leave the bytes in the open file, however few, for it is kept.
+    ///   - isUsable: asked of an entry that has a record.
     public func answerNow(
-        _ key: CacheKey, kind: EntryKind, keyText: String, where isUsable: (DiskHit, SourceRecord) -> Bool
+        _ key: CacheKey, kind: EntryKind, keyText: String, asFile: Bool = false,
+        where isUsable: (DiskHit, SourceRecord) -> Bool
     ) -> DiskHit? {
         let id = EntryID(kind: kind, key: key)
         // Lost: the error; the look-up that waits meets it again.
-        guard var hit = drafts.hit(id, keyText) ?? (try? hitOnDisk(id, keyText)) else { return nil }
+        guard var hit = drafts.hit(id, keyText) ?? (try? hitOnDisk(id, keyText, asFile: asFile)) else {
+            return nil
+        }
         let source = hit.description.sourceKey
         if let known = records.record(for: source) {
             hit.record = known
@@ -30,11 +35,13 @@ extension DiskCache {
     }
 
     /// Nil for whatever is not plainly a hit: damage is told, and dealt with, by the look-up that may wait.
-    private func hitOnDisk(_ id: EntryID, _ keyText: String) throws(DiskCacheError) -> DiskHit? {
+    private func hitOnDisk(
+        _ id: EntryID, _ keyText: String, asFile: Bool
+    ) throws(DiskCacheError) -> DiskHit? {
         guard parts.entries.mayContain(id) else { return nil }
         guard case .file(let file) = try parts.folder.open(id, fromMemory: true) else { return nil }
         let entry = EntryFile(file: file, status: try parts.folder.status(of: file))
-        if (0..<Self.inlineLength).contains(Int(entry.status.size)) {
+        if !asFile, (0..<Self.inlineLength).contains(Int(entry.status.size)) {
             return file.readOnce(Int(entry.status.size), fromMemory: true).flatMap {
                 inlineHit($0, id, keyText)
             }

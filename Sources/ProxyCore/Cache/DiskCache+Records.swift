@@ -6,6 +6,9 @@ extension DiskCache {
         records.record(for: key)
     }
 
+    /// Changes with every record that is saved or forgotten, before anybody else hears of it.
+    var recordGeneration: UInt64 { records.generation }
+
     /// Returns a source's record; nil when there is none, or it cannot be read, which is counted.
     public func sourceRecord(for key: CacheKey) async -> SourceRecord? {
         if let record = records.record(for: key) { return record }

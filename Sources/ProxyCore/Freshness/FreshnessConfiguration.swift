@@ -20,6 +20,11 @@ public struct FreshnessConfiguration: Sendable, Hashable, Codable {
     ///
     /// Default true.
     public var respectOrigin: Bool = true
+    /// Fields that stand for `Cache-Control` and `Expires` here, where an origin sends them; the first that is there and
+    /// valid counts (RFC 9213).
+    ///
+    /// Default `CDN-Cache-Control`; at most 8.
+    public var targets: [String] = ["CDN-Cache-Control"]
     /// How long a stale copy is served while it is revalidated in the background, where the origin names neither this
     /// time nor a lifetime (RFC 5861 §3).
     ///

@@ -56,6 +56,18 @@ public struct FreshnessPolicy: Sendable, Hashable {
     }
 
     private func verdict(onFinal head: OriginHead, isAuthorized: Bool) -> Verdict {
+        let untargeted = verdict(reading: head, isAuthorized: isAuthorized)
+        guard let targeted = targeted(head) else { return untargeted }
+        var verdict = verdict(reading: targeted.head, isAuthorized: isAuthorized)
+        let kept = [
+            "\(targeted.name): \(targeted.value)", untargeted.reuseFields,
+            "\(SourceRecord.untargetedMark)\(untargeted.freshnessLifetime) \(untargeted.directives.rawValue)",
+        ]
+        verdict.reuseFields = kept.filter { !$0.isEmpty }.joined(separator: "\n")
+        return verdict
+    }
+
+    private func verdict(reading head: OriginHead, isAuthorized: Bool) -> Verdict {
         let control = CacheControl(head.values(of: "cache-control"))
         let isOrigins = configuration.respectOrigin
         return Verdict(

@@ -6,10 +6,33 @@ import Synchronization
 /// million once drives nobody out. A table of fixed size in which the later takes the place of the earlier. Safe from any
 /// thread.
 final class Familiarity: Sendable {
+    /// Where a picture belongs that lies on disk.
+    enum Advice {
+        /// Where it is.
+        case stay
+        /// Its file is to be kept open.
+        case openFile
+        /// In memory.
+        case memory
+    }
+
     private struct State {
         var marks = [UInt32](repeating: 0, count: Familiarity.capacity)
         var again = 0
+        var memory = Place()
+        var files = Place()
+    }
+
+    /// How crowded it is where pictures would go.
+    private struct Place {
+        private var evictions = 0
         var isCrowded = false
+
+        /// Crowded is where others have had to leave since the last look.
+        mutating func look(_ now: Int) {
+            isCrowded = now != evictions
+            evictions = now
+        }
     }
 
     private let state = Mutex(State())
@@ -22,20 +45,29 @@ final class Familiarity: Sendable {
     /// Repeated sightings between two looks at how crowded it is.
     private static let lookInterval = 256
 
-    /// Notes that a picture is asked for; true for one that has been seen lately.
+    /// Notes that a picture is asked for, and says what follows for one that has been seen lately.
     ///
-    /// - Parameter isCrowded: asked now and then, whether others have had to leave where it would go.
-    func isFamiliar(_ key: CacheKey, isCrowded: () -> Bool) -> Bool {
+    /// - Parameter evictions: asked now and then, how many have had to leave for others so far.
+    func advice(
+        for key: CacheKey, mayUseMemory: Bool, mayUseFiles: Bool, evictions: () -> (memory: Int, files: Int)
+    ) -> Advice {
         let place = Int(truncatingIfNeeded: key.high) & (Self.capacity - 1)
         let mark = UInt32(truncatingIfNeeded: key.low) | 1
         return state.withLock { state in
             guard state.marks[place] == mark else {
                 state.marks[place] = mark
-                return false
+                return .stay
             }
-            if state.again % Self.lookInterval == 0 { state.isCrowded = isCrowded() }
+            if state.again % Self.lookInterval == 0 {
+                let now = evictions()
+                state.memory.look(now.memory)
+                state.files.look(now.files)
+            }
             state.again &+= 1
-            return !state.isCrowded || state.again % Self.oneIn == 0
+            let turn = state.again % Self.oneIn
+            if mayUseMemory, !state.memory.isCrowded || turn == 0 { return .memory }
+            // Not in the same turn, or no file would ever be.
+            return mayUseFiles && (!state.files.isCrowded || turn == 1) ? .openFile : .stay
         }
     }
 }

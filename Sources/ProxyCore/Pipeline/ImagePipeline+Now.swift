@@ -11,14 +11,9 @@ extension ImagePipeline {
             !isPlain || request.mayPassThrough, tiers.peek(request.resultKey) == nil
         else { return nil }
         let now = clock()
-        let found = tiers.answerNow(request) { hit, record in
+        return tiers.answerNow(request) { hit, record in
             (!isPlain || mayPass(hit.description.format))
                 && freshness.reuse(of: record, at: now, for: .none) == .fresh
         }
-        guard let found, let record = found.record else { return nil }
-        var response = ImageResponse(
-            description: found.description, record: record, body: found.body, provenance: .disk)
-        response.isStored = true
-        return response
     }
 }

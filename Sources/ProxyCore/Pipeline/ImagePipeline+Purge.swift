@@ -39,7 +39,7 @@ extension ImagePipeline {
         switch target {
         case .source(let url): return try await purge(source: key(of: url), in: tiers)
         case .key(let key):
-            renderings.closeBoarding { $0.result == key }
+            renderings.closeBoarding { $0.result == key || $0.source == key }
             fetches.closeBoarding { $0.source == key }
             var counts = try await self.tiers.purge(key: key, in: tiers)
             counts.failures = failures.clear(key: key)

@@ -84,14 +84,20 @@ extension ImageTiers {
         await disk.settle()
         ledger.purge(key)
         if which.includesMemory {
-            counts.memory = memory.remove(key) ? 1 : 0
-            files.remove(key)
+            // An untransformed picture has a key of its own here, and its source's on disk: either means both.
+            counts.memory = (memory.remove(key) ? 1 : 0) + memory.removeOriginals(ofSource: key)
+            forgetFiles(key)
         }
         if which.includesDisk {
-            files.remove(key)
+            forgetFiles(key)
             for kind in EntryKind.allCases where try await disk.remove(key, kind: kind) { counts.disk += 1 }
         }
         return counts
+    }
+
+    private func forgetFiles(_ key: CacheKey) {
+        files.remove(key)
+        _ = files.removeOriginals(ofSource: key)
     }
 
     /// Removes everything.
@@ -138,6 +144,8 @@ extension ImageTiers {
         record.directives.insert(.purged)
         update(record)
         try await disk.save(record)
+        // Again, as in `save`.
+        files.update(record)
     }
 }
 

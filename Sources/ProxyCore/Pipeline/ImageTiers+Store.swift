@@ -152,6 +152,8 @@ extension ImageTiers {
         guard keeping.usesDisk else { return }
         // Lost: a failure to write; the source is then asked for again.
         try? await disk.save(record, permit: permit)
+        // Again: (1) a loop finds an entry with the old record, (2) the lines above run, (3) the loop keeps the entry.
+        files.update(record, permit: permit)
     }
 
     // MARK: - Results

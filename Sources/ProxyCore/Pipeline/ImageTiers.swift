@@ -123,17 +123,43 @@ public final class ImageTiers: Sendable {
         return found?.description.contentHash == hash ? found : nil
     }
 
-    /// Hot path: the stored picture for `request` with its source's record, if that takes no waiting.
+    /// Hot path: the stored picture for `request`, if that takes no waiting.
     ///
-    /// Nil now and then for one that is asked for again and again: who then goes the long way brings it nearer.
+    /// Nil now and then for one that is asked for again and again: who then goes the long way brings it into memory. Where
+    /// memory is no place for it, its file is kept open, and the answer has that entry.
     func answerNow(
         _ request: ImageRequest, where isUsable: (DiskHit, SourceRecord) -> Bool
-    ) -> DiskHit? {
+    ) -> ImageResponse? {
         let isPlain = request.plan == nil
         let key = isPlain ? request.sourceKey : request.resultKey
-        guard !isWorthKeeping(key), let kind = kind(of: key, isPlain: isPlain) else { return nil }
+        // First of all: what is not there yet has been asked for, too.
+        let advice = advice(for: key)
+        guard advice != .memory, let kind = kind(of: key, isPlain: isPlain) else { return nil }
         let text = isPlain ? request.sourceKeyText : request.resultKeyText
-        return disk.answerNow(key, kind: kind, keyText: text, where: isUsable)
+        guard advice == .openFile else {
+            return response(
+                disk.answerNow(key, kind: kind, keyText: text, where: isUsable), to: request)
+        }
+        // Before anything is looked up: what is purged or replaced meanwhile is not kept.
+        let permit = ledger.permit(for: request.resultKey, request.sourceKey)
+        let generation = disk.recordGeneration
+        let hit = disk.answerNow(key, kind: kind, keyText: text, asFile: true, where: isUsable)
+        guard var response = response(hit, to: request) else { return nil }
+        keepOpen(&response, permit: permit)
+        if disk.recordGeneration != generation, let entry = response.entry {
+            files.remove(entry.description.key)
+            response.entry = nil
+        }
+        return response
+    }
+
+    private func response(_ hit: DiskHit?, to request: ImageRequest) -> ImageResponse? {
+        guard let hit, let record = hit.record else { return nil }
+        var response = ImageResponse(
+            description: hit.description, record: record, body: hit.body, provenance: .disk)
+        response.description.key = request.resultKey
+        response.isStored = true
+        return response
     }
 
     /// As what the disk tier may hold that; nil when it holds nothing of it.
@@ -143,12 +169,11 @@ public final class ImageTiers: Sendable {
         return disk.mayContain(key, kind: .derived) ? .derived : nil
     }
 
-    private func isWorthKeeping(_ key: CacheKey) -> Bool {
-        (keepsFiles || results.usesMemory)
-            && familiarity.isFamiliar(key) {
-                let evictions = (results.usesMemory ? memory : files).statistics.evictions
-                return evictions[.size] != nil || evictions[.count] != nil
-            }
+    private func advice(for key: CacheKey) -> Familiarity.Advice {
+        guard keepsFiles || results.usesMemory else { return .stay }
+        return familiarity.advice(
+            for: key, mayUseMemory: results.usesMemory, mayUseFiles: keepsFiles,
+            evictions: { (memory.crowdedOut, files.crowdedOut) })
     }
 
     private func onDisk(_ key: CacheKey, _ kind: EntryKind, _ keyText: String) async -> Found? {
@@ -167,12 +192,24 @@ public final class ImageTiers: Sendable {
     /// Keeps what the disk tier has just given nearer: in memory where policy and size allow it, else as an open file.
     func promoteFromDisk(_ response: inout ImageResponse, permit: PurgeLedger.Permit) async {
         await promote(&response, permit: permit)
+        keepOpen(&response, permit: permit)
+    }
+
+    private func keepOpen(_ response: inout ImageResponse, permit: PurgeLedger.Permit) {
         guard keepsFiles, response.entry == nil, !response.record.directives.forbidStoring,
             let entry = MemoryEntry(
                 description: response.description, file: response.body, record: response.record)
         else { return }
         if files.insert(entry, permit: permit) { response.entry = entry }
     }
+
+    /// Changes how many files are kept open at most, because others need their descriptors, or no longer do.
+    public func keepFiles(atMost count: Int) {
+        files.resize(maxEntries: count)
+    }
+
+    /// Closes about so many files that are kept open; returns how many.
+    public func closeFiles(_ count: Int) -> Int { files.shed(count) }
 
     /// Puts a response's bytes into memory, where policy and size allow it; it then answers from there.
     func promote(_ response: inout ImageResponse, permit: PurgeLedger.Permit) async {

@@ -20,15 +20,15 @@ public struct CacheKey: Sendable, Hashable, Codable {
 
     /// Hashes a canonical text; O(n).
     public init(canonicalText: String) {
-        var words: (UInt64, UInt64) = (0, 0)
-        for (index, byte) in SHA256.hash(data: Array(canonicalText.utf8)).enumerated() where index < 16 {
-            if index < 8 {
-                words.0 = words.0 << 8 | UInt64(byte)
-            } else {
-                words.1 = words.1 << 8 | UInt64(byte)
-            }
+        var hasher = SHA256()
+        var text = canonicalText
+        text.withUTF8 { unsafe hasher.update(bufferPointer: UnsafeRawBufferPointer($0)) }
+        // Safe because a digest has 32 bytes.
+        self = unsafe hasher.finalize().withUnsafeBytes { digest in
+            CacheKey(
+                high: unsafe UInt64(bigEndian: digest.loadUnaligned(as: UInt64.self)),
+                low: unsafe UInt64(bigEndian: digest.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
         }
-        self.init(high: words.0, low: words.1)
     }
 
     /// A well-mixed hash already: both halves are uniformly distributed.

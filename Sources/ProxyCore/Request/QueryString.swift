@@ -18,6 +18,7 @@ public struct QueryString: Sendable {
     /// - Throws: `.invalidParameter` for a bad escape, a value that is empty or no UTF-8, or a repeated name.
     public init(parsing bytes: some Collection<UInt8>) throws(PipelineError) {
         var items: [Item] = []
+        let bytes = Array(bytes)
         for piece in bytes.split(
             separator: UInt8(ascii: "&"), omittingEmptySubsequences: !bytes.isEmpty ? false : true)
         {
@@ -30,38 +31,40 @@ public struct QueryString: Sendable {
         self.items = items
     }
 
-    private static func item(_ piece: some Collection<UInt8>) throws(PipelineError) -> Item {
+    private static func item(_ piece: ArraySlice<UInt8>) throws(PipelineError) -> Item {
         let equals = piece.firstIndex(of: UInt8(ascii: "="))
         let name = try decode(piece[..<(equals ?? piece.endIndex)], parameter: nil)
         guard !name.isEmpty else {
             throw .unknownParameter(name: "", hint: "a parameter is name=value, joined by a single '&'")
         }
-        guard let equals, piece.index(after: equals) != piece.endIndex else {
+        guard let equals, equals + 1 != piece.endIndex else {
             throw .invalidParameter(name: name, position: 0, reason: "the value is empty")
         }
-        return Item(name: name, value: try decode(piece[piece.index(after: equals)...], parameter: name))
+        return Item(name: name, value: try decode(piece[(equals + 1)...], parameter: name))
     }
 
     /// Decodes `%HH` once. The position of an error is an offset into the bytes as they were sent.
     private static func decode(
-        _ bytes: some Collection<UInt8>, parameter: String?
+        _ bytes: ArraySlice<UInt8>, parameter: String?
     ) throws(PipelineError) -> String {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
-        var iterator = bytes.enumerated().makeIterator()
-        while let (position, byte) = iterator.next() {
-            guard byte == UInt8(ascii: "%") else {
-                decoded.append(byte)
+        var place = bytes.startIndex
+        while place < bytes.endIndex {
+            guard bytes[place] == UInt8(ascii: "%") else {
+                decoded.append(bytes[place])
+                place += 1
                 continue
             }
-            guard let high = iterator.next().flatMap({ hexadecimal($0.element) }),
-                let low = iterator.next().flatMap({ hexadecimal($0.element) })
+            guard place + 2 < bytes.endIndex, let high = hexadecimal(bytes[place + 1]),
+                let low = hexadecimal(bytes[place + 2])
             else {
                 throw .invalidParameter(
-                    name: parameter ?? "", position: position,
+                    name: parameter ?? "", position: place - bytes.startIndex,
                     reason: "'%' must be followed by two hexadecimal digits")
             }
             decoded.append(high << 4 | low)
+            place += 3
         }
         guard let text = String(validating: decoded, as: UTF8.self) else {
             throw .invalidParameter(name: parameter ?? "", position: 0, reason: "not valid UTF-8")

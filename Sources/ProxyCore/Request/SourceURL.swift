@@ -44,6 +44,15 @@ public struct SourceURL: Sendable {
     /// Reads an absolute URL.
     /// - Throws: what is wrong with it; nothing is repaired but what RFC 3986 §6.2.2 and §6.2.3 call equivalent.
     public init(parsing text: String) throws(SourceURLError) {
+        if let plain = SourceURL(plain: text) {
+            self = plain
+            return
+        }
+        self = try SourceURL(normalizing: text)
+    }
+
+    /// Reads any URL by libcurl.
+    init(normalizing text: String) throws(SourceURLError) {
         try SourceURLSyntax.check(text)
         do {
             try self.init(
@@ -75,6 +84,14 @@ public struct SourceURL: Sendable {
         } catch {
             throw SourceURLError(error)
         }
+    }
+
+    /// Takes the parts of a URL in normal form.
+    init(normalized: String, origin: Origin, path: String, query: String?) {
+        self.normalized = normalized
+        self.origin = origin
+        self.path = path
+        self.query = query
     }
 
     private init(_ url: consuming CurlURL) throws(SourceURLError) {

@@ -35,4 +35,32 @@ struct ExhaustionTests {
         #expect(health.status == 200)
         #expect(later.body == Fixtures.photo)
     }
+
+    @Test("closes files that it keeps open, so that clients are answered")
+    func givingWay() async throws {
+        let proxy = try await Proxy(results: "disk")
+        let targets = (0..<40).map { proxy.target("/\($0).jpg") }
+        for number in 0..<40 {
+            proxy.origin.route(
+                "/\(number).jpg", .body(Fixtures.photo, fields: [("Cache-Control", "max-age=600")]))
+        }
+        // Fetched, then found on disk, then kept open.
+        for _ in 0..<4 { for target in targets { #expect(try await proxy.get(target).status == 200) } }
+        let path = proxy.daemon.socketPath
+        try proxy.daemon.limitDescriptors(aboveOpen: 2)
+
+        let (clients, statuses) = try await onThread {
+            var clients: [RawHTTPClient] = []
+            var statuses: [UInt16] = []
+            for target in targets.prefix(20) {
+                clients.append(try RawHTTPClient(unixSocket: path))
+                try clients[clients.count - 1].send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
+                statuses.append(UInt16(try clients[clients.count - 1].answer().status))
+            }
+            return (clients, statuses)
+        }
+        clients.forEach { $0.hangUp() }
+
+        #expect(statuses.allSatisfy { $0 == 200 }, "\(statuses)")
+    }
 }

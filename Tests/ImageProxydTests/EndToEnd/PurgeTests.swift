@@ -146,6 +146,26 @@ struct PurgeTests {
         #expect(nothing.contains("\"entries\": []") && nothing.contains("\"source\": null"))
     }
 
+    @Test(
+        "the key of an original takes the untransformed picture away, too, wherever it is",
+        arguments: ["all", "disk"])
+    func keyOfOriginal(results: String) async throws {
+        let proxy = try await Proxy(results: results)
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.jpeg))
+        let target = proxy.target("/a.jpg")
+        for _ in 0..<4 { _ = try await proxy.get(target) }
+        let listing = try await proxy.administer("GET", "/cache", about: "/a.jpg").text
+        let key = try #require(
+            listing.firstMatch(of: /"tier": "disk", "kind": "original", "key": "([0-9a-f]{32})"/)?.1)
+
+        let purge = try await proxy.administer("DELETE", "/cache?key=\(key)")
+        let again = try await proxy.get(target)
+
+        #expect(purge.text == "{\"memory\": \(results == "all" ? 1 : 0), \"disk\": 1, \"failures\": 0}\n")
+        #expect(again.status == 200 && again["Cache-Status"]?.contains("fwd=") == true)
+        #expect(proxy.origin.count("/a.jpg") == 2)
+    }
+
     @Test("the blacklist is listed and cleared")
     func failed() async throws {
         let proxy = try await Proxy()

@@ -139,6 +139,33 @@ struct MemoryCacheTests {
         #expect(cache.statistics.evictions[.pressure] ?? 0 > 0)
     }
 
+    @Test("It keeps no more entries than it is told, none where that is 0, and more again later")
+    func shrinksInEntries() {
+        let cache = cache(maxEntries: 100)
+        let shed = { for number in 0..<100 { cache.insert(memoryEntry("\(number)", count: 100)) } }
+        shed()
+
+        cache.resize(maxEntries: 20)
+        #expect((1...20).contains(cache.statistics.entries))
+        cache.resize(maxEntries: 0)
+        #expect(cache.statistics.entries == 0)
+        #expect(!cache.insert(memoryEntry("a", count: 100)))
+        cache.resize(maxEntries: 100)
+        shed()
+        #expect(cache.statistics.entries > 20)
+        #expect(cache.crowdedOut > 0 || cache.statistics.entries == 100)
+    }
+
+    @Test("It lets entries go when it is asked to, whatever its bounds")
+    func sheds() {
+        let cache = cache(maxEntries: 1_600)
+        for number in 0..<200 { cache.insert(memoryEntry("\(number)", count: 100)) }
+
+        let gone = cache.shed(32)
+
+        #expect((16...48).contains(gone) && cache.statistics.entries == 200 - gone)
+    }
+
     @Test("Only the first caller is elected to refresh an entry, until it gives up")
     func electsOneRefresher() {
         let entry = memoryEntry("a")

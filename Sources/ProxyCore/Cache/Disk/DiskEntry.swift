@@ -91,10 +91,21 @@ struct DiskEntry: Equatable {
         guard bytes.count >= Self.fixedLength, let entry = Self.parse(bytes) else { return nil }
         let place = bytes.startIndex + Self.checksumPlace
         var reader = LittleEndianReader(bytes[place...])
-        var bytes = bytes
-        for index in place..<place + 4 { bytes[index] = 0 }
-        guard reader.integer(UInt32.self) == Checksum.crc32c(bytes) else { return nil }
+        guard reader.integer(UInt32.self) == Self.checksum(of: bytes) else { return nil }
         self = entry
+    }
+
+    /// Of all bytes before the body, its own four taken for 0.
+    private static func checksum(of bytes: ArraySlice<UInt8>) -> UInt32 {
+        unsafe bytes.withUnsafeBytes { all in
+            var checksum = unsafe Checksum.crc32c(
+                UnsafeRawBufferPointer(rebasing: all[..<checksumPlace]), continuing: 0)
+            checksum = unsafe withUnsafeBytes(of: UInt32(0)) {
+                unsafe Checksum.crc32c($0, continuing: checksum)
+            }
+            return unsafe Checksum.crc32c(
+                UnsafeRawBufferPointer(rebasing: all[(checksumPlace + 4)...]), continuing: checksum)
+        }
     }
 
     /// Collects what goes before a body.

@@ -47,12 +47,11 @@ extension DiskIndex {
         // Most entries are new: then the row's own index says so, and one statement is all.
         try db.cachedStatement(
             sql: """
-                INSERT INTO entry (high, low, kind, sourceHigh, sourceLow, bytes, storedAt, accessedAt)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                INSERT INTO entry (\(IndexEntry.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
                 """
         ).execute(arguments: [
             id.key.highBits, id.key.lowBits, id.kind.rawValue, entry.sourceKey.highBits,
-            entry.sourceKey.lowBits, entry.bytes, entry.storedAt, entry.accessedAt,
+            entry.sourceKey.lowBits, entry.bytes, entry.storedAt, entry.accessedAt, entry.rowChecksum,
         ])
         guard db.changesCount == 0 else {
             return tally.add(entries: 1, bytes: entry.bytes, of: id.kind)
@@ -68,12 +67,12 @@ extension DiskIndex {
             earlier, arguments: [id.key.lowBits, id.key.highBits, id.kind.rawValue])
         try db.cachedStatement(
             sql: """
-                UPDATE entry SET sourceHigh = ?, sourceLow = ?, bytes = ?, storedAt = ?, accessedAt = ?
+                UPDATE entry SET sourceHigh = ?, sourceLow = ?, bytes = ?, storedAt = ?, accessedAt = ?, checksum = ?
                 WHERE low = ? AND high = ? AND kind = ?
                 """
         ).execute(arguments: [
             entry.sourceKey.highBits, entry.sourceKey.lowBits, entry.bytes, entry.storedAt, entry.accessedAt,
-            id.key.lowBits, id.key.highBits, id.kind.rawValue,
+            entry.rowChecksum, id.key.lowBits, id.key.highBits, id.kind.rawValue,
         ])
         tally.add(entries: 0, bytes: entry.bytes - (bytes ?? 0), of: id.kind)
         tally.replaced += 1
@@ -254,7 +253,7 @@ extension DiskIndex {
     func loadSuperseded(_ db: Database) throws {
         let rows = try Row.fetchCursor(db, sql: "SELECT high, low FROM source WHERE isSuperseding = 1")
         while let row = try rows.next() {
-            superseded.insert(CacheKey(highBits: row[0], lowBits: row[1]))
+            superseded.insert(try row.key(at: 0))
         }
         superseded.markComplete()
     }

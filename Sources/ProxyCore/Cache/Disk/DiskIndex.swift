@@ -107,6 +107,7 @@ final class DiskIndex: Sendable {
         migrator.registerMigration("2") { try $0.execute(sql: staleServing) }
         migrator.registerMigration("3") { try $0.execute(sql: tags) }
         migrator.registerMigration("4") { try $0.execute(sql: checksums) }
+        migrator.registerMigration("5") { try $0.execute(sql: entryChecksums) }
         guard try !pool.read(migrator.hasBeenSuperseded) else {
             throw DiskCacheError.index("made by a later version")
         }
@@ -160,6 +161,9 @@ final class DiskIndex: Sendable {
         CREATE INDEX sourceSuperseding ON source (high, low) WHERE isSuperseding = 1;
         """
 
+    /// An entry's checksum: of all but the time of its last access. Rows of before have none.
+    private static let entryChecksums = "ALTER TABLE entry ADD COLUMN checksum INTEGER"
+
     /// Only the column that age is counted from is worth an index; the other's goes when the setting changes.
     private static func indexByAge(_ db: Database, _ column: String) throws {
         for other in ["accessedAt", "storedAt"] where other != column {
@@ -181,10 +185,10 @@ final class DiskIndex: Sendable {
                 let records = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM source") ?? 0
                 begun()
                 try loadSuperseded(db)
-                let rows = try Row.fetchCursor(db, sql: "SELECT high, low, kind, bytes FROM entry")
+                let rows = try Row.fetchCursor(db, sql: "SELECT \(IndexEntry.columns) FROM entry")
                 while let row = try rows.next() {
-                    guard let id = EntryID(row) else { continue }
-                    each(id, row[3])
+                    let entry = try IndexEntry(row)
+                    each(entry.id, entry.bytes)
                 }
                 return records
             }
@@ -206,11 +210,9 @@ final class DiskIndex: Sendable {
     }
 
     private func entries(_ condition: String) throws(DiskCacheError) -> [IndexEntry] {
-        let sql = """
-            SELECT high, low, kind, sourceHigh, sourceLow, bytes, storedAt, accessedAt FROM entry \(condition)
-            """
+        let sql = "SELECT \(IndexEntry.columns) FROM entry \(condition)"
         return try translating {
-            try pool.read { db in try Row.fetchAll(db, sql: sql).compactMap(IndexEntry.init) }
+            try pool.read { db in try Row.fetchAll(db, sql: sql).map { try IndexEntry($0) } }
         }
     }
 
@@ -221,10 +223,8 @@ final class DiskIndex: Sendable {
                 let rows = try Row.fetchAll(
                     db, sql: "SELECT high, low, sourceHigh, sourceLow FROM tag WHERE name = ? LIMIT ?",
                     arguments: [tag, limit])
-                return rows.map { row in
-                    TagLink(
-                        tag: tag, result: CacheKey(highBits: row[0], lowBits: row[1]),
-                        source: CacheKey(highBits: row[2], lowBits: row[3]))
+                return try rows.map { row in
+                    TagLink(tag: tag, result: try row.key(at: 0), source: try row.key(at: 2))
                 }
             }
         }
@@ -242,6 +242,7 @@ final class DiskIndex: Sendable {
 
     private static func translate(_ error: any Error) -> DiskCacheError {
         if let error = error as? DiskCacheError { return error }
+        if error is RowDecodingError { return .brokenIndex("a value of the wrong type") }
         guard let error = error as? DatabaseError else { return .index("\(error)") }
         switch error.resultCode {
         case .SQLITE_FULL: return .full
@@ -261,22 +262,5 @@ extension CacheKey {
 
     init(highBits: Int64, lowBits: Int64) {
         self.init(high: UInt64(bitPattern: highBits), low: UInt64(bitPattern: lowBits))
-    }
-}
-
-extension EntryID {
-    /// Reads the columns high, low and kind; nil for a kind that is none.
-    fileprivate init?(_ row: Row) {
-        guard let kind = EntryKind(rawValue: row[2]) else { return nil }
-        self.init(kind: kind, key: CacheKey(highBits: row[0], lowBits: row[1]))
-    }
-}
-
-extension IndexEntry {
-    fileprivate init?(_ row: Row) {
-        guard let id = EntryID(row) else { return nil }
-        self.init(
-            id: id, sourceKey: CacheKey(highBits: row[3], lowBits: row[4]), bytes: row[5], storedAt: row[6],
-            accessedAt: row[7])
     }
 }

@@ -10,7 +10,7 @@ final class DiskParts: Sendable {
     let journal: CommitJournal
     let ballast: Ballast
     let index: DiskIndex
-    /// Whether the index is new, or the machine was cut off: then there may be files that it does not know.
+    /// Whether the index is new or lacks changes, or the machine was cut off: then there may be files that it does not know.
     let needsScan: Bool
     let entries = EntrySet()
     let counters = DiskCounters()
@@ -34,6 +34,7 @@ final class DiskParts: Sendable {
         lock = try FolderLock(folder: folder, patience: patience)
         ballast = Ballast(folder: folder, size: limits.ballast)
         var isNew: Bool
+        let isCut = WriteAheadLog.hasLostFrames(at: "\(folder.path)/\(DiskIndex.fileName)-wal")
         (journal, index, isNew) = try Self.withRoom(folder, ballast, limits) { () throws(DiskCacheError) in
             // Asked now, so that a file system without them is found at the start and not by the first request.
             _ = try folder.stage()
@@ -55,9 +56,9 @@ final class DiskParts: Sendable {
             try Self.settle(folder, journal, index, clock)
             isNew = true
         }
-        needsScan = isNew || lock.wasCutOff
+        needsScan = isNew || lock.wasCutOff || isCut
         // What the index knew to be superseded may not have reached the disk.
-        if lock.wasCutOff { try Self.withRoom(folder, ballast, limits, index.beginEpoch) }
+        if lock.wasCutOff || isCut { try Self.withRoom(folder, ballast, limits, index.beginEpoch) }
         ballast.fill()
         if isNew, folder.hasEntries { monitor.tell(.indexReplaced) }
     }

@@ -117,7 +117,8 @@ extension DiskWriter {
         while try stepScan() {}
         // A file that should outlive the purge is believed no more.
         parts.index.superseded.insert(key)
-        var count = 0
+        // The original's place is known without the index.
+        var count = try remove(EntryID(kind: .original, key: key), because: .purged, &pending) ? 1 : 0
         while true {
             let entries = try parts.index.entries(ofSource: key, limit: parts.configuration.limits.batchSize)
             for entry in entries where try remove(entry.id, because: .purged, &pending) { count += 1 }

@@ -4,6 +4,8 @@ import Synchronization
 
 extension DiskWriter {
     private var batchSize: Int { parts.configuration.limits.batchSize }
+    /// Entries removed in one step: a millisecond or less, with their transaction.
+    private var evictionStep: Int { min(batchSize, 32) }
 
     /// Whether the tier holds more than it may, as far as everything has been counted.
     var isOverSize: Bool {
@@ -99,7 +101,7 @@ extension DiskWriter {
 
     private func stepAge() throws(DiskCacheError) -> Bool {
         let maxAge = Int64(parts.configuration.maxAge.seconds)
-        let expired = try parts.index.oldest(before: parts.clock() - maxAge, limit: batchSize)
+        let expired = try parts.index.oldest(before: parts.clock() - maxAge, limit: evictionStep)
         return try evict(expired, because: .age)
     }
 
@@ -110,14 +112,14 @@ extension DiskWriter {
             housekeeping.withLock { $0.sweep?.target = Int64(lowWater) }
         }
         guard let target = housekeeping.withLock({ $0.sweep?.target }) else { return false }
-        return try evictOldest(downTo: target)
+        return try evictOldest(downTo: target, atMost: evictionStep)
     }
 
-    /// Removes the oldest entries, a batch at most, until only so many bytes are left; false when that is so.
-    private func evictOldest(downTo target: Int64) throws(DiskCacheError) -> Bool {
+    /// Removes the oldest entries, at most `limit`, until only so many bytes are left; false when that is so.
+    private func evictOldest(downTo target: Int64, atMost limit: Int) throws(DiskCacheError) -> Bool {
         var excess = parts.counters.tally.bytes - target
         var victims: [IndexEntry] = []
-        for entry in try parts.index.oldest(before: nil, limit: batchSize) where excess > 0 {
+        for entry in try parts.index.oldest(before: nil, limit: limit) where excess > 0 {
             victims.append(entry)
             excess -= entry.bytes
         }
@@ -131,7 +133,7 @@ extension DiskWriter {
         let before = parts.counters.tally.bytes
         let target = Int64(Double(before) * parts.configuration.lowWater)
         defer { parts.monitor.madeRoom(before - parts.counters.tally.bytes) }
-        while try evictOldest(downTo: target) {}
+        while try evictOldest(downTo: target, atMost: batchSize) {}
         while try stepTrash() {}
     }
 

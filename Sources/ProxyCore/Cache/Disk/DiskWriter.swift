@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
+import Glibc
 import Synchronization
 
 /// The writing side of the disk tier: the one thread that names and removes files and writes the index.
@@ -95,7 +96,7 @@ final class DiskWriter: Sendable {
             if !batch.isEmpty { run(batch) }
             if inbox.withLock({ $0.isShut }) {
                 finishHousekeeping()
-            } else if keepHouse() {
+            } else if keepHouseInPauses() {
                 continue
             }
             let (mayRest, closing) = inbox.withLock { $0.sleep() }
@@ -107,6 +108,19 @@ final class DiskWriter: Sendable {
             return
         }
     }
+
+    /// Does a step of housekeeping, and then nothing for as long as that took: there are answers to be given, and on a
+    /// machine with few cores they would wait for every step to end.
+    private func keepHouseInPauses() -> Bool {
+        let began = DispatchTime.now().uptimeNanoseconds
+        guard keepHouse() else { return false }
+        let spent = DispatchTime.now().uptimeNanoseconds - began
+        if inbox.withLock(\.isEmpty) { usleep(UInt32(min(spent / 1_000, Self.longestPause))) }
+        return true
+    }
+
+    /// The longest pause between two steps, in microseconds.
+    private static let longestPause: UInt64 = 5_000
 
     private func shutDown() {
         let isFirst = housekeeping.withLock { state in

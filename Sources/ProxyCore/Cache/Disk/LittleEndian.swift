@@ -49,8 +49,14 @@ struct LittleEndianReader {
 
     /// The next integer; nil when there are too few bytes left.
     mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type = Value.self) -> Value? {
-        guard let part = take(Value.bitWidth / 8) else { return nil }
-        return part.reversed().reduce(0) { $0 << 8 | Value(truncatingIfNeeded: $1) }
+        let count = Value.bitWidth / 8
+        guard count <= bytes.endIndex - place else { return nil }
+        var value: Value = 0
+        for index in 0..<count {
+            value |= Value(truncatingIfNeeded: bytes[place + index]) << Value(index * 8)
+        }
+        place += count
+        return value
     }
 
     /// The next key; nil when there are too few bytes left.

@@ -27,7 +27,7 @@ struct RecordSnapshot: Equatable {
 
     /// What is worth keeping of a record; nil where that does not fit.
     init?(of record: SourceRecord, epoch: UInt32) {
-        guard epoch != 0, !record.directives.contains(.seeded),
+        guard epoch != 0, !record.directives.contains(.seeded), !record.isTargeted,
             record.lastModified?.utf8.count ?? 0 <= Self.maxDateLength,
             record.staleWhileRevalidate ?? 0 >= 0, record.staleIfError ?? 0 >= 0
         else { return nil }

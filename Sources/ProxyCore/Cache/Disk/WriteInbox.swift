@@ -27,6 +27,9 @@ struct WriteInbox: Sendable {
     private var closing: (@Sendable () -> Void)?
     private var isClosed = false
 
+    /// Whether no job waits.
+    var isEmpty: Bool { jobs.isEmpty }
+
     /// An empty inbox of at most `limit` jobs, of which patient ones wait until there are `batchSize`.
     init(limit: Int, batchSize: Int) {
         self.limit = limit

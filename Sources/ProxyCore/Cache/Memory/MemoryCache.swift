@@ -37,6 +37,7 @@ public final class MemoryCache: Sendable {
     private let configuration: MemoryCacheConfiguration
     private let shards: [Shard]
     private let bound: Atomic<Int>
+    private let entryBound: Atomic<Int>
 
     /// An empty tier with the configured bounds.
     public init(configuration: MemoryCacheConfiguration) {
@@ -44,7 +45,8 @@ public final class MemoryCache: Sendable {
         let maxBytes =
             configuration.maxBytes.bytes > 0 ? configuration.maxBytes.bytes : Self.shareOfMachine()
         let count = Self.shardCount(configuration, maxBytes: maxBytes)
-        let bounds = Self.bounds(configuration, maxBytes: maxBytes, shards: count)
+        let maxEntries = configuration.maxEntries == 0 ? Int.max : configuration.maxEntries
+        let bounds = Self.bounds(configuration, maxBytes: maxBytes, maxEntries: maxEntries, shards: count)
         shards = (0..<count).map { _ in
             Shard(
                 MemoryShard(
@@ -52,6 +54,7 @@ public final class MemoryCache: Sendable {
                     maxDeparted: configuration.limits.maxDeparted / count))
         }
         bound = Atomic(maxBytes)
+        entryBound = Atomic(maxEntries)
     }
 
     /// Hot path: returns the entry of `key` and marks it as asked for; one lock, no allocation.
@@ -89,6 +92,17 @@ public final class MemoryCache: Sendable {
         }
     }
 
+    /// Takes out what is a source's own bytes, under whatever key, and returns how many entries that were.
+    func removeOriginals(ofSource source: CacheKey) -> Int {
+        shards.reduce(0) { sum, shard in
+            sum
+                + shard.state.withLock { shard in
+                    shard.list(ofSource: source, limit: .max).filter { $0.description.kind == .original }
+                        .compactMap { shard.remove($0.description.key) }
+                }.count
+        }
+    }
+
     /// Entries made from a source, at most `limit`.
     public func list(ofSource source: CacheKey, limit: Int) -> [MemoryEntry] {
         var entries: [MemoryEntry] = []
@@ -116,7 +130,25 @@ public final class MemoryCache: Sendable {
     /// Changes the bound in bytes, as under memory pressure, and lets go what no longer fits.
     public func resize(maxBytes: ByteCount) {
         bound.store(maxBytes.bytes, ordering: .relaxed)
-        let bounds = Self.bounds(configuration, maxBytes: maxBytes.bytes, shards: shards.count)
+        applyBounds()
+    }
+
+    /// Changes the bound in entries, and lets go what no longer fits; 0 keeps none.
+    func resize(maxEntries: Int) {
+        entryBound.store(maxEntries, ordering: .relaxed)
+        applyBounds()
+    }
+
+    /// Lets about `count` entries go, the same number from each shard, and returns how many went.
+    func shed(_ count: Int) -> Int {
+        let each = (count + shards.count - 1) / shards.count
+        return shards.reduce(0) { sum, shard in sum + shard.state.withLock { $0.shed(each) }.count }
+    }
+
+    private func applyBounds() {
+        let bounds = Self.bounds(
+            configuration, maxBytes: bound.load(ordering: .relaxed),
+            maxEntries: entryBound.load(ordering: .relaxed), shards: shards.count)
         for shard in shards {
             shard.state.withLock { $0.bounds = bounds }
             while !shard.state.withLock({ $0.shrink(atMost: bounds.maxEvictions) }).isEmpty {}
@@ -142,6 +174,13 @@ public final class MemoryCache: Sendable {
         return sum
     }
 
+    /// How many entries had to leave for others so far.
+    var crowdedOut: Int {
+        shards.reduce(0) { sum, shard in
+            sum + shard.state.withLock { ($0.evictions[.size] ?? 0) + ($0.evictions[.count] ?? 0) }
+        }
+    }
+
     private func shard(of key: CacheKey) -> Shard {
         shards[Int(truncatingIfNeeded: key.high) & (shards.count - 1)]
     }
@@ -160,12 +199,12 @@ public final class MemoryCache: Sendable {
     }
 
     private static func bounds(
-        _ configuration: MemoryCacheConfiguration, maxBytes: Int, shards: Int
+        _ configuration: MemoryCacheConfiguration, maxBytes: Int, maxEntries: Int, shards: Int
     ) -> MemoryShard.Bounds {
         let bytes = maxBytes / shards
         return MemoryShard.Bounds(
             maxBytes: bytes,
-            maxEntries: configuration.maxEntries == 0 ? .max : max(1, configuration.maxEntries / shards),
+            maxEntries: maxEntries == 0 ? 0 : max(1, maxEntries / shards),
             maxEntryBytes: min(configuration.maxEntryBytes.bytes, bytes / entriesPerShard),
             maxEvictions: configuration.limits.maxEvictionsPerInsert)
     }

@@ -145,6 +145,13 @@ struct MemoryShard: Sendable {
         return leaving
     }
 
+    /// Takes out at most `count` entries, whatever the bounds allow.
+    mutating func shed(_ count: Int) -> [MemoryEntry] {
+        var leaving: [MemoryEntry] = []
+        while leaving.count < count, let entry = evict(because: .pressure) { leaving.append(entry) }
+        return leaving
+    }
+
     private mutating func makeRoom(for cost: Int, _ leaving: inout [MemoryEntry]) {
         for _ in 0..<bounds.maxEvictions {
             let isOverBytes = ring.cost + cost > bounds.maxBytes

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ProxyCore
+import Synchronization
+
+/// Shares the process's descriptors: files of the disk tier stay open on those that clients leave, and give way at once.
+///
+/// Safe from any thread; a connection that comes or goes costs one atomic read, unless the share changes.
+final class DescriptorShare: Sendable {
+    private let descriptors: Int
+    private let wanted: Int
+    private let keepFiles: @Sendable (Int) -> Void
+    private let closeFiles: @Sendable (Int) -> Int
+    private let bound: Atomic<Int>
+    /// Taken while the bound changes, so that the later word counts.
+    private let changing = Mutex(())
+
+    /// Descriptors for what is neither a client nor an open file: fetches, workers, bodies being stored, the index.
+    private static let reserved = 1_024
+    /// The same where there are few, as a divisor of what there is.
+    private static let reservedShare = 4
+    /// What a connection may need: its socket, and a file that is sent from and no longer kept.
+    private static let perConnection = 2
+    /// Connections are counted in steps of so many, so that few of them change anything.
+    private static let step = 64
+    /// Files that are closed where the descriptors have run out all the same.
+    private static let relief = 256
+
+    /// - Parameters:
+    ///   - descriptors: how many the process may have open.
+    ///   - wanted: most files kept open.
+    ///   - keepFiles: told how many may be kept open, whenever that changes, and now.
+    ///   - closeFiles: asked to close about so many, and answers how many it has let go.
+    init(
+        descriptors: Int, wanted: Int, keepFiles: @escaping @Sendable (Int) -> Void,
+        closeFiles: @escaping @Sendable (Int) -> Int
+    ) {
+        self.descriptors = descriptors
+        self.wanted = wanted
+        self.keepFiles = keepFiles
+        self.closeFiles = closeFiles
+        bound = Atomic(-1)
+        connectionsChanged(to: 0)
+    }
+
+    /// Notes how many connections there are.
+    func connectionsChanged(to count: Int) {
+        let most = Self.files(wanted, of: descriptors, beside: count)
+        guard bound.load(ordering: .relaxed) != most else { return }
+        changing.withLock { _ in
+            bound.store(most, ordering: .relaxed)
+            keepFiles(most)
+        }
+    }
+
+    /// Closes some files, because descriptors have run out all the same; false where none is kept open.
+    func relieve() -> Bool { closeFiles(Self.relief) > 0 }
+
+    /// How many files may be kept open beside so many connections.
+    static func files(_ wanted: Int, of descriptors: Int, beside connections: Int) -> Int {
+        let kept = min(reserved, descriptors / reservedShare)
+        let steps = (connections + step - 1) / step * step
+        return min(wanted, max(0, descriptors - kept - perConnection * steps))
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Cache control that is meant for some caches only (RFC 9213), such as `CDN-Cache-Control`.
+extension FreshnessPolicy {
+    /// What a response says to us by a field that names us.
+    struct Targeted {
+        /// The field's name, in lower case.
+        let name: String
+        /// Its value, canonical.
+        let value: String
+        /// The response as we are to read it: with those directives in place of `Cache-Control` and `Expires`.
+        let head: OriginHead
+    }
+
+    /// The first of the configured fields that is there, valid and not empty (RFC 9213 §2.2); nil where none is.
+    func targeted(_ head: OriginHead) -> Targeted? {
+        guard configuration.respectOrigin else { return nil }
+        for name in configuration.targets {
+            let name = name.lowercased()
+            let values = head.values(of: name)
+            guard !values.isEmpty, let directives = Self.directives(values) else { continue }
+            var read = head
+            read.fields.removeAll { Self.untargeted.contains($0.name) }
+            read.fields.append(OriginRequest.Field(name: "cache-control", value: directives.plain))
+            return Targeted(name: name, value: directives.structured, head: read)
+        }
+        return nil
+    }
+
+    /// What a targeted field takes the place of.
+    private static let untargeted: Set<String> = ["cache-control", "expires", "pragma"]
+
+    /// Directives whose value is a number of seconds.
+    private static let numeric: Set<String> = [
+        "max-age", "s-maxage", "stale-while-revalidate", "stale-if-error",
+    ]
+    /// Directives that are there or not.
+    private static let flags: Set<String> = [
+        "no-store", "must-revalidate", "proxy-revalidate", "must-understand", "immutable", "public",
+    ]
+    /// Directives that may be about some fields alone.
+    private static let restricting: Set<String> = ["no-cache", "private"]
+
+    /// The directives of a targeted field in both spellings; nil where it is no dictionary, is empty, or has a directive
+    /// that we know with a value that it can't have: it is then as if it were not there (RFC 9213 §2.1).
+    private static func directives(_ lines: [String]) -> (plain: String, structured: String)? {
+        guard let dictionary = StructuredDictionary(lines), !dictionary.members.isEmpty else { return nil }
+        var plain: [String] = []
+        var structured: [String] = []
+        for (key, value) in dictionary.members {
+            switch value {
+            case .integer(let seconds) where numeric.contains(key) && seconds >= 0:
+                plain.append("\(key)=\(min(seconds, CacheControl.mostSeconds))")
+                structured.append("\(key)=\(min(seconds, CacheControl.mostSeconds))")
+            case .boolean(let isSet) where flags.contains(key) || restricting.contains(key):
+                guard isSet else { continue }
+                plain.append(key)
+                structured.append(key)
+            case .string(let names) where restricting.contains(key) && isFieldList(names):
+                plain.append("\(key)=\"\(names)\"")
+                structured.append("\(key)=\"\(names)\"")
+            case _ where numeric.contains(key) || flags.contains(key) || restricting.contains(key): return nil
+            default: continue
+            }
+        }
+        // What we do not know is dropped, yet the field counts.
+        return (
+            plain.joined(separator: ", "), structured.isEmpty ? "unknown" : structured.joined(separator: ", ")
+        )
+    }
+
+    private static func isFieldList(_ text: String) -> Bool {
+        text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+                UInt8(ascii: ","),
+                UInt8(ascii: " "):
+                true
+            default: false
+            }
+        }
+    }
+}
+
+extension SourceRecord {
+    /// How long others than those that the origin addresses by name may keep the response, and under which directives; the
+    /// record's own where the origin makes no difference.
+    public var downstream: (lifetime: Int64, directives: Directives) {
+        guard
+            let line = reuseFields.split(separator: "\n").first(where: { $0.hasPrefix(Self.untargetedMark) })
+        else { return (freshnessLifetime, directives) }
+        let numbers = line.dropFirst(Self.untargetedMark.count).split(separator: " ")
+        guard numbers.count == 2, let lifetime = Int64(numbers[0]), let bits = UInt32(numbers[1]) else {
+            return (0, .noStore)
+        }
+        return (lifetime, Directives(rawValue: bits).union(directives.intersection(.purged)))
+    }
+
+    /// Whether what is told to others differs from what holds here.
+    var isTargeted: Bool { reuseFields.contains(Self.untargetedMark) }
+
+    /// Begins the line of `reuseFields` that keeps what is told to others: lifetime and directives.
+    static let untargetedMark = "untargeted: "
+}

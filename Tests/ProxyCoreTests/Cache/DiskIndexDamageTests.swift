@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+/// What is altered in the index, and is sound SQLite all the same.
+@Suite("Disk tier: an index that lies")
+struct DiskIndexDamageTests {
+    let folder: TemporaryDirectory
+    let notices = Observed<[DiskNotice]>([])
+    private let body = bytes(64)
+
+    init() throws {
+        folder = try TemporaryDirectory()
+    }
+
+    private func open(_ name: String = "cache") async throws -> DiskCache {
+        let notices = notices
+        let disk = try DiskCache(
+            directory: folder.path + "/" + name, clock: { 1_000_000 },
+            report: { notice in notices.update { $0.append(notice) } })
+        // The sweep that comes upon the damage fails; the next one finds another index.
+        for _ in 0..<10 where !(await disk.isLoaded()) {}
+        #expect(disk.statistics.isComplete)
+        return disk
+    }
+
+    private func alter(_ change: String) throws {
+        let index = try DatabaseQueue(path: folder.path + "/cache/index.sqlite")
+        try index.write { try $0.execute(sql: "UPDATE entry SET \(change) WHERE id = 3") }
+        try index.close()
+    }
+
+    private static let changes = [
+        "high = high + 1", "low = low - 1", "kind = 1", "kind = 77", "sourceHigh = 0",
+        "sourceLow = sourceLow + 1",
+        "bytes = 1000000000000", "storedAt = 1", "checksum = checksum + 1", "bytes = 'text'", "kind = 'text'",
+        "accessedAt = 'text'", "high = x'00'",
+    ]
+
+    @Test("An entry's row that was altered has the index made anew at the start", arguments: changes)
+    func alteredBeforeStart(change: String) async throws {
+        var disk = try await open()
+        for number in 0..<10 { try await disk.store(describe("\(number)", body: body), body: body) }
+        let tally = disk.statistics.tally
+        await disk.close()
+        try alter(change)
+
+        disk = try await open()
+        #expect(notices.value.contains(.indexReplaced))
+        #expect(disk.statistics.tally == tally)
+        for number in 0..<10 {
+            let hit = try await disk.lookUp(key("\(number)"), kind: .result, keyText: "\(number)")
+            #expect(try hit?.body.readAll() == body)
+        }
+        #expect(try await disk.removeAll(ofSource: key("source")) == 10)
+        await disk.close()
+    }
+
+    @Test("A purge removes an original although the index says that it is another source's")
+    func purgeOfMisplacedOriginal() async throws {
+        let disk = try await open()
+        let description = describe("source", kind: .original, body: body)
+        try await disk.store(description, body: body)
+        try await disk.parts.index.pool.write {
+            try $0.execute(sql: "UPDATE entry SET sourceLow = 0, checksum = NULL")
+        }
+
+        #expect(try await disk.removeAll(ofSource: key("source")) == 1)
+        #expect(try await disk.lookUp(key("source"), kind: .original, keyText: "source") == nil)
+        await disk.close()
+    }
+
+    @Test("Changes that are lost with a frame of the log do not lose files", arguments: [0.01, 0.3, 0.9])
+    func alteredLog(place: Double) async throws {
+        let killed = try await open()
+        for number in 0..<40 { try await killed.store(describe("\(number)", body: body), body: body) }
+        for name in folder.files where !name.hasSuffix("lock") {
+            try folder.write(try folder.read(name), to: "copy/" + name.dropFirst("cache/".count))
+        }
+        await killed.close()
+        var log = try folder.read("copy/index.sqlite-wal")
+        #expect(!WriteAheadLog.hasLostFrames(log))
+        log[Int(Double(log.count) * place)] ^= 0x10
+        #expect(WriteAheadLog.hasLostFrames(log))
+        try folder.write(log, to: "copy/index.sqlite-wal")
+
+        let disk = try await open("copy")
+
+        #expect(disk.statistics.tally.entries == 40)
+        #expect(try await disk.removeAll(ofSource: key("source")) == 40)
+        await disk.close()
+    }
+
+    @Test(
+        "A log cut off within a frame, or of an earlier round behind its end, has lost nothing that it shows")
+    func soundLogs() async throws {
+        let disk = try await open()
+        for number in 0..<5 { try await disk.store(describe("\(number)", body: body), body: body) }
+        let log = try folder.read("cache/index.sqlite-wal")
+        await disk.close()
+        let frame = 24 + 4_096
+        var older = Array(log.suffix(frame))
+        older[8] ^= 1
+
+        #expect(!WriteAheadLog.hasLostFrames([]))
+        #expect((log.count - 32) % frame == 0)
+        #expect(!WriteAheadLog.hasLostFrames(log + older))
+        #expect(!WriteAheadLog.hasLostFrames(Array(log.dropLast(frame))))
+        #expect(WriteAheadLog.hasLostFrames(Array(log.dropLast(frame)) + older + log.suffix(frame)))
+        #expect(WriteAheadLog.hasLostFrames([UInt8](repeating: 0, count: 100)))
+    }
+}
