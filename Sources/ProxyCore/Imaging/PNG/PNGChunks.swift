@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CVips
-
 /// The chunks of a PNG file one after the other (PNG third edition §5.3), as far as they are whole.
 @safe struct PNGChunks {
     /// The file.
@@ -94,7 +92,7 @@ extension PNGChunks {
             if texted.contains(chunk.name) { texts += 1 }
             guard let packed = chunks.packedPart(of: chunk) else { continue }
             let part = unsafe UnsafeRawBufferPointer(rebasing: file[packed])
-            left -= unsafe Int(shim_unpacked_length(part.baseAddress, part.count, left + 1))
+            left -= unsafe PackedBytes.unpackedLength(of: part, atMost: left)
             guard left >= 0 else { throw .badImageData("text or a profile unpacks to too much") }
         }
         guard texts <= textLimit else { throw .badImageData("too many chunks of text") }
