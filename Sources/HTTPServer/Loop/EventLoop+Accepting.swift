@@ -13,17 +13,20 @@ extension EventLoop {
             switch listener.accept() {
             case .connection(let socket, let peer): admit(socket, peer, isRestricted: isShort)
             case .none:
-                // accept4 wants a descriptor before it looks whether anybody waits: what was released goes back.
                 if isShort { reserve.refill() }
                 return
             case .outOfDescriptors:
+                // accept4 wants a descriptor before it looks whether anybody waits.
+                guard listener.isAwaited else { return reserve.refill() }
                 isShort = true
-                guard reserve.release() else { return rest(listener) }
+                // Once nothing is kept back any more, those leave who had what was, and ask for nothing.
+                guard reserve.release() || evictRestricted() else { return rest(listener) }
             }
         }
     }
 
-    /// Nothing is left, not even what was kept back: the backlog waits until some have come back.
+    /// Nothing is left, not even what was kept back, and nobody can be sent away: the backlog waits until some have come
+    /// back.
     private func rest(_ listener: Listener) {
         tally.reject(.outOfDescriptors)
         unwatch(listener)
@@ -48,8 +51,8 @@ extension EventLoop {
         }
     }
 
-    /// Ends the oldest connection above the limit that has not asked for anything, or has its answer: the places are for
-    /// health checks, which ask at once, and no flood may keep them.
+    /// Ends the oldest connection above the limit, or with a descriptor that was kept back, that has not asked for anything
+    /// or has its answer: the places are for health checks, which ask at once, and no flood may keep them.
     private func evictRestricted() -> Bool {
         while !restricted.isEmpty {
             guard let connection = connections[restricted.removeFirst()] else { continue }
