@@ -69,6 +69,11 @@ static inline int linux_open(const char *path, int flags, mode_t mode) {
     return open(path, flags, mode);
 }
 
+// `fd` also has the lowest number that is free; that one is closed on exec.
+static inline int linux_duplicate(int fd) {
+    return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
 // dup3(2), behind _GNU_SOURCE: `fd` then also has the number `number`.
 static inline int linux_dup3(int fd, int number, int flags) {
     return (int)syscall(SYS_dup3, fd, number, flags);

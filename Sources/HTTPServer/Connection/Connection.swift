@@ -107,11 +107,20 @@ final class Connection {
         }
     }
 
+    /// Whether it waits for a request, and all that was asked before has left.
+    var isIdle: Bool {
+        guard case .readingHead = phase, pending.isEmpty, !isRestricted else { return false }
+        return deadline.kind == .idle || deadline.kind == .header
+    }
+
     // MARK: - Events
 
     /// The socket has something to read, can be written again, or has ended.
     func handle(_ events: UInt32) {
-        if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { return cut() }
+        if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 {
+            if events & EPOLLERR.rawValue != 0 { loop.reject(.reset) }
+            return cut()
+        }
         if events & EPOLLOUT.rawValue != 0, !pending.isEmpty { settle() }
         if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 { isReadable = true }
         if events & EPOLLRDHUP.rawValue != 0 { peerHasFinished = true }
@@ -152,7 +161,10 @@ final class Connection {
         // The client is not behind with anything before it has what it asked for.
         case _ where !pending.isEmpty: return
         case (.idle, _), (.linger, _): close()
-        case (.header, _): hasBegunHead ? refuseLate(.headerTimeout) : close()
+        case (.header, _) where hasBegunHead: refuseLate(.headerTimeout)
+        case (.header, _):
+            loop.reject(.headerTimeout)
+            close()
         case (.body, _): refuseLate(.bodyTimeout)
         }
     }

@@ -10,25 +10,51 @@ extension EventLoop {
         let listener = acceptor.listeners[number]
         var isShort = false
         var mayBeFreed = true
+        let scarce = DescriptorReserve.firstScarceNumber
         for _ in 0..<Acceptor.batch {
             switch listener.accept() {
-            case .connection(let socket, let peer): admit(socket, peer, isRestricted: isShort)
+            case .connection(let socket, let peer) where socket < scarce:
+                admit(socket, peer, isRestricted: isShort)
+            case .connection(let socket, let peer):
+                if mayBeFreed, configuration.freeDescriptors() {
+                    mayBeFreed = false
+                } else {
+                    isShort = true
+                    guard reserve.release() || evictRestricted() else {
+                        close(socket)
+                        return rest(listener)
+                    }
+                }
+                guard let lower = Self.renumbered(socket, below: scarce) else { return rest(listener) }
+                admit(lower, peer, isRestricted: isShort)
             case .none:
-                // accept4 wants a descriptor before it looks whether anybody waits: what was released goes back.
                 if isShort { reserve.refill() }
                 return
             case .outOfDescriptors:
+                // accept4 wants a descriptor before it looks whether anybody waits.
+                guard listener.isAwaited else { return reserve.refill() }
                 if mayBeFreed, configuration.freeDescriptors() {
                     mayBeFreed = false
                     continue
                 }
                 isShort = true
-                guard reserve.release() else { return rest(listener) }
+                // Once nothing is kept back any more, those leave who had what was, and ask for nothing.
+                guard reserve.release() || evictRestricted() else { return rest(listener) }
             }
         }
     }
 
-    /// Nothing is left, not even what was kept back: the backlog waits until some have come back.
+    /// The same socket under a number that has become free; nil, and closed, when there is none that low.
+    private static func renumbered(_ socket: CInt, below limit: CInt) -> CInt? {
+        let lower = linux_duplicate(socket)
+        close(socket)
+        guard lower >= limit else { return lower >= 0 ? lower : nil }
+        close(lower)
+        return nil
+    }
+
+    /// Nothing is left, not even what was kept back, and nobody can be sent away: the backlog waits until some have come
+    /// back.
     private func rest(_ listener: Listener) {
         tally.reject(.outOfDescriptors)
         unwatch(listener)
@@ -45,7 +71,7 @@ extension EventLoop {
             return Listener.refuse(socket)
         }
         configuration.connectionsChanged(count)
-        let isRestricted = isRestricted || count > limit
+        let isRestricted = isRestricted || count > limit && !evictIdle()
         let owner = balance.take(preferring: index)
         if owner == index {
             adopt(socket, peer, isRestricted: isRestricted)
@@ -54,8 +80,8 @@ extension EventLoop {
         }
     }
 
-    /// Ends the oldest connection above the limit that has not asked for anything, or has its answer: the places are for
-    /// health checks, which ask at once, and no flood may keep them.
+    /// Ends the oldest connection above the limit, or with a descriptor that was kept back, that has not asked for anything
+    /// or has its answer: the places are for health checks, which ask at once, and no flood may keep them.
     private func evictRestricted() -> Bool {
         while !restricted.isEmpty {
             guard let connection = connections[restricted.removeFirst()] else { continue }
@@ -70,6 +96,26 @@ extension EventLoop {
         }
         return false
     }
+
+    /// At the limit, ends the connection whose time is nearest its end among some that nothing is being made for: one that
+    /// has its answers, has asked for nothing yet, or is slow to ask. No flood of such keeps others out.
+    private func evictIdle() -> Bool {
+        var oldest: Connection?
+        for _ in 0..<Self.evictionSample {
+            guard let connection = connections.next(), connection.isIdle else { continue }
+            if oldest.map({ connection.deadline.at < $0.deadline.at }) ?? true { oldest = connection }
+        }
+        guard let oldest else { return false }
+        // What it asks for may have come since.
+        oldest.readNow()
+        guard !oldest.isClosed, oldest.isIdle else { return oldest.isClosed }
+        tally.reject(.evicted)
+        oldest.cut()
+        return true
+    }
+
+    /// Most connections looked at to find one to end: enough that it is one of the oldest.
+    private static var evictionSample: Int { 64 }
 
     /// Makes a connection this loop's.
     func adopt(_ socket: CInt, _ peer: PeerAddress, isRestricted: Bool) {

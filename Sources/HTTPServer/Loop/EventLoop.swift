@@ -39,7 +39,8 @@ final class EventLoop: @unchecked Sendable {
     private var dateSecond: Int64 = -1
     private var ids = RequestIDSource()
     private var drained: [CheckedContinuation<Void, Never>] = []
-    /// Connections above the limit that were taken for the sake of health checks, the oldest first.
+    /// Connections above the limit, or with a descriptor that was kept back, that were taken for the sake of health
+    /// checks, the oldest first.
     var restricted: [UInt64] = []
     /// Answers that handlers' tasks are still to give.
     var awaited = 0

@@ -29,6 +29,12 @@ final class Listener: Sendable {
         if case .unix(let path) = address { unsafe unlink(path) }
     }
 
+    /// Whether anybody waits in the backlog; takes no descriptor to find out.
+    var isAwaited: Bool {
+        var question = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&question, 1, 0) > 0
+    }
+
     /// Takes one connection from the backlog.
     func accept() -> Outcome {
         var storage = sockaddr_storage()

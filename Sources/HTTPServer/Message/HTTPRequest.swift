@@ -103,6 +103,9 @@ extension HTTPRequest {
         if !body.isEmpty { body = [] }
     }
 
+    /// Hot path: makes room for a head's lines, which keeps them from taking more than one head's.
+    mutating func forgetLines() { lines.removeAll() }
+
     /// Hot path: notes a field line.
     mutating func note(_ line: FieldLine) {
         lines.append(line)

@@ -37,6 +37,8 @@ struct RequestParser {
         let octets = unsafe pointer.span
         // Most heads come whole: then nothing of this is ever stored.
         var reading = progress
+        // Of a head that began earlier only the outcome counts here: without this, notes of heads that never end add up.
+        if progress.hasRequestLine { request.forgetLines() }
         do throws(RequestError) {
             guard var length = try read(octets, &reading, into: &request) else {
                 progress = reading

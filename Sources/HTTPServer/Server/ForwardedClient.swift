@@ -18,9 +18,9 @@ enum ForwardedClient {
         let members = request.values(of: .xForwardedFor).joined(separator: ",").split(separator: ",")
         var client = peer
         for member in members.reversed().prefix(maxHops) {
-            guard let address = PeerAddress(text: String(member.filter { $0 != " " && $0 != "\t" })) else {
-                return client
-            }
+            let words = member.split { $0 == " " || $0 == "\t" }
+            guard let word = words.first else { continue }
+            guard words.count == 1, let address = PeerAddress(text: String(word)) else { return client }
             client = address
             if !isTrusted(address) { return client }
         }
@@ -35,7 +35,7 @@ extension PeerAddress {
         if unsafe inet_pton(AF_INET, text, &bytes) == 1 {
             self = .v4(bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) })
         } else if unsafe inet_pton(AF_INET6, text, &bytes) == 1 {
-            self = .v6(
+            self = .unmapped(
                 bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) },
                 bytes.suffix(8).reduce(0) { $0 << 8 | UInt64($1) })
         } else {

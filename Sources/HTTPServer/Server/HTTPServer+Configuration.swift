@@ -65,7 +65,7 @@ extension HTTPServer {
         case versionNotSupported
         case tooManyConnections, outOfDescriptors, overload, evicted
         case headerTimeout, bodyTimeout, writeTimeout, requestTimeout
-        case brokenBody
+        case brokenBody, reset
 
         init(_ error: RequestError) {
             self =

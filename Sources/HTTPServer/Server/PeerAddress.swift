@@ -9,7 +9,7 @@ public enum PeerAddress: Sendable, Hashable {
     case unix
     /// An IPv4 address in host byte order.
     case v4(UInt32)
-    /// An IPv6 address as two halves in host byte order.
+    /// An IPv6 address as two halves in host byte order; never one that wraps an IPv4 address.
     case v6(UInt64, UInt64)
 
     /// Reads what accept(2) filled in.
@@ -20,11 +20,16 @@ public enum PeerAddress: Sendable, Hashable {
             case AF_INET:
                 .v4(unsafe UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self)))
             case AF_INET6:
-                .v6(
+                Self.unmapped(
                     unsafe UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)),
                     unsafe UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self)))
             default: .unix
             }
         }
+    }
+
+    /// The IPv4 address that an IPv6 one wraps (RFC 4291 §2.5.5.2), as sockets for both families have it; else itself.
+    static func unmapped(_ high: UInt64, _ low: UInt64) -> PeerAddress {
+        high == 0 && low >> 32 == 0xFFFF ? .v4(UInt32(truncatingIfNeeded: low)) : .v6(high, low)
     }
 }

@@ -37,6 +37,8 @@ struct ClientHints: Sendable {
             default: return nil
             }
         }
+        // No screen has none.
+        guard value > 0 else { return nil }
         return scale > 0 ? value / scale : value
     }
 }

@@ -11,6 +11,8 @@ struct ImageHeads {
     let notModified: HTTPFields
     /// What the bytes are recognised by.
     let validators: Validators
+    /// What of the request the answer depends on; nil when on nothing.
+    let vary: String?
 
     /// Of a whole image.
     init(_ image: ImageResponse, request: ImageRequest, sharing: SharingPolicy) {
@@ -39,7 +41,8 @@ struct ImageHeads {
         date.reserveCapacity(HTTPDate.formattedCount)
         HTTPDate(seconds: record.generationTime).append(to: &date)
         if let value = FieldValue(date) { shared.append(.date, value) }
-        if let vary = sharing.vary(onAccept: request.isNegotiated, onDPR: request.isHinted) {
+        vary = sharing.vary(onAccept: request.isNegotiated, onDPR: request.isHinted)
+        if let vary {
             shared.append(.vary, text: vary)
         }
         if request.isHinted { shared.append(.acceptCH, text: "Sec-CH-DPR") }
@@ -114,7 +117,8 @@ struct ImageHeads {
         let (lifetime, directives) = record.downstream
         var text = directives.contains(.isPrivate) ? "private" : "public"
         if directives.contains(.noStore) { text = "no-store" }
-        if directives.contains(.noCache) { text += ", no-cache" }
+        // What varies by anything is never reused unasked (RFC 9111 §4.1), by those behind us no more than by us.
+        if !directives.isDisjoint(with: [.noCache, .variesOnEverything]) { text += ", no-cache" }
         text += ", max-age="
         text += String(max(0, lifetime))
         if directives.contains(.mustRevalidate) { text += ", must-revalidate" }

@@ -19,7 +19,10 @@ struct ResponseMapping: Sendable {
         switch response.status {
         case .ok, .partialContent: response.prepared = alias.head
         case .notModified: response.prepared = alias.notModifiedHead
-        default: return
+        default:
+            let variant = alias.variant
+            let vary = sharing.vary(onAccept: variant.acceptClass != nil, onDPR: variant.isHinted)
+            return share(&response, with: request, vary: vary)
         }
         sharing.apply(to: &response, for: request)
         let age = entry.record.currentAge(at: now)
@@ -44,7 +47,9 @@ struct ResponseMapping: Sendable {
         switch response.status {
         case .ok, .partialContent: response.fields.append(heads.full)
         case .notModified: response.fields.append(heads.notModified)
-        default: return response
+        default:
+            share(&response, with: request, vary: heads.vary)
+            return response
         }
         sharing.apply(to: &response, for: request)
         let age = image.record.currentAge(at: now)
@@ -130,13 +135,16 @@ struct ResponseMapping: Sendable {
         var response = Self.problem(ProblemDocument(error), context: ExchangeContext(route))
         if let seconds, seconds > 0 { response.fields.set(.cacheControl, text: "max-age=\(seconds)") }
         if let seconds = error.retryAfter { response.fields.append(.retryAfter, text: "\(seconds)") }
-        if let vary = sharing.vary(onAccept: isNegotiated, onDPR: isHinted) {
-            response.fields.append(.vary, text: vary)
-        }
-        response.fields.append(sharing.fields)
-        sharing.apply(to: &response, for: request)
+        share(&response, with: request, vary: sharing.vary(onAccept: isNegotiated, onDPR: isHinted))
         placeholder?.replaceDocument(of: &response)
         return response
+    }
+
+    /// Says of a problem document who may read it, and what of the request it depends on.
+    private func share(_ response: inout HTTPResponse, with request: HTTPRequest, vary: String?) {
+        if let vary { response.fields.append(.vary, text: vary) }
+        response.fields.append(sharing.fields)
+        sharing.apply(to: &response, for: request)
     }
 
     /// A problem document as an answer that nobody stores.

@@ -176,14 +176,18 @@ struct ServerTests {
         configuration.maxConnections = 1
         configuration.reservedConnections = 2
         let server = try TestServer(configuration) { request in
-            guard request.target == "/health" else { return .now(text(request.target)) }
+            guard ["/health", "/slow"].contains(request.target) else { return .now(text(request.target)) }
             return .later(context: 0) {
                 await gate.passage()
                 return text("well")
             }
         }
+        // Somebody who is being served does not give way.
+        let first = try server.client()
+        try first.send(get("/slow"))
+        await gate.arrival()
         try await onThread {
-            let clients = try (0..<3).map { _ in try server.client() }
+            let clients = try [first] + (0..<2).map { _ in try server.client() }
             try clients[1].send(get("/"))
             let refused = try clients[1].answer()
             #expect(refused.status == 503 && refused["Connection"] == "close")
@@ -198,7 +202,6 @@ struct ServerTests {
                 let answer = try client.answer()
                 #expect(answer.status == 200 && answer["Connection"] == "close")
             }
-            try clients[0].send(get("/"))
             #expect(try clients[0].answer()["Connection"] == nil)
             (clients + [second]).forEach { $0.hangUp() }
         }

@@ -114,6 +114,31 @@ struct ConditionTests {
 
 @Suite("Pages of other origins")
 struct SharingTests {
+    @Test(
+        "read why a condition or a range failed, and caches know what that depends on",
+        arguments: ["all", "disk"])
+    func failedConditions(_ tier: String) async throws {
+        let proxy = try await Proxy(settings: "\"http\": {\"cors\": [\"https://a.example\"]}", results: tier)
+        proxy.origin.route("/photo.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "max-age=600")]))
+        let target = proxy.target("/photo.jpg", "transform=resize:40x30&format=auto")
+        _ = try await proxy.get(target)
+        for (field, status) in [("If-Match: \"x\"", 412), ("Range: bytes=999999-", 416)] {
+            let answer = try await proxy.get(target, field, "Origin: https://a.example")
+            #expect(answer.status == status)
+            #expect(answer["Access-Control-Allow-Origin"] == "https://a.example")
+            #expect(answer["Vary"] == "Accept, Origin")
+        }
+    }
+
+    @Test("and caches behind us keep no picture that its origin varies by anything (RFC 9111 §4.1)")
+    func variesOnEverything() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route(
+            "/photo.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "max-age=600"), ("Vary", "*")]))
+        let answer = try await proxy.get(proxy.target("/photo.jpg"))
+        #expect(answer["Cache-Control"]?.contains("no-cache") == true)
+    }
+
     @Test("may read images when they are named, and are told so, on errors too")
     func named() async throws {
         let proxy = try await Proxy(

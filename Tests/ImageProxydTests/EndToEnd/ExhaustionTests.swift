@@ -63,4 +63,25 @@ struct ExhaustionTests {
 
         #expect(statuses.allSatisfy { $0 == 200 }, "\(statuses)")
     }
+
+    @Test("answers health checks while connections that ask for nothing have every descriptor")
+    func silentFlood() async throws {
+        let proxy = try await Proxy()
+        let path = proxy.daemon.socketPath
+        try proxy.daemon.limitDescriptors(aboveOpen: 20)
+
+        let health = try await onThread {
+            // Far more than descriptors, those kept back among them: the checker stands behind them in the backlog.
+            let silent = try (0..<100).map { _ in try RawHTTPClient(unixSocket: path) }
+            let checker = try RawHTTPClient(unixSocket: path)
+            try checker.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+            let answer = try checker.answer()
+            (silent + [checker]).forEach { $0.hangUp() }
+            return answer
+        }
+
+        #expect(health.status == 200)
+        // They did not leave by themselves when their time was over.
+        #expect(try await proxy.metric(#"imageproxyd_http_rejected_total{reason="evicted"}"#) > 0)
+    }
 }

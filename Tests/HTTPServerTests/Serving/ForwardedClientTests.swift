@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+import Testing
+
+@testable import HTTPServer
+
+@Suite("The client behind trusted proxies")
+struct ForwardedClientTests {
+    /// The nearest that is no proxy of 127.0.0.0/8, for a request of one of these.
+    private static func client(_ lines: String..., peer: PeerAddress = .v4(0x7F00_0001)) -> PeerAddress {
+        let text = lines.map { "X-Forwarded-For: \($0)\r\n" }.joined()
+        let request = HeadReading("GET / HTTP/1.1\r\nHost: a\r\n\(text)\r\n").request
+        return ForwardedClient.address(of: request, peer: peer) { address in
+            guard case .v4(let bits) = address else { return false }
+            return bits >> 24 == 0x7F
+        }
+    }
+
+    @Test("is the last address that is no proxy, over all lines; empty members are passed over")
+    func nearest() {
+        let client = PeerAddress.v4(0xC000_0207)
+        #expect(Self.client("192.0.2.7") == client)
+        #expect(Self.client("9.9.9.9, 192.0.2.7,127.0.0.2") == client)
+        #expect(Self.client("9.9.9.9", "192.0.2.7") == client)
+        #expect(Self.client(", ,192.0.2.7 ,\t, 127.0.0.2,") == client)
+        #expect(Self.client("2001:db8::1") == .v6(0x2001_0DB8_0000_0000, 1))
+    }
+
+    @Test("is the proxy that names nobody, or what is no address")
+    func unnamed() {
+        for text in ["", "unknown", "192.0.2.7:80", "192. 0.2.7", "192.0.2.7 192.0.2.7", "[2001:db8::1]"] {
+            #expect(Self.client(text) == .v4(0x7F00_0001), "\(text)")
+        }
+        #expect(Self.client("192.0.2.7", peer: .v4(0x0A00_0001)) == .v4(0x0A00_0001))
+    }
+
+    @Test("has its IPv4 address also where a socket for both families wraps it (RFC 4291 §2.5.5.2)")
+    func wrapped() {
+        #expect(Self.client("192.0.2.7, ::ffff:127.0.0.2") == .v4(0xC000_0207))
+        #expect(Self.client("::ffff:192.0.2.7") == .v4(0xC000_0207))
+        #expect(PeerAddress(text: "::fffe:192.0.2.7") == .v6(0, 0xFFFE_C000_0207))
+
+        var (storage, address) = (sockaddr_storage(), sockaddr_in6())
+        address.sin6_family = sa_family_t(AF_INET6)
+        inet_pton(AF_INET6, "::ffff:192.0.2.7", &address.sin6_addr)
+        withUnsafeMutableBytes(of: &storage) { room in
+            withUnsafeBytes(of: address) { room.copyBytes(from: $0) }
+        }
+        #expect(PeerAddress(storage) == .v4(0xC000_0207))
+    }
+}
