@@ -176,6 +176,7 @@ struct Daemon {
         // From now on, so that nobody is told "reloading" before "ready".
         hangUps.begin()
         let signal = await termination.first()
+        hangUps.cancel()
         logger.notice("\(signal): finishing what is in flight")
         report { () throws(ServiceManager.Failure) in try service.stopping() }
         report { () throws(ServiceManager.Failure) in try service.extendTimeout(by: Self.drainTime * 2) }

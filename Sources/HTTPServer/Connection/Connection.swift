@@ -113,6 +113,11 @@ final class Connection {
         return deadline.kind == .idle || deadline.kind == .header
     }
 
+    /// Since when an idle connection has been waiting, in the clock of `deadline`.
+    var idleSince: UInt64 {
+        deadline.at &- (deadline.kind == .idle ? loop.times.idle : loop.times.header)
+    }
+
     // MARK: - Events
 
     /// The socket has something to read, can be written again, or has ended.

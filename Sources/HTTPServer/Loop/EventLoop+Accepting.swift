@@ -18,15 +18,19 @@ extension EventLoop {
             case .connection(let socket, let peer):
                 if mayBeFreed, configuration.freeDescriptors() {
                     mayBeFreed = false
-                } else {
-                    isShort = true
-                    guard reserve.release() || evictRestricted() else {
-                        close(socket)
-                        return rest(listener)
+                    if let lower = Self.renumbered(socket, below: scarce) {
+                        admit(lower, peer, isRestricted: isShort)
+                        continue
                     }
                 }
-                guard let lower = Self.renumbered(socket, below: scarce) else { return rest(listener) }
-                admit(lower, peer, isRestricted: isShort)
+                isShort = true
+                guard reserve.release() || evictRestricted(),
+                    let lower = Self.renumbered(socket, below: scarce)
+                else {
+                    close(socket)
+                    return rest(listener)
+                }
+                admit(lower, peer, isRestricted: true)
             case .none:
                 if isShort { reserve.refill() }
                 return
@@ -44,13 +48,16 @@ extension EventLoop {
         }
     }
 
-    /// The same socket under a number that has become free; nil, and closed, when there is none that low.
+    /// The same socket under a number that has become free; nil, and as it was, when there is none that low.
     private static func renumbered(_ socket: CInt, below limit: CInt) -> CInt? {
         let lower = linux_duplicate(socket)
+        guard lower >= 0 else { return nil }
+        guard lower < limit else {
+            close(lower)
+            return nil
+        }
         close(socket)
-        guard lower >= limit else { return lower >= 0 ? lower : nil }
-        close(lower)
-        return nil
+        return lower
     }
 
     /// Nothing is left, not even what was kept back, and nobody can be sent away: the backlog waits until some have come
@@ -97,13 +104,13 @@ extension EventLoop {
         return false
     }
 
-    /// At the limit, ends the connection whose time is nearest its end among some that nothing is being made for: one that
-    /// has its answers, has asked for nothing yet, or is slow to ask. No flood of such keeps others out.
+    /// At the limit, ends the connection that has waited longest among some that nothing is being made for: one that has its
+    /// answers, has asked for nothing yet, or is slow to ask. No flood of such keeps others out.
     private func evictIdle() -> Bool {
         var oldest: Connection?
         for _ in 0..<Self.evictionSample {
             guard let connection = connections.next(), connection.isIdle else { continue }
-            if oldest.map({ connection.deadline.at < $0.deadline.at }) ?? true { oldest = connection }
+            if oldest.map({ connection.idleSince < $0.idleSince }) ?? true { oldest = connection }
         }
         guard let oldest else { return false }
         // What it asks for may have come since.

@@ -28,14 +28,23 @@ final class AliasTable: Sendable {
         shardCapacity = max(16, capacity / shardCount)
     }
 
-    /// Hot path: the aliases of a target: none, one for which the target alone decides, or some for different fields.
-    func aliases(of target: UnsafeRawBufferPointer) -> [Alias] {
+    /// What is known of a target.
+    enum Finding {
+        case nothing
+        /// The target alone decides.
+        case alone(Alias)
+        /// Which one, the request's fields decide.
+        case variants([Alias])
+    }
+
+    /// Hot path: looks a target up.
+    func aliases(of target: UnsafeRawBufferPointer) -> Finding {
         let hash = unsafe self.hash(target)
         return box(of: hash).shard.withLock { aliases in
             guard let variants = aliases[hash], let first = variants.first, unsafe first.isFor(target) else {
-                return []
+                return .nothing
             }
-            return variants
+            return first.variant.isAlone ? .alone(first) : .variants(variants)
         }
     }
 

@@ -100,8 +100,8 @@ final class ImageHandler: Sendable {
     private func answersFromMemory(_ request: HTTPRequest, with response: inout HTTPResponse) -> Bool {
         guard !carriesDirectives(request) else { return false }
         let now = clock()
-        let variants = unsafe request.withTarget { unsafe aliases.aliases(of: $0) }
-        guard let alias = choice(of: variants, for: request),
+        let finding = unsafe request.withTarget { unsafe aliases.aliases(of: $0) }
+        guard let alias = choice(of: finding, for: request),
             let cached = pipeline.cachedEntry(for: alias.key, at: now),
             cached.entry.id == alias.entry, now < alias.expires
         else { return false }
@@ -113,14 +113,17 @@ final class ImageHandler: Sendable {
     }
 
     /// Hot path: the alias whose fields are the request's; they are read only where they count.
-    private func choice(of variants: [Alias], for request: HTTPRequest) -> Alias? {
-        guard let first = variants.first else { return nil }
-        if first.variant.isAlone { return first }
-        let accept = acceptClass(of: request)
-        for alias in variants where alias.variant.fits(accept: accept) {
-            if !alias.variant.isHinted || alias.variant.dpr == hints.dpr(of: request) { return alias }
+    private func choice(of finding: AliasTable.Finding, for request: HTTPRequest) -> Alias? {
+        switch finding {
+        case .nothing: return nil
+        case .alone(let alias): return alias
+        case .variants(let variants):
+            let accept = acceptClass(of: request)
+            return variants.first { alias in
+                alias.variant.fits(accept: accept)
+                    && (!alias.variant.isHinted || alias.variant.dpr == hints.dpr(of: request))
+            }
         }
-        return nil
     }
 
     /// Hot path: whether the client asks something of the cache, and is trusted with that.

@@ -15,7 +15,7 @@ struct ResponseMapping: Sendable {
         with response: inout HTTPResponse
     ) {
         let entry = cached.entry
-        answer(request, HTTPBody(entry.body), alias.validators, at: now, with: &response)
+        answer(request, entry.body, alias.validators, at: now, with: &response)
         switch response.status {
         case .ok, .partialContent: response.prepared = alias.head
         case .notModified: response.prepared = alias.notModifiedHead
@@ -43,7 +43,7 @@ struct ResponseMapping: Sendable {
         _ image: ImageResponse, _ heads: ImageHeads, request: HTTPRequest, at now: Int64
     ) -> HTTPResponse {
         var response = HTTPResponse(status: .ok)
-        answer(request, HTTPBody(image.body), heads.validators, at: now, with: &response)
+        answer(request, image.body, heads.validators, at: now, with: &response)
         switch response.status {
         case .ok, .partialContent: response.fields.append(heads.full)
         case .notModified: response.fields.append(heads.notModified)
@@ -89,7 +89,7 @@ struct ResponseMapping: Sendable {
 
     /// Hot path: status, body and range of the answer to a request for this body, by its conditions (RFC 9110 §13.2.2).
     private func answer(
-        _ request: HTTPRequest, _ body: HTTPBody, _ validators: Validators, at now: Int64,
+        _ request: HTTPRequest, _ stored: StoredBody, _ validators: Validators, at now: Int64,
         with response: inout HTTPResponse
     ) {
         switch validators.evaluate(request, at: now) {
@@ -101,6 +101,7 @@ struct ResponseMapping: Sendable {
             return
         case .proceed: break
         }
+        let body = HTTPBody(stored)
         let length = Int64(body.count)
         switch validators.selection(of: length, for: request, at: now) {
         // Several parts at once are no use for an image: who asks for them gets it whole, as RFC 9110 §14.2 allows.

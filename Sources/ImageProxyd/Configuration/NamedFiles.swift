@@ -2,7 +2,7 @@
 
 import ProxyCore
 
-/// What lies in the files that the settings name: secrets and pictures. Read once, at the start.
+/// What lies in the files that the settings name: secrets and pictures. Read at the start, and at each reload.
 struct NamedFiles: Sendable {
     /// Who must sign, and with which keys.
     let signatures: SignaturePolicy

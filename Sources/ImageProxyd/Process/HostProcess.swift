@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
-// Safe because the one global used, `environ`, is read at start only, while nobody changes it.
+// Safe because the one global used, `environ`, is read at the start and at reloads, and nobody changes it.
 @unsafe @preconcurrency import Glibc
 import ProxyCore
 
@@ -13,7 +13,7 @@ enum HostProcess {
         let description: String
     }
 
-    /// The environment; read at start, before other threads might change it.
+    /// The environment, which nothing in this process changes.
     static var environment: [String: String] {
         var variables: [String: String] = [:]
         var entry = unsafe environ

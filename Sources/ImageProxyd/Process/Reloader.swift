@@ -48,6 +48,9 @@ final class Reloader: Sendable {
     private func apply() throws -> ReloadPlan {
         let (read, files) = try source.read()
         let plan = ReloadPlan(running: running.withLock { $0 }, read: read)
+        // What was read is right in itself; what runs from now on is a mixture of it and of what needs a restart.
+        let issues = plan.next.problems()
+        guard issues.isEmpty else { throw ConfigurationError(issues: issues) }
         let addresses = try plan.next.listen.map { try HTTPServer.Address(parsing: $0) }
         try OpenProxyCheck.refuse(plan.next, listeningOn: addresses)
         let site = try machinery.site(plan.next, files, succeeding: live.current)

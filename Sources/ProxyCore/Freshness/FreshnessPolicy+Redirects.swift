@@ -6,8 +6,10 @@ extension FreshnessPolicy {
     /// The stored picture answers for the URL that was asked for, so the redirect is reused with it (RFC 9111 §4). Its
     /// own words count: what forbids or limits its reuse. One that says nothing changes nothing, though RFC 9110 §15.4
     /// lets only permanent ones be reused by default: else each picture behind a plain 302 were asked for every time.
-    func narrow(_ verdict: inout Verdict, by redirect: OriginHead, isAuthorized: Bool) {
-        let redirect = targeted(redirect)?.head ?? redirect
+    func narrow(
+        _ verdict: inout Verdict, by redirect: OriginHead, isAuthorized: Bool, forUs: Bool = true
+    ) {
+        let redirect = forUs ? targeted(redirect)?.head ?? redirect : redirect
         let control = CacheControl(redirect.values(of: "cache-control"))
         let own = directives(redirect, control, isAuthorized: isAuthorized)
         verdict.directives.formUnion(own.subtracting(.immutable))

@@ -94,7 +94,8 @@ extension SourceRecord {
         guard numbers.count == 2, let lifetime = Int64(numbers[0]), let bits = UInt32(numbers[1]) else {
             return (0, .noStore)
         }
-        return (lifetime, Directives(rawValue: bits).union(directives.intersection(.purged)))
+        // What is for one client alone here is so for all others, too: we may have said so, whatever the origin did.
+        return (lifetime, Directives(rawValue: bits).union(directives.intersection([.purged, .isPrivate])))
     }
 
     /// Whether what is told to others differs from what holds here.

@@ -50,15 +50,14 @@ public struct FreshnessPolicy: Sendable, Hashable {
     public func verdict(
         on head: OriginHead, after redirects: [OriginHead] = [], isAuthorized: Bool = false
     ) -> Verdict {
-        var verdict = verdict(onFinal: head, isAuthorized: isAuthorized)
-        for redirect in redirects { narrow(&verdict, by: redirect, isAuthorized: isAuthorized) }
-        return verdict
-    }
-
-    private func verdict(onFinal head: OriginHead, isAuthorized: Bool) -> Verdict {
-        let untargeted = verdict(reading: head, isAuthorized: isAuthorized)
-        guard let targeted = targeted(head) else { return untargeted }
+        var untargeted = verdict(reading: head, isAuthorized: isAuthorized)
+        let targeted = targeted(head)
+        for redirect in redirects {
+            narrow(&untargeted, by: redirect, isAuthorized: isAuthorized, forUs: targeted == nil)
+        }
+        guard let targeted else { return untargeted }
         var verdict = verdict(reading: targeted.head, isAuthorized: isAuthorized)
+        for redirect in redirects { narrow(&verdict, by: redirect, isAuthorized: isAuthorized) }
         let kept = [
             "\(targeted.name): \(targeted.value)", untargeted.reuseFields,
             "\(SourceRecord.untargetedMark)\(untargeted.freshnessLifetime) \(untargeted.directives.rawValue)",

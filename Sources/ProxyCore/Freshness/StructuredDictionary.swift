@@ -19,7 +19,11 @@ struct StructuredDictionary {
     /// In the order of the keys' first mention; of a key that is there twice the last value holds.
     private(set) var members: [(key: String, value: Value)] = []
 
+    private var places: [String: Int] = [:]
     private var rest: ArraySlice<UInt8>
+
+    /// Every reader takes as many (RFC 9651 §3.2), and this one no more.
+    private static let mostMembers = 1_024
 
     private struct Fault: Error {}
 
@@ -41,13 +45,22 @@ struct StructuredDictionary {
             let key = try key()
             let value = take(UInt8(ascii: "=")) ? try member() : .boolean(true)
             try parameters()
-            members.removeAll { $0.key == key }
-            members.append((key, value))
+            try put(key, value)
             skipBlanks()
             guard !rest.isEmpty else { return }
             guard take(UInt8(ascii: ",")) else { throw Fault() }
             skipBlanks()
             guard !rest.isEmpty else { throw Fault() }
+        }
+    }
+
+    private mutating func put(_ key: String, _ value: Value) throws(Fault) {
+        if let place = places[key] {
+            members[place].value = value
+        } else {
+            guard members.count < Self.mostMembers else { throw Fault() }
+            places[key] = members.count
+            members.append((key, value))
         }
     }
 

@@ -217,7 +217,8 @@ public final class ImagePipeline: Sendable {
     private func hit(
         _ entry: MemoryEntry?, for request: ImageRequest, asking client: RequestDirectives
     ) -> ImageResponse? {
-        guard let entry else { return nil }
+        // What may be passed on as it is can have changed since it was stored.
+        guard let entry, request.plan != nil || mayPass(entry.description.format) else { return nil }
         switch freshness.reuse(of: entry.record, at: clock(), for: client) {
         case .fresh: return ImageResponse(hit: entry, provenance: entry.isOnDisk ? .disk : .memory)
         case .whileRevalidating:

@@ -34,6 +34,17 @@ struct ReloadPlanTests {
         #expect(plan.next.security.sources == ["https://a.example/*"])
     }
 
+    @Test("a mixture that would let anybody into a public admin listener is a problem, though both settings are right")
+    func mixture() {
+        var running = ProxyConfiguration()
+        running.admin.listen = ["0.0.0.0:8081"]
+        running.admin.token = "/etc/imageproxyd/token"
+        let plan = ReloadPlan(running: running, read: ProxyConfiguration())
+
+        #expect(running.problems().isEmpty && ProxyConfiguration().problems().isEmpty)
+        #expect(plan.next.problems().map(\.path) == ["admin.listen"])
+    }
+
     @Test("what needs a restart stays as it runs")
     func waiting() {
         let plan = plan {

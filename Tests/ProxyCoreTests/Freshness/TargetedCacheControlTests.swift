@@ -117,6 +117,28 @@ struct TargetedCacheControlTests {
         #expect(RecordSnapshot(of: short, epoch: 1) == nil && RecordSnapshot(of: plain, epoch: 1) != nil)
     }
 
+    @Test("opens to others neither what is one client's nor what a redirect forbids them")
+    func withheld() {
+        let fields = [("cache-control", "max-age=3600"), ("cdn-cache-control", "no-store")]
+        var own = record(fields)
+        own.directives.insert(.isPrivate)
+        #expect(own.downstream.directives.contains(.isPrivate))
+
+        let behind = policy().record(
+            key: CacheKey(canonicalText: "x"), keyText: "x", contentHash: ContentHash(of: [1]), byteCount: 1,
+            format: .png, head: head([("cache-control", "max-age=3600"), ("cdn-cache-control", "max-age=60")]),
+            after: [head([("cache-control", "private, no-store")], status: 302)])
+        #expect(behind.downstream.directives.isSuperset(of: [.isPrivate, .noStore]))
+    }
+
+    @Test("has a bound on its members, and the last value of a key in its first place")
+    func members() throws {
+        let many = (0..<1_024).map { "k\($0)" }
+        let whole = try #require(StructuredDictionary([(many + ["k0=5"]).joined(separator: ", ")]))
+        #expect(whole.members.count == 1_024 && whole.members[0].value == .integer(5))
+        #expect(StructuredDictionary([(many + ["more"]).joined(separator: ", ")]) == nil)
+    }
+
     @Test("stays in force after a 304 without it, and gives way to a 304 with another (RFC 9111 §3.2)")
     func revalidated() {
         let stored = record([("cache-control", "max-age=5"), ("cdn-cache-control", "max-age=600")])

@@ -182,6 +182,16 @@ struct AnimatedPNGTests {
         #expect(String(decoding: owned.bytes, as: UTF8.self).contains("Lovelace"))
     }
 
+    @Test("An animation says whose it is, too, in EXIF and in text")
+    func animationsOwner() async throws {
+        let block = ExifBlock(artist: "Ada", copyright: "Lovelace")
+        let text = Self.chunk("tEXt", Array("Copyright\0Babbage".utf8))
+        for (extra, owner) in [(Self.chunk("eXIf", block.bytes), "Lovelace"), (text, "Babbage")] {
+            let owned = try await rendered(Self.file(Self.three, extra: extra), "", as: .explicit(.webp))
+            #expect(String(decoding: owned.bytes, as: UTF8.self).contains(owner))
+        }
+    }
+
     /// A structure with nothing but an orientation.
     private static func orientation(_ value: UInt8) -> [UInt8] {
         Array("MM".utf8) + [0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, value, 0, 0, 0, 0, 0, 0]

@@ -55,16 +55,25 @@ enum VipsCoder {
         _ source: borrowing VipsSource, as format: ImageFormat, frames: FrameSelection, shrink: LoadShrink
     ) throws(ImagingError) -> VipsImage {
         if let animation = source.pngAnimation, frames != .primary || !animation.beginsWithPicture {
-            return try PNGCanvas.image(of: animation, frames: animation.range(of: frames), from: source)
+            let drawn = try PNGCanvas.image(of: animation, frames: animation.range(of: frames), from: source)
+            drawn.takeDescriptions(of: try loaded(source, format, .primary, shrink))
+            if let exif = source.pngExif { drawn.set("exif-data", to: exif) }
+            return drawn
         }
-        let (page, count) = pages(frames)
-        let made = unsafe loader(source.raw, format, page, count, shrink)
-        let image = try unsafe VipsImage(adopting: made, isSequential: true)
+        let image = try loaded(source, format, frames, shrink)
         guard let exif = source.pngExif, image.blob("exif-data") == nil else { return image }
         // libvips 8.14 does not read this chunk.
         let own = try image.duplicate()
         own.set("exif-data", to: exif)
         return own
+    }
+
+    private static func loaded(
+        _ source: borrowing VipsSource, _ format: ImageFormat, _ frames: FrameSelection, _ shrink: LoadShrink
+    ) throws(ImagingError) -> VipsImage {
+        let (page, count) = pages(frames)
+        let made = unsafe loader(source.raw, format, page, count, shrink)
+        return try unsafe VipsImage(adopting: made, isSequential: true)
     }
 
     /// libvips' first page and number of pages; -1 pages means all, a page of -1 the primary one.

@@ -73,6 +73,16 @@ extension VipsImage {
         return unsafe Array(UnsafeRawBufferPointer(start: bytes, count: length))
     }
 
+    /// Takes over what another picture of the same file says of itself; not to be shared, as after `duplicate`.
+    borrowing func takeDescriptions(of other: borrowing VipsImage) {
+        for name in other.fieldNames where name.hasPrefix(Self.pngComment) {
+            if let text = other.text(name) { set(name, to: text) }
+        }
+        for name in ["exif-data", "xmp-data"] {
+            if let bytes = other.blob(name) { set(name, to: bytes) }
+        }
+    }
+
     private func text(_ name: String) -> String? {
         unsafe shim_string_field(raw, name).map { unsafe String(cString: $0) }
     }
