@@ -34,7 +34,9 @@ struct ReloadPlanTests {
         #expect(plan.next.security.sources == ["https://a.example/*"])
     }
 
-    @Test("a mixture that would let anybody into a public admin listener is a problem, though both settings are right")
+    @Test(
+        "a mixture that would let anybody into a public admin listener is a problem, though both settings are right"
+    )
     func mixture() {
         var running = ProxyConfiguration()
         running.admin.listen = ["0.0.0.0:8081"]

@@ -126,7 +126,8 @@ struct TargetedCacheControlTests {
 
         let behind = policy().record(
             key: CacheKey(canonicalText: "x"), keyText: "x", contentHash: ContentHash(of: [1]), byteCount: 1,
-            format: .png, head: head([("cache-control", "max-age=3600"), ("cdn-cache-control", "max-age=60")]),
+            format: .png,
+            head: head([("cache-control", "max-age=3600"), ("cdn-cache-control", "max-age=60")]),
             after: [head([("cache-control", "private, no-store")], status: 302)])
         #expect(behind.downstream.directives.isSuperset(of: [.isPrivate, .noStore]))
     }
