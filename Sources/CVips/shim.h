@@ -394,10 +394,11 @@ static inline VipsImage *shim_weighted_sum(VipsImage *first, double one, VipsIma
     return out;
 }
 
-// Replaces each sample by the table's value for it: 256 × `bands` values, the bands of one index beside each other.
-static inline VipsImage *shim_look_up(VipsImage *in, const void *table, int bands) {
-    VipsImage *values =
-        vips_image_new_from_memory_copy(table, (size_t)bands * 256, 256, 1, bands, VIPS_FORMAT_UCHAR);
+// Replaces each sample by the table's value for it: `count` × `bands` values, the bands of one index beside each other.
+static inline VipsImage *shim_look_up_wide(
+    VipsImage *in, const void *table, int count, int bands, VipsBandFormat format) {
+    size_t length = (size_t)bands * count * vips_format_sizeof(format);
+    VipsImage *values = vips_image_new_from_memory_copy(table, length, count, 1, bands, format);
     if (!values) return NULL;
     // The result takes its colour space from the table.
     values->Type = in->Type;
@@ -407,17 +408,9 @@ static inline VipsImage *shim_look_up(VipsImage *in, const void *table, int band
     return out;
 }
 
-// The same for tables of `count` entries of 8 or 16 bits.
-static inline VipsImage *shim_look_up_wide(
-    VipsImage *in, const void *table, int count, int bands, VipsBandFormat format) {
-    size_t length = (size_t)bands * count * vips_format_sizeof(format);
-    VipsImage *values = vips_image_new_from_memory_copy(table, length, count, 1, bands, format);
-    if (!values) return NULL;
-    values->Type = in->Type;
-    VipsImage *out = NULL;
-    vips_maplut(in, &out, values, NULL);
-    g_object_unref(values);
-    return out;
+// The same for tables of 256 entries of 8 bits.
+static inline VipsImage *shim_look_up(VipsImage *in, const void *table, int bands) {
+    return shim_look_up_wide(in, table, 256, bands, VIPS_FORMAT_UCHAR);
 }
 
 // Multiplies colours by alpha, whose full value is `full`, into fractions.
