@@ -165,7 +165,6 @@ struct Daemon {
         defer { hangUps.cancel() }
         try await startWorkers()
         let addresses = try configuration.listen.map { try HTTPServer.Address(parsing: $0) }
-        try OpenProxyCheck.refuse(configuration, listeningOn: addresses)
         for address in addresses {
             let bound = try listen(on: address)
             logger.notice("listening on \(bound)")

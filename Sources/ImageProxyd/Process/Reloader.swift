@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-internal import HTTPServer
 internal import Logging
 internal import ProxyCore
 import Synchronization
@@ -51,8 +50,6 @@ final class Reloader: Sendable {
         // What was read is right in itself; what runs from now on is a mixture of it and of what needs a restart.
         let issues = plan.next.problems()
         guard issues.isEmpty else { throw ConfigurationError(issues: issues) }
-        let addresses = try plan.next.listen.map { try HTTPServer.Address(parsing: $0) }
-        try OpenProxyCheck.refuse(plan.next, listeningOn: addresses)
         let site = try machinery.site(plan.next, files, succeeding: live.current)
         try machinery.adopt(plan.next)
         // Nothing that can fail comes behind this line.
