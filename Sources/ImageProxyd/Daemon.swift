@@ -171,14 +171,17 @@ struct Daemon {
         }
         try server.start()
         try startAdmin()
-        report { () throws(ServiceManager.Failure) in try service.ready(status: "serving") }
+        service.report(to: logger) { () throws(ServiceManager.Failure) in try service.ready(status: "serving")
+        }
         // From now on, so that nobody is told "reloading" before "ready".
         hangUps.begin()
         let signal = await termination.first()
         hangUps.cancel()
         logger.notice("\(signal): finishing what is in flight")
-        report { () throws(ServiceManager.Failure) in try service.stopping() }
-        report { () throws(ServiceManager.Failure) in try service.extendTimeout(by: Self.drainTime * 2) }
+        service.report(to: logger) { () throws(ServiceManager.Failure) in try service.stopping() }
+        service.report(to: logger) { () throws(ServiceManager.Failure) in
+            try service.extendTimeout(by: Self.drainTime * 2)
+        }
         await takeDown()
     }
 
@@ -221,15 +224,6 @@ struct Daemon {
             return try (server ?? self.server).listen(on: [address]).map(\.description).joined()
         } catch {
             throw StartError(description: "can't listen on \(address): \(error)")
-        }
-    }
-
-    /// Systemd may be absent or deaf; the daemon serves all the same, and says so.
-    private func report(_ notify: () throws(ServiceManager.Failure) -> Bool) {
-        do throws(ServiceManager.Failure) {
-            _ = try notify()
-        } catch {
-            logger.error("the service manager was not told: \(error)")
         }
     }
 

@@ -31,7 +31,7 @@ final class Reloader: Sendable {
 
     /// Reads, checks and swaps; tells the log and the service manager how that went.
     func reload() {
-        tell { () throws(ServiceManager.Failure) in
+        service.report(to: logger) { () throws(ServiceManager.Failure) in
             try service.reloading(monotonicMicroseconds: Self.microseconds)
         }
         var status = "serving"
@@ -41,7 +41,7 @@ final class Reloader: Sendable {
             logger.error("reload refused, the settings stay as they were: \(error)")
             status = "serving; reload refused: \(error)"
         }
-        tell { () throws(ServiceManager.Failure) in try service.ready(status: status) }
+        service.report(to: logger) { () throws(ServiceManager.Failure) in try service.ready(status: status) }
     }
 
     private func apply() throws -> ReloadPlan {
@@ -63,14 +63,6 @@ final class Reloader: Sendable {
         logger.notice("reloaded: \(changes); keys, credentials and pictures were read again")
         guard !plan.waiting.isEmpty else { return }
         logger.warning("these need a restart: \(plan.waiting.joined(separator: ", "))")
-    }
-
-    private func tell(_ notify: () throws(ServiceManager.Failure) -> Bool) {
-        do throws(ServiceManager.Failure) {
-            _ = try notify()
-        } catch {
-            logger.error("the service manager was not told: \(error)")
-        }
     }
 
     private static var microseconds: UInt64 {
