@@ -5,6 +5,7 @@
 #define IMAGEPROXYD_CLINUX_SHIM_H
 
 // _GNU_SOURCE stays undefined: it renames a member of fd_set, and clang refuses the second definition beside Glibc's module.
+#include <asm/ioctls.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -128,6 +129,16 @@ static inline void linux_bound_heap(int arenas, int large_bytes) {
 }
 
 // flock(2), whose name Swift gives to the structure.
+// <sys/ioctl.h> would take struct timespec out of Glibc's module.
+extern int ioctl(int fd, unsigned long request, ...);
+
+// Bytes that a socket has taken and its peer's host has not acknowledged (SIOCOUTQ); on a unix socket, not read; negative
+// on failure.
+static inline int linux_unacknowledged(int fd) {
+    int count = 0;
+    return ioctl(fd, TIOCOUTQ, &count) == 0 ? count : -1;
+}
+
 static inline int linux_flock(int fd, int operation) {
     return flock(fd, operation);
 }

@@ -159,10 +159,12 @@ extension Connection {
         return count
     }
 
-    /// The client will send no more: what is on its way still leaves, what waits for a task or an origin is given up.
+    /// The client will send no more: what is on its way still leaves, what waits for a task or an origin is given up unless
+    /// the client may still listen.
     private func finishInput() {
         switch phase {
-        case .awaitingAnswer, .streaming: return cut()
+        case .awaitingAnswer(let awaited): return probe(awaited.head)
+        case .streaming: return isProbed ? () : cut()
         case .readingHead, .readingContent, .closing, .closed: break
         }
         // What came in before the end is still answered, once the client has taken what it asked for earlier.
@@ -173,6 +175,23 @@ extension Connection {
             phase = .closing
             if pending.isEmpty { close() }
         }
+    }
+}
+
+extension Connection {
+    /// Finds out whether a client that has ended its side still listens (half-closed) or has left.
+    ///
+    /// TCP tells the two apart only when something is sent: the host of who has left answers with a reset. So one that
+    /// waits for its answer is sent an interim response, which every client of HTTP/1.1 skips (RFC 9110 §15.2). To a client
+    /// of HTTP/1.0 none may be sent: it has left.
+    private func probe(_ head: AnsweredHead) {
+        guard !isProbed else { return }
+        guard !head.isHTTP10 else { return cut() }
+        isProbed = true
+        // What is still on its way does the same.
+        guard pending.isEmpty else { return }
+        loop.outbox.appendHead { ResponseEncoder.append("HTTP/1.1 100 Continue\r\n\r\n", to: &$0) }
+        flush()
     }
 }
 

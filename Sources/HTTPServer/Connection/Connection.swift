@@ -58,8 +58,8 @@ final class Connection {
     var deadline: (kind: Deadline, at: UInt64)
     /// What the socket has not taken yet; empty unless the client is slow.
     var pending = Outbox()
-    /// When the client must have taken something of what is pending.
-    private var writeDeadline: UInt64 = 0
+    /// When the client must have taken enough of what is pending, and what it had taken when that was set.
+    private var writeDeadline: (at: UInt64, taken: Int) = (0, 0)
 
     var parser: RequestParser
     /// Bytes received and not consumed.
@@ -69,6 +69,8 @@ final class Connection {
     var endOfInput = false
     /// Whether the client has said that it sends no more; what it sent before may still be unread.
     var peerHasFinished = false
+    /// Whether a client that sends no more was asked whether it still listens.
+    var isProbed = false
     var hasServed = false
     /// Whether the last answer ends where the connection does.
     var endsByClose = false
@@ -123,7 +125,8 @@ final class Connection {
     /// The socket has something to read, can be written again, or has ended.
     func handle(_ events: UInt32) {
         if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 {
-            if events & EPOLLERR.rawValue != 0 { loop.reject(.reset) }
+            // One that had said its last word may leave as it likes.
+            if events & EPOLLERR.rawValue != 0, !isProbed { loop.reject(.reset) }
             return cut()
         }
         if events & EPOLLOUT.rawValue != 0, !pending.isEmpty { settle() }
@@ -143,9 +146,12 @@ final class Connection {
 
     /// Ends the connection if its deadline has passed.
     func checkDeadline(at now: UInt64) {
-        if !pending.isEmpty, now >= writeDeadline {
-            loop.reject(.writeTimeout)
-            return cut()
+        if !pending.isEmpty, now >= writeDeadline.at {
+            guard taken - writeDeadline.taken >= loop.times.leastTaken else {
+                loop.reject(.writeTimeout)
+                return cut()
+            }
+            writeDeadline = (now + loop.times.write, taken)
         }
         guard now >= deadline.at else { return }
         switch (deadline.kind, phase) {
@@ -189,11 +195,11 @@ final class Connection {
     func flush() {
         var pieces = 0
         while !isClosed {
-            let (wasBlocked, before) = (!pending.isEmpty, pending.bytesSent)
+            let wasBlocked = !pending.isEmpty
             switch send() {
             case .failed: return cut()
             case .blocked:
-                if !wasBlocked || pending.bytesSent > before { writeDeadline = loop.now + loop.times.write }
+                if !wasBlocked { writeDeadline = (loop.now + loop.times.write, taken) }
                 return
             case .done:
                 if wasBlocked { restartClock() }
@@ -202,6 +208,12 @@ final class Connection {
                 pieces += 1
             }
         }
+    }
+
+    /// Bytes of what is pending that have reached the client's host: what a socket accepts says little of a slow client,
+    /// since it takes much at a time, and seldom.
+    private var taken: Int {
+        pending.bytesSent - Int(max(0, linux_unacknowledged(socket)))
     }
 
     /// The client has taken all that it was behind with: the time for what it sends next begins now.

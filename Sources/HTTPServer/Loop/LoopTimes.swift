@@ -6,6 +6,8 @@ struct LoopTimes {
     let idle: UInt64
     let body: UInt64
     let write: UInt64
+    /// Bytes that a client has to take within `write`.
+    let leastTaken: Int
     let request: UInt64
     /// How long a connection is kept after its last answer, so that the client gets all of it.
     let linger: UInt64
@@ -15,6 +17,8 @@ struct LoopTimes {
         idle = Self.nanoseconds(configuration.idleTimeout)
         body = Self.nanoseconds(configuration.bodyTimeout)
         write = Self.nanoseconds(configuration.writeTimeout)
+        let rate = Double(max(0, configuration.minSendRate))
+        leastTaken = max(1, Int(min(rate * Double(write) / 1e9, Double(Int32.max))))
         linger = Self.nanoseconds(configuration.closeTimeout)
         request = Self.nanoseconds(configuration.requestTimeout)
     }

@@ -17,8 +17,12 @@ extension HTTPServer {
         public var idleTimeout = Duration.seconds(75)
         /// From a head's end to its content's; beyond it 408.
         public var bodyTimeout = Duration.seconds(30)
-        /// An answer that makes no progress; beyond it the connection is cut.
+        /// An answer that waits for its client; after each such time the connection is cut unless the client has taken
+        /// `minSendRate`.
         public var writeTimeout = Duration.seconds(60)
+        /// Bytes a second that a client takes at least, averaged over each `writeTimeout` in which its answer waits for
+        /// it; with 0 a single byte is enough.
+        public var minSendRate = 256
         /// The client's end behind the last answer, and the first head of a connection beyond `maxConnections`; beyond it
         /// closed.
         public var closeTimeout = Duration.seconds(2)

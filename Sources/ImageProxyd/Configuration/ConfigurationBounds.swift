@@ -109,6 +109,7 @@ extension HTTPSection {
         check.require("http.idleTimeout", idleTimeout, in: time)
         check.require("http.bodyTimeout", bodyTimeout, in: time)
         check.require("http.writeTimeout", writeTimeout, in: time)
+        check.require("http.minSendRate", minSendRate, in: ByteCount(0)...(.mebibytes(1)))
         check.require("http.requestTimeout", requestTimeout, in: time)
         check.require("http.maxHeaderBytes", maxHeaderBytes, in: .kibibytes(1)...(.mebibytes(1)))
         check.require("http.maxTargetBytes", maxTargetBytes, in: ByteCount(256)...(.mebibytes(1)))

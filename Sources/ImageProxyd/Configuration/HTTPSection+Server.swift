@@ -13,6 +13,7 @@ extension HTTPSection {
         server.idleTimeout = idleTimeout.duration
         server.bodyTimeout = bodyTimeout.duration
         server.writeTimeout = writeTimeout.duration
+        server.minSendRate = minSendRate.bytes
         server.requestTimeout = requestTimeout.duration
         server.maxHeaderBytes = maxHeaderBytes.bytes
         server.maxTargetBytes = maxTargetBytes.bytes

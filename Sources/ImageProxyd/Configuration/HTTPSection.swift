@@ -14,8 +14,10 @@ struct HTTPSection: Sendable, Hashable, Codable {
     var idleTimeout: TimeSpan = .seconds(75)
     /// From the end of a request's head to the end of its body. Default 30s; beyond it 408.
     var bodyTimeout: TimeSpan = .seconds(30)
-    /// Longest time in which a client takes no byte of its answer. Default 60s; beyond it the connection is cut.
+    /// Time in which a client that is behind has to take `minSendRate`. Default 60s; else the connection is cut.
     var writeTimeout: TimeSpan = .seconds(60)
+    /// Bytes a second that a client has to take on average within each `writeTimeout`. Default 256B; 0 is satisfied by any.
+    var minSendRate = ByteCount(256)
     /// From the request to its answer's first byte. Default 60s; beyond it the work is cancelled and the answer is 503.
     var requestTimeout: TimeSpan = .seconds(60)
     /// Most bytes of a request's header fields. Default 16KiB; beyond it 431.

@@ -10,7 +10,7 @@ import Testing
 @Suite("Clients that leave")
 struct LeavingClientTests {
     enum Departure: CaseIterable {
-        case reset, closed, halfClosed
+        case reset, closed, closedAsHTTP10
     }
 
     @Test(
@@ -30,13 +30,12 @@ struct LeavingClientTests {
             }
         }
         let client = try server.networkClient()
-        try client.send(get("/"))
+        try client.send(departure == .closedAsHTTP10 ? "GET / HTTP/1.0\r\n\r\n" : get("/"))
         await started.passage()
 
         switch departure {
         case .reset: client.reset()
-        case .closed: client.hangUp()
-        case .halfClosed: client.finishSending()
+        case .closed, .closedAsHTTP10: client.hangUp()
         }
 
         await cancelled.passage()
@@ -44,8 +43,39 @@ struct LeavingClientTests {
         #expect(exchange.status.code == 499)
         #expect(exchange.context == 7)
         #expect(exchange.wasCut)
+        #expect(server.server.counts.rejected == (departure == .reset ? [.reset: 1] : [:]))
         await server.emptiness()
-        if departure == .halfClosed { client.hangUp() }
+    }
+
+    @Test(
+        "A client that has ended its side and still listens gets the answer it waits for (RFC 9110 §15.2)",
+        arguments: ["whole", "in pieces"])
+    func halfClosed(answer: String) async throws {
+        let (started, release) = (Gate(), Gate())
+        let server = try TestServer { _ in
+            .later(context: 7) {
+                started.open()
+                await release.passage()
+                return answer == "whole" ? text("late") : TestBody(.text("late"), .end).answer()
+            }
+        }
+        let client = try server.networkClient()
+        try client.send(get("/"))
+        await started.passage()
+        client.finishSending()
+
+        let received = try await onThread {
+            #expect(try client.head().status == 100)
+            release.open()
+            return String(decoding: try client.receiveAll(), as: UTF8.self)
+        }
+
+        #expect(received.contains("late"))
+        #expect(answer == "whole" || received.hasSuffix("0\r\n\r\n"))
+        let exchange = try #require(await server.exchanges.wait { !$0.isEmpty }.first)
+        #expect(exchange.status.code == 200 && !exchange.wasCut)
+        await server.emptiness()
+        client.hangUp()
     }
 
     @Test(

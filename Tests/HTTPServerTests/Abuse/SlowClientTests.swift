@@ -101,10 +101,31 @@ struct SlowClientTests {
         slow.hangUp()
     }
 
+    @Test("A client that takes its answer more slowly than the lowest rate is cut, however steadily it takes")
+    func tricklingReader() async throws {
+        var configuration = HTTPServer.Configuration.patient
+        configuration.writeTimeout = .milliseconds(100)
+        // Nobody takes as much a byte at a time.
+        configuration.minSendRate = 1 << 30
+        let server = try TestServer(configuration) { _ in
+            var response = HTTPResponse(status: .ok)
+            response.body = .bytes(Self.large)
+            return .now(response)
+        }
+        try await onThread {
+            let client = try server.networkClient()
+            try client.send(get("/"))
+            while server.rejections(.writeTimeout) == 0 { _ = try client.bytes(1) }
+            client.hangUp()
+        }
+        let exchange = try #require(await server.exchanges.wait { !$0.isEmpty }.first)
+        #expect(exchange.wasCut)
+    }
+
     @Test("What a slow client took in the end no longer counts against the answer it waits for next")
     func writeTimeoutEnds() async throws {
         var configuration = HTTPServer.Configuration.patient
-        configuration.writeTimeout = .milliseconds(500)
+        configuration.writeTimeout = .seconds(1)
         let gate = Gate()
         let server = try TestServer(configuration) { request in
             guard request.target == "/large" else {
@@ -122,7 +143,7 @@ struct SlowClientTests {
             try client.send(get("/large") + get("/later"))
             #expect(try client.answer().body.count == Self.large.count)
             // Nothing to take any more: only the deadline of the task counts. Longer than the write timeout and a tick.
-            #expect(client.isQuiet(forMilliseconds: 1_100))
+            #expect(client.isQuiet(forMilliseconds: 1_600))
             gate.open()
             #expect(try client.answer().text == "late")
             client.hangUp()
