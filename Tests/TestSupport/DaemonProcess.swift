@@ -153,7 +153,7 @@ public final class DaemonProcess: Sendable {
     private func receiveNotification() throws -> String {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         let count = recv(notifySocket, &buffer, buffer.count, 0)
-        guard count > 0 else { throw Failure(description: "no notification within 30 s") }
+        guard count > 0 else { throw Failure(description: "no notification within 2 min") }
         return String(decoding: buffer.prefix(count), as: UTF8.self)
     }
 
@@ -169,7 +169,7 @@ public final class DaemonProcess: Sendable {
             }
         }
         guard bound == 0 else { throw Failure(description: "bind \(path): \(errno)") }
-        var timeout = timeval(tv_sec: 30, tv_usec: 0)
+        var timeout = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         return descriptor
     }

@@ -29,6 +29,9 @@ struct AdminRoutes: RequestHandling {
     }
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
+        if Routes.isForServer(request) {
+            return .now(SharingPolicy.none.options(for: request, allow: Self.allowed))
+        }
         let target = request.target
         let name = target.prefix { $0 != "?" }
         guard let path = Path(rawValue: String(name)) else { return .now(Self.notFound) }
@@ -64,6 +67,9 @@ struct AdminRoutes: RequestHandling {
     func isVital(_ request: HTTPRequest) -> Bool { true }
 
     func didFinish(_ exchange: HTTPExchange) { accounting.didFinish(exchange) }
+
+    /// The methods of all paths together.
+    private static let allowed = "GET, HEAD, DELETE, PURGE, OPTIONS"
 
     private static let notFound = ResponseMapping.problem(
         ProblemDocument(status: 404, code: "not_found", title: "There is nothing at this path"),

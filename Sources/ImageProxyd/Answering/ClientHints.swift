@@ -15,7 +15,8 @@ struct ClientHints: Sendable {
     /// Hot path: the device pixel ratio of the request's screen; nil without one that makes sense.
     func dpr(of request: HTTPRequest) -> Double? {
         guard areOn, request.has(.secCHDPR) else { return nil }
-        let ratio = unsafe request.withFirstValue(of: .secCHDPR) { unsafe Self.ratio($0) } ?? nil
+        // Several lines are a list, which is no decimal.
+        let ratio = unsafe request.withCombinedValue(of: .secCHDPR) { unsafe Self.ratio($0) } ?? nil
         return ratio.map { ratio in
             let rounded = (ratio / Self.step).rounded() * Self.step
             return min(max(rounded, Self.range.lowerBound), Self.range.upperBound)

@@ -32,7 +32,7 @@ struct Routes: RequestHandling {
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
         let route = unsafe request.withTarget { unsafe Self.route(of: $0) }
-        if request.method == .options, unsafe request.withTarget({ unsafe $0.elementsEqual("*".utf8) }) {
+        if Self.isForServer(request) {
             return .now(SharingPolicy.none.options(for: request, allow: Self.allowed))
         }
         guard route != .other, route != .metrics || showsMetrics else { return .now(Self.notFound(request)) }
@@ -44,7 +44,7 @@ struct Routes: RequestHandling {
         switch route {
         case .img: return images.answer(request)
         case .info: return information.answer(request)
-        case .transforms: return .now(TransformsPage.response)
+        case .transforms: return .now(sharing.shared(TransformsPage.response, with: request))
         case .healthz: return .now(status.health)
         case .readyz: return .now(status.readiness())
         default:
@@ -62,6 +62,12 @@ struct Routes: RequestHandling {
         case .healthz, .readyz, .metrics: true
         default: false
         }
+    }
+
+    /// Whether `OPTIONS *` asks for what the server can do, whatever the path (RFC 9110 §9.3.7).
+    static func isForServer(_ request: HTTPRequest) -> Bool {
+        guard request.method == .options else { return false }
+        return unsafe request.withTarget { unsafe $0.elementsEqual("*".utf8) }
     }
 
     func didFinish(_ exchange: HTTPExchange) {

@@ -52,14 +52,21 @@ struct SharingPolicy: Sendable {
         return members.isEmpty ? nil : members.joined(separator: ", ")
     }
 
+    /// An answer that is the same for everybody, with what scripts of the request's origin may do with it.
+    func shared(_ response: HTTPResponse, with request: HTTPRequest) -> HTTPResponse {
+        var response = response
+        response.fields.append(fields)
+        if let vary = vary(onAccept: false) { response.fields.append(.vary, text: vary) }
+        apply(to: &response, for: request)
+        return response
+    }
+
     /// Answers OPTIONS: what is allowed here (RFC 9110 §9.3.7), and to a browser's preflight whether it may go on.
     func options(for request: HTTPRequest, allow: String) -> HTTPResponse {
         var response = HTTPResponse(status: .noContent)
         response.fields.append(.allow, text: allow)
         guard allowsAll || variesOnOrigin, request.has(.origin) else { return response }
-        response.fields.append(fields)
-        if let vary = vary(onAccept: false) { response.fields.append(.vary, text: vary) }
-        apply(to: &response, for: request)
+        response = shared(response, with: request)
         response.fields.append(.accessControlAllowMethods, text: "GET, HEAD")
         response.fields.append(.accessControlAllowHeaders, text: "*")
         response.fields.append(.accessControlMaxAge, FieldValue(Self.preflightAge))

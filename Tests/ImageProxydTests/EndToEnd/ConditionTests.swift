@@ -146,7 +146,9 @@ struct SharingTests {
                 "http": {"cors": ["https://a.example"], "timingAllowOrigin": ["*"]}
                 """)
         proxy.origin.route("/photo.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "max-age=600")]))
-        for target in [proxy.target("/photo.jpg"), proxy.target("/photo.jpg"), proxy.target("/nothing")] {
+        for target in [
+            proxy.target("/photo.jpg"), proxy.target("/photo.jpg"), proxy.target("/nothing"), "/transforms",
+        ] {
             let named = try await proxy.get(target, "Origin: https://a.example")
             let other = try await proxy.get(target, "Origin: https://b.example")
             #expect(named["Access-Control-Allow-Origin"] == "https://a.example")

@@ -224,5 +224,7 @@ struct PurgeTests {
         #expect(wrong.status == 401)
         #expect(right.status == 200)
         #expect(try await proxy.administer("GET", "/healthz").status == 200)
+        let server = try await proxy.administer("OPTIONS", "*")
+        #expect(server.status == 204 && server["Allow"] == "GET, HEAD, DELETE, PURGE, OPTIONS")
     }
 }
