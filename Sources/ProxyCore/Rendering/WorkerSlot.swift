@@ -13,7 +13,7 @@ final class WorkerSlot: Sendable {
     private let pool: WorkerPool
 
     /// Longest time from spawning a worker to its first word.
-    private static let startTimeout = Duration.seconds(10)
+    private static let startTimeout = Duration.seconds(30)
     /// First pause after a worker that did not start; doubles each time.
     private static let firstPause = 100
     /// Failed starts in a row after which a job that waits for its second worker is given up.
