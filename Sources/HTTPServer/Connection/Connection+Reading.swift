@@ -164,7 +164,7 @@ extension Connection {
     private func finishInput() {
         switch phase {
         case .awaitingAnswer(let awaited): return probe(awaited.head)
-        case .streaming: return isProbed ? () : cut()
+        case .streaming: return mayStillListen ? () : cut()
         case .readingHead, .readingContent, .closing, .closed: break
         }
         // What came in before the end is still answered, once the client has taken what it asked for earlier.
@@ -185,9 +185,9 @@ extension Connection {
     /// waits for its answer is sent an interim response, which every client of HTTP/1.1 skips (RFC 9110 §15.2). To a client
     /// of HTTP/1.0 none may be sent: it has left.
     private func probe(_ head: AnsweredHead) {
-        guard !isProbed else { return }
+        guard !mayStillListen else { return }
         guard !head.isHTTP10 else { return cut() }
-        isProbed = true
+        mayStillListen = true
         // What is still on its way does the same.
         guard pending.isEmpty else { return }
         loop.outbox.appendHead { ResponseEncoder.append("HTTP/1.1 100 Continue\r\n\r\n", to: &$0) }

@@ -28,6 +28,7 @@ extension Connection {
         loop.outbox.append(response, head.frame(framing, keepsAlive: keepsAlive), by: loop.encoder)
         guard hasBody, length != 0 else { return finish(stream) }
         phase = .streaming(stream)
+        mayStillListen = peerHasFinished
         endsByClose = framing == .untilClose
         deadline = (.answer, loop.now + loop.times.request)
         take(first, of: stream)

@@ -69,8 +69,8 @@ final class Connection {
     var endOfInput = false
     /// Whether the client has said that it sends no more; what it sent before may still be unread.
     var peerHasFinished = false
-    /// Whether a client that sends no more was asked whether it still listens.
-    var isProbed = false
+    /// Whether the client ended its side before the answer it waits for began: what is sent to it tells whether it listens.
+    var mayStillListen = false
     var hasServed = false
     /// Whether the last answer ends where the connection does.
     var endsByClose = false
@@ -126,7 +126,7 @@ final class Connection {
     func handle(_ events: UInt32) {
         if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 {
             // One that had said its last word may leave as it likes.
-            if events & EPOLLERR.rawValue != 0, !isProbed { loop.reject(.reset) }
+            if events & EPOLLERR.rawValue != 0, !mayStillListen { loop.reject(.reset) }
             return cut()
         }
         if events & EPOLLOUT.rawValue != 0, !pending.isEmpty { settle() }

@@ -110,6 +110,37 @@ struct LeavingClientTests {
         holder.hangUp()
     }
 
+    @Test("A client that ends its side together with its request is sent all of a body that arrives over time")
+    func requestAndEndStreaming() async throws {
+        let body = TestBody(.text("first"))
+        let (isHeld, release) = (Gate(), DispatchGate())
+        let server = try TestServer { request in
+            guard request.target == "/hold" else { return .now(body.answer()) }
+            isHeld.open()
+            release.pass()
+            return .now(text(request.target))
+        }
+        let holder = try server.networkClient()
+        let client = try server.networkClient()
+        await server.counts { $0.connections == 2 }
+        try holder.send(get("/hold"))
+        await isHeld.passage()
+        try client.send(get("/"))
+        client.finishSending()
+        release.open()
+
+        let received = try await onThread {
+            _ = try client.head()
+            #expect(try client.chunk() == Array("first".utf8))
+            body.arrive(.text("last"), .end)
+            return try client.receiveAll()
+        }
+
+        #expect(String(decoding: received, as: UTF8.self) == "4\r\nlast\r\n0\r\n\r\n")
+        client.hangUp()
+        holder.hangUp()
+    }
+
     @Test(
         "Whoever leaves in the middle of a head, of content or of an answer leaves nothing behind",
         arguments: [
