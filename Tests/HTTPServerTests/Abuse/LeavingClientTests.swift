@@ -110,7 +110,7 @@ struct LeavingClientTests {
         holder.hangUp()
     }
 
-    @Test("A client that ends its side together with its request is sent all of a body that arrives over time")
+    @Test("A client that ends its side together with its request gets all of a body that arrives over time")
     func requestAndEndStreaming() async throws {
         let body = TestBody(.text("first"))
         let (isHeld, release) = (Gate(), DispatchGate())
