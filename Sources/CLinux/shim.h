@@ -330,7 +330,13 @@ static inline int linux_limit_softly(int resource, uint64_t value) {
 }
 
 static inline int linux_limit_address_space_softly(uint64_t bytes) { return linux_limit_softly(RLIMIT_AS, bytes); }
-static inline int linux_limit_files(uint64_t count) { return linux_limit(RLIMIT_NOFILE, count); }
+// Lowers both limits on open files; one that is lower already stays.
+static inline int linux_lower_file_limit(uint64_t count) {
+    struct rlimit now;
+    if (getrlimit(RLIMIT_NOFILE, &now) != 0) { return -1; }
+    return linux_limit(RLIMIT_NOFILE, now.rlim_max < count ? now.rlim_max : count);
+}
+
 static inline int linux_limit_file_size(uint64_t bytes) { return linux_limit(RLIMIT_FSIZE, bytes); }
 
 // Has SIGPROF end this process after so much processor time; 0 takes that back (setitimer(2)).

@@ -48,6 +48,11 @@ struct Daemon {
         logger = Logger(label: "imageproxyd") { output.handler(label: $0) }
         let loops = configuration.http.loops > 0 ? configuration.http.loops : Self.coreCount
         let descriptors = HostProcess.prepareToServe()
+        guard descriptors >= Self.fewestDescriptors else {
+            throw StartError(
+                description: "at most \(descriptors) files may be open (RLIMIT_NOFILE, LimitNOFILE=), "
+                    + "at least \(Self.fewestDescriptors) are needed")
+        }
         let maxConnections = Self.connections(configuration, logger, descriptors: descriptors)
         // One more for the admin listener's loop.
         let metrics = Metrics(loops: loops + 1, version: Version.current)
@@ -139,6 +144,9 @@ struct Daemon {
             throw StartError(description: "cache.disk.directory \(directory): \(error)")
         }
     }
+
+    /// Fewer are not enough to start with and to answer anybody.
+    private static let fewestDescriptors = 96
 
     /// Descriptors for what is no client: files being sent, fetches, workers, the index, health checks.
     private static let descriptorsKept = 512

@@ -62,6 +62,9 @@ final class LiveRoutes: RequestHandling {
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer { live.current.routes.answer(request) }
 
+    /// No route wants any.
+    func takesContent(of request: HTTPRequest) -> Bool { false }
+
     func isVital(_ request: HTTPRequest) -> Bool { Routes.isVital(request) }
 
     func didFinish(_ exchange: HTTPExchange) { accounting.didFinish(exchange) }
@@ -73,6 +76,9 @@ struct LiveAdminRoutes: RequestHandling {
     let accounting: Accounting
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer { live.current.adminRoutes.answer(request) }
+
+    /// No route wants any.
+    func takesContent(of request: HTTPRequest) -> Bool { false }
 
     func isVital(_ request: HTTPRequest) -> Bool { true }
 

@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Connection {
+    /// Whether there are too many connections for this request, which is then refused, whatever follows its head.
+    func turnsAway(_ request: HTTPRequest) -> Bool {
+        guard isRestricted, !loop.handler.isVital(request) else { return false }
+        loop.reject(.overload)
+        let head = AnsweredHead(
+            method: request.method, isHTTP10: request.isHTTP10, receivedAt: request.receivedAt,
+            id: loop.id(of: request), client: request.client)
+        answer(head, with: ServerProblem.overload)
+        return true
+    }
+
     /// Hot path: asks the handler; the request knows its client.
     func answer(_ request: HTTPRequest, _ framing: RequestFraming) {
         let head = AnsweredHead(
@@ -8,10 +19,6 @@ extension Connection {
             keepsAlive: framing.keepsAlive && !isRestricted,
             receivedAt: request.receivedAt, id: loop.id(of: request),
             client: request.client)
-        if isRestricted, !loop.handler.isVital(request) {
-            loop.reject(.overload)
-            return answer(head, with: ServerProblem.overload)
-        }
         var response = HTTPResponse(status: .ok)
         if loop.handler.answersAtOnce(request, with: &response) { return answer(head, with: response) }
         switch loop.handler.answer(request) {

@@ -118,9 +118,12 @@ extension Connection {
     private func begin(_ request: inout HTTPRequest, _ framing: RequestFraming) {
         request.receivedAt = loop.now
         request.client = loop.client(of: request, peer)
+        guard !turnsAway(request) else { return }
         guard framing.body != .none else { return answer(request, framing) }
         do throws(RequestError) {
-            let reader = try ContentReader(framing.body, limits: RequestLimits(loop.configuration))
+            let reader = try ContentReader(
+                framing.body, limits: RequestLimits(loop.configuration),
+                isKept: loop.handler.takesContent(of: request))
             if framing.expectsContinue {
                 loop.outbox.appendHead { ResponseEncoder.append("HTTP/1.1 100 Continue\r\n\r\n", to: &$0) }
             }
@@ -159,12 +162,20 @@ extension Connection {
         return count
     }
 
+    /// Whether part of a request has come in, and the rest has not.
+    private var isInsideRequest: Bool {
+        switch phase {
+        case .readingHead: hasBegunHead
+        case .readingContent: true
+        case .awaitingAnswer, .streaming, .closing, .closed: false
+        }
+    }
+
     /// The client will send no more: what is on its way still leaves, what waits for a task or an origin is given up unless
     /// the client may still listen.
     private func finishInput() {
         switch phase {
-        case .awaitingAnswer(let awaited): return probe(awaited.head)
-        case .streaming: return mayStillListen ? () : cut()
+        case .awaitingAnswer, .streaming: return doubtListener()
         case .readingHead, .readingContent, .closing, .closed: break
         }
         // What came in before the end is still answered, once the client has taken what it asked for earlier.
@@ -172,26 +183,10 @@ extension Connection {
         switch phase {
         case .awaitingAnswer, .streaming, .closed: return
         case .readingHead, .readingContent, .closing:
+            if isInsideRequest { loop.reject(.incomplete) }
             phase = .closing
             if pending.isEmpty { close() }
         }
-    }
-}
-
-extension Connection {
-    /// Finds out whether a client that has ended its side still listens (half-closed) or has left.
-    ///
-    /// TCP tells the two apart only when something is sent: the host of who has left answers with a reset. So one that
-    /// waits for its answer is sent an interim response, which every client of HTTP/1.1 skips (RFC 9110 §15.2). To a client
-    /// of HTTP/1.0 none may be sent: it has left.
-    private func probe(_ head: AnsweredHead) {
-        guard !mayStillListen else { return }
-        guard !head.isHTTP10 else { return cut() }
-        mayStillListen = true
-        // What is still on its way does the same.
-        guard pending.isEmpty else { return }
-        loop.outbox.appendHead { ResponseEncoder.append("HTTP/1.1 100 Continue\r\n\r\n", to: &$0) }
-        flush()
     }
 }
 

@@ -30,7 +30,7 @@ extension Connection {
         phase = .streaming(stream)
         mayStillListen = peerHasFinished
         endsByClose = framing == .untilClose
-        deadline = (.answer, loop.now + loop.times.request)
+        deadline = (.answer, loop.now + patience)
         take(first, of: stream)
     }
 
@@ -76,7 +76,7 @@ extension Connection {
         case .piece(let piece): append(piece, of: stream)
         case .nothingYet:
             stream.isWaiting = true
-            deadline = (.answer, loop.now + loop.times.request)
+            deadline = (.answer, loop.now + patience)
         case .end: end(stream)
         // Looked at before.
         case .broken: return
@@ -113,9 +113,10 @@ extension Connection {
         cut()
     }
 
-    /// Lets close(2) break the connection off where its orderly end would look like that of the body.
+    /// Lets close(2) break the connection off where its orderly end would look like that of the body, and where the kernel
+    /// would go on offering what the client does not take.
     func resetUnlessWhole() {
-        guard endsByClose else { return }
+        guard endsByClose || !pending.isEmpty else { return }
         if case .closing = phase, pending.isEmpty { return }
         var linger = linger(l_onoff: 1, l_linger: 0)
         unsafe setsockopt(

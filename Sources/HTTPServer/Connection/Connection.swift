@@ -58,8 +58,9 @@ final class Connection {
     var deadline: (kind: Deadline, at: UInt64)
     /// What the socket has not taken yet; empty unless the client is slow.
     var pending = Outbox()
-    /// When the client must have taken enough of what is pending, and what it had taken when that was set.
-    private var writeDeadline: (at: UInt64, taken: Int) = (0, 0)
+    /// When the client must have taken enough of what is pending, what it had taken when the count began, and whether it
+    /// has had one such time already.
+    private var writeDeadline: (at: UInt64, taken: Int, isLast: Bool) = (0, 0, false)
 
     var parser: RequestParser
     /// Bytes received and not consumed.
@@ -71,6 +72,8 @@ final class Connection {
     var peerHasFinished = false
     /// Whether the client ended its side before the answer it waits for began: what is sent to it tells whether it listens.
     var mayStillListen = false
+    /// When such a client is asked again.
+    var nextProbe: UInt64 = 0
     var hasServed = false
     /// Whether the last answer ends where the connection does.
     var endsByClose = false
@@ -104,20 +107,30 @@ final class Connection {
     /// Whether nothing is being made for the client, and nothing is on its way to it.
     var mayBeEvicted: Bool {
         switch phase {
-        case .readingHead, .closing: pending.isEmpty
-        case .readingContent, .awaitingAnswer, .streaming, .closed: false
+        case .readingHead, .readingContent, .closing: pending.isEmpty
+        case .awaitingAnswer, .streaming, .closed: false
         }
     }
 
-    /// Whether it waits for a request, and all that was asked before has left.
+    /// Whether it waits for a request, or for the rest of one, and all that was asked before has left.
     var isIdle: Bool {
-        guard case .readingHead = phase, pending.isEmpty, !isRestricted else { return false }
-        return deadline.kind == .idle || deadline.kind == .header
+        guard !isRestricted, pending.isEmpty else { return false }
+        return switch phase {
+        case .readingHead: deadline.kind == .idle || deadline.kind == .header
+        case .readingContent: deadline.kind == .body
+        case .awaitingAnswer, .streaming, .closing, .closed: false
+        }
     }
 
     /// Since when an idle connection has been waiting, in the clock of `deadline`.
     var idleSince: UInt64 {
-        deadline.at &- (deadline.kind == .idle ? loop.times.idle : loop.times.header)
+        let time =
+            switch deadline.kind {
+            case .idle: loop.times.idle
+            case .body: loop.times.body
+            case .header, .answer, .linger: loop.times.header
+            }
+        return deadline.at &- time
     }
 
     // MARK: - Events
@@ -146,16 +159,15 @@ final class Connection {
 
     /// Ends the connection if its deadline has passed.
     func checkDeadline(at now: UInt64) {
-        if !pending.isEmpty, now >= writeDeadline.at {
-            guard taken - writeDeadline.taken >= loop.times.leastTaken else {
-                loop.reject(.writeTimeout)
-                return cut()
-            }
-            writeDeadline = (now + loop.times.write, taken)
+        guard keepsPace(at: now) else {
+            loop.reject(.writeTimeout)
+            return cut()
         }
+        probeAgain()
         guard now >= deadline.at else { return }
         switch (deadline.kind, phase) {
         case (_, .closed), (.answer, .readingHead), (.answer, .readingContent), (.answer, .closing): return
+        case (.answer, .awaitingAnswer(let awaited)) where awaited.head.isHTTP10 && mayStillListen: cut()
         case (.answer, .awaitingAnswer(let awaited)):
             loop.reject(.requestTimeout)
             loop.awaited -= 1
@@ -167,7 +179,7 @@ final class Connection {
             proceed()
         case (.answer, .streaming(let stream)):
             guard stream.isWaiting else { return }
-            loop.reject(.requestTimeout)
+            if !mayStillListen { loop.reject(.requestTimeout) }
             cut()
         // The client is not behind with anything before it has what it asked for.
         case _ where !pending.isEmpty: return
@@ -199,7 +211,7 @@ final class Connection {
             switch send() {
             case .failed: return cut()
             case .blocked:
-                if !wasBlocked { writeDeadline = (loop.now + loop.times.write, taken) }
+                if !wasBlocked { writeDeadline = (loop.now + loop.times.write, taken, false) }
                 return
             case .done:
                 if wasBlocked { restartClock() }
@@ -208,6 +220,20 @@ final class Connection {
                 pieces += 1
             }
         }
+    }
+
+    /// Whether the client takes enough of what is pending.
+    ///
+    /// Windows open in steps of many kilobytes, so one that took too little in its time has the next one to make up for it.
+    private func keepsPace(at now: UInt64) -> Bool {
+        guard !pending.isEmpty, now >= writeDeadline.at else { return true }
+        let taken = taken
+        if taken - writeDeadline.taken >= loop.times.leastTaken {
+            writeDeadline = (now + loop.times.write, taken, false)
+            return true
+        }
+        defer { writeDeadline = (now + loop.times.write, writeDeadline.taken, true) }
+        return !writeDeadline.isLast
     }
 
     /// Bytes of what is pending that have reached the client's host: what a socket accepts says little of a slow client,

@@ -65,7 +65,7 @@ extension EventLoop {
     private func rest(_ listener: Listener) {
         tally.reject(.outOfDescriptors)
         unwatch(listener)
-        acceptor.rest(until: now + Acceptor.pause)
+        acceptor.rest(listener, until: now + Acceptor.pause)
         timer.start()
     }
 

@@ -266,7 +266,7 @@ final class EventLoop: @unchecked Sendable {
         do throws(SocketError) {
             try watch(listener)
         } catch {
-            acceptor.rest(until: now + Acceptor.pause)
+            acceptor.rest(listener, until: now + Acceptor.pause)
         }
     }
 

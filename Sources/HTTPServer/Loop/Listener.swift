@@ -77,6 +77,8 @@ final class Listener: Sendable {
 /// A loop's share of accepting: the listeners it watches, and since when it rests for lack of descriptors.
 struct Acceptor {
     var listeners: [Listener] = []
+    /// The numbers of those that rest.
+    private var resting: Set<Int> = []
     /// When accepting goes on, on the loop's clock; 0 while it does not rest.
     private(set) var restsUntil: UInt64 = 0
 
@@ -85,13 +87,17 @@ struct Acceptor {
     /// How long accepting rests when descriptors have run out, in nanoseconds.
     static let pause: UInt64 = 100_000_000
 
-    /// Rests.
-    mutating func rest(until time: UInt64) { restsUntil = time }
+    /// Lets a listener rest, and whoever rests already as long.
+    mutating func rest(_ listener: Listener, until time: UInt64) {
+        resting.insert(listener.number)
+        restsUntil = time
+    }
 
     /// Ends a rest that is over, and returns the listeners to watch again.
     mutating func resting(until now: UInt64) -> [Listener] {
         guard restsUntil > 0, now >= restsUntil else { return [] }
         restsUntil = 0
-        return listeners
+        defer { resting = [] }
+        return listeners.filter { resting.contains($0.number) }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Collects a request's content, by length or chunked (RFC 9112 §6, §7.1), within bounds. Pure.
+/// Collects a request's content, or only reads past it, by length or chunked (RFC 9112 §6, §7.1), within bounds. Pure.
 struct ContentReader {
     private enum State: Equatable {
         case fixed(left: Int)
@@ -12,9 +12,12 @@ struct ContentReader {
     private var state: State
     private var framing: ChunkFraming
     private let maxBytes: Int
+    private let isKept: Bool
+    private var received = 0
     private(set) var content: [UInt8] = []
 
-    init(_ framing: BodyFraming, limits: RequestLimits) throws(RequestError) {
+    init(_ framing: BodyFraming, limits: RequestLimits, isKept: Bool = true) throws(RequestError) {
+        self.isKept = isKept
         maxBytes = limits.contentBytes
         self.framing = ChunkFraming(limits)
         switch framing {
@@ -63,6 +66,8 @@ struct ContentReader {
 
     private mutating func take(_ octets: Span<UInt8>, from start: Int, atMost left: Int) -> Int {
         let count = min(left, octets.count - start)
+        received += count
+        guard isKept else { return count }
         unsafe octets.extracting(start..<(start + count)).withUnsafeBytes {
             unsafe content.append(contentsOf: $0)
         }
@@ -74,7 +79,7 @@ struct ContentReader {
         switch try framing.step(octet) {
         case .none: return
         case .data(let size):
-            guard size <= maxBytes - content.count else { throw .bodyTooLarge }
+            guard size <= maxBytes - received else { throw .bodyTooLarge }
             state = .chunkData(left: size)
         case .end: state = .done
         }

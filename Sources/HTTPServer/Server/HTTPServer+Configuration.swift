@@ -17,14 +17,13 @@ extension HTTPServer {
         public var idleTimeout = Duration.seconds(75)
         /// From a head's end to its content's; beyond it 408.
         public var bodyTimeout = Duration.seconds(30)
-        /// An answer that waits for its client; after each such time the connection is cut unless the client has taken
-        /// `minSendRate`.
+        /// An answer that waits for its client; the connection is cut when the client has not taken `minSendRate` of such a
+        /// time after two of them.
         public var writeTimeout = Duration.seconds(60)
-        /// Bytes a second that a client takes at least, averaged over each `writeTimeout` in which its answer waits for
-        /// it; with 0 a single byte is enough.
+        /// Bytes a second that a client takes at least, averaged over `writeTimeout`; with 0 a single byte is enough.
         public var minSendRate = 256
-        /// The client's end behind the last answer, and the first head of a connection beyond `maxConnections`; beyond it
-        /// closed.
+        /// The client's end behind the last answer, the first head of a connection beyond `maxConnections`, and the next
+        /// bytes of an answer for a client that has ended its side and may have left; beyond it closed.
         public var closeTimeout = Duration.seconds(2)
         /// A handler's task; beyond it 503, and the task is cancelled. Also the next bytes of a body that arrives over
         /// time; beyond it the connection is cut.
@@ -69,7 +68,7 @@ extension HTTPServer {
         case versionNotSupported
         case tooManyConnections, outOfDescriptors, overload, evicted
         case headerTimeout, bodyTimeout, writeTimeout, requestTimeout
-        case brokenBody, reset
+        case brokenBody, reset, incomplete
 
         init(_ error: RequestError) {
             self =

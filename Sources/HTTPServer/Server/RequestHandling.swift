@@ -11,6 +11,10 @@ public protocol RequestHandling: Sendable {
     /// Called on an event loop, which serves nobody else meanwhile: must not block.
     func answer(_ request: HTTPRequest) -> HTTPAnswer
 
+    /// Whether a request's content is wanted; else it is read past, and not collected. Asked on an event loop, with the
+    /// head.
+    func takesContent(of request: HTTPRequest) -> Bool
+
     /// Whether a request is answered even when there are more connections than `maxConnections`: health checks are.
     func isVital(_ request: HTTPRequest) -> Bool
 
@@ -21,6 +25,9 @@ public protocol RequestHandling: Sendable {
 extension RequestHandling {
     /// None is.
     public func answersAtOnce(_ request: HTTPRequest, with response: inout HTTPResponse) -> Bool { false }
+
+    /// All of it is.
+    public func takesContent(of request: HTTPRequest) -> Bool { true }
 
     /// No request is.
     public func isVital(_ request: HTTPRequest) -> Bool { false }

@@ -23,24 +23,19 @@ struct ClientHints: Sendable {
         }
     }
 
-    /// A structured field's decimal: at most 12 digits, a point, three more (RFC 9651 §3.3.2).
+    /// A structured field's number: up to 12 digits, maybe a point and up to three more (RFC 9651 §3.3.2), with parameters
+    /// that say nothing here.
     private static func ratio(_ text: UnsafeRawBufferPointer) -> Double? {
-        guard (1...16).contains(text.count) else { return nil }
-        var value = 0.0
-        var scale = 0.0
-        for index in 0..<text.count {
-            let byte = unsafe text[index]
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"):
-                value = value * 10 + Double(byte - UInt8(ascii: "0"))
-                scale *= 10
-            case UInt8(ascii: ".") where scale == 0: scale = 1
-            default: return nil
-            }
+        let number = unsafe text.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: " ") }
+        let parts = unsafe number.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let areDigits = unsafe parts.allSatisfy { part in
+            unsafe !part.isEmpty && part.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         }
+        guard areDigits, unsafe parts.count <= 2, unsafe parts[0].count <= 12 else { return nil }
+        if unsafe parts.count == 2, unsafe parts[1].count > 3 { return nil }
+        let value = unsafe Double(String(decoding: number, as: UTF8.self))
         // No screen has none.
-        guard value > 0 else { return nil }
-        return scale > 0 ? value / scale : value
+        return value.flatMap { $0 > 0 ? $0 : nil }
     }
 }
 

@@ -10,8 +10,12 @@ extension FetchContext {
         // Two of them make no sense together, so neither counts (Trace Context §4.3).
         self.init(
             traceparent: parents.count == 1 ? parents.first : nil,
-            tracestate: request.has(.tracestate)
-                ? request.values(of: .tracestate).joined(separator: ",") : nil)
+            tracestate: Self.list(.tracestate, of: request),
+            cdnLoop: Self.list(.cdnLoop, of: request), via: Self.list(.via, of: request))
+    }
+
+    private static func list(_ name: FieldName, of request: HTTPRequest) -> String? {
+        request.has(name) ? request.values(of: name).joined(separator: ",") : nil
     }
 }
 

@@ -52,7 +52,7 @@ struct ImageHeads {
         }
         notModified = shared
 
-        if let modified = record.lastModified { shared.append(.lastModified, text: modified) }
+        if let modified = record.modified { shared.append(.lastModified, text: "\(modified)") }
         shared.append(.contentType, text: request.isInformation ? "application/json" : format.row.mediaType)
         if request.delivery.isDownload || request.delivery.filename != nil {
             shared.append(.contentDisposition, text: Self.disposition(request.delivery))

@@ -18,7 +18,7 @@ struct Validators: Sendable {
     /// - Parameter hash: of all bytes; nil while they are not all there.
     init(_ hash: ContentHash?, _ record: SourceRecord) {
         entityTag = hash.flatMap { EntityTag(opaque: $0.shortHex.utf8) }
-        lastModified = record.lastModified.flatMap { HTTPDate($0, now: record.responseTime)?.seconds }
+        lastModified = record.modified?.seconds
         isLastModifiedStrong = lastModified.map { record.responseTime - $0 >= Self.strongAge } ?? false
     }
 

@@ -106,6 +106,13 @@ public struct SourceRecord: Sendable, Hashable, Codable {
         initialAge + max(0, now - responseTime)
     }
 
+    /// What goes out as `Last-Modified`: the origin's, whatever its form (RFC 9110 §5.6.7), but not later than its answer
+    /// (§8.8.2.1).
+    public var modified: HTTPDate? {
+        guard let date = lastModified.flatMap({ HTTPDate($0, now: responseTime) }) else { return nil }
+        return min(date, HTTPDate(seconds: responseTime))
+    }
+
     /// When the origin made the response, or revalidated it, in seconds since 1970: what goes out as its `Date`.
     public var generationTime: Int64 { responseTime - initialAge }
 

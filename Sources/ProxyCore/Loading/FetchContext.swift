@@ -10,6 +10,9 @@ public struct FetchContext: Sendable, Hashable {
 
     /// `traceparent` (W3C Trace Context), if it is well-formed.
     public let traceparent: String?
+    /// The proxies that the request has come by, `CDN-Loop` (RFC 8586 §2) and `Via` (RFC 9110 §7.6.3); checked by
+    /// `LoopGuard` before. We add ourselves.
+    public let cdnLoop: String?, via: String?
     /// `tracestate`, only beside a `traceparent`.
     public let tracestate: String?
 
@@ -19,11 +22,18 @@ public struct FetchContext: Sendable, Hashable {
     private static let parentLength = 55
 
     /// Takes what a request carries; what is malformed is left out, as Trace Context §4.3 has it.
-    public init(traceparent: String? = nil, tracestate: String? = nil) {
+    public init(
+        traceparent: String? = nil, tracestate: String? = nil, cdnLoop: String? = nil, via: String? = nil
+    ) {
+        self.cdnLoop = cdnLoop
+        self.via = via
         let parent = traceparent.flatMap { Self.isParent($0) ? $0 : nil }
         self.traceparent = parent
         self.tracestate = parent == nil ? nil : tracestate.flatMap { Self.isState($0) ? $0 : nil }
     }
+
+    /// Whether an origin may answer otherwise because of the way that the request has come, as the client tells it.
+    var hasHistory: Bool { cdnLoop != nil || via != nil }
 
     /// The 32 digits that name the trace; nil without one.
     public var traceID: Substring? { traceparent.map { $0.dropFirst(3).prefix(32) } }
@@ -33,6 +43,8 @@ public struct FetchContext: Sendable, Hashable {
         [
             traceparent.map { OriginRequest.Field(name: "traceparent", value: $0) },
             tracestate.map { OriginRequest.Field(name: "tracestate", value: $0) },
+            cdnLoop.map { OriginRequest.Field(name: "CDN-Loop", value: $0) },
+            via.map { OriginRequest.Field(name: "Via", value: $0) },
         ].compactMap { $0 }
     }
 

@@ -4,14 +4,18 @@
 public struct LoopGuard: Sendable, Hashable {
     private let name: [UInt8]
 
+    /// Most bytes of either field: more proxies than that are a loop, too.
+    private static let maxBytes = 1_024
+
     /// - Parameter name: `fetch.via`, by which the daemon names itself to origins.
     public init(name: String) {
         self.name = Array(name.lowercased().utf8)
     }
 
-    /// Whether a request with these `CDN-Loop` and `Via` fields has been here before.
+    /// Whether a request with these `CDN-Loop` and `Via` fields has been here before, or has come too long a way.
     public func hasPassed(cdnLoop: [String], via: [String]) -> Bool {
-        cdnLoop.contains { Self.members($0).contains { isOurs($0) } }
+        [cdnLoop, via].contains { $0.reduce(0) { $0 + $1.utf8.count } > Self.maxBytes }
+            || cdnLoop.contains { Self.members($0).contains { isOurs($0) } }
             || via.contains { Self.members($0).contains { isOurs(Self.receivedBy($0)) } }
     }
 

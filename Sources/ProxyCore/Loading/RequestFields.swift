@@ -48,8 +48,12 @@ struct RequestFields: Sendable {
         if !isForeignOrigin, request.addsNoFields { return constantLines }
         let special = request.fields + (isForeignOrigin ? [] : Self.ruled(request.rule))
         let own = Set(special.map { $0.name.lowercased() })
-        let fields =
-            constant.filter { !own.contains($0.name.lowercased()) } + special + Self.validators(request)
+        let before = Dictionary(
+            special.filter(\.isHistory).map { ($0.name, $0.value) }, uniquingKeysWith: { $0 + ", " + $1 })
+        let ours = constant.filter { $0.isHistory || !own.contains($0.name.lowercased()) }.map { field in
+            before[field.name].map { .init(name: field.name, value: "\($0), \(field.value)") } ?? field
+        }
+        let fields = ours + special.filter { !$0.isHistory } + Self.validators(request)
         return fields.filter { !isForeignOrigin || !Self.credentials.contains($0.name.lowercased()) }.map(
             Self.line)
     }
@@ -87,6 +91,11 @@ struct RequestFields: Sendable {
     static func isValue(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
     }
+}
+
+extension OriginRequest.Field {
+    /// Whether it tells the way of a request: each proxy adds itself at the end, and takes nothing away.
+    fileprivate var isHistory: Bool { name == "CDN-Loop" || name == "Via" }
 }
 
 extension OriginRequest {

@@ -47,7 +47,8 @@ public final class FailureMemory: Sendable {
         _ failure: PipelineError, source: CacheKey, result: CacheKey, _ text: String = "",
         atMost seconds: Int64? = nil, at now: Int64
     ) {
-        guard let memory = failure.disposition.memory else { return }
+        // What a client says of its way may have led to it: others must not suffer.
+        guard let memory = failure.disposition.memory, !FetchContext.current.hasHistory else { return }
         var key = memory.scope == .source ? source : result
         if failure == .transformTimeout {
             let slow = slowSources.withLock { $0.add(result, of: source) }

@@ -81,6 +81,8 @@ extension ImageTiers {
 
     private func memoryCanvas() throws(LoadError) -> Canvas {
         let descriptor = unsafe linux_memfd_create("body")
+        // Too much is under way at once; it heals.
+        guard descriptor >= 0 || errno != EMFILE && errno != ENFILE else { throw .queueFull }
         guard descriptor >= 0 else { throw .storage("memfd_create: error \(errno)") }
         return Canvas(file: OwnedDescriptor(owning: descriptor), offset: 0, staged: nil)
     }

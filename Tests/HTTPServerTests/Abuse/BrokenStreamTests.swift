@@ -102,7 +102,11 @@ struct BrokenStreamTests {
         arguments: Departure.allCases)
     func leaving(departure: Departure) async throws {
         let abandoned = Gate()
-        let server = try TestServer { _ in .now(TestBody(.text("abc"), abandoned: abandoned).answer()) }
+        var configuration = HTTPServer.Configuration.patient
+        configuration.closeTimeout = .milliseconds(50)
+        let server = try TestServer(configuration) { _ in
+            .now(TestBody(.text("abc"), abandoned: abandoned).answer())
+        }
         let client = try server.networkClient()
         try await onThread {
             try client.send(get("/"))
@@ -122,6 +126,32 @@ struct BrokenStreamTests {
         #expect(server.server.counts.rejected == (departure == .reset ? [.reset: 1] : [:]))
         await server.emptiness()
         if departure == .halfClosed { client.hangUp() }
+    }
+
+    @Test("A client that ends its side while the body arrives gets the rest of it")
+    func halfClosed() async throws {
+        var configuration = HTTPServer.Configuration.patient
+        configuration.closeTimeout = .seconds(600)
+        let body = TestBody(.text("first"))
+        let server = try TestServer(configuration) { request in
+            .now(request.target == "/other" ? text(request.target) : body.answer())
+        }
+        let received = try await onThread {
+            let client = try server.networkClient()
+            defer { client.hangUp() }
+            try client.send(get("/"))
+            _ = try client.head()
+            #expect(try client.chunk() == Array("first".utf8))
+            client.finishSending()
+            // The end is there before the rest of the body: an answer to another client lies between.
+            let other = try server.networkClient()
+            try other.send(get("/other"))
+            #expect(try other.answer().text == "/other")
+            other.hangUp()
+            body.arrive(.text("last"), .end)
+            return try client.receiveAll()
+        }
+        #expect(String(decoding: received, as: UTF8.self) == "4\r\nlast\r\n0\r\n\r\n")
     }
 
     @Test("A body that brings nothing for too long is no slow client, but its own fault")

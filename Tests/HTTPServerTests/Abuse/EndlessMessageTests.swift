@@ -130,6 +130,29 @@ struct EndlessMessageTests {
         #expect(server.rejections(.tooManyConnections) == 0)
     }
 
+    @Test(
+        "beyond the limit of connections, whoever announces content and does not send it keeps nobody out",
+        arguments: ["/", "/health"], ["Content-Length: 5", "Transfer-Encoding: chunked"])
+    func announcedContent(target: String, framing: String) async throws {
+        var configuration = HTTPServer.Configuration.patient
+        configuration.maxConnections = 4
+        configuration.reservedConnections = 2
+        let server = try TestServer(configuration) { .now(text($0.target)) }
+        try await onThread {
+            let slow = try (0..<20).map { _ in
+                let client = try server.client()
+                try client.send("POST \(target) HTTP/1.1\r\nHost: a\r\n\(framing)\r\n\r\n")
+                return client
+            }
+            let checker = try server.client()
+            try checker.send(get("/health"))
+            #expect(try checker.answer().status == 200)
+            (slow + [checker]).forEach { $0.hangUp() }
+        }
+        #expect(server.rejections(.tooManyConnections) == 0)
+        #expect(server.rejections(.evicted) >= 16)
+    }
+
     @Test("at the limit of connections, whoever asks for nothing leaves for whoever comes")
     func idleFlood() async throws {
         var configuration = HTTPServer.Configuration.patient

@@ -10,7 +10,7 @@ import Testing
 @Suite("Clients that leave")
 struct LeavingClientTests {
     enum Departure: CaseIterable {
-        case reset, closed, closedAsHTTP10
+        case reset, closed, closedLater, closedAsHTTP10
     }
 
     @Test(
@@ -18,7 +18,9 @@ struct LeavingClientTests {
         arguments: Departure.allCases)
     func whileWaiting(departure: Departure) async throws {
         let (started, cancelled) = (Gate(), Gate())
-        let server = try TestServer { _ in
+        var configuration = HTTPServer.Configuration.patient
+        configuration.closeTimeout = .milliseconds(50)
+        let server = try TestServer(configuration) { _ in
             .later(context: 7) {
                 await withTaskCancellationHandler {
                     started.open()
@@ -36,6 +38,11 @@ struct LeavingClientTests {
         switch departure {
         case .reset: client.reset()
         case .closed, .closedAsHTTP10: client.hangUp()
+        case .closedLater:
+            client.finishSending()
+            let interim = try await onThread { try client.head() }
+            #expect(interim.status == 100)
+            client.hangUp()
         }
 
         await cancelled.passage()
@@ -110,6 +117,36 @@ struct LeavingClientTests {
         holder.hangUp()
     }
 
+    @Test("A client of HTTP/1.0 that has ended its side gets an answer that does not take too long")
+    func halfClosedHTTP10() async throws {
+        var configuration = HTTPServer.Configuration.patient
+        configuration.closeTimeout = .seconds(600)
+        let (started, release) = (Gate(), Gate())
+        let server = try TestServer(configuration) { request in
+            guard request.target == "/slow" else { return .now(text(request.target)) }
+            return .later(context: 0) {
+                started.open()
+                await release.passage()
+                return text("late")
+            }
+        }
+        let client = try server.networkClient()
+        try client.send("GET /slow HTTP/1.0\r\n\r\n")
+        await started.passage()
+        client.finishSending()
+        try await onThread {
+            // Long enough for the loop to have seen the end: it answers somebody else.
+            let other = try server.networkClient()
+            try other.send(get("/other"))
+            #expect(try other.answer().text == "/other")
+            other.hangUp()
+        }
+        release.open()
+        let received = try await onThread { try client.receiveAll() }
+        #expect(String(decoding: received, as: UTF8.self).hasSuffix("late"))
+        client.hangUp()
+    }
+
     @Test("A client that ends its side together with its request gets all of a body that arrives over time")
     func requestAndEndStreaming() async throws {
         let body = TestBody(.text("first"))
@@ -173,6 +210,7 @@ struct LeavingClientTests {
         #expect(isAnswered || server.exchanges.value.isEmpty)
         // A client that goes with bytes unread resets its connection, too.
         #expect(server.rejections(.reset) >= 1)
-        #expect(server.server.counts.rejected.keys.allSatisfy { $0 == .reset })
+        #expect(server.rejections(.incomplete) == (isAnswered ? 0 : 1))
+        #expect(server.server.counts.rejected.keys.allSatisfy { $0 == .reset || $0 == .incomplete })
     }
 }

@@ -14,6 +14,7 @@ final class TestServer: Sendable {
         let finished: @Sendable (HTTPExchange) -> Void
 
         func answer(_ request: HTTPRequest) -> HTTPAnswer { respond(request) }
+        func takesContent(of request: HTTPRequest) -> Bool { request.target != "/no-content" }
         func isVital(_ request: HTTPRequest) -> Bool { request.target == "/health" }
         func didFinish(_ exchange: HTTPExchange) { finished(exchange) }
     }

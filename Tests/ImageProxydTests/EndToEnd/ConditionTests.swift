@@ -112,6 +112,25 @@ struct ConditionTests {
     }
 }
 
+extension ConditionTests {
+    @Test("Last-Modified has the one form there is, and no time to come (RFC 9110 §5.6.7, §8.8.2.1)")
+    func dates() async throws {
+        let proxy = try await Proxy()
+        let dates = [
+            "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994", "Fri, 31 Dec 9999 23:59:59 GMT",
+            "x",
+        ]
+        for (number, date) in dates.enumerated() {
+            proxy.origin.route(
+                "/\(number).jpg",
+                .body(Fixtures.photo, fields: [("Cache-Control", "max-age=600"), ("Last-Modified", date)]))
+            let first = try await proxy.get(proxy.target("/\(number).jpg", "transform=resize:8x"))
+            let past = "Sun, 06 Nov 1994 08:49:37 GMT"
+            #expect(first["Last-Modified"] == [past, past, first["Date"], nil][number])
+        }
+    }
+}
+
 @Suite("Pages of other origins")
 struct SharingTests {
     @Test(

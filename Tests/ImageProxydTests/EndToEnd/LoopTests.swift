@@ -37,6 +37,29 @@ struct LoopTests {
         #expect(looping.status == 508)
     }
 
+    @Test("tells the origin the way it has come, and adds itself (RFC 8586 §2, RFC 9110 §7.6.3)")
+    func way() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.png", .body(Fixtures.photo))
+        let lines = ["CDN-Loop: foo; a=\"b\"", "CDN-Loop: bar", "Via: 1.0 x"]
+        #expect(try await proxy.get(proxy.target("/a.png"), lines: lines).status == 200)
+        let request = try #require(proxy.origin.log.requests.first)
+        #expect(request["cdn-loop"] == "foo; a=\"b\",bar, imageproxyd")
+        #expect(request["via"] == "1.0 x, 1.1 imageproxyd")
+    }
+
+    @Test("that says where it has come from is not the reason why others are refused")
+    func blamelessOthers() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.png") { request in
+            request["cdn-loop"] == "imageproxyd" ? .body(Fixtures.photo) : .status(403)
+        }
+        let blamed = try await proxy.get(proxy.target("/a.png"), "CDN-Loop: origin-cdn")
+        let other = try await proxy.get(proxy.target("/a.png"))
+        #expect(blamed.status == 502)
+        #expect(other.status == 200)
+    }
+
     @Test("for a source that can't be one is told the parameter and the place in it")
     func positions() async throws {
         let proxy = try await Proxy()

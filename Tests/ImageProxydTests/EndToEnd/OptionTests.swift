@@ -262,8 +262,11 @@ struct OptionTests {
         let explicit = try await proxy.get(target + "&dpr=1", "Sec-CH-DPR: 3")
         let nonsense = try await proxy.get(target, "Sec-CH-DPR: two")
         let several = try await proxy.get(target, "Sec-CH-DPR: 2.0", "Sec-CH-DPR: 3.0")
+        let half = try await proxy.get(target, "Sec-CH-DPR: .5")
+        let parameter = try await proxy.get(target, "Sec-CH-DPR: 2;x=1")
 
-        #expect([plain, plainHit, nonsense, several].allSatisfy { $0.pngSize == [30, 20] })
+        #expect([plain, plainHit, nonsense, several, half].allSatisfy { $0.pngSize == [30, 20] })
+        #expect(parameter.pngSize == [60, 40])
         #expect([double.pngSize, doubleHit.pngSize] == [[60, 40], [60, 40]])
         #expect(doubleHit["Cache-Status"]?.hasSuffix("detail=memory") == true)
         #expect(plain["Vary"] == "Sec-CH-DPR" && plain["Accept-CH"] == "Sec-CH-DPR")

@@ -30,6 +30,17 @@ struct LoopGuardTests {
     }
 }
 
+extension LoopGuardTests {
+    @Test("has come too long a way when either field takes more than 1,024 bytes")
+    func longWay() {
+        let guardian = LoopGuard(name: "imageproxyd")
+        let (short, long) = (String(repeating: "a,", count: 512), String(repeating: "a,", count: 513))
+        #expect(!guardian.hasPassed(cdnLoop: [short], via: [short]))
+        #expect(guardian.hasPassed(cdnLoop: [long], via: []))
+        #expect(guardian.hasPassed(cdnLoop: [], via: [short, "b"]))
+    }
+}
+
 @Suite("What a request hands on to the origin")
 struct FetchContextTests {
     private static let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

@@ -62,7 +62,7 @@ struct Sandbox {
         } catch {
             try lack("Landlock (\(error.reason)), so no file can be opened and text finds no font", &report)
         }
-        guard linux_limit_files(Self.maxFiles) == 0 else {
+        guard linux_lower_file_limit(Self.maxFiles) == 0 else {
             throw .unusable("setrlimit RLIMIT_NOFILE: errno \(errno)")
         }
     }
