@@ -85,7 +85,7 @@ struct Daemon {
         self.live = live
         var http = configuration.http.serverConfiguration(cores: loops)
         http.maxConnections = maxConnections
-        http.connectionsChanged = { share.connectionsChanged(to: $0) }
+        http.connectionsChanged = { share.connectionsChanged(by: $0) }
         http.freeDescriptors = { share.relieve() }
         server = try HTTPServer(
             configuration: http, handler: LiveRoutes(live: live, accounting: accounting)

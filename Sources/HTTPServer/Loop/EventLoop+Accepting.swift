@@ -77,7 +77,7 @@ extension EventLoop {
             tally.reject(.tooManyConnections)
             return Listener.refuse(socket)
         }
-        configuration.connectionsChanged(count)
+        configuration.connectionsChanged(1)
         let isRestricted = isRestricted || count > limit && !evictIdle()
         let owner = balance.take(preferring: index)
         if owner == index {

@@ -236,7 +236,8 @@ final class EventLoop: @unchecked Sendable {
         connections.remove(connection.number)
         close(connection.socket)
         balance.leave(index)
-        configuration.connectionsChanged(tally.closed())
+        tally.closed()
+        configuration.connectionsChanged(-1)
         finishDrainIfEmpty()
     }
 

@@ -49,7 +49,7 @@ extension HTTPServer {
         /// The same while answers are awaited from handlers' tasks.
         public var lingerWhileAwaitingMilliseconds = 1_000
 
-        /// Told how many connections there are whenever one has come or gone; on any loop, must not block.
+        /// Told whenever a connection has come (1) or gone (−1); on any loop, must not block.
         public var connectionsChanged: @Sendable (Int) -> Void = { _ in }
 
         /// Asked on a loop for descriptors when none is left for a connection; false when it has closed none.

@@ -18,12 +18,9 @@ final class ServerTally: Sendable {
         }
     }
 
-    /// Counts a connection out, and returns how many are left.
-    func closed() -> Int {
-        counts.withLock { counts in
-            counts.connections -= 1
-            return counts.connections
-        }
+    /// Counts a connection out.
+    func closed() {
+        counts.withLock { $0.connections -= 1 }
     }
 
     func reject(_ reason: HTTPServer.RejectionReason) {

@@ -11,8 +11,9 @@ final class DescriptorShare: Sendable {
     private let wanted: Int
     private let keepFiles: @Sendable (Int) -> Void
     private let closeFiles: @Sendable (Int) -> Int
+    private let connections = Atomic(0)
     private let bound: Atomic<Int>
-    /// Taken while the bound changes, so that the later word counts.
+    /// Taken while the bound changes.
     private let changing = Mutex(())
 
     /// Descriptors for what is neither a client nor an open file: fetches, workers, bodies being stored, the index.
@@ -40,17 +41,27 @@ final class DescriptorShare: Sendable {
         self.keepFiles = keepFiles
         self.closeFiles = closeFiles
         bound = Atomic(-1)
-        connectionsChanged(to: 0)
+        connectionsChanged(by: 0)
     }
 
-    /// Notes how many connections there are.
-    func connectionsChanged(to count: Int) {
-        let most = Self.files(wanted, of: descriptors, beside: count)
-        guard bound.load(ordering: .relaxed) != most else { return }
+    /// Notes that so many connections have come, or gone.
+    func connectionsChanged(by change: Int) {
+        connections.wrappingAdd(change, ordering: .sequentiallyConsistent)
+        guard bound.load(ordering: .sequentiallyConsistent) != wantedBound else { return }
         changing.withLock { _ in
-            bound.store(most, ordering: .relaxed)
-            keepFiles(most)
+            // Again: (1) A counts and is here, (2) B counts, finds the bound that A is about to replace right, and leaves,
+            // (3) A replaces it by what was right before B.
+            while true {
+                let most = wantedBound
+                guard bound.exchange(most, ordering: .sequentiallyConsistent) != most else { return }
+                keepFiles(most)
+            }
         }
+    }
+
+    /// How many files may be kept open beside the connections that there are now.
+    private var wantedBound: Int {
+        Self.files(wanted, of: descriptors, beside: connections.load(ordering: .sequentiallyConsistent))
     }
 
     /// Closes some files, because descriptors have run out all the same; false where none is kept open.

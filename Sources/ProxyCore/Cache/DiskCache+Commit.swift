@@ -93,7 +93,10 @@ extension DiskCache {
             drafts.remove(ticket)
             guard case .failure(let error) = result, let self else { return }
             failed(with: error)
-            if error != .purged { writer.enqueue(.save(record, permit)) }
+            guard error != .purged else { return }
+            // A newer one, known since, has been handed to the writer after it became known: that one stays.
+            writer.enqueue(
+                .saveLate(record, permit) { [records] in records.record(for: record.key) == record })
         }
         guard let refusal else { return true }
         drafts.remove(ticket)

@@ -42,9 +42,29 @@ struct DescriptorShareTests {
         let files = Files()
         let share = files.share(descriptors: 1_024, wanted: 1_000)
 
-        for count in Array(0...65) + (0...65).reversed() { share.connectionsChanged(to: count) }
+        for _ in 0..<65 { share.connectionsChanged(by: 1) }
+        for _ in 0..<65 { share.connectionsChanged(by: -1) }
 
         #expect(files.bounds.withLock { $0 } == [768, 640, 512, 640, 768])
+    }
+
+    @Test("are shared by what there is in the end, in whatever order loops tell of clients")
+    func crowd() async {
+        let files = Files()
+        let share = files.share(descriptors: 1_024, wanted: 1_000)
+
+        await withTaskGroup { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    for _ in 0..<500 {
+                        for change in [1, 1, -1, -1] { share.connectionsChanged(by: change) }
+                    }
+                    for _ in 0..<9 { share.connectionsChanged(by: 1) }
+                }
+            }
+        }
+
+        #expect(files.bounds.withLock(\.last) == 512)
     }
 
     @Test("that have run out are taken from open files, as long as there are any")

@@ -219,6 +219,65 @@ struct DiskCacheDamageTests {
         await second.close()
     }
 
+    @Test(
+        "A folder that was not looked through to its end is looked through by the next start, and then no more"
+    )
+    func goesOnScanning() async throws {
+        let (first, _) = try await openWithEntry()
+        try await first.store(describe("b", body: body), body: body)
+        await first.close()
+        try folder.remove("cache/index.sqlite")
+        // Ended before it has, or maybe just after.
+        await (try open()).close()
+        try await changeIndex("DELETE FROM entry; PRAGMA application_id = 0")
+
+        let second = try open()
+        #expect(await second.isLoaded())
+        #expect(second.statistics.wasScanned && second.statistics.tally.entries == 2)
+        await second.close()
+
+        let third = try open()
+        #expect(await third.isLoaded())
+        #expect(!third.statistics.wasScanned && third.statistics.tally.entries == 2)
+        await third.close()
+    }
+
+    @Test("A power cut is remembered until the folder has been looked through")
+    func remembersPowerCut() async throws {
+        let (first, _) = try await openWithEntry()
+        await first.close()
+        try folder.write(Array("another boot".utf8), to: "cache/lock")
+
+        let second = try open()
+        #expect(await second.isLoaded())
+
+        #expect(second.statistics.wasScanned)
+        #expect(try second.parts.index.knowsAllFiles())
+        await second.close()
+    }
+
+    @Test(
+        "The index of an earlier version, whose rows had no checksums, is filled from the files; records stay"
+    )
+    func earlierVersion() async throws {
+        let (first, _) = try await openWithEntry()
+        try await first.save(record("source"))
+        await first.close()
+        try await changeIndex(
+            """
+            DELETE FROM grdb_migrations WHERE identifier = '6'; DROP TABLE seal;
+            UPDATE entry SET checksum = NULL, bytes = 1; PRAGMA application_id = 0
+            """)
+
+        let second = try open()
+        #expect(await second.isLoaded())
+
+        #expect(second.statistics.tally.entries == 1 && second.statistics.tally.bytes > Int64(body.count))
+        #expect(await second.sourceRecord(for: key("source")) == record("source"))
+        #expect(try await lookUp(second) == body)
+        await second.close()
+    }
+
     private func changeIndex(_ sql: String) async throws {
         try await onThread { [path = folder.path + "/cache/index.sqlite"] in
             let database = try DatabaseQueue(path: path)

@@ -37,7 +37,8 @@ struct DiskIndexDamageTests {
     private static let changes = [
         "high = high + 1", "low = low - 1", "kind = 1", "kind = 77", "sourceHigh = 0",
         "sourceLow = sourceLow + 1",
-        "bytes = 1000000000000", "storedAt = 1", "checksum = checksum + 1", "bytes = 'text'", "kind = 'text'",
+        "bytes = 1000000000000", "storedAt = 1", "checksum = checksum + 1", "checksum = NULL",
+        "bytes = 'text'", "kind = 'text'",
         "accessedAt = 'text'", "high = x'00'",
     ]
 
@@ -66,7 +67,7 @@ struct DiskIndexDamageTests {
         let description = describe("source", kind: .original, body: body)
         try await disk.store(description, body: body)
         try await disk.parts.index.pool.write {
-            try $0.execute(sql: "UPDATE entry SET sourceLow = 0, checksum = NULL")
+            try $0.execute(sql: "UPDATE entry SET sourceLow = 0")
         }
 
         #expect(try await disk.removeAll(ofSource: key("source")) == 1)

@@ -115,6 +115,47 @@ struct DiskRecordTests {
         await disk.close()
     }
 
+    @Test(
+        "Where the mark of another record was altered, no file of before is believed",
+        arguments: ["isSuperseding = 0", "isSuperseding = 1", "high = high + 1"])
+    func alteredMark(change: String) async throws {
+        var disk = try await open()
+        for name in ["a", "b"] { try await store(name, as: record(name), in: disk) }
+        var purged = record("a")
+        purged.directives.insert(.purged)
+        try await disk.save(purged)
+        await disk.close()
+        let index = try DatabaseQueue(path: folder.path + "/cache/index.sqlite")
+        try await index.write { try $0.execute(sql: "UPDATE source SET \(change)") }
+        try index.close()
+
+        disk = try await open()
+
+        #expect(answer(disk, "a") == nil && answer(disk, "b") == nil)
+        await disk.close()
+    }
+
+    @Test("Marks that come and go with their records are none that was altered")
+    func soundMarks() async throws {
+        var disk = try await open()
+        for name in ["a", "b", "c"] { try await store(name, as: record(name), in: disk) }
+        for name in ["a", "b"] {
+            for lifetime in [1, 2] as [Int64] { try await disk.save(record(name, lifetime: lifetime)) }
+        }
+        try await disk.removeRecord(of: key("a"))
+        await disk.close()
+        disk = try await open()
+        #expect(answer(disk, "b") == nil && answer(disk, "c") != nil)
+        _ = try await disk.removeAll()
+        try await store("c", as: record("c"), in: disk)
+        await disk.close()
+
+        disk = try await open()
+
+        #expect(answer(disk, "c") != nil)
+        await disk.close()
+    }
+
     @Test("The same record again changes nothing")
     func sameRecord() async throws {
         let disk = try await open()

@@ -118,6 +118,39 @@ struct DiskSoonTests {
         #expect(!storeSoon("c", in: disk))
         #expect(folder.entryFiles.count == 1)
     }
+
+    @Test("leave what has become known of their source since, when they can't be written")
+    func failedBesideNewer() async throws {
+        let disk = try open()
+        let unwritable = String(repeating: "x", count: DiskEntry.maxKeyTextLength + 1)
+        for (text, record) in [(unwritable, record("a")), ("a", record("a", content: "newer"))] {
+            #expect(
+                disk.storeSoon(
+                    describe(text, kind: .original, source: "a", body: body), body: body,
+                    checksum: Checksum.crc32c(body), record: record))
+        }
+        await disk.close()
+
+        let second = try open()
+
+        #expect(await second.sourceRecord(for: key("a")) == record("a", content: "newer"))
+        await second.close()
+    }
+
+    @Test("leave what is known of their source, when they can't be written")
+    func failedAlone() async throws {
+        let disk = try open()
+        let unwritable = String(repeating: "x", count: DiskEntry.maxKeyTextLength + 1)
+        #expect(storeSoon(unwritable, in: disk))
+        await disk.settle()
+        await disk.settle()
+        await disk.close()
+
+        let second = try open()
+
+        #expect(await second.sourceRecord(for: key(unwritable)) == record(unwritable))
+        await second.close()
+    }
 }
 
 @Suite("The jobs that wait for the disk tier's writer")

@@ -39,6 +39,7 @@ extension DiskIndex {
                 .execute(arguments: [link.tag, link.result.lowBits, link.result.highBits])
         case .deleteEverything:
             try db.execute(sql: "DELETE FROM entry; DELETE FROM source; DELETE FROM tag")
+            try sealSuperseded(as: 0, db)
         }
     }
 
@@ -194,7 +195,9 @@ extension DiskIndex {
             record.staleIfError, record.reuseFields, record.rowChecksum, record.key.highBits,
             record.key.lowBits, time, isSuperseding,
         ])
-        return db.changesCount > 0
+        guard db.changesCount > 0 else { return false }
+        if isSuperseding { try sealSuperseded(adding: record.key.supersedingShare, db) }
+        return true
     }
 
     /// Whether files may hold what was known of the source before.
@@ -206,9 +209,12 @@ extension DiskIndex {
     }
 
     func deleteRecord(_ key: CacheKey, _ db: Database, _ tally: inout DiskTally) throws {
-        try db.cachedStatement(sql: "DELETE FROM source WHERE low = ? AND high = ?")
-            .execute(arguments: [key.lowBits, key.highBits])
-        tally.records -= db.changesCount
+        let statement = try db.cachedStatement(
+            sql: "DELETE FROM source WHERE low = ? AND high = ? RETURNING isSuperseding")
+        for isSuperseding in try Bool.fetchAll(statement, arguments: [key.lowBits, key.highBits]) {
+            if isSuperseding { try sealSuperseded(adding: -key.supersedingShare, db) }
+            tally.records -= 1
+        }
     }
 
     /// Forgets the records that were saved longest ago, at most `limit`; how many those were.
@@ -224,38 +230,13 @@ extension DiskIndex {
                         RETURNING isSuperseding
                         """,
                     arguments: [limit])
-                if flags.contains(true) { try beginEpoch(db) }
+                if flags.contains(true) {
+                    try sealSuperseded(as: sumOfSuperseded(db), db)
+                    try beginEpoch(db)
+                }
                 return flags.count
             }
         }
-    }
-
-    // MARK: - What files say of records
-
-    /// Has no snapshot in any file believed that was made before now.
-    func beginEpoch() throws(DiskCacheError) {
-        try translating { try pool.write { try beginEpoch($0) } }
-    }
-
-    private func beginEpoch(_ db: Database) throws {
-        // Before the commit: a file that is sealed meanwhile has the new epoch at the earliest when the old is void.
-        currentEpoch.store(try Self.setEpoch(db), ordering: .releasing)
-    }
-
-    /// A new epoch, 1 or more, written where SQLite keeps a number for its users.
-    static func setEpoch(_ db: Database) throws -> UInt32 {
-        let epoch = UInt32.random(in: 1...UInt32(Int32.max))
-        try db.execute(sql: "PRAGMA user_version = \(epoch)")
-        return epoch
-    }
-
-    /// Adds every source whose record has superseded what files say.
-    func loadSuperseded(_ db: Database) throws {
-        let rows = try Row.fetchCursor(db, sql: "SELECT high, low FROM source WHERE isSuperseding = 1")
-        while let row = try rows.next() {
-            superseded.insert(try row.key(at: 0))
-        }
-        superseded.markComplete()
     }
 }
 
@@ -320,7 +301,7 @@ extension IndexEntry {
         return Int64(unsafe words.span.withUnsafeBytes { unsafe Checksum.crc32c($0) })
     }
 
-    /// Reads a row of `columns`; one of before version 5 has no checksum.
+    /// Reads a row of `columns`.
     /// - Throws: `brokenIndex` for a row that was altered.
     init(_ row: Row) throws {
         guard let kind = EntryKind(rawValue: UInt8(truncatingIfNeeded: try row.integer(at: 2))) else {
@@ -330,8 +311,7 @@ extension IndexEntry {
             id: EntryID(kind: kind, key: try row.key(at: 0)), sourceKey: try row.key(at: 3),
             bytes: try row.integer(at: 5), storedAt: try row.integer(at: 6),
             accessedAt: try row.integer(at: 7))
-        let checksum: DatabaseValue = row[8]
-        guard checksum.isNull || Int64.fromDatabaseValue(checksum) == rowChecksum else { throw Row.altered }
+        guard Int64.fromDatabaseValue(row[8]) == rowChecksum else { throw Row.altered }
     }
 }
 

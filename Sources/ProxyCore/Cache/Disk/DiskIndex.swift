@@ -108,6 +108,7 @@ final class DiskIndex: Sendable {
         migrator.registerMigration("3") { try $0.execute(sql: tags) }
         migrator.registerMigration("4") { try $0.execute(sql: checksums) }
         migrator.registerMigration("5") { try $0.execute(sql: entryChecksums) }
+        migrator.registerMigration("6") { try $0.execute(sql: supersedingSum) }
         guard try !pool.read(migrator.hasBeenSuperseded) else {
             throw DiskCacheError.index("made by a later version")
         }
@@ -161,8 +162,18 @@ final class DiskIndex: Sendable {
         CREATE INDEX sourceSuperseding ON source (high, low) WHERE isSuperseding = 1;
         """
 
-    /// An entry's checksum: of all but the time of its last access. Rows of before have none.
+    /// An entry's checksum: of all but the time of its last access.
     private static let entryChecksums = "ALTER TABLE entry ADD COLUMN checksum INTEGER"
+
+    /// What tells whether a mark of a superseding record was altered; −1, which is no sum, where there are some already.
+    ///
+    /// Rows of entries without a checksum could not be told from altered ones: they are made anew from the files.
+    private static let supersedingSum = """
+        CREATE TABLE seal (id INTEGER PRIMARY KEY CHECK (id = 1), superseding INTEGER NOT NULL);
+        INSERT INTO seal SELECT 1, -EXISTS (SELECT 1 FROM source WHERE isSuperseding = 1);
+        DELETE FROM entry;
+        PRAGMA application_id = 0;
+        """
 
     /// Only the column that age is counted from is worth an index; the other's goes when the setting changes.
     private static func indexByAge(_ db: Database, _ column: String) throws {
@@ -170,6 +181,27 @@ final class DiskIndex: Sendable {
             try db.execute(sql: "DROP INDEX IF EXISTS entryBy_\(other)")
         }
         try db.execute(sql: "CREATE INDEX IF NOT EXISTS entryBy_\(column) ON entry (\(column))")
+    }
+
+    // MARK: - Whether all files are known
+
+    /// Stands in the database, where SQLite keeps a number for its users, as long as it knows every file of the folder.
+    private static let completeMark = 0x696D_6770
+
+    /// Whether the folder has been looked through to its end since it last had to be.
+    func knowsAllFiles() throws(DiskCacheError) -> Bool {
+        try translating {
+            try pool.read { try Int.fetchOne($0, sql: "PRAGMA application_id") } == Self.completeMark
+        }
+    }
+
+    /// Notes whether it does, for the next start.
+    func setKnowsAllFiles(_ doesKnow: Bool) throws(DiskCacheError) {
+        try translating {
+            try pool.write {
+                try $0.execute(sql: "PRAGMA application_id = \(doesKnow ? Self.completeMark : 0)")
+            }
+        }
     }
 
     // MARK: - Reading
@@ -181,7 +213,8 @@ final class DiskIndex: Sendable {
         // The pages that were read once are of no more use.
         defer { pool.releaseMemoryEventually() }
         return try translating {
-            try pool.read { db in
+            try checkSuperseded()
+            return try pool.read { db in
                 let records = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM source") ?? 0
                 begun()
                 try loadSuperseded(db)
@@ -230,6 +263,69 @@ final class DiskIndex: Sendable {
         }
     }
 
+    // MARK: - What tells whether the marks of superseding records were altered
+
+    /// Has no file believed where a mark was altered: which one it was, nobody can tell.
+    ///
+    /// A page that is altered on disk may be sound SQLite; a mark that is gone would have an outdated file believed.
+    func checkSuperseded() throws(DiskCacheError) {
+        try translating {
+            let isSealed = try pool.read { db in
+                try Int64.fetchOne(db, sql: "SELECT superseding FROM seal") == sumOfSuperseded(db)
+            }
+            guard !isSealed else { return }
+            try pool.write { db in
+                try sealSuperseded(as: sumOfSuperseded(db), db)
+                try beginEpoch(db)
+            }
+        }
+    }
+
+    func sumOfSuperseded(_ db: Database) throws -> Int64 {
+        let rows = try Row.fetchCursor(db, sql: "SELECT high, low FROM source WHERE isSuperseding = 1")
+        var sum: Int64 = 0
+        while let row = try rows.next() { sum += try row.key(at: 0).supersedingShare }
+        return sum
+    }
+
+    func sealSuperseded(as sum: Int64, _ db: Database) throws {
+        try db.execute(sql: "INSERT OR REPLACE INTO seal (id, superseding) VALUES (1, ?)", arguments: [sum])
+    }
+
+    func sealSuperseded(adding share: Int64, _ db: Database) throws {
+        try db.cachedStatement(sql: "UPDATE seal SET superseding = superseding + ?").execute(arguments: [
+            share
+        ])
+    }
+
+    // MARK: - What files say of records
+
+    /// Has no snapshot in any file believed that was made before now.
+    func beginEpoch() throws(DiskCacheError) {
+        try translating { try pool.write { try beginEpoch($0) } }
+    }
+
+    func beginEpoch(_ db: Database) throws {
+        // Before the commit: a file that is sealed meanwhile has the new epoch at the earliest when the old is void.
+        currentEpoch.store(try Self.setEpoch(db), ordering: .releasing)
+    }
+
+    /// A new epoch, 1 or more, written where SQLite keeps a number for its users.
+    static func setEpoch(_ db: Database) throws -> UInt32 {
+        let epoch = UInt32.random(in: 1...UInt32(Int32.max))
+        try db.execute(sql: "PRAGMA user_version = \(epoch)")
+        return epoch
+    }
+
+    /// Adds every source whose record has superseded what files say.
+    func loadSuperseded(_ db: Database) throws {
+        let rows = try Row.fetchCursor(db, sql: "SELECT high, low FROM source WHERE isSuperseding = 1")
+        while let row = try rows.next() {
+            superseded.insert(try row.key(at: 0))
+        }
+        superseded.markComplete()
+    }
+
     // MARK: - Errors
 
     func translating<Value>(_ work: () throws -> Value) throws(DiskCacheError) -> Value {
@@ -259,6 +355,12 @@ extension CacheKey {
     var highBits: Int64 { Int64(bitPattern: high) }
     /// The low half as SQLite keeps it.
     var lowBits: Int64 { Int64(bitPattern: low) }
+
+    /// What a superseding record's source adds to the sum of all: small enough for as many as there may be.
+    var supersedingShare: Int64 {
+        let bits: InlineArray<2, UInt64> = [high.littleEndian, low.littleEndian]
+        return Int64(unsafe bits.span.withUnsafeBytes { unsafe Checksum.crc32c($0) })
+    }
 
     init(highBits: Int64, lowBits: Int64) {
         self.init(high: UInt64(bitPattern: highBits), low: UInt64(bitPattern: lowBits))

@@ -56,7 +56,14 @@ final class DiskParts: Sendable {
             try Self.settle(folder, journal, index, clock)
             isNew = true
         }
-        needsScan = isNew || lock.wasCutOff || isCut
+        let knowsAll = try index.knowsAllFiles()
+        needsScan = isNew || lock.wasCutOff || isCut || !knowsAll
+        // Whoever is ended before all has been looked through leaves the rest to the next start.
+        if needsScan, knowsAll {
+            try Self.withRoom(folder, ballast, limits) { () throws(DiskCacheError) in
+                try index.setKnowsAllFiles(false)
+            }
+        }
         // What the index knew to be superseded may not have reached the disk.
         if lock.wasCutOff || isCut { try Self.withRoom(folder, ballast, limits, index.beginEpoch) }
         ballast.fill()

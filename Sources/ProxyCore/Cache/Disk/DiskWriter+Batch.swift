@@ -62,6 +62,10 @@ extension DiskWriter {
         case .save(let record, let permit):
             guard permit?.isValid ?? true else { throw .purged }
             pending.changes.append(.save(record, at: parts.clock()))
+        case .saveLate(let record, let permit, let isCurrent):
+            guard permit?.isValid ?? true else { throw .purged }
+            guard isCurrent() else { break }
+            pending.changes.append(.save(record, at: parts.clock()))
         case .removeRecord(let key): pending.changes.append(.deleteRecord(key))
         case .removeSource(let key): count = try removeSource(key, &pending)
         case .link(let links):

@@ -49,7 +49,10 @@ extension DiskWriter {
             if state.names.isEmpty { state.scan.removeLast() }
             return state.scan.isEmpty
         }
-        if isOver { parts.entries.markComplete() }
+        if isOver {
+            parts.entries.markComplete()
+            try parts.index.setKnowsAllFiles(true)
+        }
         return true
     }
 

@@ -15,6 +15,8 @@ struct WriteJob: Sendable {
         case discard(EntryID, VerifiedFiles.Identity?)
         /// Remember a source's record.
         case save(SourceRecord, PurgeLedger.Permit?)
+        /// The same if it is still what is known of the source when its turn comes.
+        case saveLate(SourceRecord, PurgeLedger.Permit?, isCurrent: @Sendable () -> Bool)
         /// Forget a source's record.
         case removeRecord(CacheKey)
         /// Remove every entry made from a source, and its record.
