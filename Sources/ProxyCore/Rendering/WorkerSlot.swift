@@ -7,13 +7,14 @@ import Glibc
 final class WorkerSlot: Sendable {
     /// Wakes the thread: for a job, a cancellation, a ping, the end.
     let alert: Alert
-    private let index: Int
+    /// Which of the pool's workers it is.
+    let index: Int
     private let configuration: TransformConfiguration
     private let executable: String
     private let pool: WorkerPool
 
     /// Longest time from spawning a worker to its first word.
-    private static let startTimeout = Duration.seconds(10)
+    private static let startTimeout = Duration.seconds(30)
     /// First pause after a worker that did not start; doubles each time.
     private static let firstPause = 100
     /// Failed starts in a row after which a job that waits for its second worker is given up.
@@ -347,7 +348,7 @@ final class WorkerSlot: Sendable {
 
     /// Does not take a worker's word.
     private func checked(_ rendition: Rendition, _ job: RenderJob) -> Result<Rendition, RenderError> {
-        let said = Testimony(plan: job.plan, rendition: rendition)
+        let said = Testimony(plan: job.plan, rendition: rendition, sniffed: job.source.imageFormat)
         guard said.isPlausible, said.isBorneOut(by: job.destination, from: job.offset) else {
             return .failure(.decoderCrashed)
         }
