@@ -179,6 +179,23 @@ static inline uint32_t linux_crc32c(uint32_t crc, const void *bytes, size_t coun
 // Behind _GNU_SOURCE in <spawn.h> (glibc 2.34).
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 
+// How many processors this process may run on (sched_setaffinity(2)), which containers and taskset(1) make fewer than there
+// are; at least 1.
+static inline int linux_usable_processors(void) {
+    unsigned long mask[128] = {0};
+    long length = syscall(SYS_sched_getaffinity, 0, sizeof mask, mask);
+    if (length <= 0) {
+        long all = sysconf(_SC_NPROCESSORS_ONLN);
+        return all > 0 ? (int)all : 1;
+    }
+    int count = 0;
+    for (size_t word = 0; word < (size_t)length / sizeof mask[0]; word++) count += __builtin_popcountl(mask[word]);
+    return count > 0 ? count : 1;
+}
+
+// Has what malloc gives from now on be zeros, or whatever it was (mallopt(3), M_PERTURB: the complement is filled in).
+static inline void linux_clear_fresh_memory(int is_on) { mallopt(M_PERTURB, is_on ? 0xFF : 0); }
+
 // Starts `path` with `argument` and `environment` (one variable each), `socket` as descriptor 3, standard input and
 // output on /dev/null, nothing else open, default signal handling, a process group of its own. Returns an errno.
 static inline int linux_spawn_worker(

@@ -6,8 +6,13 @@
 #ifndef IMAGEPROXYD_CVIPS_SHIM_H
 #define IMAGEPROXYD_CVIPS_SHIM_H
 
+#include <dlfcn.h>
 #include <gio/gio.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 #include <vips/vips.h>
 
 // --- Library -------------------------------------------------------------------------------------------------
@@ -18,10 +23,50 @@ static inline void shim_ignore_message(
     (void)domain, (void)level, (void)message, (void)data;
 }
 
+// As in <dlfcn.h>, where it is behind _GNU_SOURCE.
+typedef struct {
+    const char *file;
+    void *base;
+    const char *name;
+    void *address;
+} ShimAddress;
+extern int shim_dladdr(const void *address, ShimAddress *info) __asm__("dladdr");
+
+// Writes where libvips keeps its modules, beside itself; returns 0, or -1 where there is no such folder.
+static inline int shim_module_folder(char *path, size_t size) {
+    ShimAddress library;
+    if (!shim_dladdr((const void *)vips_version, &library) || !library.file) return -1;
+    const char *end = strrchr(library.file, '/');
+    if (!end) return -1;
+    int length = snprintf(path, size, "%.*s/vips-modules-%d.%d", (int)(end - library.file), library.file,
+        vips_version(0), vips_version(1));
+    return length > 0 && (size_t)length < size && access(path, X_OK) == 0 ? 0 : -1;
+}
+
+// As GLib's g_module_open, which would need a library more.
+static inline void shim_load_module(const char *folder, const char *name) {
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/vips-%s.so", folder, name);
+    void *module = length > 0 && (size_t)length < sizeof path ? dlopen(path, RTLD_LAZY) : NULL;
+    const char *(*begin)(void *) = module ? (const char *(*)(void *))dlsym(module, "g_module_check_init") : NULL;
+    if (begin) begin(NULL);
+}
+
 // Starts libvips for one job at a time: no operation cache, no files kept, no coder of the untrusted list.
-static inline int shim_start(int threads) {
+//
+// Of its modules all, or, for a process that has no other thread, those for HEIF and JPEG XL alone: the others (PDF, slides,
+// ImageMagick) bring along more code than all the rest. The environment has to say so for a moment.
+static inline int shim_start(int threads, int is_alone) {
+    char folder[PATH_MAX];
     g_log_set_default_handler(shim_ignore_message, NULL);
-    if (VIPS_INIT("imageproxyd") != 0) return -1;
+    int chooses = is_alone && shim_module_folder(folder, sizeof folder) == 0;
+    if (chooses) setenv("VIPSHOME", "/nonexistent", 1);
+    int code = VIPS_INIT("imageproxyd");
+    if (chooses) unsetenv("VIPSHOME");
+    if (code != 0) return -1;
+    // Before coders are blocked, which concerns those that are there.
+    if (chooses) shim_load_module(folder, "heif");
+    if (chooses) shim_load_module(folder, "jxl");
     vips_concurrency_set(threads);
     vips_cache_set_max(0);
     vips_cache_set_max_mem(0);

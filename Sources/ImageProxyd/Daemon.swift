@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinux
 internal import Dispatch
 internal import Glibc
 internal import HTTPServer
@@ -38,11 +39,29 @@ struct Daemon {
     static func run(
         configuration: ProxyConfiguration, files: NamedFiles, source: SettingsSource
     ) async throws {
-        let daemon = try Daemon(configuration: configuration, files: files)
-        try await daemon.serve(source)
+        let workers = WorkerPool(configuration: configuration.transform, executable: "/proc/self/exe")
+        // What takes longest begins first.
+        let start = Task { try await Self.startFirst(of: workers, configuration.transform) }
+        let daemon = try Daemon(configuration: configuration, files: files, workers: workers)
+        try await daemon.serve(source, once: start)
     }
 
-    private init(configuration: ProxyConfiguration, files: NamedFiles) throws {
+    /// Starts one worker; the others follow.
+    private static func startFirst(
+        of workers: WorkerPool, _ configuration: TransformConfiguration
+    ) async throws {
+        guard configuration.isolation == .process else { return }
+        do throws(RenderError) {
+            try await workers.startFirst()
+        } catch {
+            guard case .unavailable(let reason) = error else { throw error }
+            throw StartError(
+                description: "no worker can be started (transform.sandbox is "
+                    + "\(configuration.sandbox.rawValue)): \(reason)")
+        }
+    }
+
+    private init(configuration: ProxyConfiguration, files: NamedFiles, workers: WorkerPool) throws {
         self.configuration = configuration
         let output = try LogOutput(configuration.log, environment: HostProcess.environment)
         logger = Logger(label: "imageproxyd") { output.handler(label: $0) }
@@ -66,7 +85,7 @@ struct Daemon {
             configuration: configuration.fetch,
             addresses: AddressPolicy(configuration: configuration.security.addresses),
             redirectPolicy: { sources.allows($0) })
-        workers = WorkerPool(configuration: configuration.transform, executable: "/proc/self/exe")
+        self.workers = workers
         let renderer = Self.renderer(configuration.transform, workers)
         let memory = MemoryCache(configuration: configuration.cache.memory)
         pressure = PressureDesk(memory: memory, logger: logger).watch(environment: HostProcess.environment)
@@ -162,16 +181,17 @@ struct Daemon {
         return possible
     }
 
-    private static var coreCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+    private static var coreCount: Int { Int(linux_usable_processors()) }
 
-    private func serve(_ source: SettingsSource) async throws {
+    private func serve(_ source: SettingsSource, once workersStart: Task<Void, any Error>) async throws {
         // Before anybody is told that the daemon is there.
         let termination = TerminationSignal()
         let reloader = Reloader(
             machinery: machinery, live: live, configuration: configuration, source: source, service: service)
         let hangUps = HangUpSignal { reloader.reload() }
         defer { hangUps.cancel() }
-        try await startWorkers()
+        try await workersStart.value
+        tellOfWorkers()
         let addresses = try configuration.listen.map { try HTTPServer.Address(parsing: $0) }
         for address in addresses {
             let bound = try listen(on: address)
@@ -193,18 +213,10 @@ struct Daemon {
         await takeDown()
     }
 
-    private func startWorkers() async throws {
+    private func tellOfWorkers() {
         guard configuration.transform.isolation == .process else {
             logger.warning("transform.isolation is none: a hostile picture can end or take over the daemon")
             return
-        }
-        do throws(RenderError) {
-            try await workers.start()
-        } catch {
-            guard case .unavailable(let reason) = error else { throw error }
-            throw StartError(
-                description: "no worker can be started (transform.sandbox is "
-                    + "\(configuration.transform.sandbox.rawValue)): \(reason)")
         }
         guard let sandbox = workers.sandbox else { return }
         if sandbox.isComplete {

@@ -10,6 +10,16 @@ public enum Fixtures {
     /// HEIC of 64 × 48 pixels: red, green / blue, white; and the same with alpha that grows downwards.
     public static let heic = (plain: read("images/quarters.heic"), clear: read("images/alpha.heic"))
 
+    /// AVIF grids of four tiles of 64 × 64 pixels, red, green / blue, white: whole, cut to 100 × 90, said to be of 250 × 200,
+    /// and with a last tile that is a quarter of what it says.
+    public static let grids = (
+        whole: read("images/grid.avif"), cut: read("images/grid-cut.avif"),
+        unfilled: read("images/grid-unfilled.avif"), lying: read("images/grid-lying.avif")
+    )
+
+    /// AVIF of 64 × 64 pixels, grey of limited range: from black at the top to white.
+    public static let limitedGrey = read("images/grey-limited.avif")
+
     /// The same picture with a comment that tells it from others: equal pixels, other bytes (T.81 §B.2.4.5).
     public static func photo(number: Int) -> [UInt8] {
         let comment = Array("\(number)".utf8)

@@ -23,15 +23,19 @@ extension ImageFormat {
         if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) { return .png }
         if bytes.starts(with: "GIF87a".utf8) || bytes.starts(with: "GIF89a".utf8) { return .gif }
         if bytes.starts(with: "RIFF".utf8), bytes.dropFirst(8).starts(with: "WEBP".utf8) { return .webp }
-        if bytes.starts(with: [0x49, 0x49, 0x2A, 0x00]) || bytes.starts(with: [0x4D, 0x4D, 0x00, 0x2A]) {
-            return .tiff
-        }
+        if tiffSignatures.contains(where: { bytes.starts(with: $0) }) { return .tiff }
         if bytes.starts(with: [0xFF, 0x0A]) { return .jxl }
         if bytes.starts(with: [0, 0, 0, 0x0C] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A]) {
             return .jxl
         }
         return nil
     }
+
+    /// TIFF 6.0 §2, and the same with offsets of eight bytes (BigTIFF), of either byte order.
+    private static let tiffSignatures: [[UInt8]] = [
+        [0x49, 0x49, 0x2A, 0x00], [0x4D, 0x4D, 0x00, 0x2A],
+        [0x49, 0x49, 0x2B, 0x00, 0x08, 0x00, 0x00, 0x00], [0x4D, 0x4D, 0x00, 0x2B, 0x00, 0x08, 0x00, 0x00],
+    ]
 
     /// Reads the brands of an ISO base media file (ISO/IEC 14496-12 §4.3): the major one decides, then the others.
     private static func byBrand(_ bytes: ArraySlice<UInt8>) -> ImageFormat? {

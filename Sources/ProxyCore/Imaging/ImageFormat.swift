@@ -41,6 +41,9 @@ public enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
         public let maxSide: Int
     }
 
+    /// Whether it is one of HEIF's.
+    var isHEIF: Bool { self == .avif || self == .heic }
+
     /// The format's row.
     public var row: Row {
         switch self {

@@ -29,7 +29,7 @@ struct MemoryEstimate {
         static let video = 10
         static let jxl = 12
         static let lossless = 5
-        static let webp = 18
+        static let webp = 10
     }
     /// What an AV1 encoder takes for the smallest picture.
     private static let avifWriter = 8 << 20
@@ -50,7 +50,9 @@ struct MemoryEstimate {
             // A canvas, what it was before, and a frame twice, beside the frames that are done.
             return pixels * Self.bytesPerPixel + header.size.area * 4 * Self.bytesPerPixel
         case .png, .tiff: return header.isInterlaced ? pixels * Held.interlaced : rows(Self.rowsInFlight)
-        case .webp: return isShrunk ? header.isInterlaced ? pixels * Held.lossless : 0 : pixels * Held.webp
+        case .webp:
+            guard isShrunk, pixels >= LoadShrink.smallSource else { return pixels * Held.webp }
+            return header.isInterlaced ? pixels * Held.lossless : 0
         case .gif: return pixels * Held.canvas + (frames > 1 ? header.size.area * Self.bytesPerPixel : 0)
         case .avif, .heic: return pixels * Held.video
         case .jxl: return pixels * Held.jxl

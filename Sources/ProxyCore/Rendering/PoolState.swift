@@ -14,7 +14,7 @@ struct PoolState {
     private var cancelled: Set<Int> = []
     private var lastID = 0
     private var restarts: [WorkerPool.RestartReason: Int] = [:]
-    private var starting: CheckedContinuation<Result<Void, RenderError>, Never>?
+    private var starting: (count: Int, CheckedContinuation<Result<Void, RenderError>, Never>)?
     private var startFailure: RenderError?
     private var stopping: [CheckedContinuation<Void, Never>] = []
     private var pings: [Ping] = []
@@ -206,22 +206,23 @@ struct PoolState {
 
     // MARK: - Life
 
-    /// Remembers who waits for the start.
-    mutating func awaitStart(_ continuation: CheckedContinuation<Result<Void, RenderError>, Never>) -> Effect?
-    {
-        starting = continuation
+    /// Remembers who waits until so many workers are ready.
+    mutating func awaitStart(
+        of count: Int, _ continuation: CheckedContinuation<Result<Void, RenderError>, Never>
+    ) -> Effect {
+        starting = (count, continuation)
         return startProgress()
     }
 
     private mutating func startProgress() -> Effect {
-        guard let starting else { return Effect() }
+        guard let (count, continuation) = starting else { return Effect() }
         if let startFailure {
-            self.starting = nil
-            return Effect(started: (starting, .failure(startFailure)))
+            starting = nil
+            return Effect(started: (continuation, .failure(startFailure)))
         }
-        guard slots.allSatisfy({ $0.phase != .down }) else { return Effect() }
-        self.starting = nil
-        return Effect(started: (starting, .success(())))
+        guard slots.count(where: { $0.phase != .down }) >= count else { return Effect() }
+        starting = nil
+        return Effect(started: (continuation, .success(())))
     }
 
     /// Notes a slot's thread and how to wake it.

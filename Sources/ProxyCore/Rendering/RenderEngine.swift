@@ -3,6 +3,8 @@
 /// Carries out one plan on the calling thread: the same in a worker process and in this one.
 struct RenderEngine {
     let plan: RenderPlan
+    /// Whether no other job runs in this process, so that what libraries complain about is this one's.
+    var isAlone = false
 
     /// Why a plan was not carried out, and whether the process may go on.
     struct Failure: Error {
@@ -41,13 +43,30 @@ struct RenderEngine {
         beside: (file: CInt, offset: Int64)? = nil,
         admit: (_ bytes: Int) throws(RenderError) -> Void = { _ in }
     ) throws(Failure) -> Rendition {
-        var watch = StopWatch()
-        let header = try self.header(of: source)
-        guard plan.admits(header) else {
+        let watch = StopWatch()
+        guard let format = ImageFormat(sniffing: source.prefix) else { throw Failure(refusing: .notAnImage) }
+        if isAlone { VipsLibrary.forgetComplaints() }
+        let rendition = try FreshMemory.isCleared(for: format) { () throws(Failure) in
+            let header = try self.header(of: source, as: format)
+            if plan.admits(header) {
+                return try render(
+                    source, header, watch, into: destination, at: offset, beside: beside, admit: admit)
+            }
             guard let plan = plan.shrinking(header) else { throw Failure(refusing: .tooManyPixels) }
             return try RenderEngine(plan: plan).render(
-                source, into: destination, at: offset, admit: admit)
+                source, header, watch, into: destination, at: offset, beside: nil, admit: admit)
         }
+        if isAlone, let damage = VipsLibrary.damage { throw Failure(imaging: .badImageData(damage)) }
+        return rendition
+    }
+
+    /// The same of a source that is let in.
+    private func render(
+        _ source: borrowing VipsSource, _ header: ImageHeader, _ started: StopWatch,
+        into destination: CInt, at offset: Int64, beside: (file: CInt, offset: Int64)?,
+        admit: (_ bytes: Int) throws(RenderError) -> Void
+    ) throws(Failure) -> Rendition {
+        var watch = started
         // What an intermediate stands for decides everything but how it is decoded.
         let original = plan.original ?? header
         let decision = FormatDecision(plan: plan, header: original)
@@ -108,8 +127,9 @@ struct RenderEngine {
     }
 
     /// Reads the header, which says what is beyond the limits before a pixel is decoded.
-    private func header(of source: borrowing VipsSource) throws(Failure) -> ImageHeader {
-        guard let format = ImageFormat(sniffing: source.prefix) else { throw Failure(refusing: .notAnImage) }
+    private func header(
+        of source: borrowing VipsSource, as format: ImageFormat
+    ) throws(Failure) -> ImageHeader {
         guard plan.decodableFormats.contains(format) else {
             throw Failure(refusing: .unsupportedFormat(format.rawValue))
         }

@@ -33,8 +33,6 @@ extension RenderPlan {
         let turn = pipeline.orientation?.value(for: header.orientation) ?? header.orientation
         var plan = self
         plan.scalesDownLarge = false
-        plan.limits.sourcePixels = .max
-        plan.limits.side = .max
         if pipeline.operations.first is Resize, let first = firstSize(of: header), first.area <= size.area {
             return plan
         }

@@ -9,6 +9,8 @@ import Glibc
 struct Testimony {
     let plan: RenderPlan
     let rendition: Rendition
+    /// What the source's first bytes say it is; nil for no picture.
+    let sniffed: ImageFormat?
 
     /// The longest side and the most frames that any format can tell.
     private static let largest = 1 << 30
@@ -27,16 +29,45 @@ struct Testimony {
         let steps = [timings.queue, timings.decode, timings.transform, timings.encode]
         return sizes.allSatisfy { (1...Self.largest).contains($0) }
             && steps.allSatisfy { (0...Self.longest).contains($0) }
-            && (1...8).contains(rendition.source.orientation) && rendition.memory >= 0 && isWanted
+            && (1...8).contains(rendition.source.orientation) && rendition.memory >= 0
+            && isOfThisSource && isWanted && isWithinLimits
             && rendition.intermediate.map { Self.intermediateFormats.contains($0.format) } ?? true
     }
 
+    /// Whether the source is said to be what its bytes say; what an intermediate stands for is known to us.
+    private var isOfThisSource: Bool {
+        guard let original = plan.original else { return rendition.source.format == sniffed }
+        return rendition.source == original.facts
+    }
+
+    /// Whether the plan could have led to this format, whatever the picture is.
     private var isWanted: Bool {
-        switch plan.format {
-        case .explicit(let format): rendition.format == format
-        case .automatic, .source: rendition.format.row.isWritable
-        case .information: rendition.format == rendition.source.format
+        let format = rendition.format
+        guard plan.format != .information else { return format == rendition.source.format }
+        guard format.row.isWritable, format != .jxl || plan.decodableFormats.contains(.jxl) else {
+            return false
         }
+        switch plan.format {
+        case .explicit(let wanted): return format == wanted
+        case .source: return format == rendition.source.format || isFallback
+        case .automatic(let preferred):
+            return preferred.contains(format) || isFallback
+                || (format == rendition.source.format && format.row.isShownByBrowsers)
+        case .information: return false
+        }
+    }
+
+    /// Whether the format is one for what no other can hold.
+    private var isFallback: Bool {
+        [.png, .jpeg].contains(rendition.format) || (rendition.format == .gif && rendition.frames > 1)
+    }
+
+    /// Whether the result is no larger than any may be.
+    private var isWithinLimits: Bool {
+        guard plan.format != .information else { return true }
+        let size = PixelSize(rendition.width, rendition.height)
+        return rendition.frames <= plan.limits.frames && max(size.width, size.height) <= plan.limits.side
+            && size.area <= plan.limits.outputPixels / rendition.frames
     }
 
     /// Whether `file` holds from `offset` on as many bytes as are said, which begin as such a picture does.

@@ -18,3 +18,19 @@ extension VipsSource {
         }
     }
 }
+
+extension StoredBody {
+    /// What its first bytes say it is; nil for no picture, and where they can't be read.
+    var imageFormat: ImageFormat? {
+        switch self {
+        case .bytes(let bytes):
+            return ImageFormat(sniffing: Array(bytes.prefix(ImageFormat.sniffLength)))
+        case .file(let file, let offset, let length):
+            var prefix = [UInt8](repeating: 0, count: min(Int(length), ImageFormat.sniffLength))
+            let isRead = unsafe prefix.withUnsafeMutableBytes { bytes in
+                unsafe DescriptorBytes.fill(bytes, from: file.raw, at: offset)
+            }
+            return isRead ? ImageFormat(sniffing: prefix) : nil
+        }
+    }
+}

@@ -127,7 +127,7 @@ struct Worker {
         guard let opened else { return .failed(.unavailable("the source can't be read")) }
         do {
             return .finished(
-                try RenderEngine(plan: job.plan).render(
+                try RenderEngine(plan: job.plan, isAlone: true).render(
                     opened, into: destination.raw, at: job.destinationOffset,
                     beside: beside.map { ($0.file.raw, $0.offset) }
                 ) { (bytes) throws(RenderError) in try admit(bytes, job) })

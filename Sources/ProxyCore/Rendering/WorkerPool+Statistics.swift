@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
-import Glibc
 
 extension WorkerPool {
     /// What the pool is doing, and what has happened to its workers.
@@ -41,6 +40,6 @@ extension WorkerPool {
         case start
     }
 
-    /// The number of processors that are online, at least 1.
-    static var coreCount: Int { max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN))) }
+    /// The number of processors that the process may run on, at least 1.
+    static var coreCount: Int { Int(linux_usable_processors()) }
 }

@@ -43,24 +43,45 @@ public final class WorkerPool: Rendering {
     ///
     /// - Throws: `unavailable` with the reason when a worker does not start; the pool is then stopped.
     public func start() async throws(RenderError) {
-        let count = state.withLock { $0.slots.count }
+        let threads = try makeThreads()
+        threads.forEach(run)
+        try await started(threads.count)
+    }
+
+    /// Starts one worker and returns when it has warmed up; the others start from then on, and nobody waits for them.
+    ///
+    /// Side by side they would all be ready later than the first alone: warming up is work for a processor.
+    /// - Throws: `unavailable` with the reason when the first does not start; the pool is then stopped.
+    public func startFirst() async throws(RenderError) {
+        let threads = try makeThreads()
+        threads.prefix(1).forEach(run)
+        try await started(1)
+        threads.dropFirst().forEach(run)
+    }
+
+    private func makeThreads() throws(RenderError) -> [WorkerSlot] {
         var threads: [WorkerSlot] = []
-        for index in 0..<count {
+        for index in 0..<state.withLock({ $0.slots.count }) {
             threads.append(
                 try WorkerSlot(
                     index: index, configuration: configuration, executable: executable, pool: self))
         }
-        for (index, thread) in threads.enumerated() {
-            state.withLock { $0.threadStarted(index, thread.alert) }
-            DispatchQueue(label: "imageproxyd.worker.\(index)").async { thread.run() }
-        }
+        return threads
+    }
+
+    private func run(_ thread: WorkerSlot) {
+        state.withLock { $0.threadStarted(thread.index, thread.alert) }
+        DispatchQueue(label: "imageproxyd.worker.\(thread.index)").async { thread.run() }
+    }
+
+    /// Returns when so many workers are ready.
+    private func started(_ count: Int) async throws(RenderError) {
         let result: Result<Void, RenderError> = await withCheckedContinuation { continuation in
-            state.withLock { $0.awaitStart(continuation) }?.perform()
+            state.withLock { $0.awaitStart(of: count, continuation) }.perform()
         }
-        if case .failure(let error) = result {
-            await stop()
-            throw error
-        }
+        guard case .failure(let error) = result else { return }
+        await stop()
+        throw error
     }
 
     /// Refuses new jobs, ends those that wait or run as cancelled, and returns when all workers are gone.

@@ -7,7 +7,8 @@ import Glibc
 final class WorkerSlot: Sendable {
     /// Wakes the thread: for a job, a cancellation, a ping, the end.
     let alert: Alert
-    private let index: Int
+    /// Which of the pool's workers it is.
+    let index: Int
     private let configuration: TransformConfiguration
     private let executable: String
     private let pool: WorkerPool
@@ -347,7 +348,7 @@ final class WorkerSlot: Sendable {
 
     /// Does not take a worker's word.
     private func checked(_ rendition: Rendition, _ job: RenderJob) -> Result<Rendition, RenderError> {
-        let said = Testimony(plan: job.plan, rendition: rendition)
+        let said = Testimony(plan: job.plan, rendition: rendition, sniffed: job.source.imageFormat)
         guard said.isPlausible, said.isBorneOut(by: job.destination, from: job.offset) else {
             return .failure(.decoderCrashed)
         }

@@ -17,6 +17,17 @@ struct ImageFormatSniffingTests {
     }
 
     @Test(
+        "TIFF is so in both byte orders, with offsets of four bytes or of eight",
+        arguments: [
+            [0x49, 0x49, 0x2A, 0, 8, 0, 0, 0], [0x4D, 0x4D, 0, 0x2A, 0, 0, 0, 8],
+            [0x49, 0x49, 0x2B, 0, 8, 0, 0, 0, 16], [0x4D, 0x4D, 0, 0x2B, 0, 8, 0, 0, 16],
+        ] as [[UInt8]])
+    func tiff(bytes: [UInt8]) {
+        #expect(ImageFormat(sniffing: bytes) == .tiff)
+        #expect(ImageFormat(sniffing: Array(bytes.prefix(3))) == nil)
+    }
+
+    @Test(
         "Text that opens an svg element is SVG",
         arguments: [
             "<svg>", "<svg xmlns=\"x\">",

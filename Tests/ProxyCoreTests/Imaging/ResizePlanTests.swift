@@ -45,6 +45,9 @@ struct ResizePlanTests {
             (4272, 2848, 800, 533, LoadShrink.divisor(4)), (4272, 2848, 534, 356, .divisor(8)),
             (4272, 2848, 535, 356, .divisor(4)), (4272, 2848, 2136, 1424, .divisor(2)),
             (4272, 2848, 2137, 1424, .none), (100, 100, 200, 200, .none),
+            // Of a small source it leaves twice as much.
+            (999, 1000, 500, 500, .none), (999, 1000, 249, 250, .divisor(2)),
+            (1000, 1000, 500, 500, .divisor(2)),
         ])
     func shrinking(width: Int, height: Int, targetWidth: Int, targetHeight: Int, shrink: LoadShrink) {
         let header = ImageHeader(

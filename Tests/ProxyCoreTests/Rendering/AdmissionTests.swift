@@ -178,6 +178,16 @@ struct AdmissionTests {
         #expect(cut.rendition.width == 100 && cut.rendition.height == 100)
     }
 
+    @Test("A result is bounded all the same", arguments: ["extend:350x10", "resize:350x10:fill"])
+    func scaledDownIsBounded(transform: String) async throws {
+        await #expect(throws: RenderError.resultTooLarge) {
+            try await renderedLarge(transform, from: .jpeg) { $0.limits.side = 300 }
+        }
+        let plain = try await renderedLarge("", from: .jpeg) { $0.limits.side = 150 }
+
+        #expect(plain.rendition.width == 150 && plain.rendition.height == 75)
+    }
+
     @Test("What its decoder must hold as a whole is not shrunk, nor what did not ask for it")
     func notScaledDown() async throws {
         await #expect(throws: RenderError.tooManyPixels) {

@@ -21,7 +21,7 @@ struct TestimonyTests {
     @Test("The truth is believed")
     func truth() async throws {
         let (rendition, plan, target) = try await Self.rendition()
-        let said = Testimony(plan: plan, rendition: rendition)
+        let said = Testimony(plan: plan, rendition: rendition, sniffed: .png)
 
         #expect(said.isPlausible && said.isBorneOut(by: target.file, from: 0))
     }
@@ -37,14 +37,16 @@ struct TestimonyTests {
             for value in [Int.min, -1, Int.max] {
                 var lie = rendition
                 lie[keyPath: number] = value
-                #expect(!Testimony(plan: plan, rendition: lie).isPlausible)
+                #expect(!Testimony(plan: plan, rendition: lie, sniffed: .png).isPlausible)
             }
         }
         for count in [Int.min, -1, 0, rendition.byteCount + 1, .max] {
             var lie = rendition
             lie.byteCount = count
-            #expect(!Testimony(plan: plan, rendition: lie).isBorneOut(by: target.file, from: 0))
-            #expect(!Testimony(plan: plan, rendition: lie).isBorneOut(by: target.file, from: .max))
+            #expect(
+                !Testimony(plan: plan, rendition: lie, sniffed: .png).isBorneOut(by: target.file, from: 0))
+            #expect(
+                !Testimony(plan: plan, rendition: lie, sniffed: .png).isBorneOut(by: target.file, from: .max))
         }
     }
 
@@ -56,11 +58,65 @@ struct TestimonyTests {
         var automatic = explicit
         automatic.format = .automatic([.webp])
 
-        #expect(Testimony(plan: explicit, rendition: lie).isPlausible == (format == .png))
-        #expect(Testimony(plan: automatic, rendition: lie).isPlausible == format.row.isWritable)
+        #expect(Testimony(plan: explicit, rendition: lie, sniffed: .png).isPlausible == (format == .png))
         #expect(
-            Testimony(plan: automatic, rendition: lie).isBorneOut(by: target.file, from: 0)
+            Testimony(plan: automatic, rendition: lie, sniffed: .png).isPlausible
+                == [.webp, .png, .jpeg].contains(format))
+        #expect(
+            Testimony(plan: automatic, rendition: lie, sniffed: .png).isBorneOut(by: target.file, from: 0)
                 == (format == .png))
+    }
+
+    @Test(
+        "A choice of ours leads to what was preferred, the source's format, or one that holds what others can't"
+    )
+    func choices() async throws {
+        let (rendition, explicit, _) = try await Self.rendition()
+        let choices: [(RenderPlan.FormatChoice, Set<ImageFormat>)] = [
+            (.automatic([.avif]), [.avif, .webp, .png, .jpeg]), (.automatic([.jxl]), [.webp, .png, .jpeg]),
+            (.source, [.webp, .png, .jpeg]), (.information, [.webp]),
+        ]
+        for (choice, possible) in choices {
+            var plan = explicit
+            plan.format = choice
+            for format in ImageFormat.allCases {
+                var said = rendition
+                said.source.format = .webp
+                said.format = format
+                #expect(
+                    Testimony(plan: plan, rendition: said, sniffed: .webp).isPlausible
+                        == possible.contains(format), "\(choice) \(format)")
+            }
+            var animated = rendition
+            animated.source.format = .webp
+            animated.format = .gif
+            animated.frames = 3
+            let isFallback = choice != .information
+            #expect(Testimony(plan: plan, rendition: animated, sniffed: .webp).isPlausible == isFallback)
+        }
+    }
+
+    @Test(
+        "The source is what its bytes are, or what the intermediate stands for; the result is within the limits"
+    )
+    func sources() async throws {
+        let (rendition, plan, _) = try await Self.rendition()
+        var other = rendition
+        other.source.format = .webp
+        var derived = plan
+        derived.intermediate = .read(rendition.source)
+        var larger = rendition
+        larger.source.width += 1
+        var tight = [plan, plan, plan]
+        tight[0].limits.side = rendition.width - 1
+        tight[1].limits.outputPixels = rendition.width * rendition.height - 1
+        tight[2].limits.frames = 0
+
+        #expect(!Testimony(plan: plan, rendition: other, sniffed: .png).isPlausible)
+        #expect(!Testimony(plan: plan, rendition: rendition, sniffed: nil).isPlausible)
+        #expect(Testimony(plan: derived, rendition: rendition, sniffed: .jpeg).isPlausible)
+        #expect(!Testimony(plan: derived, rendition: larger, sniffed: .jpeg).isPlausible)
+        for plan in tight { #expect(!Testimony(plan: plan, rendition: rendition, sniffed: .png).isPlausible) }
     }
 
     @Test("Whatever is in a message, it is one of the replies or malformed")
@@ -89,7 +145,7 @@ struct TestimonyTests {
                 }
                 let read = try? JSONDecoder().decode(WorkerProtocol.Reply.self, from: Data(bytes))
                 guard case .finished(let said)? = read else { continue }
-                let testimony = Testimony(plan: plan, rendition: said)
+                let testimony = Testimony(plan: plan, rendition: said, sniffed: .png)
                 guard testimony.isPlausible, testimony.isBorneOut(by: target.file, from: 0) else { continue }
                 #expect(said.format == .png && said.source.upright.area > 0)
                 #expect(said.byteCount <= rendition.byteCount)

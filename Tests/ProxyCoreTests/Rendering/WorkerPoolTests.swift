@@ -265,6 +265,8 @@ struct WorkerPoolTests {
             let pool = WorkerPool(configuration: TransformConfiguration(), executable: executable)
 
             let error = await #expect(throws: RenderError.self) { try await pool.start() }
+            let other = WorkerPool(configuration: TransformConfiguration(), executable: executable)
+            await #expect(throws: RenderError.self) { try await other.startFirst() }
 
             guard let error, case .unavailable(let text) = error else {
                 Issue.record("\(String(describing: error))")
@@ -275,6 +277,53 @@ struct WorkerPoolTests {
             #expect(told.disposition.status == 503 && told.retryAfter == 1 && told.fault == text)
             #expect(told.disposition.memory == nil && told.detail?.contains(text) != true)
         }
+    }
+
+    @Test(
+        "A JPEG part of which is made up is damaged, although its decoder only warns; bytes too many are no harm"
+    )
+    func damagedJPEG() async throws {
+        let photo = Fixtures.photo
+        let middle = photo.count / 2
+        let damaged = [
+            Array(photo[..<middle]) + [0xFF, 0xD9],
+            photo[..<middle] + [UInt8](repeating: 0, count: 900) + photo[(middle + 900)...],
+            Array(photo[..<middle]) + photo,
+        ]
+        let padded = Array(photo.dropLast(2)) + [0, 0, 0, 0] + [0xFF, 0xD9, 1, 2, 3]
+        try await WorkerPool.running { pool in
+            let plan = RenderPlan(
+                pipeline: try TransformPipeline(parsing: "resize:64x"), format: .explicit(.jpeg))
+            for source in damaged {
+                await #expect(throws: RenderError.self) {
+                    try await pool.render(plan, from: .bytes(source), into: RenderTarget().file, at: 0)
+                }
+            }
+            for source in [padded, photo] {
+                let rendition = try await pool.render(
+                    plan, from: .bytes(source), into: RenderTarget().file, at: 0)
+                #expect(rendition.width == 64)
+            }
+            #expect(pool.statistics.restarts.isEmpty)
+        }
+    }
+
+    @Test("The first worker that is ready and sealed is enough to begin; the others follow")
+    func startFirst() async throws {
+        var configuration = TransformConfiguration()
+        configuration.workers = 2
+        configuration.timeout = .minutes(1)
+        configuration.queueTimeout = .minutes(1)
+        let pool = WorkerPool(configuration: configuration, executable: DaemonProcess.executable)
+
+        try await pool.startFirst()
+
+        #expect(pool.isReady && pool.sandbox?.isComplete == true)
+        #expect(try await render(pool).width == 64)
+        while pool.statistics.starting > 0 { await Task.yield() }
+        #expect(pool.statistics.processIdentifiers.count == 2)
+        await pool.stop()
+        #expect(pool.statistics.processIdentifiers.isEmpty && !pool.isReady)
     }
 
     @Test("Many jobs at once are all answered by two workers, and no descriptor is left open")

@@ -10,6 +10,9 @@ struct ToneCurve: Sendable, Equatable {
     /// Leaves every level as it is.
     static let identity = ToneCurve { $0 }
 
+    /// From levels of 16 to 235 to all of them (ITU-T H.273, VideoFullRangeFlag 0).
+    static let fromLimitedRange = ToneCurve { ($0 * maximum - 16) / 219 }
+
     private static let maximum = 255.0
 
     /// Computes every level by a function of 0–1 whose values are clamped to 0–1 and rounded.

@@ -19,6 +19,7 @@ enum VipsCoder {
             unsafe source.withBytes { (file) throws(Never) in scans = unsafe JPEGScans.count(in: file) }
             guard scans <= JPEGScans.limit else { throw .badImageData("too many scans") }
         }
+        if format.isHEIF, !source.gridsAreFilled { throw .badImageData("a grid that its tiles do not fill") }
         if format == .png {
             try unsafe source.withBytes { (file) throws(ImagingError) in
                 try unsafe PNGChunks.checkWeight(of: file)
@@ -61,6 +62,9 @@ enum VipsCoder {
             return drawn
         }
         let image = try loaded(source, format, frames, shrink)
+        if format.isHEIF, source.isGreyOfLimitedRange {
+            return try image.inEightBits().toned(by: .fromLimitedRange)
+        }
         guard let exif = source.pngExif, image.blob("exif-data") == nil else { return image }
         // libvips 8.14 does not read this chunk.
         let own = try image.duplicate()

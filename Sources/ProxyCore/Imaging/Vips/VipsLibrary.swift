@@ -5,7 +5,7 @@ import CVips
 /// libvips as a whole: its start, its allowed coders, its error buffer.
 enum VipsLibrary {
     /// Whether libvips has started; the first use starts it: one thread a job, no cache, no untrusted coder.
-    static let isStarted: Bool = shim_start(threadsPerJob) == 0
+    static let isStarted: Bool = shim_start(threadsPerJob, 0) == 0
 
     /// Jobs run side by side in processes, so one job gains nothing from threads of its own.
     private static let threadsPerJob: CInt = 1
@@ -16,6 +16,9 @@ enum VipsLibrary {
     private static let untrusted: [ImageFormat: [String]] = [
         .svg: ["VipsForeignLoadSvg"], .jxl: ["VipsForeignLoadJxl", "VipsForeignSaveJxl"],
     ]
+
+    /// Starts libvips with nothing but what we use, in a process that has no other thread; whether that worked.
+    static func startAlone() -> Bool { shim_start(threadsPerJob, 1) == 0 && isStarted }
 
     /// Starts libvips if that has not been done.
     static func start() throws(ImagingError) {
@@ -38,4 +41,21 @@ enum VipsLibrary {
         let isShort = text.lowercased().contains("memory") && !text.contains("ecurity limit")
         return isShort ? .outOfMemory(short) : .badImageData(short)
     }
+
+    /// Forgets what has been complained about so far.
+    static func forgetComplaints() { vips_error_clear() }
+
+    /// What libjpeg has only warned of although part of the picture is made up: its first warning since the last
+    /// `forgetComplaints`; nil where it was harmless, such as bytes between two markers, or none.
+    ///
+    /// To be asked in a process that does one job at a time, since all threads complain to one buffer.
+    static var damage: String? {
+        let text = unsafe String(cString: vips_error_buffer())
+        return damages.first { text.contains($0) }
+    }
+
+    /// Parts of libjpeg's messages (jerror.h).
+    private static let damages = [
+        "premature end of data segment", "bad Huffman code", "bad arithmetic code", "instead of RST",
+    ]
 }

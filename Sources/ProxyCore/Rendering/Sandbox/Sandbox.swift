@@ -29,7 +29,7 @@ struct Sandbox {
         var report = SandboxReport()
         try limitResources()
         guard linux_forbid_new_privileges() == 0 else { throw .impossible("prctl PR_SET_NO_NEW_PRIVS") }
-        guard VipsLibrary.isStarted else { throw .unusable("libvips does not start") }
+        guard VipsLibrary.startAlone() else { throw .unusable("libvips does not start") }
         try guardFiles(&report)
         // Coders load and look up what they need on first use, and their threads are started.
         guard WarmUp.succeeds() else { throw .unusable("a coder fails at its first picture") }

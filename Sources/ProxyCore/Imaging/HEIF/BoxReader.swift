@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads the boxes of an ISO base media file (ISO/IEC 14496-12 §4.2) and the numbers in them, never beyond its bytes.
+@safe struct BoxReader {
+    private let bytes: UnsafeRawBufferPointer
+    /// Where the next number or box begins.
+    private(set) var place = 0
+
+    /// A box's type and what is in it.
+    struct Box {
+        let type: String
+        let body: BoxReader
+    }
+
+    /// Most boxes beside each other that are looked at: pictures have a few for each item.
+    private static let boxLimit = 16_384
+
+    /// Reads `bytes`, which must outlive the reader.
+    init(_ bytes: UnsafeRawBufferPointer) {
+        unsafe self.bytes = unsafe bytes
+    }
+
+    /// The number of bytes that are left.
+    var rest: Int { unsafe bytes.count - place }
+
+    /// Takes a number of so many bytes, up to eight, the highest first; nil beyond the end, and for what an `Int` can't hold.
+    mutating func number(_ length: Int) -> Int? {
+        guard length >= 0, length <= 8, length <= rest else { return nil }
+        let value = unsafe bytes[place..<place + length].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        place += length
+        return Int(exactly: value)
+    }
+
+    /// Takes a code of four letters; nil beyond the end.
+    mutating func code() -> String? {
+        guard rest >= 4 else { return nil }
+        defer { place += 4 }
+        return unsafe String(decoding: bytes[place..<place + 4], as: UTF8.self)
+    }
+
+    /// Passes over bytes; nil beyond the end.
+    mutating func skip(_ length: Int) -> Void? {
+        guard length >= 0, length <= rest else { return nil }
+        place += length
+        return ()
+    }
+
+    /// A reader of `length` bytes from `start` on; nil when they are not all there.
+    func part(from start: Int, length: Int) -> BoxReader? {
+        guard start >= 0, length >= 0, unsafe start <= bytes.count, unsafe length <= bytes.count - start
+        else {
+            return nil
+        }
+        return unsafe BoxReader(UnsafeRawBufferPointer(rebasing: bytes[start..<start + length]))
+    }
+
+    /// The boxes from here on, as far as they are whole and not too many.
+    func boxes() -> [Box] {
+        var reader = self
+        var found: [Box] = []
+        while found.count < Self.boxLimit, let box = reader.box() { found.append(box) }
+        return found
+    }
+
+    private mutating func box() -> Box? {
+        let start = place
+        guard let short = number(4), let type = code() else { return nil }
+        // A length of 1 is followed by a long one, one of 0 goes to the end.
+        guard let length = short == 1 ? number(8) : short == 0 ? place - start + rest : short,
+            length >= place - start, let body = part(from: place, length: length - (place - start))
+        else { return nil }
+        place = start + length
+        return Box(type: type, body: body)
+    }
+}
+
+extension [BoxReader.Box] {
+    /// What is in the first box of a type.
+    func first(_ type: String) -> BoxReader? { first { $0.type == type }?.body }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The items of a HEIF file (ISO/IEC 23008-12 §6), as far as their decoder must be watched.
+struct HEIFItems {
+    private let file: BoxReader
+    private var types: [Int: String] = [:]
+    /// What each item is made of, in order.
+    private var parts: [Int: [Int]] = [:]
+    private var properties: [Int: [BoxReader.Box]] = [:]
+    private var places: [Int: Place] = [:]
+    private var primary = 0
+    /// What items keep in the `meta` box itself.
+    private var inside: BoxReader?
+
+    /// Where an item's data is.
+    private struct Place {
+        let isInside: Bool
+        let start: Int
+        let length: Int
+    }
+
+    /// The version and the flags that a full box begins with.
+    private struct Full {
+        let version: Int
+        let flags: Int
+        var body: BoxReader
+
+        init?(_ body: BoxReader?) {
+            guard var reader = body, let version = reader.number(1), let flags = reader.number(3) else {
+                return nil
+            }
+            self.version = version
+            self.flags = flags
+            self.body = reader
+        }
+    }
+
+    /// Reads the file's `meta` box; nil when there is none that can be read.
+    ///
+    /// - Parameter bytes: must outlive the items.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        file = unsafe BoxReader(bytes)
+        guard let meta = Full(file.boxes().first("meta")) else { return nil }
+        let boxes = meta.body.boxes()
+        guard readTypes(boxes), readProperties(boxes) else { return nil }
+        readParts(boxes)
+        readPlaces(boxes)
+        inside = boxes.first("idat")
+        if var pitm = Full(boxes.first("pitm")) {
+            primary = pitm.body.number(pitm.version == 0 ? 2 : 4) ?? 0
+        }
+    }
+
+    // MARK: - What is wanted to be known
+
+    /// Whether the tiles of every grid are of one size and fill it: libheif leaves the rest as it found the memory.
+    var gridsAreFilled: Bool {
+        types.allSatisfy { item, type in type != "grid" || isFilled(item) }
+    }
+
+    private func isFilled(_ item: Int) -> Bool {
+        guard let grid = grid(item), let tiles = parts[item], tiles.count == grid.rows * grid.columns,
+            let first = tiles.first.flatMap(size)
+        else { return false }
+        return tiles.allSatisfy { size($0) == first } && first.width * grid.columns >= grid.size.width
+            && first.height * grid.rows >= grid.size.height
+    }
+
+    /// ISO/IEC 23008-12 §6.6.2.3.2.
+    private func grid(_ item: Int) -> (rows: Int, columns: Int, size: PixelSize)? {
+        guard let place = places[item],
+            var data = (place.isInside ? inside : file)?.part(from: place.start, length: place.length),
+            data.skip(1) != nil, let flags = data.number(1), let rows = data.number(1),
+            let columns = data.number(1), let width = data.number(flags & 1 == 1 ? 4 : 2),
+            let height = data.number(flags & 1 == 1 ? 4 : 2)
+        else { return nil }
+        return (rows + 1, columns + 1, PixelSize(width, height))
+    }
+
+    private func size(_ item: Int) -> PixelSize? {
+        guard var ispe = Full(properties[item]?.first("ispe")), let width = ispe.body.number(4),
+            let height = ispe.body.number(4)
+        else { return nil }
+        return PixelSize(width, height)
+    }
+
+    /// Whether the primary picture is grey whose levels go from 16 to 235: libheif 1.15 takes them for 0 to 255.
+    var isGreyOfLimitedRange: Bool {
+        let coded = types[primary] == "grid" ? parts[primary]?.first ?? primary : primary
+        let boxes = (properties[coded] ?? []) + (properties[primary] ?? [])
+        return Self.isGrey(boxes) && Self.isLimited(boxes)
+    }
+
+    /// By the bit `monochrome` of AV1, or the chroma format of HEVC (ISO/IEC 14496-15 §8.3.3.1.2).
+    private static func isGrey(_ boxes: [BoxReader.Box]) -> Bool {
+        if var coding = boxes.first("av1C") {
+            return coding.skip(2) != nil && coding.number(1).map { $0 & 0x10 != 0 } ?? false
+        }
+        guard var coding = boxes.first("hvcC") else { return false }
+        return coding.skip(16) != nil && coding.number(1).map { $0 & 3 == 0 } ?? false
+    }
+
+    /// ISO/IEC 14496-12 §12.1.5.
+    private static func isLimited(_ boxes: [BoxReader.Box]) -> Bool {
+        boxes.contains { box in
+            var colour = box.body
+            return box.type == "colr" && colour.code() == "nclx" && colour.skip(6) != nil
+                && colour.number(1).map { $0 & 0x80 == 0 } ?? false
+        }
+    }
+
+    // MARK: - Reading
+
+    private mutating func readTypes(_ boxes: [BoxReader.Box]) -> Bool {
+        guard var iinf = Full(boxes.first("iinf")), iinf.body.skip(iinf.version == 0 ? 2 : 4) != nil else {
+            return false
+        }
+        for box in iinf.body.boxes() where box.type == "infe" {
+            guard var entry = Full(box.body), entry.version >= 2,
+                let item = entry.body.number(entry.version == 2 ? 2 : 4), entry.body.skip(2) != nil,
+                let type = entry.body.code()
+            else { continue }
+            types[item] = type
+        }
+        return true
+    }
+
+    private mutating func readParts(_ boxes: [BoxReader.Box]) {
+        guard let iref = Full(boxes.first("iref")) else { return }
+        let width = iref.version == 0 ? 2 : 4
+        for box in iref.body.boxes() where box.type == "dimg" {
+            var reader = box.body
+            guard let item = reader.number(width), let count = reader.number(2), count * width <= reader.rest
+            else { continue }
+            parts[item] = (0..<count).compactMap { _ in reader.number(width) }
+        }
+    }
+
+    private mutating func readProperties(_ boxes: [BoxReader.Box]) -> Bool {
+        guard let iprp = boxes.first("iprp")?.boxes(), let all = iprp.first("ipco")?.boxes() else {
+            return false
+        }
+        for box in iprp where box.type == "ipma" {
+            guard var ipma = Full(box.body), let count = ipma.body.number(4) else { return false }
+            let width = ipma.flags & 1 == 1 ? 2 : 1
+            for _ in 0..<count {
+                guard let item = ipma.body.number(ipma.version == 0 ? 2 : 4), let held = ipma.body.number(1),
+                    held * width <= ipma.body.rest
+                else { return false }
+                // The highest bit says that the property is essential.
+                let indices = (0..<held).compactMap { _ in ipma.body.number(width) }
+                    .map { ($0 & (width == 2 ? 0x7FFF : 0x7F)) - 1 }
+                properties[item, default: []] += indices.filter(all.indices.contains).map { all[$0] }
+            }
+        }
+        return true
+    }
+
+    /// Only items of one extent are noted: what describes a grid is a few bytes.
+    private mutating func readPlaces(_ boxes: [BoxReader.Box]) {
+        guard var iloc = Full(boxes.first("iloc")), let sizes = iloc.body.number(1),
+            let others = iloc.body.number(1), let count = iloc.body.number(iloc.version < 2 ? 2 : 4)
+        else { return }
+        let indexWidth = iloc.version == 0 ? 0 : others & 15
+        for _ in 0..<count {
+            guard let item = iloc.body.number(iloc.version < 2 ? 2 : 4),
+                let method = iloc.version == 0 ? 0 : iloc.body.number(2), iloc.body.skip(2) != nil,
+                let base = iloc.body.number(others >> 4), let extents = iloc.body.number(2)
+            else { return }
+            for extent in 0..<extents {
+                guard iloc.body.skip(indexWidth) != nil, let start = iloc.body.number(sizes >> 4),
+                    let length = iloc.body.number(sizes & 15)
+                else { return }
+                let (sum, overflows) = base.addingReportingOverflow(start)
+                guard extent == 0, extents == 1, !overflows, method & 15 < 2 else { continue }
+                places[item] = Place(isInside: method & 15 == 1, start: sum, length: length)
+            }
+        }
+    }
+}
