@@ -265,7 +265,7 @@ struct DiskCacheDamageTests {
         await first.close()
         try await changeIndex(
             """
-            DELETE FROM grdb_migrations WHERE identifier = '6'; DROP TABLE seal;
+            DELETE FROM grdb_migrations WHERE identifier = '6';
             UPDATE entry SET checksum = NULL, bytes = 1; PRAGMA application_id = 0
             """)
 

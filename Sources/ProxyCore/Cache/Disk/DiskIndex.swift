@@ -169,8 +169,8 @@ final class DiskIndex: Sendable {
     ///
     /// Rows of entries without a checksum could not be told from altered ones: they are made anew from the files.
     private static let supersedingSum = """
-        CREATE TABLE seal (id INTEGER PRIMARY KEY CHECK (id = 1), superseding INTEGER NOT NULL);
-        INSERT INTO seal SELECT 1, -EXISTS (SELECT 1 FROM source WHERE isSuperseding = 1);
+        CREATE TABLE IF NOT EXISTS seal (id INTEGER PRIMARY KEY CHECK (id = 1), superseding INTEGER NOT NULL);
+        INSERT OR REPLACE INTO seal SELECT 1, -EXISTS (SELECT 1 FROM source WHERE isSuperseding = 1);
         DELETE FROM entry;
         PRAGMA application_id = 0;
         """
