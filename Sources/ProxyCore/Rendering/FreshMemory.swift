@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
+import Synchronization
 
 /// What memory holds when it is allocated: in a worker's there may be another client's picture.
 enum FreshMemory {
@@ -14,8 +15,18 @@ enum FreshMemory {
         for format: ImageFormat, while body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         guard careless.contains(format) else { return try body() }
-        linux_clear_fresh_memory(1)
-        defer { linux_clear_fresh_memory(0) }
+        count(1)
+        defer { count(-1) }
         return try body()
+    }
+
+    /// How many jobs of this process want it; a worker has one.
+    private static let jobs = Mutex(0)
+
+    private static func count(_ change: Int) {
+        jobs.withLock { jobs in
+            jobs += change
+            linux_clear_fresh_memory(jobs > 0 ? 1 : 0)
+        }
     }
 }
