@@ -70,18 +70,4 @@ static inline CURLMcode ccurl_multi_set_long(CURLM *set, CURLMoption option, lon
     return curl_multi_setopt(set, option, value);
 }
 
-// libcurl says which sockets it wants to hear of, and when it wants its turn.
-
-static inline CURLMcode ccurl_multi_set_socket_function(
-    CURLM *set, int (*function)(CURL *handle, curl_socket_t socket, int what, void *context, void *own), void *context) {
-    CURLMcode code = curl_multi_setopt(set, CURLMOPT_SOCKETFUNCTION, function);
-    return code == CURLM_OK ? curl_multi_setopt(set, CURLMOPT_SOCKETDATA, context) : code;
-}
-
-static inline CURLMcode ccurl_multi_set_timer_function(
-    CURLM *set, int (*function)(CURLM *set, long milliseconds, void *context), void *context) {
-    CURLMcode code = curl_multi_setopt(set, CURLMOPT_TIMERFUNCTION, function);
-    return code == CURLM_OK ? curl_multi_setopt(set, CURLMOPT_TIMERDATA, context) : code;
-}
-
 #endif

@@ -17,9 +17,6 @@ final class CurlMulti {
     private var running: [UInt: UInt64] = [:]
     /// Handles without work, at most `fetch.maxConcurrent`.
     private var idleHandles: [CurlHandle] = []
-    private let trail = Transfer.Trail()
-    /// No deadline of a running hop is earlier; nil while none runs.
-    private var earliestDeadline: ContinuousClock.Instant?
     private var isStopping = false
 
     /// Longest wait without anything to do; a wish ends it at once, so it is only a belt to the braces.
@@ -49,13 +46,11 @@ final class CurlMulti {
             startWaiting()
             guard set.perform() else { break }
             set.takeFinished().forEach(settle)
-            let now = ContinuousClock.now
-            followMoves()
-            enforceDeadlines(at: now)
+            for id in running.values { transfers[id]?.tellOfNews() }
+            enforceDeadlines(at: .now)
             startWaiting()
             ledger.show(running: queue.running, waiting: queue.waiting + delayed.count)
-            guard set.wait(milliseconds: inbox.rest() ? millisecondsToWait(at: now) : 0) else { break }
-            inbox.rise()
+            guard set.wait(milliseconds: millisecondsToWait(at: .now)) else { break }
         }
         shutDown()
     }
@@ -75,7 +70,7 @@ final class CurlMulti {
     }
 
     private func admit(_ job: LoadJob, _ continuation: LoadJob.Continuation) {
-        let transfer = Transfer(job: job, rules: rules, trail: trail, continuation: continuation)
+        let transfer = Transfer(job: job, rules: rules, continuation: continuation)
         guard !job.hasBeenCancelled else { return end(transfer, .failure(.cancelled)) }
         switch queue.enqueue(ticket(for: transfer)) {
         case .admitted: break
@@ -196,15 +191,6 @@ final class CurlMulti {
 
     // MARK: - Time
 
-    /// Tells receivers that no more is at hand for now, and notes the deadlines that have changed.
-    private func followMoves() {
-        for transfer in trail.takeAll() where transfer.handle != nil {
-            transfer.tellOfNews()
-            guard let deadline = transfer.clock?.deadline else { continue }
-            earliestDeadline = min(earliestDeadline ?? deadline, deadline)
-        }
-    }
-
     private func enforceDeadlines(at now: ContinuousClock.Instant) {
         for id in delayed.takeDue(at: now) {
             if let transfer = transfers[id] { requeue(transfer) }
@@ -214,23 +200,19 @@ final class CurlMulti {
             let isOverall = (transfer.clock?.totalDeadline).map { $0 <= now } ?? false
             end(transfer, .failure(isOverall ? .timedOut(.transfer) : .queueTimedOut))
         }
-        if let earliestDeadline, earliestDeadline <= now { enforceRunning(at: now) }
-    }
-
-    /// Looks at every running hop, and finds out which deadline is the next.
-    private func enforceRunning(at now: ContinuousClock.Instant) {
         for id in running.values {
             guard let transfer = transfers[id], let phase = transfer.passedDeadline(at: now) else { continue }
             conclude(transfer, transfer.next(afterPassing: phase, isAllowed: isAllowed))
         }
-        earliestDeadline = running.values.compactMap { transfers[$0]?.clock?.deadline }.min()
     }
 
     /// Milliseconds until the next deadline, rounded up, so that it has passed by then.
     private func millisecondsToWait(at now: ContinuousClock.Instant) -> Int {
-        let deadlines = [trail.isEmpty ? earliestDeadline : now, queue.nextDeadline, delayed.nextDue]
-        let wait = deadlines.lazy.compactMap { $0 }.min().map { now.duration(to: $0) } ?? Self.longestWait
-        return max(0, Int((min(wait, Self.longestWait) / .milliseconds(1)).rounded(.up)))
+        let deadlines =
+            running.values.compactMap { transfers[$0]?.clock?.deadline }
+            + [queue.nextDeadline, delayed.nextDue].compactMap { $0 }
+        let wait = min(Self.longestWait, deadlines.min().map { now.duration(to: $0) } ?? Self.longestWait)
+        return max(0, Int((wait / .milliseconds(1)).rounded(.up)))
     }
 
     // MARK: - The end
@@ -243,9 +225,7 @@ final class CurlMulti {
         for command in inbox.close() {
             switch command {
             case .start(let job, let continuation):
-                end(
-                    Transfer(job: job, rules: rules, trail: trail, continuation: continuation),
-                    .failure(.cancelled))
+                end(Transfer(job: job, rules: rules, continuation: continuation), .failure(.cancelled))
             case .ping(let continuation): continuation.resume(returning: false)
             case .cancel, .raise, .adopt, .stop: continue
             }

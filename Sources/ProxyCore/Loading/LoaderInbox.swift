@@ -27,44 +27,35 @@ final class LoaderInbox: Sendable {
     fileprivate struct State {
         var commands: [Command] = []
         var starts = 0
-        var isClosed = false
+        var waker: CurlWaker?
     }
 
     private let state: Mutex<State>
-    private let waker: EventSignal
     private let maxStarts: Int
-    /// Whether the thread will look into the inbox before it waits.
-    private let isAwake = Atomic(false)
 
     /// An open inbox whose thread is woken by `waker`.
     ///
     /// At most `maxStarts` fetches wait in it; cancellations are as many as fetches, and pings as many as those who watch.
-    init(waker: EventSignal, maxStarts: Int) {
-        state = Mutex(State())
-        self.waker = waker
+    init(waker: CurlWaker, maxStarts: Int) {
+        state = Mutex(State(waker: waker))
         self.maxStarts = maxStarts
     }
 
-    /// Leaves a wish, and wakes the thread if it sleeps.
+    /// Leaves a wish and wakes the thread if it was the first.
+    ///
+    /// Waking is done under the lock, so that `close` cannot free what is used to wake.
     func post(_ command: Command) -> Receipt {
-        let receipt = state.withLock { $0.post(command, maxStarts: maxStarts) }
-        // The order of these two and of those in `rest`: whichever comes second sees what the other has done.
-        if receipt == .taken, !isAwake.exchange(true, ordering: .sequentiallyConsistent) { waker.wake() }
-        return receipt
-    }
-
-    /// Whether the thread may wait, since there is no wish; whoever leaves one from now on wakes it.
-    func rest() -> Bool {
-        isAwake.store(false, ordering: .sequentiallyConsistent)
-        guard state.withLock(\.commands.isEmpty) else {
-            rise()
-            return false
+        state.withLock { state in
+            guard let waker = state.waker else { return .closed }
+            if case .start = command {
+                guard state.starts < maxStarts else { return .full }
+                state.starts += 1
+            }
+            state.commands.append(command)
+            if state.commands.count == 1 { waker.wake() }
+            return .taken
         }
-        return true
     }
-
-    /// The thread does not wait any more.
-    func rise() { isAwake.store(true, ordering: .sequentiallyConsistent) }
 
     /// Takes all wishes out, in order.
     func takeAll() -> [Command] {
@@ -74,26 +65,16 @@ final class LoaderInbox: Sendable {
     /// Accepts nothing from now on, and takes out what is left.
     func close() -> [Command] {
         state.withLock { state in
-            state.isClosed = true
+            state.waker = nil
             return state.takeAll()
         }
     }
 }
 
 extension LoaderInbox.State {
-    fileprivate mutating func post(_ command: LoaderInbox.Command, maxStarts: Int) -> LoaderInbox.Receipt {
-        guard !isClosed else { return .closed }
-        if case .start = command {
-            guard starts < maxStarts else { return .full }
-            starts += 1
-        }
-        commands.append(command)
-        return .taken
-    }
-
     fileprivate mutating func takeAll() -> [LoaderInbox.Command] {
         defer {
-            commands = []
+            commands.removeAll(keepingCapacity: true)
             starts = 0
         }
         return commands

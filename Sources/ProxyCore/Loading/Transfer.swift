@@ -54,30 +54,11 @@ final class Transfer {
         }
     }
 
-    /// Transfers of which something has come since the thread last looked; confined to it.
-    final class Trail {
-        fileprivate(set) var moved: [Transfer] = []
-
-        /// Whether there are none.
-        var isEmpty: Bool { moved.isEmpty }
-
-        /// Takes them out, in the order in which they moved.
-        func takeAll() -> [Transfer] {
-            guard !moved.isEmpty else { return [] }
-            defer { moved = [] }
-            for transfer in moved { transfer.hasMoved = false }
-            return moved
-        }
-    }
-
     /// The call this works for.
     let job: LoadJob
     /// Bounds and checks.
     let rules: Rules
     private let continuation: LoadJob.Continuation
-    private let trail: Trail
-    /// Whether it is in the trail.
-    private var hasMoved = false
 
     /// Where this hop goes.
     private(set) var url: SourceURL
@@ -111,10 +92,9 @@ final class Transfer {
     /// Whether a socket to an address of the current hop was opened.
     var didOpenSocket = false
 
-    init(job: LoadJob, rules: Rules, trail: Trail, continuation: LoadJob.Continuation) {
+    init(job: LoadJob, rules: Rules, continuation: LoadJob.Continuation) {
         self.job = job
         self.rules = rules
-        self.trail = trail
         self.continuation = continuation
         url = job.request.url
         head = OriginHeadReader(maxBytes: rules.configuration.maxHeadBytes)
@@ -141,14 +121,6 @@ final class Transfer {
         didOpenSocket = false
         if clock == nil { clock = TransferClock(configuration: rules.configuration, startedAt: now) }
         clock?.beginHop(at: now)
-        move()
-    }
-
-    /// Has the thread look at this: its deadline may be another, and its receiver may have to be told.
-    private func move() {
-        guard !hasMoved else { return }
-        hasMoved = true
-        trail.moved.append(self)
     }
 
     /// Turns to where a redirect leads.
@@ -168,13 +140,11 @@ final class Transfer {
     /// The connection stands and the request goes out.
     func requestSent(at now: ContinuousClock.Instant) {
         clock?.requestSent(at: now)
-        move()
     }
 
     /// Some of the response came; `bodyBytes` of it belong to the body.
     func received(bodyBytes: Int, at now: ContinuousClock.Instant) {
         clock?.received(bodyBytes: bodyBytes, at: now)
-        move()
     }
 
     /// Which deadline has passed.
