@@ -137,11 +137,8 @@ final class Connection {
 
     /// The socket has something to read, can be written again, or has ended.
     func handle(_ events: UInt32) {
-        if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 {
-            // One that had said its last word may leave as it likes.
-            if events & EPOLLERR.rawValue != 0, !mayStillListen { loop.reject(.reset) }
-            return cut()
-        }
+        if events & EPOLLERR.rawValue != 0 { return leave() }
+        if events & EPOLLHUP.rawValue != 0 { return cut() }
         if events & EPOLLOUT.rawValue != 0, !pending.isEmpty { settle() }
         if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 { isReadable = true }
         if events & EPOLLRDHUP.rawValue != 0 { peerHasFinished = true }
@@ -210,6 +207,7 @@ final class Connection {
             let wasBlocked = !pending.isEmpty
             switch send() {
             case .failed: return cut()
+            case .reset: return leave()
             case .blocked:
                 if !wasBlocked { writeDeadline = (loop.now + loop.times.write, taken, false) }
                 return
@@ -282,6 +280,12 @@ final class Connection {
         guard deadline.kind != .linger else { return }
         shutdown(socket, CInt(SHUT_WR))
         deadline = (.linger, loop.now + loop.times.linger)
+    }
+
+    /// The client has reset the connection; one that had said its last word may leave as it likes.
+    private func leave() {
+        if !mayStillListen { loop.reject(.reset) }
+        cut()
     }
 
     /// The client is gone: what it waited for is given up.

@@ -39,6 +39,8 @@ struct Outbox {
     enum Progress {
         case done
         case blocked
+        /// The client is gone.
+        case reset
         case failed
     }
 
@@ -110,7 +112,7 @@ struct Outbox {
             }
             if count < 0 {
                 if errno == EINTR { continue }
-                return errno == EAGAIN ? .blocked : .failed
+                return errno == EAGAIN ? .blocked : errno == ECONNRESET || errno == EPIPE ? .reset : .failed
             }
             // A file that has become shorter than it was said to be.
             if count == 0 { return .failed }
