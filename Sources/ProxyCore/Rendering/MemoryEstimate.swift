@@ -29,7 +29,7 @@ struct MemoryEstimate {
         static let video = 10
         static let jxl = 12
         static let lossless = 5
-        static let webp = 10
+        static let webp = 18
     }
     /// What an AV1 encoder takes for the smallest picture.
     private static let avifWriter = 8 << 20

@@ -125,18 +125,4 @@ struct MemoryBudgetTests {
             (measured.resident...measured.resident * 2 + 8).contains(estimate.bytes >> 20),
             "\(estimate.bytes >> 20)")
     }
-
-    @Test(
-        "The largest sources within the default limits fit into a worker, in full size too",
-        arguments: [ImageFormat.jpeg, .png, .webp, .avif, .heic, .gif])
-    func largest(format: ImageFormat) {
-        let header = ImageHeader(
-            format: format, size: PixelSize(7_000, 7_000), frames: 1, hasAlpha: false, orientation: 1)
-        let plan = RenderPlan(format: .explicit(.jpeg))
-
-        let estimate = MemoryEstimate(header: header, frames: 1, plan: plan, sourceBytes: 10 << 20)
-
-        // A worker has mapped less than 300 MiB when it is ready.
-        #expect(estimate.bytes <= TransformConfiguration().memoryPerWorker.bytes - (300 << 20))
-    }
 }
