@@ -23,19 +23,25 @@ struct ClientHints: Sendable {
         }
     }
 
-    /// A structured field's number: up to 12 digits, maybe a point and up to three more (RFC 9651 §3.3.2), with parameters
-    /// that say nothing here.
+    /// Hot path: a structured field's number: up to 12 digits, maybe a point and up to three more (RFC 9651 §3.3.2), with
+    /// parameters that say nothing here. Nothing is allocated.
     private static func ratio(_ text: UnsafeRawBufferPointer) -> Double? {
-        let number = unsafe text.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: " ") }
-        let parts = unsafe number.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        let areDigits = unsafe parts.allSatisfy { part in
-            unsafe !part.isEmpty && part.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        var (value, scale) = (0.0, 1.0)
+        var (digits, decimals): (Int, Int?) = (0, nil)
+        for index in text.indices {
+            let byte = unsafe text[index]
+            if byte == UInt8(ascii: ";") || byte == UInt8(ascii: " ") { break }
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                value = value * 10 + Double(byte - UInt8(ascii: "0"))
+                if let count = decimals { (decimals, scale) = (count + 1, scale * 10) } else { digits += 1 }
+            case UInt8(ascii: ".") where decimals == nil: decimals = 0
+            default: return nil
+            }
         }
-        guard areDigits, unsafe parts.count <= 2, unsafe parts[0].count <= 12 else { return nil }
-        if unsafe parts.count == 2, unsafe parts[1].count > 3 { return nil }
-        let value = unsafe Double(String(decoding: number, as: UTF8.self))
         // No screen has none.
-        return value.flatMap { $0 > 0 ? $0 : nil }
+        guard (1...12).contains(digits), (1...3).contains(decimals ?? 1), value > 0 else { return nil }
+        return value / scale
     }
 }
 
