@@ -47,8 +47,10 @@ public final class FailureMemory: Sendable {
         _ failure: PipelineError, source: CacheKey, result: CacheKey, _ text: String = "",
         atMost seconds: Int64? = nil, at now: Int64
     ) {
-        // What a client says of its way may have led to it: others must not suffer.
-        guard let memory = failure.disposition.memory, !FetchContext.current.hasHistory else { return }
+        guard let memory = failure.disposition.memory else { return }
+        // What a client says of its way may have had the origin refuse it: others must not suffer. That a picture is
+        // missing or damaged has other reasons; behind a proxy that names itself every request says something.
+        if case .upstreamStatus = failure, FetchContext.current.hasHistory { return }
         var key = memory.scope == .source ? source : result
         if failure == .transformTimeout {
             let slow = slowSources.withLock { $0.add(result, of: source) }

@@ -60,6 +60,16 @@ struct LoopTests {
         #expect(other.status == 200)
     }
 
+    @Test("is told of a missing picture from memory, whichever proxy it has come by")
+    func missing() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.png", .status(404))
+        for _ in 0..<2 {
+            #expect(try await proxy.get(proxy.target("/a.png"), "Via: 1.1 varnish").status == 404)
+        }
+        #expect(proxy.origin.count("/a.png") == 1)
+    }
+
     @Test("for a source that can't be one is told the parameter and the place in it")
     func positions() async throws {
         let proxy = try await Proxy()
