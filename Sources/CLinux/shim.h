@@ -8,6 +8,7 @@
 #include <asm/ioctls.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -31,6 +32,7 @@
 #include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 // Socket types: an enum that Swift sees in one module or another, depending on what else a target imports.
@@ -39,12 +41,48 @@ static const int LINUX_SOCK_DGRAM = SOCK_DGRAM;
 static const int LINUX_SOCK_CLOEXEC = SOCK_CLOEXEC;
 static const int LINUX_SOCK_NONBLOCK = SOCK_NONBLOCK;
 
+// --- Descriptors ---------------------------------------------------------------------------------------------
+
+// How many of the highest numbers below the limit (RLIMIT_NOFILE) are left to libraries, which open files of their own:
+// libdispatch one each second, without which it ends the process; SQLite up to eight; a resolver of names four for each;
+// OpenSSL, systemd and the C library one now and then. An eighth of all, at least LINUX_FEWEST_KEPT, at most 512; none
+// where there are too few for a daemon.
+static const int LINUX_FEWEST_KEPT = 16;
+static inline int linux_kept_descriptors(uint64_t all) {
+    if (all < 6 * (uint64_t)LINUX_FEWEST_KEPT) return 0;
+    uint64_t kept = all / 8;
+    if (kept < (uint64_t)LINUX_FEWEST_KEPT) return LINUX_FEWEST_KEPT;
+    return kept < 512 ? (int)kept : 512;
+}
+
+// How many descriptors may be open now.
+static inline uint64_t linux_descriptor_limit(void) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 1024;
+}
+
+// The first of the numbers that are left to libraries.
+static inline int linux_first_scarce_descriptor(void) {
+    uint64_t all = linux_descriptor_limit(), first = all - (uint64_t)linux_kept_descriptors(all);
+    return first < INT_MAX ? (int)first : INT_MAX;
+}
+
+// The gate that all descriptors which we open come through: one with a number that is left to libraries is closed again,
+// and is EMFILE, as if there were none.
+static inline int linux_unless_scarce(int fd) {
+    if (fd < 0 || fd < linux_first_scarce_descriptor()) return fd;
+    close(fd);
+    errno = EMFILE;
+    return -1;
+}
+
 // prlimit(2), behind _GNU_SOURCE as well; sets the limits of another process.
 static inline int linux_prlimit(pid_t pid, int resource, const struct rlimit *limits) {
     return (int)syscall(SYS_prlimit64, pid, resource, limits, NULL);
 }
 
-// accept4 is behind _GNU_SOURCE, which Glibc's module map was built without.
+// accept4 is behind _GNU_SOURCE, which Glibc's module map was built without. The only one that the gate does not see: who
+// accepts a scarce one finds another number for it, or another place.
 static inline int linux_accept4(int listener, struct sockaddr *address, socklen_t *length, int flags) {
     return (int)syscall(SYS_accept4, listener, address, length, flags);
 }
@@ -56,7 +94,7 @@ static inline int linux_pipe(int ends[2]) {
 
 // memfd_create(2); close-on-exec, sealable.
 static inline int linux_memfd_create(const char *name) {
-    return (int)syscall(SYS_memfd_create, name, 0x0001u | 0x0002u);
+    return linux_unless_scarce((int)syscall(SYS_memfd_create, name, 0x0001u | 0x0002u));
 }
 
 // preadv2(2) with one vector; `flags` may be RWF_NOWAIT (8).
@@ -67,7 +105,12 @@ static inline ssize_t linux_pread2(int fd, void *buffer, size_t count, off_t off
 
 // open(2) is variadic, which Swift cannot call.
 static inline int linux_open(const char *path, int flags, mode_t mode) {
-    return open(path, flags, mode);
+    return linux_unless_scarce(open(path, flags, mode));
+}
+
+// socket(2), through the gate.
+static inline int linux_socket(int family, int type, int protocol) {
+    return linux_unless_scarce(socket(family, type, protocol));
 }
 
 // `fd` also has the lowest number that is free; that one is closed on exec.
@@ -81,12 +124,12 @@ static inline int linux_dup3(int fd, int number, int flags) {
 }
 
 static inline int linux_openat(int directory, const char *path, int flags, mode_t mode) {
-    return openat(directory, path, flags, mode);
+    return linux_unless_scarce(openat(directory, path, flags, mode));
 }
 
 // An unnamed file in `directory` that linux_link_unnamed can give a name to later (open(2), O_TMPFILE).
 static inline int linux_open_unnamed(const char *directory, mode_t mode) {
-    return open(directory, 020000000 | O_DIRECTORY | O_RDWR | O_CLOEXEC, mode);
+    return linux_unless_scarce(open(directory, 020000000 | O_DIRECTORY | O_RDWR | O_CLOEXEC, mode));
 }
 
 // Names an O_TMPFILE descriptor through /proc/self/fd, which needs no capability (open(2)).
@@ -105,7 +148,7 @@ static inline int linux_link_unnamed(int fd, int directory, const char *name) {
 static inline int linux_open_cached(int directory, const char *path) {
     const struct { uint64_t flags, mode, resolve; } how = {
         O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW, 0, 0x20 /* RESOLVE_CACHED */};
-    return (int)syscall(437 /* openat2, on every architecture */, directory, path, &how, sizeof how);
+    return linux_unless_scarce((int)syscall(437 /* openat2, on every architecture */, directory, path, &how, sizeof how));
 }
 
 // Opens a file for reading below `directory`, and nowhere else: no link is followed (openat2(2), RESOLVE_BENEATH,
@@ -113,7 +156,7 @@ static inline int linux_open_cached(int directory, const char *path) {
 static inline int linux_open_beneath(int directory, const char *path) {
     const struct { uint64_t flags, mode, resolve; } how = {
         O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0, 0x08 | 0x04 | 0x02};
-    return (int)syscall(437 /* openat2, on every architecture */, directory, path, &how, sizeof how);
+    return linux_unless_scarce((int)syscall(437 /* openat2, on every architecture */, directory, path, &how, sizeof how));
 }
 
 // Gives free memory of the heap back to the kernel (malloc_trim(3)).
@@ -128,7 +171,6 @@ static inline void linux_bound_heap(int arenas, int large_bytes) {
     mallopt(M_MMAP_THRESHOLD, large_bytes);
 }
 
-// flock(2), whose name Swift gives to the structure.
 // <sys/ioctl.h> would take struct timespec out of Glibc's module.
 extern int ioctl(int fd, unsigned long request, ...);
 
@@ -139,6 +181,28 @@ static inline int linux_unacknowledged(int fd) {
     return ioctl(fd, TIOCOUTQ, &count) == 0 ? count : -1;
 }
 
+// The local port of an IP socket; -1 where the descriptor is none. IPv4 and IPv6 have it in the same place.
+static inline int linux_local_port(int fd) {
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } name;
+    socklen_t length = sizeof(name);
+    if (getsockname(fd, &name.any, &length) != 0) return -1;
+    if (name.any.sa_family != AF_INET && name.any.sa_family != AF_INET6) return -1;
+    return ntohs(name.v4.sin_port);
+}
+
+// What waits to be read on a socket: 0 nothing, positive something, or the end that its peer has made; -1 an error.
+static inline int linux_peek(int fd) {
+    char byte;
+    ssize_t count = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (count >= 0) return 1;
+    return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -1;
+}
+
+// flock(2), whose name Swift gives to the structure.
 static inline int linux_flock(int fd, int operation) {
     return flock(fd, operation);
 }
@@ -231,7 +295,13 @@ static inline int linux_spawn_worker(
 
 // A connected pair of close-on-exec SOCK_SEQPACKET sockets: messages keep their bounds, a closed end is an end of file.
 static inline int linux_message_pair(int sockets[2]) {
-    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets);
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) return -1;
+    int scarce = linux_first_scarce_descriptor();
+    if (sockets[0] < scarce && sockets[1] < scarce) return 0;
+    close(sockets[0]);
+    close(sockets[1]);
+    errno = EMFILE;
+    return -1;
 }
 
 #define LINUX_MAX_DESCRIPTORS 7
@@ -293,7 +363,7 @@ static inline int linux_reopen(int fd, int flags) {
     do { digits[count++] = (char)('0' + fd % 10); fd /= 10; } while (fd > 0);
     while (count > 0) path[length++] = digits[--count];
     path[length] = 0;
-    return open(path, flags | O_CLOEXEC);
+    return linux_unless_scarce(open(path, flags | O_CLOEXEC));
 }
 
 // Forbids any further change of a memfd (fcntl(2), F_ADD_SEALS: seal, shrink, grow, write).
@@ -302,10 +372,19 @@ static inline int linux_seal(int fd) {
 }
 
 // Waits until a child has ended, without reaping it; returns 1 when it has, 0 when the time is up, -1 where the kernel
-// can't tell.
+// can't tell. Looks again and again where there is no descriptor to wait by.
 static inline int linux_await_end(pid_t pid, int milliseconds) {
-    int file = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (file < 0) return -1;
+    int file = linux_unless_scarce((int)syscall(SYS_pidfd_open, pid, 0));
+    if (file < 0) {
+        for (int waited = 0;; waited += 5) {
+            siginfo_t facts;
+            facts.si_pid = 0;
+            if (waitid(P_PID, (id_t)pid, &facts, WEXITED | WNOHANG | WNOWAIT) != 0) return -1;
+            if (facts.si_pid == pid) return 1;
+            if (waited >= milliseconds) return 0;
+            usleep(5000);
+        }
+    }
     struct pollfd polled = {.fd = file, .events = POLLIN};
     int count;
     do count = poll(&polled, 1, milliseconds);

@@ -23,6 +23,11 @@ extension Connection {
         if loop.handler.answersAtOnce(request, with: &response) { return answer(head, with: response) }
         switch loop.handler.answer(request) {
         case .now(let response): answer(head, with: response)
+        case .later(let context, _) where isRestricted && !loop.mayAwaitVital:
+            loop.reject(.overload)
+            var response = ServerProblem.overload
+            response.context = context
+            answer(head, with: response)
         case .later(let context, let work):
             let (inbox, number, sequence) = (loop.inbox, number, answered)
             let task = Task {
@@ -43,26 +48,23 @@ extension Connection {
         reclaimPending()
         answered += 1
         hasServed = true
-        let keepsAlive = head.keepsAlive && !response.closesConnection && !loop.isDraining
+        let keepsAlive =
+            head.keepsAlive && !response.closesConnection && !loop.isDraining && !isLastRequest
         let hasBody = head.method != .head && !response.status.forbidsBody
         loop.outbox.append(
             response, head.frame(.length(response.body.count), keepsAlive: keepsAlive), by: loop.encoder)
         if hasBody { loop.outbox.append(response.body) }
-        var exchange = exchange(head, response)
-        exchange.bodyBytesSent = hasBody ? response.body.count : 0
-        loop.outbox.finish(exchange)
+        let number = loop.configuration.firstLoop + loop.index
+        loop.outbox.finish(id: head.id) {
+            $0.tell(of: head, response, bytes: hasBody ? response.body.count : 0, loop: number)
+        }
         phase = keepsAlive ? .readingHead : .closing
     }
 
-    /// Hot path: what is reported of an answer, but for its bytes.
+    /// What is reported of an answer, but for its bytes.
     func exchange(_ head: AnsweredHead, _ response: HTTPResponse) -> HTTPExchange {
         var exchange = HTTPExchange(status: response.status, requestID: head.id)
-        exchange.method = head.method
-        exchange.receivedAt = head.receivedAt
-        exchange.context = response.context
-        exchange.note = response.note
-        exchange.peer = head.client
-        exchange.loop = loop.configuration.firstLoop + loop.index
+        exchange.tell(of: head, response, bytes: 0, loop: loop.configuration.firstLoop + loop.index)
         return exchange
     }
 
@@ -76,5 +78,19 @@ extension Connection {
             AnsweredHead(method: method, receivedAt: loop.now, id: loop.newID(), client: peer),
             with: ServerProblem.response(status))
         flush()
+    }
+}
+
+extension HTTPExchange {
+    /// Hot path: tells of an answer; overwrites every member.
+    @inline(__always)
+    fileprivate mutating func tell(
+        of head: Connection.AnsweredHead, _ response: HTTPResponse, bytes: Int, loop: Int
+    ) {
+        (method, status, bodyBytesSent) = (head.method, response.status, bytes)
+        (receivedAt, finishedAt) = (head.receivedAt, 0)
+        (context, note) = (response.context, response.note)
+        (requestID, peer) = (head.id, head.client)
+        (self.loop, wasCut) = (loop, false)
     }
 }

@@ -68,9 +68,16 @@ extension Connection {
     /// After a batch of requests: sends their answers, and sets the clock for what comes next.
     func settle() {
         flush()
-        guard case .readingHead = phase, pending.isEmpty else { return }
+        guard pending.isEmpty else { return }
+        switch phase {
+        case .readingHead: if !isEnlisted { loop.enlist(self) }
+        case .readingContent:
+            if !isEnlisted { loop.enlist(self) }
+            return
+        case .awaitingAnswer, .streaming, .closing, .closed: return
+        }
         if rest.isEmpty {
-            if loop.isDraining { return close() }
+            if loop.isDraining { return endInOrder() }
             deadline =
                 hasServed ? (.idle, loop.now + loop.times.idle) : (.header, loop.now + loop.times.header)
         } else if deadline.kind != .header || headBegan != answered {
@@ -110,6 +117,7 @@ extension Connection {
             refuse(error.rawValue, HTTPServer.RejectionReason(error), to: unsafe Self.method(of: bytes))
             return bytes.count
         case .head(let length, let framing):
+            if peerHasFinished { unconsumed = bytes.count - length }
             begin(&request, framing)
             return length
         }
@@ -134,6 +142,14 @@ extension Connection {
         }
     }
 
+    /// Whether the client has ended its side behind the request that is being answered: the answer says that it is the last
+    /// (RFC 9112 §9.6).
+    var isLastRequest: Bool {
+        guard peerHasFinished, unconsumed == 0 else { return false }
+        var octet: UInt8 = 0
+        return unsafe recv(socket, &octet, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)) == 0
+    }
+
     /// What a head that is refused, or not whole, asks for: HEAD, or something that may be answered with content.
     private static func method(of bytes: some Sequence<UInt8>) -> HTTPMethod {
         bytes.starts(with: "HEAD ".utf8) ? .head : .get
@@ -156,6 +172,7 @@ extension Connection {
             return bytes.count
         }
         if content.reader.isDone {
+            if peerHasFinished { unconsumed = bytes.count - count }
             content.request.body = content.reader.content
             answer(content.request, content.framing)
         }

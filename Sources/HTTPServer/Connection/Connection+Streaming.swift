@@ -13,7 +13,8 @@ extension Connection {
     ) {
         let framing = length.map(ResponseFraming.length) ?? (head.isHTTP10 ? .untilClose : .chunked)
         let keepsAlive =
-            head.keepsAlive && !response.closesConnection && !loop.isDraining && framing != .untilClose
+            head.keepsAlive && !response.closesConnection && !loop.isDraining && !isLastRequest
+            && framing != .untilClose
         let stream = OutgoingStream(
             body, framing: framing, keepsAlive: keepsAlive, exchange: exchange(head, response)
         ) { [inbox = loop.inbox, number] in inbox.post(.wake(connection: number)) }

@@ -44,6 +44,8 @@ final class Connection {
     /// What a deadline is for.
     enum Deadline {
         case idle, header, body, answer, linger
+        /// What is left of answers is in the kernel, and has yet to reach the client's host.
+        case taking
     }
 
     let number: UInt64
@@ -70,11 +72,17 @@ final class Connection {
     var endOfInput = false
     /// Whether the client has said that it sends no more; what it sent before may still be unread.
     var peerHasFinished = false
+    /// Bytes received behind the request at hand; counted only once the client has ended its side.
+    var unconsumed = 0
     /// Whether the client ended its side before the answer it waits for began: what is sent to it tells whether it listens.
     var mayStillListen = false
     /// When such a client is asked again.
     var nextProbe: UInt64 = 0
     var hasServed = false
+    /// Whether it is among those of its loop that may be idle.
+    var isEnlisted = false
+    /// Bytes that the client's host lacked when that was last looked at.
+    var untaken = 0
     /// Whether the last answer ends where the connection does.
     var endsByClose = false
     /// Answers so far; tells an answer that comes too late from the one that is waited for.
@@ -104,33 +112,18 @@ final class Connection {
         proceed()
     }
 
+    /// Whether a task makes its answer.
+    var isAwaited: Bool {
+        guard case .awaitingAnswer = phase else { return false }
+        return true
+    }
+
     /// Whether nothing is being made for the client, and nothing is on its way to it.
     var mayBeEvicted: Bool {
         switch phase {
         case .readingHead, .readingContent, .closing: pending.isEmpty
         case .awaitingAnswer, .streaming, .closed: false
         }
-    }
-
-    /// Whether it waits for a request, or for the rest of one, and all that was asked before has left.
-    var isIdle: Bool {
-        guard !isRestricted, pending.isEmpty else { return false }
-        return switch phase {
-        case .readingHead: deadline.kind == .idle || deadline.kind == .header
-        case .readingContent: deadline.kind == .body
-        case .awaitingAnswer, .streaming, .closing, .closed: false
-        }
-    }
-
-    /// Since when an idle connection has been waiting, in the clock of `deadline`.
-    var idleSince: UInt64 {
-        let time =
-            switch deadline.kind {
-            case .idle: loop.times.idle
-            case .body: loop.times.body
-            case .header, .answer, .linger: loop.times.header
-            }
-        return deadline.at &- time
     }
 
     // MARK: - Events
@@ -149,6 +142,7 @@ final class Connection {
     func deliver(_ response: HTTPResponse, for sequence: UInt64) {
         guard case .awaitingAnswer(let awaited) = phase, sequence == answered else { return }
         loop.awaited -= 1
+        unconsumed = rest.count
         answer(awaited.head, with: response)
         settle()
         proceed()
@@ -171,6 +165,7 @@ final class Connection {
             awaited.task.cancel()
             var response = ServerProblem.response(503)
             response.context = awaited.context
+            unconsumed = rest.count
             answer(awaited.head, with: response)
             settle()
             proceed()
@@ -180,21 +175,12 @@ final class Connection {
             cut()
         // The client is not behind with anything before it has what it asked for.
         case _ where !pending.isEmpty: return
-        case (.idle, _), (.linger, _): close()
+        case (.idle, _), (.linger, _), (.taking, _): closeUnlessUntaken()
         case (.header, _) where hasBegunHead: refuseLate(.headerTimeout)
         case (.header, _):
             loop.reject(.headerTimeout)
             close()
         case (.body, _): refuseLate(.bodyTimeout)
-        }
-    }
-
-    /// Ends the connection after what is on its way; at once when it is idle, or only waits for the client's own end.
-    func drain() {
-        switch phase {
-        case .readingHead where rest.isEmpty && pending.isEmpty: close()
-        case .closing where deadline.kind == .linger: close()
-        default: return
         }
     }
 
@@ -236,9 +222,7 @@ final class Connection {
 
     /// Bytes of what is pending that have reached the client's host: what a socket accepts says little of a slow client,
     /// since it takes much at a time, and seldom.
-    private var taken: Int {
-        pending.bytesSent - Int(max(0, linux_unacknowledged(socket)))
-    }
+    private var taken: Int { pending.bytesSent - bytesOnTheWay }
 
     /// The client has taken all that it was behind with: the time for what it sends next begins now.
     private func restartClock() {
@@ -272,14 +256,6 @@ final class Connection {
             swap(&pending, &loop.outbox)
         }
         return progress
-    }
-
-    private func finishClosing() {
-        guard !endOfInput else { return close() }
-        // Bytes that come in after close(2) would make the kernel reset the connection and lose the answer's end.
-        guard deadline.kind != .linger else { return }
-        shutdown(socket, CInt(SHUT_WR))
-        deadline = (.linger, loop.now + loop.times.linger)
     }
 
     /// The client has reset the connection; one that had said its last word may leave as it likes.

@@ -94,9 +94,19 @@ struct Outbox {
         queued += body.count
     }
 
-    /// Hot path: notes that with what has been added so far an answer is whole.
+    /// Notes that with what has been added so far an answer is whole.
     mutating func finish(_ exchange: HTTPExchange) {
         departures.append(Departure(exchange: exchange, end: queued))
+    }
+
+    /// Hot path: the same for an exchange that `write` puts in the place of an old one, every member of it.
+    @inline(__always)
+    mutating func finish(id: RequestID, _ write: (inout HTTPExchange) -> Void) {
+        let end = queued
+        departures.append(reusing: Departure(exchange: HTTPExchange(status: .ok, requestID: id), end: end)) {
+            write(&$0.exchange)
+            $0.end = end
+        }
     }
 
     // MARK: - Emptying

@@ -13,13 +13,13 @@ enum EntityTagList {
     ///
     /// Nil without such a line. Without a tag only `*` matches; lines that are malformed match nothing.
     static func matches(
-        _ request: HTTPRequest, _ field: FieldName, _ tag: EntityTag?, by comparison: Comparison
+        _ request: HTTPRequest, _ field: KnownField, _ tag: EntityTag?, by comparison: Comparison
     ) -> Bool? {
-        guard request.has(field) else { return nil }
+        guard request.has(known: field) else { return nil }
         var matches = false
-        unsafe request.withEachValue(of: field) { value in
-            let pointer = unsafe value.assumingMemoryBound(to: UInt8.self)
-            if unsafe line(pointer.span, names: tag, by: comparison) { matches = true }
+        let octets = request.head.room.span
+        for value in request.lines where value.known == field {
+            if line(octets.extracting(value.value), names: tag, by: comparison) { matches = true }
         }
         return matches
     }

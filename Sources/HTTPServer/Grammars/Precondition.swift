@@ -46,9 +46,9 @@ public enum Precondition: Sendable, Hashable {
         _ request: HTTPRequest, etag: EntityTag?, lastModified: Int64?, isLastModifiedStrong: Bool,
         date: DateReader
     ) -> Bool {
-        guard request.has(.ifRange) else { return true }
+        guard request.has(known: .ifRange) else { return true }
         guard !request.repeats(.ifRange) else { return false }
-        let names = unsafe request.withFirstValue(of: .ifRange) { value in
+        let names = unsafe request.withFirstValue(ofKnown: .ifRange) { value in
             let pointer = unsafe value.assumingMemoryBound(to: UInt8.self)
             let octets = unsafe pointer.span
             if let (_, end) = EntityTag.read(octets, from: 0) {
@@ -61,8 +61,9 @@ public enum Precondition: Sendable, Hashable {
     }
 
     /// The field's date; nil without one, on several lines, and for what is no date: the field is ignored then.
-    private static func singleDate(_ request: HTTPRequest, _ field: FieldName, _ date: DateReader) -> Int64? {
-        guard let known = field.known, request.has(field), !request.repeats(known) else { return nil }
-        return unsafe request.withFirstValue(of: field) { unsafe date($0) } ?? nil
+    private static func singleDate(_ request: HTTPRequest, _ field: KnownField, _ date: DateReader) -> Int64?
+    {
+        guard request.has(known: field), !request.repeats(field) else { return nil }
+        return unsafe request.withFirstValue(ofKnown: field) { unsafe date($0) } ?? nil
     }
 }

@@ -25,7 +25,7 @@ public struct RangeRequest: Sendable, Hashable {
     /// Nil, so that everything is sent, without the field, for another method than GET, for another unit than `bytes`,
     /// on more than one line, with too many ranges and for anything malformed (RFC 9110 §14.2).
     public init?(_ request: HTTPRequest) {
-        guard request.method == .get, request.has(.range), !request.repeats(.range) else { return nil }
+        guard request.method == .get, request.has(known: .range), !request.repeats(.range) else { return nil }
         guard let ranges = unsafe request.withFirstValue(of: .range, { unsafe RangeRequest($0) }) ?? nil
         else {
             return nil

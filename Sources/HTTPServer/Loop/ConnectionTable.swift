@@ -10,11 +10,13 @@ struct ConnectionTable {
 
     private var slots: [Slot] = []
     private var free: [Int] = []
-    private var cursor = 0
 
     /// Numbers below are the loop's own descriptors.
     private static let firstNumber: UInt64 = 16
     private static let slotMask: UInt64 = 0xFFFF_FFFF
+
+    /// How many there are.
+    var count: Int { slots.count - free.count }
 
     /// Whether there is none.
     var isEmpty: Bool { free.count == slots.count }
@@ -47,13 +49,6 @@ struct ConnectionTable {
         let index = Int(number & Self.slotMask) - Int(Self.firstNumber)
         slots[index].connection = nil
         free.append(index)
-    }
-
-    /// Another one each time, round and round; nil where there is none at this place.
-    mutating func next() -> Connection? {
-        guard !slots.isEmpty else { return nil }
-        cursor = (cursor + 1) % slots.count
-        return slots[cursor].connection
     }
 
     /// All of them; a copy, so that they may end while it is walked over.

@@ -14,23 +14,16 @@ extension EventLoop {
         for _ in 0..<Acceptor.batch {
             switch listener.accept() {
             case .connection(let socket, let peer) where socket < scarce:
-                admit(socket, peer, isRestricted: isShort)
+                admit(Newcomer(socket: socket, peer: peer, isWithoutDescriptor: isShort))
             case .connection(let socket, let peer):
                 if mayBeFreed, configuration.freeDescriptors() {
                     mayBeFreed = false
                     if let lower = Self.renumbered(socket, below: scarce) {
-                        admit(lower, peer, isRestricted: isShort)
+                        admit(Newcomer(socket: lower, peer: peer, isWithoutDescriptor: false))
                         continue
                     }
                 }
-                isShort = true
-                guard reserve.release() || evictRestricted(),
-                    let lower = Self.renumbered(socket, below: scarce)
-                else {
-                    close(socket)
-                    return rest(listener)
-                }
-                admit(lower, peer, isRestricted: true)
+                admit(Newcomer(socket: socket, peer: peer, isWithoutDescriptor: true))
             case .none:
                 if isShort { reserve.refill() }
                 return
@@ -42,8 +35,10 @@ extension EventLoop {
                     continue
                 }
                 isShort = true
-                // Once nothing is kept back any more, those leave who had what was, and ask for nothing.
-                guard reserve.release() || evictRestricted() else { return rest(listener) }
+                // Once nothing is kept back any more, those leave who had what was.
+                guard reserve.release() || evictRestricted() && reserve.release() else {
+                    return rest(listener)
+                }
             }
         }
     }
@@ -69,16 +64,56 @@ extension EventLoop {
         timer.start()
     }
 
-    private func admit(_ socket: CInt, _ peer: PeerAddress, isRestricted: Bool) {
-        let limit = configuration.maxConnections
-        let most = limit + configuration.reservedConnections
-        guard let count = tally.opened(limit: most) ?? (evictRestricted() ? tally.opened(limit: most) : nil)
-        else {
-            tally.reject(.tooManyConnections)
-            return Listener.refuse(socket)
+    // MARK: - Places
+
+    /// Finds a place for a client, here or by asking the other loops, one after the other: first for somebody idle, of whom
+    /// none may keep others out, then for somebody with one of the places that are kept back.
+    func admit(_ newcomer: Newcomer) {
+        var newcomer = newcomer
+        newcomer.loopsAsked += 1
+        if newcomer.isWithoutDescriptor {
+            newcomer.loopsAsked = max(newcomer.loopsAsked, balance.count)
+        } else if newcomer.loopsAsked <= balance.count {
+            if hasOrdinaryPlace() { return place(newcomer, .ordinary) }
+            if newcomer.loopsAsked < balance.count { return passOn(newcomer) }
         }
+        if hasVitalPlace(for: &newcomer) { return place(newcomer, .restricted) }
+        if newcomer.loopsAsked < 2 * balance.count { return passOn(newcomer) }
+        tally.reject(newcomer.isWithoutDescriptor ? .outOfDescriptors : .tooManyConnections)
+        Listener.refuse(newcomer.socket)
+    }
+
+    private func passOn(_ newcomer: Newcomer) {
+        balance.inbox(of: (index + 1) % balance.count).post(.newcomer(newcomer))
+    }
+
+    private func hasOrdinaryPlace() -> Bool {
+        let limit = configuration.maxConnections
+        return tally.enter(.ordinary, limit: limit) || evictIdle() && tally.enter(.ordinary, limit: limit)
+    }
+
+    /// Whether there is one of the places that are kept back, with a descriptor that was kept back where there is no other.
+    private func hasVitalPlace(for newcomer: inout Newcomer) -> Bool {
+        repeat {
+            guard tally.enter(.restricted, limit: configuration.reservedConnections) else { continue }
+            if !newcomer.isWithoutDescriptor { return true }
+            // A socket takes its place in one step: nobody else gets the number in between.
+            if let number = reserve.take() {
+                if linux_dup3(newcomer.socket, number, O_CLOEXEC) >= 0 {
+                    close(newcomer.socket)
+                    newcomer.socket = number
+                    return true
+                }
+                close(number)
+            }
+            tally.retract(.restricted)
+        } while evictRestricted()
+        return false
+    }
+
+    private func place(_ newcomer: Newcomer, _ kind: ServerTally.Kind) {
         configuration.connectionsChanged(1)
-        let isRestricted = isRestricted || count > limit && !evictIdle()
+        let (socket, peer, isRestricted) = (newcomer.socket, newcomer.peer, kind == .restricted)
         let owner = balance.take(preferring: index)
         if owner == index {
             adopt(socket, peer, isRestricted: isRestricted)
@@ -87,42 +122,96 @@ extension EventLoop {
         }
     }
 
-    /// Ends the oldest connection above the limit, or with a descriptor that was kept back, that has not asked for anything
-    /// or has its answer: the places are for health checks, which ask at once, and no flood may keep them.
+    /// Whether a vital request may have a task make its answer: half of the places that are kept back, over all loops, stay
+    /// for those that are answered at once.
+    var mayAwaitVital: Bool {
+        let awaiting = restricted.count { connections[$0]?.isAwaited ?? false }
+        return awaiting < max(1, configuration.reservedConnections / (2 * balance.count))
+    }
+
+    /// Ends a connection with a place that is kept back: the oldest that has its answer, else the oldest that has not asked for
+    /// anything, else the oldest that does not take its answer. The places are for health checks, which ask at once, and no flood may keep
+    /// them.
     private func evictRestricted() -> Bool {
-        while !restricted.isEmpty {
-            guard let connection = connections[restricted.removeFirst()] else { continue }
+        restricted.removeAll { connections[$0] == nil }
+        var silent: Connection?
+        for number in restricted {
+            guard let connection = connections[number] else { return true }
             // What it asks for may have come since.
             connection.readNow()
             guard !connection.isClosed else { return true }
             guard connection.mayBeEvicted else { continue }
-            // Whoever has an answer, and only waits for the end of the connection, loses nothing.
-            if !connection.hasServed { tally.reject(.evicted) }
-            connection.cut()
-            return true
+            if connection.hasServed { return evict(connection) }
+            silent = silent ?? connection
         }
-        return false
+        if let silent { return evict(silent) }
+        let unread = restricted.lazy.compactMap { self.connections[$0] }.first { !$0.isAwaited }
+        return unread.map(evict) ?? false
+    }
+
+    private func evict(_ connection: Connection) -> Bool {
+        // Whoever has an answer, and only waits for the end of the connection, loses nothing.
+        if !connection.isRestricted || !connection.hasServed || !connection.mayBeEvicted {
+            tally.reject(.evicted)
+        }
+        connection.cut()
+        return true
     }
 
     /// At the limit, ends the connection that has waited longest among some that nothing is being made for: one that has its
     /// answers, has asked for nothing yet, or is slow to ask. No flood of such keeps others out.
     private func evictIdle() -> Bool {
-        var oldest: Connection?
-        for _ in 0..<Self.evictionSample {
-            guard let connection = connections.next(), connection.isIdle else { continue }
-            if oldest.map({ connection.idleSince < $0.idleSince }) ?? true { oldest = connection }
+        for _ in 0..<Self.evictionAttempts {
+            guard let oldest = oldestIdle() else { return false }
+            // What it asks for may have come since.
+            oldest.isEnlisted = false
+            oldest.readNow()
+            guard !oldest.isClosed else { return true }
+            if mayLeave(oldest) { return evict(oldest) }
         }
-        guard let oldest else { return false }
-        // What it asks for may have come since.
-        oldest.readNow()
-        guard !oldest.isClosed, oldest.isIdle else { return oldest.isClosed }
-        tally.reject(.evicted)
-        oldest.cut()
-        return true
+        return false
     }
 
-    /// Most connections looked at to find one to end: enough that it is one of the oldest.
+    /// So often somebody turns out to be about to ask.
+    private static var evictionAttempts: Int { 4 }
+
+    /// The connection that has waited longest of some that may be idle; only where there is none of those, of some that have not
+    /// taken their answers for a while.
+    private func oldestIdle() -> Connection? {
+        var (idlers, laggards): ([Connection], [Connection]) = ([], [])
+        for _ in 0..<idle.count where idlers.count + laggards.count < Self.evictionSample {
+            guard let number = idle.popFirst() else { break }
+            guard let connection = connections[number] else { continue }
+            switch connection.idleness {
+            case .busy: connection.isEnlisted = false
+            case .untaken: laggards.append(connection)
+            case .idle: idlers.append(connection)
+            }
+        }
+        let late = laggards.filter(mayLeave)
+        let oldest = (idlers.isEmpty ? late : idlers).min { $0.idleSince < $1.idleSince }
+        for connection in idlers + laggards where connection !== oldest { enlist(connection) }
+        return oldest
+    }
+
+    /// Whether a connection may be ended for another's sake: one whose answer is still on its way has some time for it, and
+    /// the kernel goes on sending it afterwards.
+    private func mayLeave(_ connection: Connection) -> Bool {
+        switch connection.idleness {
+        case .busy: false
+        case .untaken: now >= connection.idleSince + times.linger
+        case .idle: true
+        }
+    }
+
+    /// Most idle connections compared to find one to end: enough that it is one of the oldest.
     private static var evictionSample: Int { 64 }
+
+    /// Notes a connection that may be idle from now on.
+    func enlist(_ connection: Connection) {
+        connection.isEnlisted = true
+        idle.append(connection.number, living: connections.count) { self.connections[$0] != nil }
+    }
 
     /// Makes a connection this loop's.
     func adopt(_ socket: CInt, _ peer: PeerAddress, isRestricted: Bool) {
@@ -134,6 +223,9 @@ extension EventLoop {
                 restricted.removeAll { connections[$0] == nil }
             }
             restricted.append(connection.number)
+            connection.isEnlisted = true
+        } else {
+            enlist(connection)
         }
         timer.start()
         let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue

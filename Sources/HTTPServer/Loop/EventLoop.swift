@@ -42,6 +42,8 @@ final class EventLoop: @unchecked Sendable {
     /// Connections above the limit, or with a descriptor that was kept back, that were taken for the sake of health
     /// checks, the oldest first.
     var restricted: [UInt64] = []
+    /// Other connections that may be idle.
+    var idle = IdleQueue()
     /// Answers that handlers' tasks are still to give.
     var awaited = 0
     /// Connections that have more to read than one turn's share.
@@ -160,6 +162,8 @@ final class EventLoop: @unchecked Sendable {
     private func run(_ message: LoopInbox.Message) {
         switch message {
         case .connection(let socket, _, _) where hasEnded: close(socket)
+        case .newcomer(let newcomer) where hasEnded: close(newcomer.socket)
+        case .newcomer(let newcomer): admit(newcomer)
         case .connection(let socket, let peer, let isRestricted):
             adopt(socket, peer, isRestricted: isRestricted)
         case .answer(let number, let sequence, let response):
@@ -209,13 +213,14 @@ final class EventLoop: @unchecked Sendable {
 
     /// Hot path: the client's id for a request when it is well-formed, else a new one.
     func id(of request: HTTPRequest) -> RequestID {
-        let given = unsafe request.withFirstValue(of: .requestID) { unsafe RequestID($0) }
+        guard request.has(known: .requestID) else { return newID() }
+        let given = unsafe request.withFirstValue(ofKnown: .requestID) { unsafe RequestID($0) }
         return (given ?? nil) ?? newID()
     }
 
     /// Hot path: who a request is from, as far as trusted proxies tell.
     func client(of request: HTTPRequest, _ peer: PeerAddress) -> PeerAddress {
-        guard request.has(.xForwardedFor) else { return peer }
+        guard request.has(known: .xForwardedFor) else { return peer }
         return ForwardedClient.address(of: request, peer: peer, isTrusted: configuration.isTrustedProxy)
     }
 
@@ -234,9 +239,13 @@ final class EventLoop: @unchecked Sendable {
     /// Forgets a connection that has ended, and closes its socket.
     func remove(_ connection: Connection) {
         connections.remove(connection.number)
-        close(connection.socket)
+        if connection.isRestricted {
+            reserve.close(orKeep: connection.socket)
+        } else {
+            close(connection.socket)
+        }
         balance.leave(index)
-        tally.closed()
+        tally.leave(connection.isRestricted ? .restricted : .ordinary)
         configuration.connectionsChanged(-1)
         finishDrainIfEmpty()
     }

@@ -4,10 +4,13 @@ import Synchronization
 
 /// How many connections each loop has, so that new ones go to the loop with the fewest. From any thread.
 final class LoopBalance: Sendable {
+    /// How many loops there are.
+    let count: Int
     private let loads: Mutex<[Int]>
     private let inboxes = Mutex<[LoopInbox]>([])
 
     init(loops: Int) {
+        count = loops
         loads = Mutex(Array(repeating: 0, count: loops))
     }
 

@@ -8,6 +8,8 @@ import Synchronization
 final class LoopInbox: Sendable {
     enum Message: Sendable {
         case connection(CInt, PeerAddress, isRestricted: Bool)
+        /// Nobody on the loop that accepted it could give up a place for it.
+        case newcomer(Newcomer)
         case answer(connection: UInt64, sequence: UInt64, HTTPResponse)
         /// A streamed body has more to say.
         case wake(connection: UInt64)
@@ -29,7 +31,13 @@ final class LoopInbox: Sendable {
     deinit {
         close(descriptor)
         // What another loop accepted for one that had ended meanwhile.
-        for case .connection(let socket, _, _) in messages.withLock({ $0 }) { close(socket) }
+        for message in messages.withLock({ $0 }) {
+            switch message {
+            case .connection(let socket, _, _): close(socket)
+            case .newcomer(let newcomer): close(newcomer.socket)
+            default: continue
+            }
+        }
     }
 
     /// Adds a message; from any thread.

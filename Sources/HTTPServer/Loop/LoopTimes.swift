@@ -8,6 +8,8 @@ struct LoopTimes {
     let write: UInt64
     /// Bytes that a client has to take within `write`.
     let leastTaken: Int
+    /// The same within `linger`.
+    let leastTakenLingering: Int
     let request: UInt64
     /// How long a connection is kept after its last answer, so that the client gets all of it.
     let linger: UInt64
@@ -18,9 +20,14 @@ struct LoopTimes {
         body = Self.nanoseconds(configuration.bodyTimeout)
         write = Self.nanoseconds(configuration.writeTimeout)
         let rate = Double(max(0, configuration.minSendRate))
-        leastTaken = max(1, Int(min(rate * Double(write) / 1e9, Double(Int32.max))))
+        leastTaken = Self.least(rate, within: write)
         linger = Self.nanoseconds(configuration.closeTimeout)
+        leastTakenLingering = Self.least(rate, within: linger)
         request = Self.nanoseconds(configuration.requestTimeout)
+    }
+
+    private static func least(_ rate: Double, within time: UInt64) -> Int {
+        max(1, Int(min(rate * Double(time) / 1e9, Double(Int32.max))))
     }
 
     private static func nanoseconds(_ duration: Duration) -> UInt64 {

@@ -2,8 +2,8 @@
 
 /// A field's name: a token (RFC 9110 §5.1), compared without case.
 public struct FieldName: Sendable, Hashable {
-    /// The name as it is sent.
-    let bytes: [UInt8]
+    /// `Name: `, as a line of it begins.
+    let prefix: [UInt8]
     /// Which of the fields it is that heads are sorted by.
     let known: KnownField?
 
@@ -11,7 +11,7 @@ public struct FieldName: Sendable, Hashable {
     public init?(_ name: String) {
         let bytes = Array(name.utf8)
         guard !bytes.isEmpty, bytes.allSatisfy(OctetSet.token.contains) else { return nil }
-        self.bytes = bytes
+        prefix = bytes + ": ".utf8
         known = KnownField(bytes.span, 0..<bytes.count)
     }
 
@@ -20,9 +20,12 @@ public struct FieldName: Sendable, Hashable {
         let bytes = unsafe Array(
             UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
         precondition(!bytes.isEmpty && bytes.allSatisfy(OctetSet.token.contains), "\(name) is no token")
-        self.bytes = bytes
+        prefix = bytes + ": ".utf8
         known = KnownField(bytes.span, 0..<bytes.count)
     }
+
+    /// The name alone, as it is sent.
+    var bytes: ArraySlice<UInt8> { prefix.dropLast(2) }
 
     /// Whether it says where a message or its connection ends: the server alone writes such fields (RFC 9112 §6).
     var isFraming: Bool {
@@ -34,7 +37,7 @@ public struct FieldName: Sendable, Hashable {
 
     /// Compares without case.
     public static func == (left: FieldName, right: FieldName) -> Bool {
-        left.bytes.count == right.bytes.count
+        left.prefix.count == right.prefix.count && left.known == right.known
             && zip(left.bytes, right.bytes).allSatisfy { Octet.lower($0) == Octet.lower($1) }
     }
 

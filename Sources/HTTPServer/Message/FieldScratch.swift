@@ -22,6 +22,7 @@ public struct FieldScratch: Sendable {
     /// Hot path: adds fixed text, a number, fixed text.
     ///
     /// The texts are written in the source, where no request reaches; a debug build stops at one that is no field value.
+    @inline(__always)
     public mutating func append(
         _ name: FieldName, _ before: StaticString, integer: Int64, _ after: StaticString
     ) {
@@ -44,13 +45,12 @@ public struct FieldScratch: Sendable {
     private mutating func append(
         _ name: FieldName, valueOf length: Int, _ write: (inout OctetWriter) -> Void
     ) {
-        guard !name.isFraming, count + name.bytes.count + length + 4 <= storage.count else { return }
+        guard !name.isFraming, count + name.prefix.count + length + 2 <= storage.count else { return }
         let start = count
         var span = storage.mutableSpan
         count = unsafe span.withUnsafeMutableBytes { room in
             var writer = unsafe OctetWriter(room, from: start)
-            writer.put(name.bytes)
-            writer.put(": ")
+            writer.put(name.prefix)
             write(&writer)
             writer.put("\r\n")
             return writer.count

@@ -32,6 +32,11 @@ public struct FieldValue: Sendable, Hashable {
 
     /// Takes an entity tag's text, whose opaque part was checked when the tag was made.
     init(checked before: String, _ opaque: [UInt8], _ behind: String) {
-        bytes = Array(before.utf8) + opaque + Array(behind.utf8)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(before.utf8.count + opaque.count + behind.utf8.count)
+        bytes += before.utf8
+        bytes += opaque
+        bytes += behind.utf8
+        self.bytes = bytes
     }
 }

@@ -24,9 +24,24 @@ public struct HTTPFields: Sendable, Hashable {
         lines.append(Line(name: name, value: value))
     }
 
-    /// Adds all lines of others.
+    /// Adds all lines of others; to none, without copying them.
     public mutating func append(_ fields: HTTPFields) {
-        lines += fields.lines
+        if lines.isEmpty { lines = fields.lines } else { lines += fields.lines }
+    }
+
+    /// The number of lines.
+    public var count: Int { lines.count }
+
+    /// Makes room for so many lines in all.
+    public mutating func reserve(_ count: Int) {
+        lines.reserveCapacity(count)
+    }
+
+    /// The first lines, at most so many.
+    public func prefix(_ count: Int) -> HTTPFields {
+        var fields = HTTPFields()
+        fields.lines = Array(lines.prefix(count))
+        return fields
     }
 
     /// Puts one line in place of all of its name.

@@ -17,33 +17,24 @@ public enum HTTPMethod: String, Sendable, Hashable, CaseIterable {
     /// Octets of the longest name.
     static var longestName: Int { 7 }
 
-    /// Hot path: reads a method's name; nil for one that is not known.
+    /// Hot path: reads a method's name, compared as one number; nil for one that is not known.
     init?(_ octets: Span<UInt8>, _ range: Range<Int>) {
-        switch range.count {
-        case 3: self.init(octets, range, [.get, .put])
-        case 4: self.init(octets, range, [.head, .post])
-        case 5: self.init(octets, range, [.patch, .trace, .purge])
-        case 6: self.init(octets, range, [.delete])
-        case 7: self.init(octets, range, [.options, .connect])
+        // A zero in front would not show in the number.
+        guard range.count <= Self.longestName, let first = range.first, octets[first] != 0 else { return nil }
+        var word: UInt64 = 0
+        for index in range { word = word << 8 | UInt64(octets[index]) }
+        switch word {
+        case 0x47_45_54: self = .get
+        case 0x48_45_41_44: self = .head
+        case 0x50_4F_53_54: self = .post
+        case 0x50_55_54: self = .put
+        case 0x44_45_4C_45_54_45: self = .delete
+        case 0x4F_50_54_49_4F_4E_53: self = .options
+        case 0x54_52_41_43_45: self = .trace
+        case 0x43_4F_4E_4E_45_43_54: self = .connect
+        case 0x50_41_54_43_48: self = .patch
+        case 0x50_55_52_47_45: self = .purge
         default: return nil
         }
-    }
-
-    private init?<let count: Int>(
-        _ octets: Span<UInt8>, _ range: Range<Int>, _ candidates: InlineArray<count, HTTPMethod>
-    ) {
-        for index in candidates.indices where Self.spells(candidates[index].name, octets, range) {
-            self = candidates[index]
-            return
-        }
-        return nil
-    }
-
-    private static func spells(_ name: StaticString, _ octets: Span<UInt8>, _ range: Range<Int>) -> Bool {
-        for offset in 0..<range.count
-        where unsafe octets[range.lowerBound + offset] != name.utf8Start[offset] {
-            return false
-        }
-        return true
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
+
 /// A request whose head has been checked. A value: may be kept beyond the call it was given to.
 public struct HTTPRequest: Sendable {
     /// The method.
@@ -20,6 +22,8 @@ public struct HTTPRequest: Sendable {
     /// Which fields there are, and which of them on several lines.
     private(set) var present = KnownFields()
     private(set) var repeated = KnownFields()
+    /// The last valid `Host` of those that were read into this request: most have the one before them once more.
+    private var validHost = ReusedArray<UInt8>()
 
     init() {}
 
@@ -37,7 +41,7 @@ public struct HTTPRequest: Sendable {
     public func withFirstValue<Result>(
         of name: FieldName, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result? {
-        guard mayHave(name) else { return nil }
+        if let known = name.known { return unsafe try withFirstValue(ofKnown: known, body) }
         return try unsafe head.withUnsafeBytes { bytes in
             for line in lines where unsafe line.isNamed(name, in: bytes) {
                 return unsafe try body(UnsafeRawBufferPointer(rebasing: bytes[line.value]))
@@ -46,11 +50,22 @@ public struct HTTPRequest: Sendable {
         }
     }
 
+    /// Hot path: the same for a field that heads are sorted by.
+    @inline(__always)
+    func withFirstValue<Result>(
+        ofKnown field: KnownField, _ body: (UnsafeRawBufferPointer) throws -> Result
+    ) rethrows -> Result? {
+        guard has(known: field), let line = lines.first(where: { $0.known == field }) else { return nil }
+        return try unsafe head.withUnsafeBytes { bytes in
+            unsafe try body(UnsafeRawBufferPointer(rebasing: bytes[line.value]))
+        }
+    }
+
     /// Hot path: lends every value of a field, in order.
     public func withEachValue(
         of name: FieldName, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) rethrows {
-        guard mayHave(name) else { return }
+        guard name.known.map(present.contains) ?? true else { return }
         try unsafe head.withUnsafeBytes { bytes in
             for line in lines where unsafe line.isNamed(name, in: bytes) {
                 unsafe try body(UnsafeRawBufferPointer(rebasing: bytes[line.value]))
@@ -67,7 +82,7 @@ public struct HTTPRequest: Sendable {
 
     /// Hot path: whether there is a line of the field at all.
     public func has(_ name: FieldName) -> Bool {
-        guard name.known == nil else { return mayHave(name) }
+        if let known = name.known { return has(known: known) }
         return unsafe withFirstValue(of: name) { _ in true } ?? false
     }
 
@@ -83,11 +98,12 @@ public struct HTTPRequest: Sendable {
         return value.map { unsafe $0.withUnsafeBytes(body) }
     }
 
+    /// Hot path: whether there is a line of a field that heads are sorted by.
+    @inline(__always)
+    func has(known field: KnownField) -> Bool { present.contains(field) }
+
     /// Whether a field that heads are sorted by is on more than one line.
     func repeats(_ field: KnownField) -> Bool { repeated.contains(field) }
-
-    /// What is not known has to be looked for.
-    private func mayHave(_ name: FieldName) -> Bool { name.known.map(present.contains) ?? true }
 }
 
 // MARK: - Filling in place
@@ -111,6 +127,29 @@ extension HTTPRequest {
         lines.append(line)
         guard let known = line.known, !present.insert(known) else { return }
         _ = repeated.insert(known)
+    }
+
+    /// Hot path: whether the value of its only `Host` line is one (RFC 9110 §7.2); remembers that it is.
+    mutating func checkHost() -> Bool {
+        guard let line = lines.first(where: { $0.known == .host }) else { return false }
+        if isValidHost(line) { return true }
+        guard HostGrammar.isHost(head.room.span.extracting(0..<head.count), line.value) else { return false }
+        validHost.removeAll()
+        unsafe head.withUnsafeBytes {
+            unsafe validHost.append(UnsafeRawBufferPointer(rebasing: $0[line.value]))
+        }
+        return true
+    }
+
+    private func isValidHost(_ line: FieldLine) -> Bool {
+        guard line.value.count == validHost.count, validHost.count > 0 else { return false }
+        return unsafe head.withUnsafeBytes { head in
+            unsafe validHost.withUnsafeBytes { known in
+                guard let left = head.baseAddress, let right = known.baseAddress else { return false }
+                // Safe because the line lies in the head, and both have `known.count` octets.
+                return unsafe memcmp(left + line.value.lowerBound, right, known.count) == 0
+            }
+        }
     }
 
     /// Hot path: keeps the bytes that the notes are about.

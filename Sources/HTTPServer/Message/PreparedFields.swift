@@ -11,8 +11,7 @@ public final class PreparedFields: Sendable {
     public init(_ fields: HTTPFields) {
         var bytes: [UInt8] = []
         for line in fields.lines {
-            bytes += line.name.bytes
-            bytes += ": ".utf8
+            bytes += line.name.prefix
             bytes += line.value.bytes
             bytes += "\r\n".utf8
         }

@@ -17,11 +17,10 @@ struct ResponseEncoder {
     func encode(_ response: HTTPResponse, _ frame: Frame, into out: inout ReusedArray<UInt8>) {
         out.append(upTo: mostBytes(response)) { writer in
             Self.putStatusLine(response.status, &writer)
-            if !(response.prepared?.isDated ?? response.fields.isDated) { writer.put(dateLine) }
+            if response.prepared?.isDated != true, !response.fields.isDated { writer.put(dateLine) }
             if let prepared = response.prepared { writer.put(prepared.bytes) }
             for line in response.fields.lines {
-                writer.put(line.name.bytes)
-                writer.put(": ")
+                writer.put(line.name.prefix)
                 writer.put(line.value.bytes)
                 writer.put("\r\n")
             }
@@ -42,7 +41,7 @@ struct ResponseEncoder {
     private func mostBytes(_ response: HTTPResponse) -> Int {
         var bytes = Self.mostOwnBytes + response.status.reason.utf8CodeUnitCount + dateLine.count
         bytes += (response.prepared?.bytes.count ?? 0) + response.scratch.count
-        for line in response.fields.lines { bytes += line.name.bytes.count + line.value.bytes.count + 4 }
+        for line in response.fields.lines { bytes += line.name.prefix.count + line.value.bytes.count + 2 }
         return bytes
     }
 

@@ -37,6 +37,14 @@ struct ReusedArray<Element>: RandomAccessCollection, MutableCollection {
         count += 1
     }
 
+    /// Hot path: adds an element by overwriting an old one where it lies; `make` gives one when there is no old one left.
+    @inline(__always)
+    mutating func append(reusing make: @autoclosure () -> Element, _ write: (inout Element) -> Void) {
+        if count == room.count { room.append(make()) }
+        write(&room[count])
+        count += 1
+    }
+
     /// Hot path: forgets all elements, and keeps their room.
     @inline(__always)
     mutating func removeAll() { count = 0 }

@@ -2,7 +2,8 @@
 
 /// The request fields that somebody asks for; a head's lines are sorted by them while they are read.
 enum KnownField: UInt8, Sendable, CaseIterable {
-    case accept, acceptEncoding, authorization, cacheControl, connection, contentLength, contentType, cookie
+    case accept, acceptEncoding, authorization, cacheControl, cdnLoop, connection, contentLength, contentType,
+        cookie
     case expect, forwarded, host, ifMatch, ifModifiedSince, ifNoneMatch, ifRange, ifUnmodifiedSince, origin
     case range, requestID, secCHDPR, trailer, transferEncoding, userAgent, via, xForwardedFor, xForwardedProto
 
@@ -13,6 +14,7 @@ enum KnownField: UInt8, Sendable, CaseIterable {
         case .acceptEncoding: "Accept-Encoding"
         case .authorization: "Authorization"
         case .cacheControl: "Cache-Control"
+        case .cdnLoop: "CDN-Loop"
         case .connection: "Connection"
         case .contentLength: "Content-Length"
         case .contentType: "Content-Type"
@@ -100,7 +102,12 @@ enum KnownField: UInt8, Sendable, CaseIterable {
             default: return .origin
             }
         case 7: return .trailer
-        case 8: return Octet.lower(octets[last]) == UInt8(ascii: "h") ? .ifMatch : .ifRange
+        case 8:
+            switch Octet.lower(octets[last]) {
+            case UInt8(ascii: "h"): return .ifMatch
+            case UInt8(ascii: "p"): return .cdnLoop
+            default: return .ifRange
+            }
         case 9: return .forwarded
         case 10:
             switch Octet.lower(octets[first]) {

@@ -16,9 +16,9 @@ struct RequestFraming: Equatable {
 
 extension RequestFraming {
     /// Hot path: reads the fields that decide where the request ends and what becomes of its connection.
-    init(of request: borrowing HTTPRequest) throws(RequestError) {
+    init(of request: inout HTTPRequest) throws(RequestError) {
+        try Self.checkHost(&request)
         let octets = request.head.room.span.extracting(0..<request.head.count)
-        try Self.checkHost(request, octets)
         body = try Self.body(request, octets)
         // Nothing could be meant by it (RFC 9110 §9.3.8).
         guard body == .none || request.method != .trace else { throw .malformed }
@@ -27,17 +27,12 @@ extension RequestFraming {
     }
 
     /// Exactly one, and valid; only HTTP/1.0 does without (RFC 9112 §3.2).
-    private static func checkHost(
-        _ request: borrowing HTTPRequest, _ octets: Span<UInt8>
-    ) throws(RequestError) {
+    private static func checkHost(_ request: inout HTTPRequest) throws(RequestError) {
         guard request.present.contains(.host) else {
             guard request.isHTTP10 else { throw .malformed }
             return
         }
-        guard !request.repeats(.host) else { throw .malformed }
-        for line in request.lines where line.known == .host {
-            guard HostGrammar.isHost(octets, line.value) else { throw .malformed }
-        }
+        guard !request.repeats(.host), request.checkHost() else { throw .malformed }
     }
 
     // MARK: - Content (RFC 9112 §6)

@@ -26,11 +26,12 @@ struct RequestLine: Equatable {
         let targetStart = min(name.upperBound + 1, line.upperBound)
         let targetEnd = octets.targetEnd(targetStart..<line.upperBound)
         let target = targetStart..<targetEnd
-        guard octets.all(in: .token, name), !name.isEmpty, !target.isEmpty, targetEnd < line.upperBound,
-            octets[targetEnd] == Octet.space
+        let known = HTTPMethod(octets, name)
+        guard known != nil || octets.all(in: .token, name) && !name.isEmpty, !target.isEmpty,
+            targetEnd < line.upperBound, octets[targetEnd] == Octet.space
         else { throw .malformed }
         isHTTP10 = try Self.isVersion10(octets, (targetEnd + 1)..<line.upperBound)
-        guard let method = HTTPMethod(octets, name), method != .connect else { throw .notImplemented }
+        guard let method = known, method != .connect else { throw .notImplemented }
         guard target.count <= maxTargetBytes else { throw .targetTooLong }
         self.method = method
         self.target = target

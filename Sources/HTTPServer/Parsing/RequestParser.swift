@@ -51,7 +51,7 @@ struct RequestParser {
             }
             if progress.scanned > 0 { progress = Progress() }
             unsafe request.keep(UnsafeRawBufferPointer(rebasing: bytes[..<length]))
-            let framing = try RequestFraming(of: request)
+            let framing = try RequestFraming(of: &request)
             if case .absolute(let authority, let path) = reading.form {
                 request.reduce(authority: authority, path: path)
             }

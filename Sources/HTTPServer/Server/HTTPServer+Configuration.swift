@@ -9,8 +9,10 @@ extension HTTPServer {
         public var firstLoop = 0
         /// Connections at once; beyond it 503, but for vital requests.
         public var maxConnections = 16_384
-        /// Connections above `maxConnections`, and descriptors kept back, for vital requests; beyond it 503 unread.
+        /// Connections above `maxConnections` for vital requests; beyond it 503 unread.
         public var reservedConnections = 16
+        /// Descriptors kept back for them, as far as there are so many of them.
+        public var reservedDescriptors = 16
         /// From a head's first byte to its last; beyond it 408.
         public var headerTimeout = Duration.seconds(10)
         /// A connection without a request; beyond it closed.

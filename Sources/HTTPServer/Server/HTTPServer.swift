@@ -5,7 +5,7 @@ import Synchronization
 /// A small HTTP/1.1 server on epoll: one event loop a core, answers now or later, bodies from memory or files.
 ///
 /// ```swift
-/// struct Hello: RequestHandling {
+/// final class Hello: RequestHandling {
 ///     func answer(_ request: HTTPRequest) -> HTTPAnswer {
 ///         var response = HTTPResponse(status: .ok)
 ///         response.body = .bytes(Array("hello\n".utf8))
@@ -13,9 +13,7 @@ import Synchronization
 ///     }
 ///     func didFinish(_ exchange: HTTPExchange) {}
 /// }
-/// let server = try HTTPServer(configuration: .init(), handler: Hello()) { seconds in
-///     Array(imfFixdate(seconds).utf8)  // "Sun, 06 Nov 1994 08:49:37 GMT"; yours, demo/Origin has one
-/// }
+/// let server = try HTTPServer(configuration: .init(), handler: Hello())
 /// let bound = try server.listen(on: [.tcp(host: "127.0.0.1", port: 0)])
 /// try server.start()
 /// ```
@@ -29,11 +27,12 @@ public final class HTTPServer: Sendable {
     /// - Parameter date: formats seconds since 1970 for the `Date` field; called once a second by each loop.
     public init(
         configuration: Configuration, handler: any RequestHandling,
-        date: @escaping @Sendable (Int64) -> [UInt8]
+        date: @escaping @Sendable (Int64) -> [UInt8] = ServerDate.imfFixdate
     ) throws(SocketError) {
         let count = max(1, configuration.loops)
         balance = LoopBalance(loops: count)
-        let reserve = DescriptorReserve(size: configuration.reservedConnections)
+        let reserve = DescriptorReserve(
+            size: min(configuration.reservedConnections, configuration.reservedDescriptors))
         var loops: [EventLoop] = []
         for index in 0..<count {
             let loop = try EventLoop(
@@ -76,7 +75,12 @@ public final class HTTPServer: Sendable {
             try await Task.sleep(for: time)
             for loop in loops { loop.inbox.post(.cut) }
         }
-        for loop in loops { await withCheckedContinuation { loop.inbox.post(.drain($0)) } }
+        // All at once: a slow client of one loop must not keep the others from telling theirs.
+        await withTaskGroup(of: Void.self) { group in
+            for loop in loops {
+                group.addTask { await withCheckedContinuation { loop.inbox.post(.drain($0)) } }
+            }
+        }
         cutter.cancel()
     }
 

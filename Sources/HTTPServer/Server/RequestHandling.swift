@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// THE SEAM: answers requests, now or later.
-public protocol RequestHandling: Sendable {
+/// THE SEAM: answers requests, now or later. An object, so that a loop asks it without a copy.
+public protocol RequestHandling: AnyObject, Sendable {
     /// Hot path: asked first about every request; true when `response`, which is a 200 without anything, has become the
     /// answer, false when `answer(_:)` is to make it.
     ///

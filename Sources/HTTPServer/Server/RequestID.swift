@@ -11,10 +11,23 @@ public struct RequestID: Sendable {
     /// Sixteen hexadecimal digits.
     init(_ number: UInt64) {
         count = 16
-        for index in 0..<16 {
-            let digit = UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * index)) & 15
-            bytes[index] = digit < 10 ? 0x30 + digit : 0x57 + digit
+        var span = bytes.mutableSpan
+        unsafe span.withUnsafeMutableBytes { room in
+            unsafe room.storeBytes(of: Self.digits(number >> 32).bigEndian, as: UInt64.self)
+            unsafe room.storeBytes(
+                of: Self.digits(number & 0xFFFF_FFFF).bigEndian, toByteOffset: 8, as: UInt64.self)
         }
+    }
+
+    /// The eight digits of a number below 2³², the first one in the highest octet; all at once.
+    private static func digits(_ number: UInt64) -> UInt64 {
+        // Each half goes to its place, then each half of those: a digit an octet.
+        var nibbles = (number | number << 16) & 0x0000_FFFF_0000_FFFF
+        nibbles = (nibbles | nibbles << 8) & 0x00FF_00FF_00FF_00FF
+        nibbles = (nibbles | nibbles << 4) & 0x0F0F_0F0F_0F0F_0F0F
+        // With 6 added, what is 10 or more shows in the next bit; letters begin 0x27 behind where they would follow 9.
+        let letters = ((nibbles &+ 0x0606_0606_0606_0606) >> 4) & 0x0101_0101_0101_0101
+        return nibbles &+ 0x3030_3030_3030_3030 &+ letters &* 0x27
     }
 
     /// Takes over a client's id: 1 to 64 letters, digits and `-._:+/=@`; nil when it is anything else.

@@ -4,26 +4,56 @@ import Synchronization
 
 /// What the server counts; from any thread.
 final class ServerTally: Sendable {
-    private let counts = Mutex(HTTPServer.Counts())
+    /// What a connection may be used for.
+    enum Kind {
+        /// Anything.
+        case ordinary
+        /// Vital requests, for there are too many others.
+        case restricted
+    }
 
-    var snapshot: HTTPServer.Counts { counts.withLock { $0 } }
+    private struct State {
+        var counts = HTTPServer.Counts()
+        /// Connections of these that are restricted.
+        var restricted = 0
+    }
 
-    /// Counts a connection in, and returns how many there are with it; nil when there are `limit` already.
-    func opened(limit: Int) -> Int? {
-        counts.withLock { counts in
-            guard counts.connections < limit else { return nil }
-            counts.connections += 1
-            counts.accepted += 1
-            return counts.connections
+    private let state = Mutex(State())
+
+    var snapshot: HTTPServer.Counts { state.withLock(\.counts) }
+
+    /// Counts a connection in; false when there are `limit` of its kind already.
+    func enter(_ kind: Kind, limit: Int) -> Bool {
+        state.withLock { state in
+            switch kind {
+            case .ordinary:
+                guard state.counts.connections - state.restricted < limit else { return false }
+            case .restricted:
+                guard state.restricted < limit else { return false }
+                state.restricted += 1
+            }
+            state.counts.connections += 1
+            state.counts.accepted += 1
+            return true
         }
     }
 
     /// Counts a connection out.
-    func closed() {
-        counts.withLock { $0.connections -= 1 }
+    func leave(_ kind: Kind) {
+        state.withLock { state in
+            state.counts.connections -= 1
+            if kind == .restricted { state.restricted -= 1 }
+        }
     }
 
+    /// As if it had never come.
+    func retract(_ kind: Kind) {
+        leave(kind)
+        state.withLock { $0.counts.accepted -= 1 }
+    }
+
+    /// Counts a refusal.
     func reject(_ reason: HTTPServer.RejectionReason) {
-        counts.withLock { $0.rejected[reason, default: 0] += 1 }
+        state.withLock { $0.counts.rejected[reason, default: 0] += 1 }
     }
 }

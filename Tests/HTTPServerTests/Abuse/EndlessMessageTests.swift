@@ -134,9 +134,7 @@ struct EndlessMessageTests {
         "beyond the limit of connections, whoever announces content and does not send it keeps nobody out",
         arguments: ["/", "/health"], ["Content-Length: 5", "Transfer-Encoding: chunked"])
     func announcedContent(target: String, framing: String) async throws {
-        var configuration = HTTPServer.Configuration.patient
-        configuration.maxConnections = 4
-        configuration.reservedConnections = 2
+        let configuration = HTTPServer.Configuration.patient.withFewPlaces
         let server = try TestServer(configuration) { .now(text($0.target)) }
         try await onThread {
             let slow = try (0..<20).map { _ in
@@ -155,9 +153,7 @@ struct EndlessMessageTests {
 
     @Test("at the limit of connections, whoever asks for nothing leaves for whoever comes")
     func idleFlood() async throws {
-        var configuration = HTTPServer.Configuration.patient
-        configuration.maxConnections = 4
-        configuration.reservedConnections = 2
+        let configuration = HTTPServer.Configuration.patient.withFewPlaces
         let server = try TestServer(configuration) { .now(text($0.target)) }
         try await onThread {
             // Some have asked once, some never, some only half.
@@ -219,5 +215,15 @@ struct EndlessMessageTests {
             #expect(try client.answer().text == "/again")
             client.hangUp()
         }
+    }
+}
+
+extension HTTPServer.Configuration {
+    /// The same with four places, and two for health checks.
+    fileprivate var withFewPlaces: HTTPServer.Configuration {
+        var configuration = self
+        configuration.maxConnections = 4
+        configuration.reservedConnections = 2
+        return configuration
     }
 }

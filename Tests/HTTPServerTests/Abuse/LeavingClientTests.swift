@@ -9,6 +9,36 @@ import Testing
 
 @Suite("Clients that leave")
 struct LeavingClientTests {
+    @Test("The last answer to a client that has ended its side says that it is the last (RFC 9112 §9.6)")
+    func lastAnswer() async throws {
+        let gate = Gate()
+        var configuration = HTTPServer.Configuration.patient
+        // Asked once whether it still listens.
+        configuration.closeTimeout = .seconds(600)
+        let server = try TestServer(configuration) { request in
+            guard request.target == "/slow" else { return .now(text(request.target)) }
+            return .later(context: 0) {
+                await gate.passage()
+                return text(request.target)
+            }
+        }
+        let answers = try await onThread {
+            let client = try server.client()
+            try client.send(get("/slow") + get("/last"))
+            client.finishSending()
+            // By then the server has heard that.
+            #expect(try client.head().status == 100)
+            gate.open()
+            let answers = [try client.answer(), try client.answer()]
+            #expect(try client.receiveAll().isEmpty)
+            client.hangUp()
+            return answers
+        }
+
+        #expect(answers.map(\.text) == ["/slow", "/last"])
+        #expect(answers.map { $0["Connection"] } == [nil, "close"])
+    }
+
     enum Departure: CaseIterable {
         case reset, closed, closedLater, closedAsHTTP10
     }

@@ -4,12 +4,12 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("Octets, eight at a time")
+@Suite("Octets, many at a time")
 struct OctetsTests {
     /// Every octet at every place of a line, alone and behind another that ends a target too.
     @Test("A target ends at the first octet that no target is made of, wherever that stands")
     func targetEnd() {
-        for length in 0...20 {
+        for length in Array(0...20) + [31, 32, 33, 40] {
             for place in 0..<length {
                 for octet in UInt8.min ... .max {
                     var line = [UInt8](repeating: UInt8(ascii: "a"), count: length)

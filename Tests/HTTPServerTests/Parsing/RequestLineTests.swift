@@ -27,7 +27,9 @@ struct RequestLineTests {
 
     @Test(
         "A method that is not a token is 400 (RFC 9112 §3.1)",
-        arguments: ["G ET", "G\u{E9}T", "GET:", "(GET)", "", "G\tET", "\"GET\"", "G\u{7F}"])
+        arguments: [
+            "G ET", "G\u{E9}T", "GET:", "(GET)", "", "G\tET", "\"GET\"", "G\u{7F}", "\0GET", "\0\0PUT",
+        ])
     func malformedMethods(name: String) {
         #expect(HeadReading(head(method: name)).error == .malformed)
     }

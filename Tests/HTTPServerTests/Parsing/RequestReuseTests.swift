@@ -41,6 +41,25 @@ struct RequestReuseTests {
         #expect(request.isHTTP10)
     }
 
+    @Test("takes no Host for valid but one that it has read, whatever came before (RFC 9110 §7.2)")
+    func hosts() {
+        var request = HTTPRequest()
+        func isMalformed(_ host: String) -> Bool {
+            var parser = RequestParser(RequestLimits())
+            let bytes = Array("GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n".utf8)
+            return bytes.withUnsafeBytes { parser.parse($0, into: &request) } == .failed(.malformed)
+        }
+
+        for host in ["a.example", "a.example", "a.example:80", "b.example", "[::1]", "a.example"] {
+            #expect(!isMalformed(host))
+            for other in [
+                "a.exampl\u{20}e", "a/example", "a.example:8o", "a.example:", "\(host)@", "",
+            ] {
+                #expect(isMalformed(other) == (other != "a.example:"))
+            }
+        }
+    }
+
     @Test("holds nothing of the request before: neither lines nor content nor marks of repetition")
     func leftovers() {
         var request = HTTPRequest()

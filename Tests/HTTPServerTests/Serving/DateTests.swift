@@ -30,3 +30,16 @@ struct DateTests {
         }
     }
 }
+
+@Suite("The server's own date")
+struct ServerDateTests {
+    @Test(
+        "is an IMF-fixdate (RFC 9110 §5.6.7)",
+        arguments: [
+            (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
+            (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (4_102_444_799, "Thu, 31 Dec 2099 23:59:59 GMT"),
+        ] as [(Int64, String)])
+    func fixdate(seconds: Int64, text: String) {
+        #expect(String(decoding: ServerDate.imfFixdate(seconds), as: UTF8.self) == text)
+    }
+}

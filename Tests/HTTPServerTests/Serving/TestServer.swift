@@ -9,9 +9,17 @@ import TestSupport
 
 /// A server on a unix socket and a loopback port, with a handler made of closures.
 final class TestServer: Sendable {
-    struct Handler: RequestHandling {
+    final class Handler: RequestHandling {
         let respond: @Sendable (HTTPRequest) -> HTTPAnswer
         let finished: @Sendable (HTTPExchange) -> Void
+
+        init(
+            respond: @escaping @Sendable (HTTPRequest) -> HTTPAnswer,
+            finished: @escaping @Sendable (HTTPExchange) -> Void
+        ) {
+            self.respond = respond
+            self.finished = finished
+        }
 
         func answer(_ request: HTTPRequest) -> HTTPAnswer { respond(request) }
         func takesContent(of request: HTTPRequest) -> Bool { request.target != "/no-content" }

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import HTTPServer
+
+@Suite("Places for connections")
+struct PlaceTests {
+    /// Requests that are answered once somebody says so.
+    private final class Slow: Sendable {
+        let gate = Gate()
+        private let begun = Observed(0)
+
+        func answer() -> HTTPAnswer {
+            .later(context: 0) { [self] in
+                begun.update { $0 += 1 }
+                await gate.passage()
+                return text("done")
+            }
+        }
+
+        /// Clients who wait for such an answer.
+        func clients(_ count: Int, at server: TestServer) async throws -> [RawHTTPClient] {
+            let clients = try (0..<count).map { _ in try server.client() }
+            for client in clients { try client.send(get("/slow")) }
+            _ = await begun.wait { $0 >= count }
+            return clients
+        }
+    }
+
+    private static func server(
+        _ configuration: HTTPServer.Configuration, _ slow: Slow
+    ) throws -> TestServer {
+        try TestServer(configuration) { $0.target == "/slow" ? slow.answer() : .now(text($0.target)) }
+    }
+
+    @Test("of somebody idle on another loop, or among many who are busy, are given to who comes")
+    func idleElsewhere() async throws {
+        var configuration = HTTPServer.Configuration.patient
+        configuration.loops = 2
+        configuration.maxConnections = 101
+        configuration.reservedConnections = 2
+        let slow = Slow()
+        let server = try Self.server(configuration, slow)
+        let idle = try server.client()
+        let busy = try await slow.clients(100, at: server)
+
+        let answers = try await onThread {
+            // Each takes the place of the one before, on whichever loop that is.
+            let clients = try (0..<20).map { _ in
+                let client = try server.client()
+                try client.send(get("/"))
+                return (client, try client.answer())
+            }
+            clients.forEach { $0.0.hangUp() }
+            return clients.map(\.1)
+        }
+        slow.gate.open()
+        (busy + [idle]).forEach { $0.hangUp() }
+
+        #expect(answers.allSatisfy { $0.status == 200 && $0["Connection"] == nil })
+        #expect(server.rejections(.overload) == 0)
+    }
+
+    @Test("for anybody are free although some who were refused linger")
+    func lingering() async throws {
+        var configuration = HTTPServer.Configuration.patient
+        configuration.maxConnections = 2
+        configuration.reservedConnections = 2
+        configuration.closeTimeout = .seconds(600)
+        let slow = Slow()
+        let server = try Self.server(configuration, slow)
+        let busy = try await slow.clients(2, at: server)
+
+        let refused = try await onThread {
+            try (0..<2).map { _ in
+                let client = try server.client()
+                try client.send(get("/"))
+                #expect(try client.answer().status == 503)
+                return client
+            }
+        }
+        slow.gate.open()
+        busy.forEach { $0.hangUp() }
+        await server.counts { $0.connections == 2 }
+        let answer = try await onThread {
+            let client = try server.client()
+            try client.send(get("/"))
+            return try client.answer()
+        }
+        refused.forEach { $0.hangUp() }
+
+        #expect(answer.status == 200)
+        #expect(answer["Connection"] == nil)
+    }
+
+    @Test("that are kept back come free again although their client had to wait for an answer")
+    func awaited() async throws {
+        var configuration = HTTPServer.Configuration.patient
+        configuration.maxConnections = 1
+        configuration.reservedConnections = 1
+        configuration.closeTimeout = .seconds(600)
+        let (slow, healthGate) = (Slow(), Gate())
+        let server = try TestServer(configuration) { request in
+            guard request.target != "/slow" else { return slow.answer() }
+            return .later(context: 0) {
+                await healthGate.passage()
+                return text("well")
+            }
+        }
+        let busy = try await slow.clients(1, at: server)
+        let first = try server.client()
+        try first.send(get("/health"))
+        await healthGate.arrival()
+
+        let statuses = try await onThread {
+            // Nobody gives way while the one place is waited for.
+            let refused = try server.client()
+            let status = try refused.answer().status
+            healthGate.open()
+            // Stays, and asks for nothing.
+            #expect(try first.answer().status == 200)
+            let checker = try server.client()
+            try checker.send(get("/health"))
+            return [status, try checker.answer().status]
+        }
+        slow.gate.open()
+        (busy + [first]).forEach { $0.hangUp() }
+
+        #expect(statuses == [503, 200])
+    }
+
+    @Test("that are kept back go to vital requests whose answers take time as far as half of them")
+    func slowVital() async throws {
+        var configuration = HTTPServer.Configuration.patient
+        configuration.maxConnections = 1
+        configuration.reservedConnections = 4
+        let (slow, vital) = (Slow(), Slow())
+        let server = try TestServer(configuration) { request in
+            if request.target == "/slow" { return slow.answer() }
+            return request.method == .head ? .now(text("well")) : vital.answer()
+        }
+        let busy = try await slow.clients(1, at: server)
+
+        let (refused, quick, answers) = try await onThread {
+            let clients = try (0..<3).map { _ in
+                let client = try server.client()
+                try client.send(get("/health"))
+                return client
+            }
+            let refused = try clients[2].answer()
+            let checker = try server.client()
+            try checker.send("HEAD /health HTTP/1.1\r\nHost: a\r\n\r\n")
+            let quick = try checker.head()
+            vital.gate.open()
+            let answers = [try clients[0].answer(), try clients[1].answer()]
+            (clients + [checker]).forEach { $0.hangUp() }
+            return (refused, quick, answers)
+        }
+        slow.gate.open()
+        busy.forEach { $0.hangUp() }
+
+        #expect(refused.status == 503 && refused["Retry-After"] == "1")
+        #expect(quick.status == 200)
+        #expect(answers.allSatisfy { $0.status == 200 })
+    }
+
+    @Test("that are kept back are not kept by who does not read")
+    func unread() async throws {
+        var configuration = HTTPServer.Configuration.patient
+        configuration.maxConnections = 1
+        configuration.reservedConnections = 2
+        let slow = Slow()
+        let large = [UInt8](repeating: 0x61, count: 8 << 20)
+        let server = try TestServer(configuration) { request in
+            guard request.target != "/slow" else { return slow.answer() }
+            var response = HTTPResponse(status: .ok)
+            response.body = .bytes(large)
+            return .now(response)
+        }
+        let busy = try await slow.clients(1, at: server)
+
+        let status = try await onThread {
+            let unread = try (0..<8).map { _ in
+                let client = try server.client()
+                try client.send(get("/health"))
+                #expect(try client.head().status == 200)
+                return client
+            }
+            let checker = try server.client()
+            try checker.send("HEAD /health HTTP/1.1\r\nHost: a\r\n\r\n")
+            let status = try checker.head().status
+            (unread + [checker]).forEach { $0.hangUp() }
+            return status
+        }
+        slow.gate.open()
+        busy.forEach { $0.hangUp() }
+
+        #expect(status == 200)
+        #expect(server.rejections(.tooManyConnections) == 0)
+    }
+
+    @Test("keep their descriptors, whoever else looks for one when they come free")
+    func numbers() throws {
+        let reserve = DescriptorReserve(size: 1)
+        let number = try #require(reserve.take())
+        let socket = linux_socket(AF_INET, LINUX_SOCK_STREAM | LINUX_SOCK_CLOEXEC, 0)
+        #expect(linux_dup3(socket, number, O_CLOEXEC) == number)
+
+        reserve.close(orKeep: number)
+        let again = reserve.take()
+        reserve.close(orKeep: number)
+        // None is missing any more.
+        reserve.close(orKeep: socket)
+
+        #expect(again == number)
+        #expect(reserve.take() == number)
+        #expect(reserve.take() == nil)
+        reserve.close(orKeep: number)
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import HTTPServer
+
+@Suite("A loop that accepts")
+struct AcceptorTests {
+    @Test("watches those listeners again that rested, once, and not those that did not")
+    func rest() throws {
+        var acceptor = Acceptor()
+        acceptor.listeners = try (0..<3).map { number in
+            try Listener(.tcp(host: "127.0.0.1", port: 0), number: number)
+        }
+
+        acceptor.rest(acceptor.listeners[1], until: 100)
+
+        #expect(acceptor.resting(until: 99).isEmpty)
+        #expect(acceptor.resting(until: 100).map(\.number) == [1])
+        #expect(acceptor.resting(until: 200).isEmpty && acceptor.restsUntil == 0)
+    }
+}
