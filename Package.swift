@@ -35,6 +35,7 @@ let package = Package(
             name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
         .systemLibrary(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(
@@ -44,7 +45,7 @@ let package = Package(
         .target(
             name: "ProxyCore",
             dependencies: [
-                "CLinux", "CVips", "CCurl", "CSeccomp",
+                "CLinux", "CVips", "CCurl", "CSeccomp", "CZlib",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -79,7 +80,7 @@ let package = Package(
         // Answers look-ups of names in .test, in the process of the tests alone.
         .target(name: "CTestResolver", path: "Tests/CTestResolver"),
         .target(
-            name: "TestSupport", dependencies: ["CLinux", "CSeccomp", "CTestResolver"],
+            name: "TestSupport", dependencies: ["CLinux", "CSeccomp", "CTestResolver", "CZlib"],
             path: "Tests/TestSupport",
             swiftSettings: Array(testPolicy)),
         .testTarget(

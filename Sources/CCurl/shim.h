@@ -42,6 +42,11 @@ static inline CURLcode ccurl_set_open_socket_function(
     return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, function);
 }
 
+static inline CURLcode ccurl_set_resolver_start_function(
+    CURL *handle, int (*function)(void *state, void *reserved, void *context)) {
+    return curl_easy_setopt(handle, CURLOPT_RESOLVER_START_FUNCTION, function);
+}
+
 static inline CURLcode ccurl_set_prerequest_function(
     CURL *handle,
     int (*function)(void *context, char *remote, char *local, int remote_port, int local_port)) {
@@ -63,6 +68,38 @@ static inline long ccurl_get_long(CURL *handle, CURLINFO info) {
 static inline curl_off_t ccurl_get_offset(CURL *handle, CURLINFO info) {
     curl_off_t value = 0;
     return curl_easy_getinfo(handle, info, &value) == CURLE_OK ? value : 0;
+}
+
+// What TLS has to say of the connection of a transfer that is under way.
+enum ccurl_tls {
+    // There is none.
+    CCURL_TLS_NONE,
+    // HTTP/1.1, and nothing is left of the records that have been read.
+    CCURL_TLS_QUIET,
+    // HTTP/1.1, and something is left; or the library can't be asked.
+    CCURL_TLS_PENDING,
+    // HTTP/2, whose frames say what they answer.
+    CCURL_TLS_HTTP2,
+};
+
+// dlsym(3); <dlfcn.h> would take names out of Glibc's module.
+extern void *dlsym(void *library, const char *name);
+
+// Asks the OpenSSL that libcurl has brought along, by name: the program does not link it, and libcurl may use another.
+static inline enum ccurl_tls ccurl_tls_state(CURL *handle) {
+    const struct curl_tlssessioninfo *info = NULL;
+    if (curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &info) != CURLE_OK || !info) return CCURL_TLS_PENDING;
+    if (!info->internals) return CCURL_TLS_NONE;
+    if (info->backend != CURLSSLBACKEND_OPENSSL) return CCURL_TLS_PENDING;
+    int (*has_pending)(const void *) = (int (*)(const void *))dlsym(NULL, "SSL_has_pending");
+    void (*protocol)(const void *, const unsigned char **, unsigned *) =
+        (void (*)(const void *, const unsigned char **, unsigned *))dlsym(NULL, "SSL_get0_alpn_selected");
+    if (!has_pending || !protocol) return CCURL_TLS_PENDING;
+    const unsigned char *name = NULL;
+    unsigned length = 0;
+    protocol(info->internals, &name, &length);
+    if (length == 2 && name[0] == 'h' && name[1] == '2') return CCURL_TLS_HTTP2;
+    return has_pending(info->internals) ? CCURL_TLS_PENDING : CCURL_TLS_QUIET;
 }
 
 // Options of a set of transfers.

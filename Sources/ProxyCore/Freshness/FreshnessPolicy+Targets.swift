@@ -87,9 +87,7 @@ extension SourceRecord {
     /// How long others than those that the origin addresses by name may keep the response, and under which directives; the
     /// record's own where the origin makes no difference.
     public var downstream: (lifetime: Int64, directives: Directives) {
-        guard
-            let line = reuseFields.split(separator: "\n").first(where: { $0.hasPrefix(Self.untargetedMark) })
-        else { return (freshnessLifetime, directives) }
+        guard let line = untargetedLine else { return (freshnessLifetime, directives) }
         let numbers = line.dropFirst(Self.untargetedMark.count).split(separator: " ")
         guard numbers.count == 2, let lifetime = Int64(numbers[0]), let bits = UInt32(numbers[1]) else {
             return (0, .noStore)
@@ -99,7 +97,17 @@ extension SourceRecord {
     }
 
     /// Whether what is told to others differs from what holds here.
-    var isTargeted: Bool { reuseFields.contains(Self.untargetedMark) }
+    var isTargeted: Bool { untargetedLine != nil }
+
+    /// The line of `reuseFields` that says so; hardly any record has one, so it is looked for by bytes, not by characters.
+    private var untargetedLine: Substring? {
+        var rest = reuseFields.utf8[...]
+        while !rest.starts(with: Self.untargetedMark.utf8) {
+            guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+            rest = rest[rest.index(after: end)...]
+        }
+        return Substring(rest.prefix { $0 != UInt8(ascii: "\n") })
+    }
 
     /// Begins the line of `reuseFields` that keeps what is told to others: lifetime and directives.
     static let untargetedMark = "untargeted: "

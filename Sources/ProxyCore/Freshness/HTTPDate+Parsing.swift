@@ -21,14 +21,21 @@ extension HTTPDate {
         guard bytes.count == formattedCount, bytes[3...4].elementsEqual(", ".utf8),
             [7, 11, 16].allSatisfy({ bytes[$0] == UInt8(ascii: " ") }), bytes[19] == UInt8(ascii: ":"),
             bytes[22] == UInt8(ascii: ":"), bytes[25...].elementsEqual(" GMT".utf8),
-            days.contains(where: { bytes[0..<3].elementsEqual($0.utf8) }),
-            let month = months.firstIndex(where: { bytes[8..<11].elementsEqual($0.utf8) }),
+            dayCodes.contains(code(bytes[0..<3])), let month = monthCodes.firstIndex(of: code(bytes[8..<11])),
             let day = number(bytes[5..<7]), let year = number(bytes[12..<16]),
             let hour = number(bytes[17..<19]), let minute = number(bytes[20..<22]),
             let second = number(bytes[23..<25])
         else { return nil }
         return CalendarTime(
             year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)
+    }
+
+    private static let dayCodes = days.map { code(ArraySlice($0.utf8)) }
+    private static let monthCodes = months.map { code(ArraySlice($0.utf8)) }
+
+    /// Three letters as one number.
+    private static func code(_ letters: ArraySlice<UInt8>) -> UInt32 {
+        letters.reduce(0) { $0 << 8 | UInt32($1) }
     }
 
     private static func number(_ digits: ArraySlice<UInt8>) -> Int? {

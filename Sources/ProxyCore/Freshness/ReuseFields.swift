@@ -36,3 +36,23 @@ enum ReuseFields {
         return date.description
     }
 }
+
+extension SourceRecord {
+    /// The digest of the URL that redirects led to; nil where there were none.
+    ///
+    /// Kept among the fields that decide on the reuse, since the validators are that URL's.
+    var finalURL: String? {
+        get {
+            reuseFields.split(separator: "\n").first { $0.hasPrefix(Self.finalURLMark) }.map {
+                String($0.dropFirst(Self.finalURLMark.count))
+            }
+        }
+        set {
+            var lines = reuseFields.split(separator: "\n").filter { !$0.hasPrefix(Self.finalURLMark) }
+            if let newValue { lines.append("\(Self.finalURLMark)\(newValue)") }
+            reuseFields = lines.joined(separator: "\n")
+        }
+    }
+
+    private static let finalURLMark = "final-url: "
+}

@@ -45,8 +45,10 @@ final class CurlHandle {
         let context = unsafe Unmanaged.passUnretained(transfer).toOpaque()
         let contexts = [
             CURLOPT_HEADERDATA, CURLOPT_WRITEDATA, CURLOPT_OPENSOCKETDATA, CURLOPT_PREREQDATA,
+            CURLOPT_RESOLVER_START_DATA,
         ]
         return contexts.allSatisfy { unsafe ccurl_set_pointer(raw, $0, context) == CURLE_OK }
+            && set(CURLOPT_FRESH_CONNECT, transfer.needsFreshConnection ? 1 : 0)
             && set(CURLOPT_URL, url.normalized) && setFields(lines) && setTrust(rule) && setSignature(rule)
     }
 
@@ -86,14 +88,16 @@ final class CurlHandle {
             && set(CURLOPT_CONNECTTIMEOUT_MS, max(1, configuration.connectTimeout.milliseconds))
             && set(CURLOPT_BUFFERSIZE, Self.receiveBuffer)
             && set(CURLOPT_USERAGENT, configuration.userAgent)
-            // Asks for no coding, yet decodes one that comes all the same.
+            // Asks for no coding, and leaves one that comes all the same to `ContentDecoder`.
             && set(CURLOPT_ACCEPT_ENCODING, "identity")
+            && set(CURLOPT_HTTP_CONTENT_DECODING, 0)
     }
 
     private func setCallbacks() -> Bool {
         unsafe ccurl_set_header_function(raw, takeHeadLine) == CURLE_OK
             && ccurl_set_write_function(raw, takeBody) == CURLE_OK
             && ccurl_set_open_socket_function(raw, openSocket) == CURLE_OK
+            && ccurl_set_resolver_start_function(raw, startResolver) == CURLE_OK
             && ccurl_set_prerequest_function(raw, checkConnection) == CURLE_OK
     }
 
@@ -141,8 +145,30 @@ extension CurlHandle {
         case broken(String)
     }
 
+    /// What TLS has to say of a connection.
+    enum TLSState {
+        /// There is none.
+        case none
+        /// Nothing that it has read waits to be taken.
+        case quiet
+        /// Something does, or it can't be told.
+        case pending
+        /// The connection speaks HTTP/2.
+        case http2
+    }
+
     /// Whether the hop went over a connection that had been used before.
     var didReuseConnection: Bool { unsafe ccurl_get_long(raw, CURLINFO_NUM_CONNECTS) == 0 }
+
+    /// What TLS says of the connection; asked while a request is under way or about to be.
+    var tls: TLSState {
+        switch unsafe ccurl_tls_state(raw) {
+        case CCURL_TLS_NONE: .none
+        case CCURL_TLS_QUIET: .quiet
+        case CCURL_TLS_HTTP2: .http2
+        default: .pending
+        }
+    }
 
     /// Microseconds of each phase of the hop.
     func readTimes(into summary: inout LoadSummary) {
@@ -209,6 +235,15 @@ private func takeBody(
     return unsafe transfer.receive(body: piece) ? size * count : endTransfer
 }
 
+/// Called before a name is looked up whose address is not known; 0 lets it be.
+private func startResolver(
+    _ state: UnsafeMutableRawPointer?, _ reserved: UnsafeMutableRawPointer?,
+    _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let transfer = unsafe transfer(context) else { return 1 }
+    return transfer.mayLookUp() ? 0 : 1
+}
+
 /// Called for each address that libcurl is about to try.
 private func openSocket(
     _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype,
@@ -219,9 +254,11 @@ private func openSocket(
     let bytes = unsafe UnsafeRawBufferPointer(
         start: ccurl_address_bytes(target), count: Int(target.pointee.addrlen))
     guard transfer.mayConnect(to: unsafe IPAddress(socketAddress: bytes)) else { return refused }
-    return unsafe socket(
+    let socket = unsafe linux_socket(
         target.pointee.family, target.pointee.socktype | LINUX_SOCK_CLOEXEC, target.pointee.protocol
     )
+    if socket < 0 { transfer.noSocket(errno) } else { transfer.opened(socket) }
+    return socket
 }
 
 /// Called before each request, on a new connection as on one that is used again.
@@ -233,7 +270,10 @@ private func checkConnection(
         return CURL_PREREQFUNC_ABORT
     }
     let address = unsafe IPAddress(String(cString: remote))
-    return transfer.maySend(to: address) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    let ends = address.map {
+        ConnectionEnds(localPort: Int(localPort), remote: $0, remotePort: Int(remotePort))
+    }
+    return transfer.maySend(over: ends) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
 // MARK: - A set of transfers
@@ -255,6 +295,12 @@ final class CurlHandleSet {
 
     deinit {
         unsafe curl_multi_cleanup(raw)
+    }
+
+    /// Keeps up to another number of connections open.
+    func keep(idleConnections: Int) {
+        // Cannot fail: the same call has succeeded when the set was made.
+        _ = unsafe ccurl_multi_set_long(raw, CURLMOPT_MAXCONNECTS, idleConnections)
     }
 
     /// What wakes `wait` from another thread.

@@ -23,28 +23,29 @@ public final class CurlLoader: ImageLoading {
     private let ledger = LoaderLedger()
     private let thread = LoaderThread()
     private let lastJob = Atomic<UInt64>(0)
+    private let clock: @Sendable () -> Int64
 
     /// Starts the loader's thread.
     ///
     /// `redirectPolicy` is asked on that thread whether a redirect's target is allowed as a source; it must not block.
+    /// `clock` returns the time in seconds since 1970; the system's by default.
     public init(
         configuration: FetchConfiguration, addresses: AddressPolicy,
+        clock: @escaping @Sendable () -> Int64 = DiskCache.systemTime,
         redirectPolicy: @escaping @Sendable (SourceURL) -> Bool = { _ in true }
     ) throws(SetupError) {
-        let fields = try RequestFields(configuration: configuration)
-        guard let set = CurlHandleSet(idleConnections: max(1, configuration.maxConcurrent)) else {
+        self.clock = clock
+        let settings = try LoaderSettings(configuration: configuration, addresses: addresses, clock: clock)
+        guard let set = CurlHandleSet(idleConnections: settings.idleConnections) else {
             throw .libraryUnavailable
         }
-        let inbox = LoaderInbox(
-            waker: set.waker, maxStarts: configuration.maxConcurrent + configuration.queue)
+        let inbox = LoaderInbox(waker: set.waker, maxStarts: settings.maxStarts)
         self.inbox = inbox
         let handover = Handover(set)
         try thread.run { [ledger] in
             guard let set = handover.take() else { return }
-            let rules = Transfer.Rules(configuration: configuration, addresses: addresses)
             CurlMulti(
-                set: set, inbox: inbox, ledger: ledger, rules: rules, fields: fields,
-                isAllowed: redirectPolicy
+                set: set, inbox: inbox, ledger: ledger, settings: settings, isAllowed: redirectPolicy
             ).run()
         }
     }
@@ -88,10 +89,17 @@ public final class CurlLoader: ImageLoading {
         continuation.resume(returning: .failure(error))
     }
 
-    /// Has fetches that begin from now on connect to other addresses; a connection that is kept is checked, too.
-    public func adopt(_ addresses: AddressPolicy) {
+    /// Has fetches that begin from now on go by other settings; a connection that is kept is checked, too.
+    ///
+    /// `fetch.proxy`, `fetch.http2` and `fetch.via` have to be those of the start: connections that are kept were made by them.
+    /// - Throws: `invalidField`; then nothing changes.
+    public func adopt(
+        _ configuration: FetchConfiguration, addresses: AddressPolicy
+    ) throws(SetupError) {
+        let settings = try LoaderSettings(configuration: configuration, addresses: addresses, clock: clock)
+        inbox.resize(maxStarts: settings.maxStarts)
         // Lost when the loader has stopped: then nothing begins.
-        _ = inbox.post(.adopt(addresses))
+        _ = inbox.post(.adopt(settings))
     }
 
     // MARK: - Watching and stopping

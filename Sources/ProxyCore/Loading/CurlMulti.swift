@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
+
 /// The loader's thread: all transfers, their handles and their deadlines; nothing of it ever leaves the thread.
 final class CurlMulti {
     private let set: CurlHandleSet
+    private let lookUps = NameLookUps()
     private let inbox: LoaderInbox
     private let ledger: LoaderLedger
+    private let connections = KnownConnections()
     private var rules: Transfer.Rules
-    private let fields: RequestFields
+    private var fields: RequestFields
     private let isAllowed: @Sendable (SourceURL) -> Bool
 
     private var queue: FetchQueue
@@ -15,7 +19,7 @@ final class CurlMulti {
     private var transfers: [UInt64: Transfer] = [:]
     /// The jobs of running hops, by handle.
     private var running: [UInt: UInt64] = [:]
-    /// Handles without work, at most `fetch.maxConcurrent`.
+    /// Handles without work, at most `fetch.maxConcurrent`, all of them made by the present settings.
     private var idleHandles: [CurlHandle] = []
     private var isStopping = false
 
@@ -23,36 +27,47 @@ final class CurlMulti {
     private static let longestWait = Duration.seconds(60)
 
     init(
-        set: CurlHandleSet, inbox: LoaderInbox, ledger: LoaderLedger, rules: Transfer.Rules,
-        fields: RequestFields,
+        set: CurlHandleSet, inbox: LoaderInbox, ledger: LoaderLedger, settings: LoaderSettings,
         isAllowed: @escaping @Sendable (SourceURL) -> Bool
     ) {
         self.set = set
         self.inbox = inbox
         self.ledger = ledger
-        self.rules = rules
-        self.fields = fields
+        rules = Transfer.Rules(settings, lookUps: lookUps)
+        fields = settings.fields
         self.isAllowed = isAllowed
         queue = FetchQueue(configuration: rules.configuration)
         delayed = DelayedRetries(delay: rules.configuration.retryDelay)
     }
 
-    /// Works until it is told to stop, or libcurl is out of order; then ends every fetch.
+    /// How long the thread rests where libcurl can't wait, in microseconds.
+    private static let rest: UInt32 = 10_000
+
+    /// Works until it is told to stop; then ends every fetch.
     func run() {
         while !isStopping {
             inbox.takeAll().forEach(obey)
             // Told to stop, the thread must not wait once more: nobody would wake it.
             if isStopping { break }
             startWaiting()
-            guard set.perform() else { break }
+            if !set.perform() { breakOff() }
             set.takeFinished().forEach(settle)
             for id in running.values { transfers[id]?.tellOfNews() }
             enforceDeadlines(at: .now)
             startWaiting()
             ledger.show(running: queue.running, waiting: queue.waiting + delayed.count)
-            guard set.wait(milliseconds: millisecondsToWait(at: .now)) else { break }
+            if !set.wait(milliseconds: millisecondsToWait(at: .now)) { usleep(Self.rest) }
         }
         shutDown()
+    }
+
+    /// libcurl is out of order, as when there is no memory: nothing that is under way can be relied upon, later fetches may.
+    private func breakOff() {
+        for id in running.values {
+            guard let transfer = transfers[id] else { continue }
+            conclude(transfer, .failure(.storage("libcurl can't go on")))
+        }
+        usleep(Self.rest)
     }
 
     // MARK: - Wishes
@@ -62,15 +77,24 @@ final class CurlMulti {
         case .start(let job, let continuation): admit(job, continuation)
         case .cancel(let id): cancel(id)
         case .raise(let id, let priority): queue.raise(id, to: priority)
-        case .adopt(let addresses):
-            rules = Transfer.Rules(configuration: rules.configuration, addresses: addresses)
+        case .adopt(let settings): adopt(settings)
         case .ping(let continuation): continuation.resume(returning: true)
         case .stop: isStopping = true
         }
     }
 
+    /// Fetches that have begun, or wait, keep the rules that they have; the queue goes by the new ones.
+    private func adopt(_ settings: LoaderSettings) {
+        rules = Transfer.Rules(settings, lookUps: lookUps)
+        fields = settings.fields
+        queue.adopt(settings.configuration)
+        delayed.adopt(settings.configuration.retryDelay)
+        set.keep(idleConnections: settings.idleConnections)
+        idleHandles = []
+    }
+
     private func admit(_ job: LoadJob, _ continuation: LoadJob.Continuation) {
-        let transfer = Transfer(job: job, rules: rules, continuation: continuation)
+        let transfer = Transfer(job: job, rules: rules, connections: connections, continuation: continuation)
         guard !job.hasBeenCancelled else { return end(transfer, .failure(.cancelled)) }
         switch queue.enqueue(ticket(for: transfer)) {
         case .admitted: break
@@ -103,7 +127,8 @@ final class CurlMulti {
         guard rules.permits(transfer.url) else {
             return conclude(transfer, .failure(.addressForbidden))
         }
-        let lines = fields.lines(for: transfer.job.request, isForeignOrigin: transfer.isForeignOrigin)
+        let lines = fields.lines(
+            for: transfer.job.request, to: transfer.url, isForeignOrigin: transfer.isForeignOrigin)
         let rule = transfer.isForeignOrigin ? nil : transfer.job.request.rule
         guard let handle = handle(for: rule),
             handle.prepare(url: transfer.url, lines: lines, by: rule, for: transfer), set.add(handle)
@@ -137,6 +162,10 @@ final class CurlMulti {
             ledger.count(\.retries)
             delayed.add(
                 transfer.job.id, retries: transfer.retries, at: .now, random: .random(in: 0..<1))
+        case .anew:
+            transfer.startAfresh()
+            ledger.count(\.taintedConnections)
+            requeue(transfer)
         case .follow(let target):
             transfer.follow(target)
             ledger.count(\.redirects)
@@ -159,15 +188,21 @@ final class CurlMulti {
     private func withdraw(_ transfer: Transfer) {
         if queue.remove(transfer.job.id) || delayed.remove(transfer.job.id) { return }
         queue.release(transfer.place)
+        transfer.endLookUp()
+        transfer.endHop(at: .now)
         guard let handle = transfer.handle else { return }
         ledger.countHop(
             reused: transfer.hasSentRequest && handle.didReuseConnection, opened: transfer.didOpenSocket,
-            bytes: transfer.bodyBytes)
+            bytes: transfer.arrivedBytes)
         set.remove(handle)
         running[handle.id] = nil
         transfer.handle = nil
         let isPlain = transfer.job.request.rule.map { !$0.needsOwnHandle } ?? true
-        if isPlain, idleHandles.count < rules.configuration.maxConcurrent { idleHandles.append(handle) }
+        // One that was made by earlier settings has their time-out and name.
+        let isCurrent = transfer.rules === rules
+        if isPlain, isCurrent, idleHandles.count < rules.configuration.maxConcurrent {
+            idleHandles.append(handle)
+        }
     }
 
     private func summary(of transfer: Transfer) -> LoadSummary {
@@ -186,7 +221,7 @@ final class CurlMulti {
         case .failure(let error): ledger.count(error.outcome)
         }
         ledger.show(running: queue.running, waiting: queue.waiting + delayed.count)
-        transfer.finish(result)
+        transfer.finish(result, at: .now)
     }
 
     // MARK: - Time
@@ -225,7 +260,9 @@ final class CurlMulti {
         for command in inbox.close() {
             switch command {
             case .start(let job, let continuation):
-                end(Transfer(job: job, rules: rules, continuation: continuation), .failure(.cancelled))
+                end(
+                    Transfer(job: job, rules: rules, connections: connections, continuation: continuation),
+                    .failure(.cancelled))
             case .ping(let continuation): continuation.resume(returning: false)
             case .cancel, .raise, .adopt, .stop: continue
             }

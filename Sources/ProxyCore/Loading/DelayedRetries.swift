@@ -5,10 +5,15 @@
 /// Pure; as many as there are slots at most for each moment, so looking through all is cheap.
 struct DelayedRetries {
     private var due: [(id: UInt64, at: ContinuousClock.Instant)] = []
-    private let delay: Duration
+    private var delay: Duration
 
     /// - Parameter delay: the pause before the first retry; it doubles with each further one, and chance takes up to half.
     init(delay: TimeSpan) {
+        self.delay = delay.duration
+    }
+
+    /// Has those that are put aside from now on wait by another pause.
+    mutating func adopt(_ delay: TimeSpan) {
         self.delay = delay.duration
     }
 

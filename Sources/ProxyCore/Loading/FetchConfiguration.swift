@@ -65,6 +65,10 @@ public struct FetchConfiguration: Sendable, Hashable, Codable {
     ///
     /// Default 100ms.
     public var retryDelay: TimeSpan = .milliseconds(100)
+    /// Longest `Retry-After` of an origin's error that is passed on; a longer one becomes this.
+    ///
+    /// Default 1h; 0 passes none on.
+    public var maxRetryAfter: TimeSpan = .hours(1)
     /// The `User-Agent` sent to origins.
     public var userAgent: String = "imageproxyd"
     /// The name under which the daemon enters itself in `Via` and `CDN-Loop` of its requests, and knows a request that
@@ -97,6 +101,9 @@ public struct FetchConfiguration: Sendable, Hashable, Codable {
 /// Configuration: part of `security`.
 public struct AddressConfiguration: Sendable, Hashable, Codable {
     /// Networks (CIDR) that may be connected to although they are private, loopback, link-local or otherwise special.
+    ///
+    /// A prefix of 96 bits or fewer behind which all of IPv4 lies (NAT64's `64:ff9b::/96`) opens the way to public addresses
+    /// there; private ones have to be named themselves.
     public var allowedNetworks: [String] = []
     /// Networks (CIDR) that may never be connected to; wins over `allowedNetworks`.
     public var deniedNetworks: [String] = []

@@ -30,15 +30,17 @@ struct FetchLane {
         count += 1
     }
 
-    /// Takes the next one that may run, the origins in turn.
+    /// Takes the next one for which slots are free, the origins in turn.
     ///
+    /// An origin that has none is passed over without a look at its line, however long that is.
     /// - Parameter newestFirst: whether a line is served from its end.
-    mutating func takeNext(newestFirst: Bool, where mayRun: (FetchTicket.Place) -> Bool) -> FetchTicket? {
-        for (turn, origin) in turns.enumerated() {
+    mutating func takeNext(newestFirst: Bool, by slots: FetchSlots) -> FetchTicket? {
+        for (turn, origin) in turns.enumerated() where slots.hasRoom(for: origin) {
             let line = lines[origin] ?? []
             let index =
                 newestFirst
-                ? line.lastIndex { mayRun($0.place) } : line.firstIndex { mayRun($0.place) }
+                ? line.lastIndex { slots.hasRoom(for: $0.place.rule) }
+                : line.firstIndex { slots.hasRoom(for: $0.place.rule) }
             guard let index else { continue }
             turns.remove(at: turn)
             turns.append(origin)

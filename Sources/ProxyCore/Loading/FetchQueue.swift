@@ -15,23 +15,20 @@ struct FetchQueue {
         case full
     }
 
-    private let maxRunning: Int
-    private let maxPerOrigin: Int
-    private let maxWaiting: Int
-    private let newestFirst: Bool
+    private var maxWaiting: Int
+    private var newestFirst: Bool
     /// By rank: low, normal, high.
     private var lanes = Array(repeating: FetchLane(), count: FetchPriority.allCases.count)
     /// Those that had a slot before, the first to go first.
     private var returned: [FetchTicket] = []
     /// Where each waiting fetch stands.
     private(set) var waitingTickets: [UInt64: FetchTicket] = [:]
-    private var runningPerOrigin: [SourceURL.Origin: Int] = [:]
-    private var runningPerRule: [OriginRule: Int] = [:]
+    private var slots: FetchSlots
     /// No waiting fetch gives up before; may be earlier than the first that does.
     private var earliestDeadline: ContinuousClock.Instant?
 
     /// The number of fetches that hold a slot.
-    private(set) var running = 0
+    var running: Int { slots.taken }
 
     /// The number of fetches that wait.
     var waiting: Int { waitingTickets.count }
@@ -40,8 +37,16 @@ struct FetchQueue {
     var nextDeadline: ContinuousClock.Instant? { waiting == 0 ? nil : earliestDeadline }
 
     init(configuration: FetchConfiguration) {
-        maxRunning = max(1, configuration.maxConcurrent)
-        maxPerOrigin = max(1, configuration.maxPerHost)
+        slots = FetchSlots(
+            most: max(1, configuration.maxConcurrent), mostPerOrigin: max(1, configuration.maxPerHost))
+        maxWaiting = configuration.queue
+        newestFirst = configuration.order == .lifo
+    }
+
+    /// Goes by other bounds from now on; those that wait or run beyond them stay.
+    mutating func adopt(_ configuration: FetchConfiguration) {
+        slots.resize(
+            most: max(1, configuration.maxConcurrent), mostPerOrigin: max(1, configuration.maxPerHost))
         maxWaiting = configuration.queue
         newestFirst = configuration.order == .lifo
     }
@@ -50,7 +55,7 @@ struct FetchQueue {
 
     /// Lets a new fetch in.
     mutating func enqueue(_ ticket: FetchTicket) -> Admission {
-        guard waiting >= maxWaiting, !hasSlot(ticket.place) else {
+        guard waiting >= maxWaiting, !slots.hasRoom(for: ticket.place) else {
             wait(ticket)
             return .admitted
         }
@@ -99,21 +104,15 @@ struct FetchQueue {
 
     /// Gives the next fetch that may run its slot, and names it; nil when none may.
     mutating func startNext() -> UInt64? {
-        guard running < maxRunning, waiting > 0, let ticket = takeNext() else { return nil }
+        guard slots.hasRoom, waiting > 0, let ticket = takeNext() else { return nil }
         waitingTickets[ticket.id] = nil
-        running += 1
-        runningPerOrigin[ticket.place.origin, default: 0] += 1
-        if let rule = ticket.place.rule { runningPerRule[rule, default: 0] += 1 }
+        slots.take(ticket.place)
         return ticket.id
     }
 
     /// Takes back the slot of a fetch.
     mutating func release(_ place: FetchTicket.Place) {
-        guard let count = runningPerOrigin[place.origin] else { return }
-        running -= 1
-        runningPerOrigin[place.origin] = count > 1 ? count - 1 : nil
-        guard let rule = place.rule, let count = runningPerRule[rule] else { return }
-        runningPerRule[rule] = count > 1 ? count - 1 : nil
+        slots.giveBack(place)
     }
 
     // MARK: - Steps
@@ -129,13 +128,19 @@ struct FetchQueue {
     }
 
     private mutating func takeNext() -> FetchTicket? {
-        if let index = returned.firstIndex(where: { hasSlot($0.place) }) { return returned.remove(at: index) }
+        // By itself, or each look at a place would copy the whole queue.
+        let slots = slots
+        if let index = returned.firstIndex(where: { slots.hasRoom(for: $0.place) }) {
+            return returned.remove(at: index)
+        }
         for rank in lanes.indices.reversed() where lanes[rank].count > 0 {
             var lane = lanes[rank]
             // Not held twice while it changes, or each call would copy it.
             lanes[rank] = FetchLane()
             defer { lanes[rank] = lane }
-            if let ticket = lane.takeNext(newestFirst: newestFirst, where: { hasSlot($0) }) { return ticket }
+            if let ticket = lane.takeNext(newestFirst: newestFirst, by: slots) {
+                return ticket
+            }
         }
         return nil
     }
@@ -151,13 +156,5 @@ struct FetchQueue {
         let victim = lanes[rank].removeLast(of: longest.origin, newestFirst: newestFirst)
         if let victim { waitingTickets[victim.id] = nil }
         return victim
-    }
-
-    private func hasSlot(_ place: FetchTicket.Place) -> Bool {
-        guard running < maxRunning, runningPerOrigin[place.origin, default: 0] < maxPerOrigin else {
-            return false
-        }
-        guard let rule = place.rule, let most = rule.maxConcurrent else { return true }
-        return runningPerRule[rule, default: 0] < most
     }
 }

@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+import Synchronization
 
 /// Serves the files of a folder as if an origin had sent them (an origin rule with `loader: file`).
 ///
@@ -14,12 +15,17 @@ public final class FileLoader: ImageLoading {
     /// Files that are read at once, and fetches that may wait for that.
     private static let maxReading = 4, maxWaiting = 256
 
-    private let maxBytes: Int
+    private let maxBytes: Atomic<Int>
     private let queue = IOQueue(label: "files", maxRunning: maxReading, maxWaiting: maxWaiting)
 
     /// - Parameter maxBytes: largest file (`fetch.maxBytes`).
     public init(maxBytes: ByteCount) {
-        self.maxBytes = maxBytes.bytes
+        self.maxBytes = Atomic(maxBytes.bytes)
+    }
+
+    /// Takes files of another size from now on.
+    public func adopt(maxBytes: ByteCount) {
+        self.maxBytes.store(maxBytes.bytes, ordering: .relaxed)
     }
 
     /// Hands a file's bytes over, or says 304 where the validators still hold.
@@ -27,9 +33,10 @@ public final class FileLoader: ImageLoading {
         _ request: OriginRequest, into receiver: any OriginReceiving
     ) async throws(LoadError) -> LoadSummary {
         guard let root = request.rule?.root, let path = Self.path(of: request.url) else { throw Self.missing }
+        let maxBytes = maxBytes.load(ordering: .relaxed)
         let result: Result<LoadSummary, LoadError>
         do throws(DiskCacheError) {
-            result = try await queue.run { [maxBytes] () throws(DiskCacheError) in
+            result = try await queue.run { () throws(DiskCacheError) in
                 Result { () throws(LoadError) in
                     try Self.read(path, below: root, request, into: receiver, maxBytes: maxBytes)
                 }
@@ -90,15 +97,19 @@ public final class FileLoader: ImageLoading {
 
     private static func open(_ path: String, below root: String) throws(LoadError) -> OwnedDescriptor {
         let folder = unsafe linux_open(root, O_DIRECTORY | O_CLOEXEC | O_RDONLY, 0)
-        guard folder >= 0 else { throw .storage("\(root): error \(errno)") }
+        guard folder >= 0 else { throw exhaustion(errno) ?? .storage("\(root): error \(errno)") }
         let owner = OwnedDescriptor(owning: folder)
         let descriptor = unsafe linux_open_beneath(owner.raw, path)
         guard descriptor >= 0 else {
-            // Whatever keeps it from being read, there is no such image for us.
-            guard errno != EMFILE, errno != ENFILE else { throw .storage("\(path): error \(errno)") }
-            throw missing
+            // Whatever else keeps it from being read, there is no such image for us.
+            throw exhaustion(errno) ?? missing
         }
         return OwnedDescriptor(owning: descriptor)
+    }
+
+    /// What a lack of descriptors comes to; it heals.
+    private static func exhaustion(_ code: CInt) -> LoadError? {
+        code == EMFILE || code == ENFILE ? .queueFull : nil
     }
 
     private static func head(of facts: stat, for request: OriginRequest) -> OriginHead {

@@ -33,6 +33,11 @@ public protocol OriginReceiving: AnyObject, Sendable {
 
     /// Called with a head whose status is no success, before `load` follows it or throws; does nothing by default.
     func refused(by head: OriginHead)
+
+    /// Called at most once, before `load` throws, with the origin whose failure it is; does nothing by default.
+    ///
+    /// nil where it is nobody's alone: several have used the time up together. Never an origin that was not asked.
+    func failed(at origin: SourceURL.Origin?)
 }
 
 extension OriginReceiving {
@@ -44,6 +49,9 @@ extension OriginReceiving {
 
     /// Takes no notice.
     public func refused(by head: OriginHead) {}
+
+    /// Takes no notice.
+    public func failed(at origin: SourceURL.Origin?) {}
 }
 
 /// What to ask an origin for.
@@ -54,6 +62,10 @@ public struct OriginRequest: Sendable, Hashable {
     public var ifNoneMatch: String?
     /// The stored response's `Last-Modified`, sent as `If-Modified-Since` exactly as the origin spelled it.
     public var ifModifiedSince: String?
+    /// The digest of the URL whose response the validators are of, where a redirect led there; nil for `url` itself.
+    ///
+    /// No other URL is sent them (RFC 9110 §13.1).
+    public var validatedURL: String?
     /// Further fields; each name and value has been validated (no CR, LF or NUL).
     public var fields: [Field]
     /// The rule for the source, whose fields and credentials stay with the origin of `url`.
@@ -86,6 +98,19 @@ public struct OriginRequest: Sendable, Hashable {
         self.fields = fields
         self.rule = rule
     }
+}
+
+extension OriginRequest {
+    /// Whether a hop is sent the validators.
+    func isConditional(at hop: SourceURL) -> Bool {
+        guard ifNoneMatch != nil || ifModifiedSince != nil else { return false }
+        return validatedURL.map { $0 == hop.digest } ?? (hop == url)
+    }
+}
+
+extension SourceURL {
+    /// A short name for it that tells nothing of what is in it.
+    var digest: String { CacheKey(canonicalText: normalized).description }
 }
 
 /// The head of an origin's final response.

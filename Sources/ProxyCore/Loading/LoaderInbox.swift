@@ -9,7 +9,7 @@ final class LoaderInbox: Sendable {
         case start(LoadJob, LoadJob.Continuation)
         case cancel(UInt64)
         case raise(UInt64, FetchPriority)
-        case adopt(AddressPolicy)
+        case adopt(LoaderSettings)
         case ping(CheckedContinuation<Bool, Never>)
         case stop
     }
@@ -28,17 +28,16 @@ final class LoaderInbox: Sendable {
         var commands: [Command] = []
         var starts = 0
         var waker: CurlWaker?
+        var maxStarts: Int
     }
 
     private let state: Mutex<State>
-    private let maxStarts: Int
 
     /// An open inbox whose thread is woken by `waker`.
     ///
     /// At most `maxStarts` fetches wait in it; cancellations are as many as fetches, and pings as many as those who watch.
     init(waker: CurlWaker, maxStarts: Int) {
-        state = Mutex(State(waker: waker))
-        self.maxStarts = maxStarts
+        state = Mutex(State(waker: waker, maxStarts: maxStarts))
     }
 
     /// Leaves a wish and wakes the thread if it was the first.
@@ -48,13 +47,18 @@ final class LoaderInbox: Sendable {
         state.withLock { state in
             guard let waker = state.waker else { return .closed }
             if case .start = command {
-                guard state.starts < maxStarts else { return .full }
+                guard state.starts < state.maxStarts else { return .full }
                 state.starts += 1
             }
             state.commands.append(command)
             if state.commands.count == 1 { waker.wake() }
             return .taken
         }
+    }
+
+    /// Has another number of fetches wait in it at most, from now on.
+    func resize(maxStarts: Int) {
+        state.withLock { $0.maxStarts = maxStarts }
     }
 
     /// Takes all wishes out, in order.

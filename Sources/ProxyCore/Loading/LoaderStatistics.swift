@@ -8,10 +8,12 @@ public struct LoaderStatistics: Sendable, Hashable {
     public internal(set) var queued = 0
     /// Fetches that have ended, by outcome.
     public internal(set) var outcomes: [LoadOutcome: Int] = [:]
-    /// Bytes of bodies that were received, decoded; those of failed fetches too.
+    /// Bytes of bodies as they were received; those of failed fetches too.
     public internal(set) var bytes = 0
     /// Requests sent over a connection that had been used before.
     public internal(set) var reusedConnections = 0
+    /// Connections that were not used again, because bytes were on them that nobody had asked for.
+    public internal(set) var taintedConnections = 0
     /// Requests sent over a new connection.
     public internal(set) var newConnections = 0
     /// Redirects followed.

@@ -19,6 +19,23 @@ public struct LoopGuard: Sendable, Hashable {
             || via.contains { Self.members($0).contains { isOurs(Self.receivedBy($0)) } }
     }
 
+    /// Hot path: whether a value of one of the two fields needs a closer look: it holds our name, or is very long.
+    public func mayConcern(_ value: UnsafeRawBufferPointer) -> Bool {
+        guard value.count <= Self.maxBytes / 4 else { return true }
+        guard value.count >= name.count else { return false }
+        for start in 0...(value.count - name.count) where unsafe holdsName(value, at: start) { return true }
+        return false
+    }
+
+    private func holdsName(_ value: UnsafeRawBufferPointer, at start: Int) -> Bool {
+        for (index, byte) in name.enumerated() {
+            let other = unsafe value[start + index]
+            // Letters in lower case; our name is a token, in lower case.
+            guard ((0x41...0x5A).contains(other) ? other | 0x20 : other) == byte else { return false }
+        }
+        return true
+    }
+
     private func isOurs(_ text: Substring) -> Bool {
         text.utf8.count == name.count && text.lowercased().utf8.elementsEqual(name)
     }

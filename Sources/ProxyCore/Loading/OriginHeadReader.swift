@@ -12,6 +12,12 @@ struct OriginHeadReader {
         case tooLarge
     }
 
+    /// As many fields as most heads have.
+    private static let usualFields = 16
+
+    /// 101 Switching Protocols (RFC 9110 §15.2.2).
+    static let switchingProtocols = 101
+
     private let maxBytes: Int
     private var bytes = 0
     private var status = 0
@@ -25,6 +31,7 @@ struct OriginHeadReader {
 
     init(maxBytes: ByteCount) {
         self.maxBytes = maxBytes.bytes
+        fields.reserveCapacity(Self.usualFields)
     }
 
     /// Takes one line with its line end; lines after a complete head are trailers, counted and dropped.
@@ -44,9 +51,10 @@ struct OriginHeadReader {
         return finish()
     }
 
-    /// An empty line ends the head; that of an interim response (RFC 9110 §15.2) begins anew.
+    /// An empty line ends the head; that of an interim response (RFC 9110 §15.2) begins anew. Nothing that is HTTP follows
+    /// a switch of protocols.
     private mutating func finish() -> Step {
-        guard status >= 200 else {
+        guard status >= 200 || status == Self.switchingProtocols else {
             fields = []
             return .more
         }

@@ -44,7 +44,8 @@ struct RequestFields: Sendable {
     /// All lines for one hop of a request; credentials only where they are not carried to another origin.
     ///
     /// What an origin rule adds stays with its origin altogether.
-    func lines(for request: OriginRequest, isForeignOrigin: Bool) -> [String] {
+    /// - Parameter hop: where the hop goes; validators go only where they came from.
+    func lines(for request: OriginRequest, to hop: SourceURL, isForeignOrigin: Bool) -> [String] {
         if !isForeignOrigin, request.addsNoFields { return constantLines }
         let special = request.fields + (isForeignOrigin ? [] : Self.ruled(request.rule))
         let own = Set(special.map { $0.name.lowercased() })
@@ -53,7 +54,9 @@ struct RequestFields: Sendable {
         let ours = constant.filter { $0.isHistory || !own.contains($0.name.lowercased()) }.map { field in
             before[field.name].map { .init(name: field.name, value: "\($0), \(field.value)") } ?? field
         }
-        let fields = ours + special.filter { !$0.isHistory } + Self.validators(request)
+        let fields =
+            ours + special.filter { !$0.isHistory }
+            + (request.isConditional(at: hop) ? Self.validators(request) : [])
         return fields.filter { !isForeignOrigin || !Self.credentials.contains($0.name.lowercased()) }.map(
             Self.line)
     }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
+import Glibc
+
 /// What follows when a hop has ended.
 extension Transfer {
     /// The next step of a fetch.
@@ -10,6 +13,8 @@ extension Transfer {
         case failure(LoadError)
         /// The same hop once more.
         case retry
+        /// The same hop once more, at once, on a connection that nobody has used.
+        case anew
         /// Another hop.
         case follow(SourceURL)
     }
@@ -20,6 +25,9 @@ extension Transfer {
         case .redirect(let location): return redirected(to: location, isAllowed)
         case .refused(let error): return .failure(error)
         case .delivering where ending == .complete: return completed
+        // Only a connection that others have used is looked at, so this happens once a hop.
+        case .open where isTainted && !needsFreshConnection: return .anew
+        case .open where isWithoutDescriptors(ending): return .failure(.queueFull)
         case .open where canRetry(after: ending): return .retry
         case .open, .delivering: return .failure(failure(for: ending))
         }
@@ -75,6 +83,21 @@ extension Transfer {
         case .nameNotResolved, .notConnected: return true
         case .complete, .tls, .timedOut, .refused, .broken: return false
         }
+    }
+
+    /// Whether a name was not resolved, or TLS not begun, because no file can be opened: libraries need some, and do not say
+    /// what they lack.
+    private func isWithoutDescriptors(_ ending: CurlHandle.Ending) -> Bool {
+        switch ending {
+        case .nameNotResolved, .tls: break
+        case .complete, .notConnected, .timedOut, .refused, .broken: return false
+        }
+        let descriptor = unsafe linux_open("/dev/null", O_RDONLY | O_CLOEXEC, 0)
+        guard descriptor < 0 else {
+            close(descriptor)
+            return false
+        }
+        return errno == EMFILE || errno == ENFILE
     }
 
     private func failure(for ending: CurlHandle.Ending) -> LoadError {

@@ -6,8 +6,26 @@ import Glibc
 ///
 /// Each answer `false` ends the hop; the verdict or the failure is set then.
 extension Transfer {
+    /// Whether the hop's name may be looked up; asked where no address is known yet.
+    func mayLookUp() -> Bool {
+        guard url.literalAddress == nil, !isLookingUp else { return true }
+        guard rules.lookUps.begin() else {
+            verdict = .refused(.queueFull)
+            return false
+        }
+        isLookingUp = true
+        return true
+    }
+
+    /// The hop's name has been looked up, or nobody wants to know any more.
+    func endLookUp() {
+        if isLookingUp { rules.lookUps.end() }
+        isLookingUp = false
+    }
+
     /// Whether a socket to `address` may be opened; asked for each address before it is tried.
     func mayConnect(to address: IPAddress?) -> Bool {
+        endLookUp()
         guard rules.permits(address, for: url) else {
             didRefuseAddress = true
             return false
@@ -16,19 +34,37 @@ extension Transfer {
         return true
     }
 
-    /// Whether the request may go to `address`; asked before each request, also on a connection that is used again.
-    func maySend(to address: IPAddress?) -> Bool {
-        guard rules.permits(address, for: url) else {
+    /// There was no socket, with this `errno`: where the machine has no more to give, the origin is not to blame.
+    func noSocket(_ code: CInt) {
+        if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code) { verdict = .refused(.queueFull) }
+    }
+
+    /// libcurl has got this socket to connect with.
+    func opened(_ socket: CInt) {
+        openedSockets.append(socket)
+    }
+
+    /// Whether the request may go over this connection; asked before each request, also on one that is used again.
+    func maySend(over ends: ConnectionEnds?) -> Bool {
+        guard rules.permits(ends?.remote, for: url) else {
             verdict = .refused(.addressForbidden)
             return false
         }
-        requestTime = Self.secondsSince1970
+        guard isClean(ends) else {
+            isTainted = true
+            return false
+        }
+        requestTime = rules.wallClock()
         requestSent(at: .now)
         return true
     }
 
     /// Takes a line of the head.
     func receive(headLine line: UnsafeRawBufferPointer) -> Bool {
+        guard head.hasBegun || !isAnsweredTooSoon else {
+            isTainted = true
+            return false
+        }
         received(bodyBytes: 0, at: .now)
         switch unsafe head.read(line) {
         case .more: return true
@@ -37,21 +73,31 @@ extension Transfer {
         }
     }
 
-    /// Takes a piece of the decoded body.
+    /// Takes a piece of the body as it was sent, but for `chunked`.
     func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
-        bodyBytes += bytes.count
+        arrivedBytes += bytes.count
         received(bodyBytes: bytes.count, at: .now)
-        guard case .delivering = verdict else { return bodyBytes <= rules.configuration.maxHeadBytes.bytes }
-        guard bodyBytes <= rules.configuration.maxBytes.bytes else { return refuse(.tooLarge) }
-        return decoder == nil ? unsafe hand(bytes) : unsafe decode(bytes)
+        guard case .delivering = verdict else {
+            return arrivedBytes <= rules.configuration.maxHeadBytes.bytes
+        }
+        let most = content?.maxPackedBytes ?? rules.configuration.maxBytes.bytes
+        guard arrivedBytes <= most else { return refuse(.tooLarge) }
+        do throws(LoadError) {
+            try unsafe decode(bytes)
+            return true
+        } catch {
+            return refuse(error)
+        }
     }
 
     /// Hands over what has not been yet, when libcurl says that the body is complete.
     /// - Throws: why it is not.
     func finishBody() throws(LoadError) {
-        guard var decoder, deliveredStatus != 304 else { return }
+        guard deliveredStatus != 304 else { return }
+        try content?.finish()
+        guard var decoder else { return }
         guard let rest = decoder.finish() else { throw .incomplete("base64 that breaks off") }
-        guard unsafe rest.withUnsafeBytes({ unsafe hand($0) }) else { throw verdict.error }
+        try hand(rest)
     }
 
     /// Tells the receiver that no more is at hand for now, if it has got something since.
@@ -63,33 +109,47 @@ extension Transfer {
 
     // MARK: - Steps
 
-    private func decode(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard var decoder, let decoded = unsafe decoder.decode(bytes) else {
-            return refuse(.incomplete("no base64"))
-        }
-        self.decoder = decoder
-        return unsafe decoded.withUnsafeBytes { unsafe hand($0) }
+    /// Undoes content codings, then base64, where the body has them.
+    private func decode(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
+        guard let content else { return try unsafe decodeText(bytes) }
+        try unsafe content.take(bytes) { (piece) throws(LoadError) in try unsafe decodeText(piece) }
     }
 
-    private func hand(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard unsafe !bytes.isEmpty else { return true }
-        do {
-            try unsafe job.receiver.receive(bytes: bytes)
-            hasNews = true
-            return true
-        } catch {
-            return refuse(error)
+    private func decodeText(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
+        bodyBytes += bytes.count
+        guard var decoder else { return try unsafe hand(bytes) }
+        guard let decoded = unsafe decoder.decode(bytes) else { throw .incomplete("no base64") }
+        self.decoder = decoder
+        try hand(decoded)
+    }
+
+    private func hand(_ bytes: [UInt8]) throws(LoadError) {
+        let handed: Result<Void, LoadError> = unsafe bytes.withUnsafeBytes { bytes in
+            Result { () throws(LoadError) in try unsafe hand(bytes) }
         }
+        try handed.get()
+    }
+
+    private func hand(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
+        guard unsafe !bytes.isEmpty else { return }
+        try unsafe job.receiver.receive(bytes: bytes)
+        hasNews = true
     }
 
     /// What a status means for a `GET` that asked for no part and offered no upgrade.
     private func decide(_ status: Int) -> Bool {
+        guard status != OriginHeadReader.switchingProtocols else {
+            return refuse(.incomplete("a protocol that was not asked for"))
+        }
         guard !OriginHead.contradictsItself(head.fields) else {
             return refuse(.incomplete("a length that is none, or two for one body"))
         }
+        guard ContentCoding.isPlainlyTransferred(head.fields) else {
+            return refuse(.incomplete("a transfer coding that was not asked for"))
+        }
         let head = OriginHead(
             status: status, fields: head.fields, contentLength: OriginHead.contentLength(in: head.fields),
-            requestTime: requestTime, responseTime: Self.secondsSince1970)
+            requestTime: requestTime, responseTime: rules.wallClock())
         let rule = job.request.rule
         switch status {
         case _ where rule?.accepts(status: status) ?? OriginRule.successes.contains(status):
@@ -97,15 +157,21 @@ extension Transfer {
                 return drop(head, .refused(.notAnImage))
             }
             return deliver(head)
-        case 304 where job.request.ifNoneMatch != nil || job.request.ifModifiedSince != nil:
+        case 304 where job.request.isConditional(at: url):
             return deliver(head)
         case 301, 302, 303, 307, 308:
             redirectHead = head
             return drop(head, .redirect(head.values(of: "location").first))
         case 204, 205: return drop(head, .refused(.notAnImage))
         case 206: return drop(head, .refused(.incomplete("a part that was not asked for")))
-        default: return drop(head, .refused(.status(status, retryAfter: head.retryAfter)))
+        default: return drop(head, .refused(.status(status, retryAfter: retryAfter(of: head))))
         }
+    }
+
+    /// Seconds within `fetch.maxRetryAfter`; nil where the origin says none, or none is passed on.
+    private func retryAfter(of head: OriginHead) -> Int? {
+        let longest = rules.configuration.maxRetryAfter.seconds
+        return longest > 0 ? head.retryAfter.map { min($0, longest) } : nil
     }
 
     private func deliver(_ head: OriginHead) -> Bool {
@@ -119,7 +185,9 @@ extension Transfer {
             decoder = Base64()
             head.contentLength = nil
         }
-        do {
+        do throws(LoadError) {
+            let codings = head.status == 304 ? [] : try ContentCoding.list(in: head.fields)
+            content = ContentDecoder(codings, maxBytes: rules.configuration.maxBytes.bytes)
             try job.receiver.receive(head: head)
             return true
         } catch {
@@ -139,6 +207,4 @@ extension Transfer {
         verdict = .refused(error)
         return false
     }
-
-    private static var secondsSince1970: Int64 { Int64(time(nil)) }
 }

@@ -29,10 +29,16 @@ final class Transfer {
         let configuration: FetchConfiguration
         /// Whom to connect to.
         let addresses: AddressPolicy
+        /// The names that are being looked up.
+        let lookUps: NameLookUps
+        /// The time in seconds since 1970.
+        let wallClock: @Sendable () -> Int64
 
-        init(configuration: FetchConfiguration, addresses: AddressPolicy) {
-            self.configuration = configuration
-            self.addresses = addresses
+        init(_ settings: LoaderSettings, lookUps: NameLookUps) {
+            configuration = settings.configuration
+            addresses = settings.addresses
+            wallClock = settings.clock
+            self.lookUps = lookUps
         }
 
         /// Whether a proxy connects, and we see its address only.
@@ -59,6 +65,8 @@ final class Transfer {
     /// Bounds and checks.
     let rules: Rules
     private let continuation: LoadJob.Continuation
+    /// The connections that have been used.
+    let connections: KnownConnections
 
     /// Where this hop goes.
     private(set) var url: SourceURL
@@ -70,6 +78,9 @@ final class Transfer {
     private(set) var retries = 0
     /// The deadlines; nil until the fetch first gets a slot.
     private(set) var clock: TransferClock?
+    private var times = HopTimes()
+    /// Whether the origin of `url` has been turned to.
+    private var wasAsked = false
 
     /// What the current hop's head has decided.
     var verdict = Verdict.open
@@ -79,10 +90,14 @@ final class Transfer {
     var redirectHead: OriginHead?
     /// The status handed to the receiver.
     var deliveredStatus: Int?
-    /// Bytes of the body handed to the receiver, or dropped, on this hop.
+    /// Bytes of the body as they were sent, on this hop.
+    var arrivedBytes = 0
+    /// Bytes of the body that its content codings left, on this hop.
     var bodyBytes = 0
     /// Whether bytes have been handed over since the receiver was last told that no more is at hand.
     var hasNews = false
+    /// Undoes the content codings of the body where it has some.
+    var content: ContentDecoder?
     /// Reads the body where the rule says that it is base64.
     var decoder: Base64?
     /// When the current hop's request went out, in seconds since 1970.
@@ -91,10 +106,25 @@ final class Transfer {
     var didRefuseAddress = false
     /// Whether a socket to an address of the current hop was opened.
     var didOpenSocket = false
+    /// Whether the current hop's name is being looked up.
+    var isLookingUp = false
 
-    init(job: LoadJob, rules: Rules, continuation: LoadJob.Continuation) {
+    /// The sockets that were opened for the current hop.
+    var openedSockets: [CInt] = []
+    /// The socket of the connection that the current hop uses, and others have used before; nil for a new connection, and
+    /// for HTTP/2.
+    var usedSocket: CInt?
+    /// Whether the current hop's connection had bytes on it that nobody had asked for.
+    var isTainted = false
+    /// Whether the current hop has to have a connection of its own.
+    private(set) var needsFreshConnection = false
+
+    init(
+        job: LoadJob, rules: Rules, connections: KnownConnections, continuation: LoadJob.Continuation
+    ) {
         self.job = job
         self.rules = rules
+        self.connections = connections
         self.continuation = continuation
         url = job.request.url
         head = OriginHeadReader(maxBytes: rules.configuration.maxHeadBytes)
@@ -114,22 +144,41 @@ final class Transfer {
     func beginHop(at now: ContinuousClock.Instant) {
         verdict = .open
         head = OriginHeadReader(maxBytes: rules.configuration.maxHeadBytes)
+        arrivedBytes = 0
         bodyBytes = 0
+        content = nil
         hasNews = false
         decoder = nil
         didRefuseAddress = false
         didOpenSocket = false
+        openedSockets = []
+        usedSocket = nil
+        isTainted = false
         if clock == nil { clock = TransferClock(configuration: rules.configuration, startedAt: now) }
         clock?.beginHop(at: now)
+        times.begin(url.origin, at: now)
+        wasAsked = true
+    }
+
+    /// The hop is over, however it has ended.
+    func endHop(at now: ContinuousClock.Instant) {
+        times.end(at: now)
     }
 
     /// Turns to where a redirect leads.
     func follow(_ target: SourceURL) {
         if let redirectHead { job.receiver.redirected(by: redirectHead, to: target) }
         redirectHead = nil
+        wasAsked = false
         url = target
         redirects += 1
+        needsFreshConnection = false
         if url.origin != job.request.url.origin { isForeignOrigin = true }
+    }
+
+    /// Has the same hop begin again on a connection that nobody has used.
+    func startAfresh() {
+        needsFreshConnection = true
     }
 
     /// Counts another try of the same hop.
@@ -153,7 +202,13 @@ final class Transfer {
     }
 
     /// Answers the call; the transfer is over.
-    func finish(_ result: Result<LoadSummary, LoadError>) {
+    func finish(_ result: Result<LoadSummary, LoadError>, at now: ContinuousClock.Instant) {
+        if case .failure(let error) = result, let clock {
+            let isOverall = error.isTimeout && now >= clock.totalDeadline
+            let total = rules.configuration.totalTimeout.duration
+            job.receiver.failed(
+                at: isOverall ? times.culprit(of: total) : wasAsked ? url.origin : nil)
+        }
         continuation.resume(returning: result)
     }
 }

@@ -31,17 +31,30 @@ struct OriginCredentials: Sendable {
             }
             fields.append(Field(name: name, value: try Self.value(text, of: name, secrets)))
         }
-        if let authorization = try Self.authorization(rule.auth, secrets) {
+        do throws(OriginRuleError.Reason) {
+            try Self.add(rule.auth, secrets, to: &fields)
+            signature = try Self.signature(rule.auth, secrets)
+        } catch {
+            var reason = error
+            reason.key = "auth"
+            throw reason
+        }
+        self.fields = fields
+    }
+
+    /// Adds the fields that prove who asks.
+    private static func add(
+        _ auth: OriginRuleConfiguration.Auth?, _ secrets: SecretReader, to fields: inout [Field]
+    ) throws(OriginRuleError.Reason) {
+        if let authorization = try authorization(auth, secrets) {
             guard !fields.contains(where: { $0.name.lowercased() == "authorization" }) else {
                 throw OriginRuleError.Reason("either a field Authorization or auth, not both")
             }
             fields.append(Field(name: "Authorization", value: authorization))
         }
-        signature = try Self.signature(rule.auth, secrets)
-        if case .awsSigV4(let credentials) = rule.auth, credentials.service == "s3" {
-            fields.append(Field(name: "x-amz-content-sha256", value: Secret(Self.emptyHash)))
+        if case .awsSigV4(let credentials) = auth, credentials.service == "s3" {
+            fields.append(Field(name: "x-amz-content-sha256", value: Secret(emptyHash)))
         }
-        self.fields = fields
     }
 
     /// SHA-256 of no bytes: the body of a `GET`, which S3 wants to be named and signed.
@@ -52,12 +65,12 @@ struct OriginCredentials: Sendable {
     ) throws(OriginRuleError.Reason) -> Secret? {
         switch auth {
         case .basic(let user, let password):
-            let password = try hidden(password, "auth.password", secrets)
+            let password = try hidden(password, "password", secrets)
             guard !user.contains(":"), RequestFields.isValue(user) else {
-                throw OriginRuleError.Reason("auth.user must not hold a colon or control characters")
+                throw OriginRuleError.Reason("user must not hold a colon or control characters")
             }
             return Secret("Basic " + Base64.encode(Array("\(user):\(password.text)".utf8)))
-        case .bearer(let token): return Secret("Bearer " + (try hidden(token, "auth.token", secrets)).text)
+        case .bearer(let token): return Secret("Bearer " + (try hidden(token, "token", secrets)).text)
         case .awsSigV4, nil: return nil
         }
     }
@@ -69,10 +82,10 @@ struct OriginCredentials: Sendable {
         for (name, text) in [("region", credentials.region), ("service", credentials.service)] {
             guard !text.isEmpty,
                 text.utf8.allSatisfy({ $0 != UInt8(ascii: ":") && (0x21...0x7E).contains($0) })
-            else { throw OriginRuleError.Reason("auth.\(name) must be a word without colons") }
+            else { throw OriginRuleError.Reason("\(name) must be a word without colons") }
         }
-        let name = try value(credentials.accessKey, of: "auth.accessKey", secrets)
-        let key = try hidden(credentials.secretKey, "auth.secretKey", secrets)
+        let name = try value(credentials.accessKey, of: "accessKey", secrets)
+        let key = try hidden(credentials.secretKey, "secretKey", secrets)
         return Signature(
             scope: "aws:amz:\(credentials.region):\(credentials.service)",
             key: Secret("\(name.text):\(key.text)"))

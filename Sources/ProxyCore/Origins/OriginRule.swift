@@ -38,6 +38,7 @@ public final class OriginRule: Sendable {
         let check = OriginRuleCheck(index: index)
         self.index = index
         try check.bounds(configuration)
+        if !secrets.isChecking { try check.files(configuration) }
         patterns = try check.patterns(configuration.match)
         let forwarding: ImageOptions = configuration.cookies == .forward ? .handleCookies : []
         options = try check.options(configuration.options).union(forwarding)
@@ -66,9 +67,14 @@ public final class OriginRule: Sendable {
     /// Whether a transfer by this rule needs settings that its handle would keep.
     var needsOwnHandle: Bool { tls.insecure || tls.ca != nil || credentials.signature != nil }
 
-    /// Whether the rule is about `url`.
-    func matches(_ url: SourceURL) -> Bool {
+    /// Whether the rule is about a URL, as it is spelt or in its normal form.
+    func matches(_ url: URLCandidate) -> Bool {
         patterns.contains { $0.matches(url) }
+    }
+
+    /// Whether a loose server could take a URL for one that the rule is about.
+    func couldMatch(_ url: URLCandidate) -> Bool {
+        patterns.contains { $0.couldMatch(url) }
     }
 
     /// Where a source is fetched from; nil where the rewritten URL can't be used.

@@ -9,6 +9,8 @@ struct OriginRuleCheck {
 
     /// Most fetches at once that a rule may ask for, and statuses that a body may come with.
     private static let concurrency = 1...10_000
+    /// Largest file of certificates, in bytes.
+    private static let maxCertificates = 4 << 20
     private static let acceptable: [ClosedRange<Int>] = [200...203, 207...299, 400...599]
 
     /// Runs `read` and says which member its complaint is about.
@@ -18,7 +20,7 @@ struct OriginRuleCheck {
         do {
             return try read()
         } catch {
-            throw failure(key, error.text)
+            throw failure(error.key ?? key, error.text)
         }
     }
 
@@ -93,6 +95,24 @@ struct OriginRuleCheck {
         guard rule.auth == nil, rule.requestHeaders.isEmpty, rule.cookies == .ignore, rule.tls == nil else {
             throw failure("loader", "files need no requestHeaders, auth, cookies or tls")
         }
+    }
+
+    /// Looks into the file and the folder that the rule names.
+    func files(_ rule: OriginRuleConfiguration) throws(OriginRuleError) {
+        if let path = rule.tls?.ca {
+            let bytes = try reading("tls.ca") { () throws(OriginRuleError.Reason) in
+                try SecretReader.contents(of: path, maxBytes: Self.maxCertificates)
+            }
+            guard PEM.holdsCertificate(bytes) else {
+                throw failure("tls.ca", "\(path) holds no certificate in PEM (RFC 7468)")
+            }
+        }
+        guard rule.loader == .file, let root = rule.root else { return }
+        var facts = stat()
+        guard unsafe stat(root, &facts) == 0, facts.st_mode & S_IFMT == S_IFDIR else {
+            throw failure("root", "\(root) is no folder that can be seen")
+        }
+        guard unsafe access(root, X_OK) == 0 else { throw failure("root", "\(root) can't be entered") }
     }
 
     private func failure(_ key: String, _ reason: String) -> OriginRuleError {

@@ -12,6 +12,8 @@ public struct OriginRuleError: Error, Sendable, Hashable, CustomStringConvertibl
     /// What is wrong, for the one who knows which rule and member.
     struct Reason: Error {
         let text: String
+        /// The member, where it is another than the one who reads knows.
+        var key: String?
         init(_ text: String) { self.text = text }
     }
 

@@ -23,11 +23,17 @@ public struct OriginRules: Sendable {
 
     /// The rule for a source; nil when none is about it. O(rules × (pattern + URL)).
     ///
-    /// - Throws: `sourceForbidden` where a rule matches a path that hides dot segments: to the origin it could be another
-    ///   path, which the rule with its credentials is not about.
+    /// - Throws: `sourceForbidden` where the origin could take the URL for one that another rule is about, or none: hidden
+    ///   dot segments or slashes, empty segments. Neither may a restriction be dodged by that, nor may what a rule opens,
+    ///   its credentials above all, go to what it is not about.
     public func rule(for url: SourceURL) throws(PipelineError) -> OriginRule? {
-        guard !rules.isEmpty, let rule = rules.first(where: { $0.matches(url) }) else { return nil }
-        guard !URLPattern.hidesDotSegment(url.path) else { throw .sourceForbidden }
+        guard !rules.isEmpty else { return nil }
+        let candidate = URLCandidate(url)
+        let rule = rules.first { $0.matches(candidate) }
+        guard candidate.loosePath != nil else { return rule }
+        guard rules.first(where: { $0.couldMatch(candidate) }) === rule,
+            rule == nil || !URLPattern.hidesDotSegment(url.path)
+        else { throw .sourceForbidden }
         return rule
     }
 

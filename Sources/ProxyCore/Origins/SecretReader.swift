@@ -9,7 +9,8 @@ public struct SecretReader: Sendable {
     private static let maxBytes = 64 << 10
 
     private let credentialsDirectory: String?
-    private let isChecking: Bool
+    /// Whether nothing is read.
+    let isChecking: Bool
 
     /// Reads files, and credentials below `credentialsDirectory` (systemd's `$CREDENTIALS_DIRECTORY`).
     public init(credentialsDirectory: String?) {
@@ -50,24 +51,35 @@ public struct SecretReader: Sendable {
             throw OriginRuleError.Reason("\"\(path)\" is no absolute path")
         }
         guard !isChecking else { return Secret("unread") }
-        let descriptor = unsafe linux_open(path, O_RDONLY | O_CLOEXEC, 0)
-        guard descriptor >= 0 else {
-            throw OriginRuleError.Reason("\(path) can't be read: \(Self.text(errno))")
-        }
-        let file = OwnedDescriptor(owning: descriptor)
-        var bytes = [UInt8](repeating: 0, count: Self.maxBytes + 1)
-        let count = unsafe Glibc.read(file.raw, &bytes, bytes.count)
-        guard count >= 0 else { throw OriginRuleError.Reason("\(path) can't be read: \(Self.text(errno))") }
-        guard (1...Self.maxBytes).contains(count) else {
-            throw OriginRuleError.Reason("\(path) is empty or larger than \(Self.maxBytes) bytes")
-        }
-        var content = bytes.prefix(count)
+        let bytes = try Self.contents(of: path, maxBytes: Self.maxBytes)
+        guard !bytes.isEmpty else { throw OriginRuleError.Reason("\(path) is empty") }
+        var content = bytes[...]
         if content.last == UInt8(ascii: "\n") { content.removeLast() }
         if content.last == UInt8(ascii: "\r") { content.removeLast() }
         guard !content.isEmpty, let text = String(validating: content, as: UTF8.self) else {
             throw OriginRuleError.Reason("\(path) holds no text")
         }
         return Secret(text)
+    }
+
+    /// What a regular file holds; a pipe or a device would have whoever reads it wait.
+    static func contents(of path: String, maxBytes: Int) throws(OriginRuleError.Reason) -> [UInt8] {
+        let descriptor = unsafe linux_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0)
+        guard descriptor >= 0 else {
+            throw OriginRuleError.Reason("\(path) can't be read: \(text(errno))")
+        }
+        let file = OwnedDescriptor(owning: descriptor)
+        var facts = stat()
+        guard unsafe fstat(file.raw, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
+            throw OriginRuleError.Reason("\(path) is no regular file")
+        }
+        guard facts.st_size <= maxBytes else {
+            throw OriginRuleError.Reason("\(path) is larger than \(maxBytes) bytes")
+        }
+        var bytes = [UInt8](repeating: 0, count: Int(facts.st_size))
+        let count = unsafe Glibc.read(file.raw, &bytes, bytes.count)
+        guard count >= 0 else { throw OriginRuleError.Reason("\(path) can't be read: \(text(errno))") }
+        return Array(bytes.prefix(count))
     }
 
     private static func text(_ code: Int32) -> String {

@@ -11,14 +11,21 @@ struct URLRewrite: Sendable {
     }
 
     /// Where `url` is fetched from; nil where that would be no source URL. A URL without the prefix stays as it is.
+    ///
+    /// Where its normal form alone has the prefix (RFC 3986 §6.2.2), that is rewritten.
     func target(of url: SourceURL) -> SourceURL? {
-        guard url.normalized.hasPrefix(from) else { return url }
+        guard let rest = rest(of: url) else { return url }
         // Lost: why; the longer prefix may have made it too long.
-        guard let target = try? SourceURL(parsing: to.normalized + url.normalized.dropFirst(from.count))
-        else {
-            return nil
-        }
+        guard let target = try? SourceURL(parsing: to.normalized + rest) else { return nil }
         return isBelow(target) ? target : nil
+    }
+
+    private func rest(of url: SourceURL) -> Substring? {
+        if url.normalized.hasPrefix(from) { return url.normalized.dropFirst(from.count) }
+        guard url.path.utf8.contains(UInt8(ascii: "%")) else { return nil }
+        let normal = String(decoding: URLPath.normal(Array(url.normalized.utf8)), as: UTF8.self)
+        let prefix = String(decoding: URLPath.normal(Array(from.utf8)), as: UTF8.self)
+        return normal.hasPrefix(prefix) ? normal.dropFirst(prefix.count) : nil
     }
 
     /// Whether a redirect may lead to `url`, because it is where rewritten sources are.

@@ -27,8 +27,22 @@ public struct AddressPolicy: Sendable, Hashable {
     /// A denied network wins over an allowed one, also for the IPv4 address that an IPv6 address carries.
     public func allows(_ address: IPAddress, port: Int) -> Bool {
         guard allows(port: port), !isDenied(address) else { return false }
-        return allowed.contains { $0.contains(address) } || !PrivateAddress.isSpecial(address)
+        return isAllowed(address) || !PrivateAddress.isSpecial(address)
     }
+
+    /// Whether a network that holds `address` was named.
+    ///
+    /// A prefix behind which all of IPv4 lies (NAT64's, say) opens the way to public addresses there; to others only where
+    /// they were named, too, in either form.
+    private func isAllowed(_ address: IPAddress) -> Bool {
+        guard let carried = PrivateAddress.embeddedIPv4(in: address), PrivateAddress.isSpecial(carried),
+            !allowed.contains(where: { $0.contains(carried) })
+        else { return allowed.contains { $0.contains(address) } }
+        return allowed.contains { $0.contains(address) && $0.prefixLength > Self.prefixOfAll }
+    }
+
+    /// The longest prefix behind which all of IPv4 may lie (RFC 6052 §2.2).
+    private static let prefixOfAll = 96
 
     /// Whether any connection to `port` may be opened.
     public func allows(port: Int) -> Bool {

@@ -35,6 +35,14 @@ public struct CacheKey: Sendable, Hashable, Codable {
     public func hash(into hasher: inout Hasher) {
         hasher.combine(low)
     }
+
+    // swift-format-ignore: NoLeadingUnderscores
+    /// Hot path: what tables ask for, at a tenth of a hasher's price.
+    ///
+    /// Anybody can work out keys, so where they stand in a table depends on a number that this process alone knows.
+    public func _rawHashValue(seed: Int) -> Int {
+        Int(truncatingIfNeeded: TableHash.fold(low ^ UInt64(truncatingIfNeeded: seed), TableHash.secret))
+    }
 }
 
 extension CacheKey: CustomStringConvertible {

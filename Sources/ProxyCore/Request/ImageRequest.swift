@@ -22,7 +22,7 @@ public struct ImageRequest: Sendable, Hashable {
     public var delivery = Delivery()
 
     /// Raised by hand whenever the same plan gives other pixels or bytes than before, so that old results are not found.
-    static let engineEpoch = 4
+    static let engineEpoch = 5
 
     /// Whether `Accept` took part in the choice of format, so that the answer carries `Vary: Accept`.
     public var isNegotiated: Bool {
@@ -41,7 +41,7 @@ public struct ImageRequest: Sendable, Hashable {
         sourceKeyText = Self.sourceKeyText(source, rule)
         sourceKey = CacheKey(canonicalText: sourceKeyText)
         let sourceText = sourceKeyText
-        resultKeyText = plan.map { Self.keyText(of: $0, source: sourceText) } ?? "untouched \(sourceText)"
+        resultKeyText = plan.map { Self.keyText(of: $0, source: sourceText) } ?? "untouched " + sourceText
         resultKey = CacheKey(canonicalText: resultKeyText)
     }
 
@@ -62,7 +62,7 @@ public struct ImageRequest: Sendable, Hashable {
 
     /// The text that names a source, whatever is made of it: its URL, as its rule filters that.
     public static func sourceKeyText(_ source: SourceURL, _ rule: OriginRule?) -> String {
-        "source \(rule?.keyText(of: source) ?? source.normalized)"
+        "source " + (rule?.keyText(of: source) ?? source.normalized)
     }
 
     /// One line a value that decides the bytes; limits only decide whether there are any.

@@ -15,9 +15,9 @@ enum PrivateAddress {
 
     /// The IPv4 address that an IPv6 address carries, where its form is known.
     ///
-    /// Mapped, compatible, translated, NAT64, 6to4, Teredo (obscured by inversion) and ISATAP.
+    /// Mapped, compatible, translated, NAT64, 6to4, Teredo (obscured by inversion) and ISATAP; `::` and `::1` are none.
     static func embeddedIPv4(in address: IPAddress) -> IPAddress? {
-        guard !address.isIPv4 else { return nil }
+        guard !address.isIPv4, address.high != 0 || address.low > 1 else { return nil }
         let low = UInt32(truncatingIfNeeded: address.low)
         if isISATAP(address) || carryingLowBits.contains(where: { $0.contains(address) }) {
             return IPAddress(v4: low)

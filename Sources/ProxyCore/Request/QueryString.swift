@@ -19,14 +19,15 @@ public struct QueryString: Sendable {
     public init(parsing bytes: some Collection<UInt8>) throws(PipelineError) {
         var items: [Item] = []
         let bytes = Array(bytes)
-        for piece in bytes.split(
-            separator: UInt8(ascii: "&"), omittingEmptySubsequences: !bytes.isEmpty ? false : true)
-        {
-            let item = try Self.item(piece)
+        var start = 0
+        while start < bytes.count || (start == bytes.count && start > 0) {
+            let end = bytes[start...].firstIndex(of: UInt8(ascii: "&")) ?? bytes.count
+            let item = try Self.item(bytes[start..<end])
             guard !items.contains(where: { $0.name == item.name }) else {
                 throw .invalidParameter(name: item.name, position: 0, reason: "given more than once")
             }
             items.append(item)
+            start = end + 1
         }
         self.items = items
     }
@@ -47,6 +48,7 @@ public struct QueryString: Sendable {
     private static func decode(
         _ bytes: ArraySlice<UInt8>, parameter: String?
     ) throws(PipelineError) -> String {
+        guard bytes.contains(UInt8(ascii: "%")) else { return try text(bytes, parameter) }
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
         var place = bytes.startIndex
@@ -66,7 +68,13 @@ public struct QueryString: Sendable {
             decoded.append(high << 4 | low)
             place += 3
         }
-        guard let text = String(validating: decoded, as: UTF8.self) else {
+        return try text(decoded[...], parameter)
+    }
+
+    private static func text(
+        _ bytes: ArraySlice<UInt8>, _ parameter: String?
+    ) throws(PipelineError) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
             throw .invalidParameter(name: parameter ?? "", position: 0, reason: "not valid UTF-8")
         }
         return text

@@ -38,21 +38,28 @@ public struct SignaturePolicy: Sendable {
     ///
     /// Takes the same time whichever key fits, and whether one does.
     ///
-    /// - Throws: `.signatureRequired`, `.signatureMismatch`.
+    /// - Throws: `.signatureRequired`, `.signatureMismatch`; `.invalidParameter` where `sig` is not the last parameter.
     public func check(_ target: [UInt8]) throws(PipelineError) -> Outcome {
         guard let mark = Self.lastMark(in: target) else {
+            guard !Self.beginsWithSignature(target) else { throw Self.misplaced }
             guard !isRequired else { throw .signatureRequired }
             return Outcome(signed: target[...], isSigned: false)
         }
         let signature = target[(mark + Self.mark.count)...]
-        // A parameter behind it: the reader of parameters says that `sig` must be the last one.
-        guard !signature.contains(UInt8(ascii: "&")) else {
-            guard !isRequired else { throw .signatureRequired }
-            return Outcome(signed: target[...], isSigned: false)
-        }
+        // A parameter behind it: nobody can say what was meant to be signed.
+        guard !signature.contains(UInt8(ascii: "&")) else { throw Self.misplaced }
         let signed = target[..<mark]
         guard isValid(Base64URL.decode(signature) ?? [], for: signed) else { throw .signatureMismatch }
         return Outcome(signed: signed, isSigned: true)
+    }
+
+    private static let misplaced = PipelineError.invalidParameter(
+        name: "sig", position: 0, reason: "must be the last parameter, written as '&sig='")
+
+    /// Whether the first parameter is a signature.
+    private static func beginsWithSignature(_ target: [UInt8]) -> Bool {
+        target.firstIndex(of: UInt8(ascii: "?")).map { target[($0 + 1)...].starts(with: mark.dropFirst()) }
+            ?? false
     }
 
     private func isValid(_ code: [UInt8], for signed: ArraySlice<UInt8>) -> Bool {
@@ -70,7 +77,10 @@ public struct SignaturePolicy: Sendable {
         }
         var index = target.count - mark.count
         while index > query {
-            if target[index..<(index + mark.count)].elementsEqual(mark) { return index }
+            // One byte tells nearly always.
+            if target[index] == mark[0], target[index..<(index + mark.count)].elementsEqual(mark) {
+                return index
+            }
             index -= 1
         }
         return nil

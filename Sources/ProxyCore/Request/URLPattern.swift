@@ -5,9 +5,11 @@
 /// Compared with the normalised URL; a `*` in the host part never crosses into the path. Matching takes time linear in both lengths for each `*`: no backtracking beyond the last one.
 public struct URLPattern: Sendable, Hashable {
     private let parts: Parts
+    /// The path in the forms of `URLPath`.
+    private let normalPath: [UInt8], loosePath: [UInt8]
 
     /// A pattern or a URL cut into its authority and its path.
-    private struct Parts: Sendable, Hashable {
+    struct Parts: Sendable, Hashable {
         let authority: [UInt8]
         let path: [UInt8]
     }
@@ -27,6 +29,8 @@ public struct URLPattern: Sendable, Hashable {
         }
         guard text.utf8.count > scheme.utf8.count else { throw Invalid(reason: "a pattern names a host") }
         parts = Self.normalized(Self.split(text), scheme: scheme)
+        normalPath = URLPath.normal(parts.path)
+        loosePath = URLPath.loose(parts.path)
     }
 
     /// Whether a URL, as it is spelt, is one of those that the pattern means.
@@ -36,6 +40,20 @@ public struct URLPattern: Sendable, Hashable {
         let candidate = Self.split(url.normalized)
         return Self.matches(parts.authority[...], candidate.authority[...])
             && Self.matches(parts.path[...], candidate.path[...])
+    }
+
+    /// Whether a URL is one of those that the pattern means, as it is spelt or in its normal form (RFC 3986 §6.2.2).
+    func matches(_ candidate: URLCandidate) -> Bool {
+        guard Self.matches(parts.authority[...], candidate.spelt.authority[...]) else { return false }
+        if Self.matches(parts.path[...], candidate.spelt.path[...]) { return true }
+        guard let normal = candidate.normalPath else { return false }
+        return Self.matches(normalPath[...], normal[...])
+    }
+
+    /// Whether a server that is loose about paths could take the URL for one of those that the pattern means.
+    func couldMatch(_ candidate: URLCandidate) -> Bool {
+        guard Self.matches(parts.authority[...], candidate.spelt.authority[...]) else { return false }
+        return Self.matches(loosePath[...], (candidate.loosePath ?? candidate.spelt.path)[...])
     }
 
     private static func normalized(_ parts: Parts, scheme: String) -> Parts {
@@ -53,7 +71,7 @@ public struct URLPattern: Sendable, Hashable {
     }
 
     /// Cuts after the authority: at the first `/`, `?` or `#` behind `://`; an absent path matches any.
-    private static func split(_ text: String) -> Parts {
+    static func split(_ text: String) -> Parts {
         let bytes = Array(text.utf8)
         let slashes = bytes.indices.dropLast(2).first { bytes[$0...].starts(with: "://".utf8) } ?? 0
         let end = bytes[(slashes + 3)...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex

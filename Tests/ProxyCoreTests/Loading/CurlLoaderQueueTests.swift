@@ -85,4 +85,44 @@ struct CurlLoaderQueueTests {
         #expect(fixture.origin.count("/b") == 0)
         #expect(fixture.loader.statistics.queued == 0)
     }
+
+    @Test("go by other bounds as soon as there are any")
+    func adopts() async throws {
+        let fixture = try LoaderFixture {
+            $0.maxPerHost = 1
+            $0.queue = 0
+        }
+        let gate = OriginGate()
+        fixture.origin.route("/a", .body([1]).held(by: gate))
+        let first = Task { try await fixture.load("/a") }
+        await fixture.origin.waitForRequests("/a")
+        await #expect(throws: LoadError.queueFull) { try await fixture.load("/a") }
+
+        var configuration = FetchConfiguration()
+        configuration.maxPerHost = 2
+        configuration.queue = 1
+        try fixture.loader.adopt(configuration, addresses: fixture.addresses)
+        let second = Task { try await fixture.load("/a") }
+        await fixture.origin.waitForRequests("/a", count: 2)
+        let third = Task { try await fixture.load("/a") }
+        while fixture.loader.statistics.queued < 1 { #expect(await fixture.loader.ping()) }
+        configuration.maxPerHost = 3
+        try fixture.loader.adopt(configuration, addresses: fixture.addresses)
+        await fixture.origin.waitForRequests("/a", count: 3)
+
+        gate.open()
+        for fetch in [first, second, third] { _ = try await fetch.value }
+    }
+
+    @Test("keep their settings when others cannot be sent")
+    func adoptsNothing() throws {
+        let fixture = try LoaderFixture()
+        var configuration = FetchConfiguration()
+        configuration.headers = ["Host": "a"]
+
+        #expect(throws: CurlLoader.SetupError.invalidField("Host")) {
+            try fixture.loader.adopt(configuration, addresses: fixture.addresses)
+        }
+    }
+
 }

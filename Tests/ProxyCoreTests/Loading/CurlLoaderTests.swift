@@ -181,6 +181,20 @@ struct CurlLoaderTests {
         await #expect(throws: LoadError.status(503, retryAfter: nil)) { try await fixture.load("/nonsense") }
     }
 
+    @Test(
+        "passes no longer time than fetch.maxRetryAfter on",
+        arguments: ["3601", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"])
+    func longRetryAfter(value: String) async throws {
+        let fixture = try LoaderFixture()
+        let silent = try LoaderFixture { $0.maxRetryAfter = .seconds(0) }
+        for one in [fixture, silent] {
+            one.origin.route("/a", .status(503, fields: [("Retry-After", value)]))
+        }
+
+        await #expect(throws: LoadError.status(503, retryAfter: 3_600)) { try await fixture.load("/a") }
+        await #expect(throws: LoadError.status(503, retryAfter: nil)) { try await silent.load("/a") }
+    }
+
     @Test("does not wait for the long or endless body of an error")
     func errorBody() async throws {
         let fixture = try LoaderFixture()

@@ -32,6 +32,28 @@ struct FetchQueueTests {
         #expect(try queue.enqueue(ticket(3, "b")) == .admitted)
     }
 
+    @Test("goes by other bounds from then on, and leaves those alone that are beyond them")
+    func adopts() throws {
+        var queue = queue(running: 2, perOrigin: 2, waiting: 1)
+        for id in 1...3 {
+            #expect(try queue.enqueue(ticket(id, "a")) == .admitted)
+            _ = queue.startNext()
+        }
+        var configuration = FetchConfiguration()
+        configuration.maxConcurrent = 1
+        configuration.queue = 0
+        configuration.order = .lifo
+
+        queue.adopt(configuration)
+
+        #expect(queue.running == 2 && queue.waiting == 1)
+        queue.release(try place("a"))
+        #expect(queue.startNext() == nil)
+        #expect(try queue.enqueue(ticket(4, "b")) == .full)
+        queue.release(try place("a"))
+        #expect(queue.startNext() == 3)
+    }
+
     @Test("puts one that had a slot before all others, full or not")
     func requeues() throws {
         var queue = queue(running: 1, perOrigin: 1, waiting: 1)

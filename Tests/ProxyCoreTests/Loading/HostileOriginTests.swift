@@ -7,33 +7,19 @@ import Testing
 @Suite("A hostile origin")
 struct HostileOriginTests {
     @Test(
-        "sends a gzip bomb, which ends at the limit of bytes",
-        arguments: ["gzip", "x-gzip", "gzip, gzip", "deflate"])
-    func bomb(coding: String) async throws {
+        "sends a gzip bomb, which ends at the limit of bytes, or sooner where it is no such stream",
+        arguments: [("gzip", true), ("x-gzip", true), ("gzip, gzip", false), ("deflate", false)])
+    func bomb(coding: String, isOne: Bool) async throws {
         let fixture = try LoaderFixture { $0.maxBytes = .mebibytes(1) }
-        // 512 MiB of zeros in two of the four codings; in the others it is no such stream, and just as little an image.
+        // 77 MB of zeros in two of the four codings; in the others it is no such stream, and just as little an image.
         fixture.origin.route(
-            "/bomb", .body(GzipBomb.bytes(runs: 2_000_000), fields: [("Content-Encoding", coding)]))
+            "/bomb", .body(GzipBomb.bytes(runs: 300_000), fields: [("Content-Encoding", coding)]))
         let receiver = CollectingReceiver()
 
         let error = await #expect(throws: LoadError.self) { try await fixture.load("/bomb", into: receiver) }
 
-        #expect(coding.hasSuffix("gzip") && !coding.contains(",") ? error == .tooLarge : true)
+        #expect(error?.outcome == (isOne ? .tooLarge : .incomplete))
         #expect(receiver.bytes.count <= 1 << 20)
-    }
-
-    @Test("names a coding that nobody knows, or more of them than make sense")
-    func unknownCoding() async throws {
-        let fixture = try LoaderFixture()
-        fixture.origin.route("/odd", .body([1], fields: [("Content-Encoding", "rot13")]))
-        fixture.origin.route(
-            "/many",
-            .body(
-                [1],
-                fields: [("Content-Encoding", Array(repeating: "gzip", count: 50).joined(separator: ","))]))
-
-        await expectFailure(.incomplete) { try await fixture.load("/odd") }
-        await expectFailure(.incomplete) { try await fixture.load("/many") }
     }
 
     @Test("sends more bytes than fetch.maxBytes without saying so, and is stopped while it sends")
@@ -118,6 +104,17 @@ struct HostileOriginTests {
             #expect(error?.outcome == .incomplete || error?.outcome == .unreachable, "\(path)")
             await fixture.origin.waitForDepartures(path)
         }
+    }
+
+    @Test("switches to a protocol that nobody asked for, and is not waited for (RFC 9110 §15.2.2)")
+    func switchesProtocols() async throws {
+        let fixture = try LoaderFixture()
+        let fields = [("Upgrade", "h2c"), ("Connection", "upgrade")]
+        fixture.origin.route(
+            "/a", OriginAnswer([.send(OriginAnswer.head(101, fields) + [0x89, 0x50]), .stall]))
+
+        await expectFailure(.incomplete) { try await fixture.load("/a") }
+        await fixture.origin.waitForDepartures("/a")
     }
 
     @Test("speaks something else than HTTP, or an older HTTP than 1.0")

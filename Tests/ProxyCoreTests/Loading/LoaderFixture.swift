@@ -8,6 +8,7 @@ import Testing
 struct LoaderFixture {
     let origin: FakeOrigin
     let loader: CurlLoader
+    let addresses: AddressPolicy
 
     init(
         deniedNetworks: [String] = [], configure: (inout FetchConfiguration) -> Void = { _ in },
@@ -25,9 +26,9 @@ struct LoaderFixture {
         addresses.allowedNetworks = ["127.0.0.1/32"]
         addresses.deniedNetworks = deniedNetworks
         origin = try FakeOrigin()
+        self.addresses = try AddressPolicy(configuration: addresses)
         loader = try CurlLoader(
-            configuration: configuration, addresses: AddressPolicy(configuration: addresses),
-            redirectPolicy: redirectPolicy)
+            configuration: configuration, addresses: self.addresses, redirectPolicy: redirectPolicy)
     }
 
     /// A request for a path of the origin.

@@ -81,6 +81,28 @@ struct AddressPolicyTests {
         #expect(!policy.allows(try address("64:ff9b::808:808"), port: 80))
     }
 
+    @Test(
+        "opens no way to a private IPv4 address by naming the prefix behind which all of IPv4 lies (RFC 6052 §3.1)"
+    )
+    func translatedNetworks() throws {
+        let prefixes = ["64:ff9b::/96", "::ffff:0:0/96", "2002::/16", "::/0"]
+        let policy = try policy(allowed: prefixes)
+        let exact = try self.policy(allowed: ["64:ff9b::7f00:1/128", "::ffff:10.0.0.0/104"])
+        let both = try self.policy(allowed: prefixes + ["10.0.0.0/8"])
+
+        for text in ["64:ff9b::808:808", "::ffff:8.8.8.8", "2002:808:808::1", "::1", "fd00::1"] {
+            #expect(policy.allows(try address(text), port: 80), "\(text)")
+        }
+        for text in ["64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "::ffff:10.0.0.1", "2002:a00:1::1"] {
+            #expect(!policy.allows(try address(text), port: 80), "\(text)")
+        }
+        #expect(exact.allows(try address("64:ff9b::7f00:1"), port: 80))
+        #expect(exact.allows(try address("::ffff:10.1.2.3"), port: 80))
+        for text in ["64:ff9b::a00:1", "::ffff:10.0.0.1", "2002:a00:1::1"] {
+            #expect(both.allows(try address(text), port: 80), "\(text)")
+        }
+    }
+
     @Test("refuses the Fetch standard's bad ports unless ports are named")
     func ports() throws {
         let open = try policy()

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A content coding that is undone although none is asked for (RFC 9110 §8.4.1).
+///
+/// Others, `br`, `zstd` and `compress` among them, are refused: an origin may use them only where they are accepted.
+enum ContentCoding: Sendable, Hashable {
+    /// `gzip`, and `x-gzip`, which means the same.
+    case gzip
+    /// `deflate`: wrapped as in RFC 1950, or bare as many send it.
+    case deflate
+
+    /// Most codings of one body; more than one make no sense as it is.
+    private static let most = 5
+
+    /// The codings of a body in the order in which they were applied, `identity` left out.
+    /// - Throws: `incomplete` where one is not known or there are too many.
+    static func list(in fields: [OriginRequest.Field]) throws(LoadError) -> [ContentCoding] {
+        var codings: [ContentCoding] = []
+        for field in fields where field.name == "content-encoding" {
+            for member in field.value.lowercased().split(separator: ",") {
+                switch member.trimmingBlanks {
+                case "gzip", "x-gzip": codings.append(.gzip)
+                case "deflate": codings.append(.deflate)
+                case "", "identity": continue
+                default: throw .incomplete("a content coding that was not asked for")
+                }
+            }
+        }
+        guard codings.count <= most else { throw .incomplete("too many content codings") }
+        return codings
+    }
+
+    /// Whether the way the body was transferred is one that every recipient knows (RFC 9112 §7).
+    ///
+    /// Others need a `TE` field, which is not sent. libcurl undoes `chunked`.
+    static func isPlainlyTransferred(_ fields: [OriginRequest.Field]) -> Bool {
+        fields.lazy.filter { $0.name == "transfer-encoding" }.allSatisfy { field in
+            field.value.lowercased().split(separator: ",").allSatisfy {
+                ["", "chunked", "identity"].contains($0.trimmingBlanks)
+            }
+        }
+    }
+}
+
+extension Substring {
+    fileprivate var trimmingBlanks: Substring {
+        var rest = drop { $0 == " " || $0 == "\t" }
+        while rest.last == " " || rest.last == "\t" { rest.removeLast() }
+        return rest
+    }
+}

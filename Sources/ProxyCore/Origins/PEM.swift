@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// RFC 7468: objects in base64 between two lines that name them.
+enum PEM {
+    /// The tag of a SEQUENCE, which a certificate is (RFC 5280 §4.1).
+    private static let sequence: UInt8 = 0x30
+
+    /// Whether a file holds a certificate, as far as that can be told without reading it.
+    static func holdsCertificate(_ bytes: [UInt8]) -> Bool {
+        var body: [UInt8]?
+        for line in bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
+            if line.starts(with: "-----BEGIN ".utf8) {
+                body = isCertificate(line) ? [] : nil
+            } else if line.starts(with: "-----END ".utf8) {
+                if let body, isSequence(body) { return true }
+                body = nil
+            } else {
+                body? += line
+            }
+        }
+        return false
+    }
+
+    /// Plain, and in OpenSSL's two other names of the same.
+    private static func isCertificate(_ line: ArraySlice<UInt8>) -> Bool {
+        ["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"].contains {
+            line.starts(with: "-----BEGIN \($0)-----".utf8)
+        }
+    }
+
+    private static func isSequence(_ text: [UInt8]) -> Bool {
+        var base64 = Base64()
+        let decoded = unsafe text.withUnsafeBytes { unsafe base64.decode($0) }
+        guard let decoded, base64.finish() != nil else { return false }
+        return decoded.first == sequence
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The forms that one path with its query can be written in.
+///
+/// Also used for the paths of patterns, in which `*` stays what it is: an escaped one stays escaped in both.
+enum URLPath {
+    private static let slash = UInt8(ascii: "/")
+    private static let backslash = UInt8(ascii: "\\")
+    private static let percent = UInt8(ascii: "%")
+    private static let question = UInt8(ascii: "?")
+    private static let star = UInt8(ascii: "*")
+
+    /// Whether a path can be read in any other way than it is spelt.
+    static func hasOtherForms(_ path: [UInt8]) -> Bool {
+        path.contains { $0 == percent || $0 == backslash }
+            || zip(path, path.dropFirst()).contains { $0 == (slash, slash) }
+    }
+
+    /// The form that equivalent paths have in common (RFC 3986 §6.2.2): unreserved characters plain, other escapes in
+    /// upper case. Dot segments have been removed before, escaped ones too.
+    static func normal(_ path: [UInt8]) -> [UInt8] {
+        decoding(path, where: isUnreserved)
+    }
+
+    /// What a loose server may make of a path: escapes decoded once, backslashes taken for slashes, empty segments left
+    /// out, dot segments removed. The query is in normal form.
+    static func loose(_ path: [UInt8]) -> [UInt8] {
+        let end = path.firstIndex(of: question) ?? path.endIndex
+        let plain = decoding(Array(path[..<end]), where: { $0 != star }).map { $0 == backslash ? slash : $0 }
+        return withoutDots(plain) + normal(Array(path[end...]))
+    }
+
+    /// Decodes the escapes of certain bytes, and writes the others in upper case; what is no escape stays.
+    private static func decoding(_ text: [UInt8], where isDecoded: (UInt8) -> Bool) -> [UInt8] {
+        guard text.contains(percent) else { return text }
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(text.count)
+        var place = text.startIndex
+        while place < text.endIndex {
+            guard text[place] == percent, place + 2 < text.endIndex, let high = digit(text[place + 1]),
+                let low = digit(text[place + 2])
+            else {
+                decoded.append(text[place])
+                place += 1
+                continue
+            }
+            let byte = high << 4 | low
+            decoded +=
+                isDecoded(byte) ? [byte] : [percent, upperCase(text[place + 1]), upperCase(text[place + 2])]
+            place += 3
+        }
+        return decoded
+    }
+
+    private static func withoutDots(_ path: [UInt8]) -> [UInt8] {
+        guard path.first == slash else { return path }
+        var kept: [ArraySlice<UInt8>] = []
+        let segments = path.split(separator: slash)
+        for segment in segments where !segment.elementsEqual(".".utf8) {
+            if segment.elementsEqual("..".utf8) { _ = kept.popLast() } else { kept.append(segment) }
+        }
+        let plain = kept.flatMap { [slash] + $0 }
+        return path.last == slash || kept.isEmpty ? plain + [slash] : plain
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+            || "-._~".utf8.contains(byte)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46: byte - 0x41 + 10
+        case 0x61...0x66: byte - 0x61 + 10
+        default: nil
+        }
+    }
+
+    private static func upperCase(_ byte: UInt8) -> UInt8 {
+        (0x61...0x66).contains(byte) ? byte - 0x20 : byte
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+@Suite("A connection that has more on it than an answer")
+struct TaintedConnectionTests {
+    private static let smuggled =
+        OriginAnswer.head(200, [("Content-Length", "4"), ("Cache-Control", "max-age=999")])
+        + Array("evil".utf8)
+    /// More than libcurl reads at once, so that what follows the answer stays on the socket.
+    private static let long = [UInt8](repeating: 7, count: 300_000)
+
+    /// An answer that may be reused, by what goes before the bytes that nobody asked for.
+    enum Bait: CaseIterable {
+        case length, chunks, empty, missing, redirect, notModified
+
+        var bytes: [UInt8] {
+            switch self {
+            case .length:
+                OriginAnswer.head(200, [("Content-Length", "\(TaintedConnectionTests.long.count)")])
+                    + TaintedConnectionTests.long
+            case .chunks:
+                OriginAnswer.head(200, [("Transfer-Encoding", "chunked")]) + Array("1\r\nA\r\n0\r\n\r\n".utf8)
+            case .empty: OriginAnswer.head(200, [("Content-Length", "0")])
+            case .missing: OriginAnswer.head(404, [("Content-Length", "0")])
+            case .redirect: OriginAnswer.head(302, [("Content-Length", "0"), ("Location", "/next")])
+            case .notModified: OriginAnswer.head(304, [("Content-Length", "0")])
+            }
+        }
+    }
+
+    /// When the further bytes are sent.
+    enum Moment: CaseIterable {
+        /// In one piece with the answer.
+        case together
+        /// Behind it, before the next request is.
+        case behind
+    }
+
+    private static func load(_ path: String, _ fixture: LoaderFixture) async throws -> [UInt8] {
+        let receiver = CollectingReceiver()
+        var request = try fixture.request(path)
+        request.ifNoneMatch = "\"a\""
+        _ = try await fixture.loader.load(request, into: receiver)
+        return receiver.bytes
+    }
+
+    @Test(
+        "is not used again: another URL's answer is its own (RFC 9112 §11.2)", arguments: Bait.allCases,
+        Moment.allCases)
+    func doesNotMix(bait: Bait, moment: Moment) async throws {
+        let fixture = try LoaderFixture()
+        let gate = OriginGate()
+        let answer =
+            moment == .together
+            ? OriginAnswer([.send(bait.bytes + Self.smuggled + Self.smuggled), .delivered])
+            : OriginAnswer([.send(bait.bytes), .wait(gate), .send(Self.smuggled), .delivered])
+        fixture.origin.route("/bait", answer)
+        fixture.origin.route("/next", .body(Array("good".utf8)))
+
+        // A redirect that is followed at once has its next hop before the gate opens.
+        if bait == .redirect, moment == .behind { gate.open() }
+        // It may be of no use itself.
+        let first = try? await Self.load("/bait", fixture)
+        gate.open()
+        await fixture.origin.wait { $0.completions["/bait"] == 1 || $0.closedConnections >= 1 }
+        var bodies: [[UInt8]] = []
+        for _ in 0..<3 { bodies.append(try await Self.load("/next", fixture)) }
+
+        #expect(bodies == Array(repeating: Array("good".utf8), count: 3))
+        if bait == .length { #expect(first == Self.long) }
+        if bait == .redirect { #expect(first == Array("good".utf8)) }
+    }
+
+    @Test("is left for a new one, which is used again as ever")
+    func leaves() async throws {
+        let fixture = try LoaderFixture()
+        fixture.origin.route("/bait", OriginAnswer([.send(Bait.length.bytes + Self.smuggled), .delivered]))
+        fixture.origin.route("/next", .body([9]))
+
+        try await fixture.load("/bait")
+        await fixture.origin.wait { $0.completions["/bait"] == 1 }
+        for _ in 0..<3 { try await fixture.load("/next") }
+        await fixture.origin.wait { $0.closedConnections >= 1 }
+
+        #expect(fixture.origin.log.connections == 2)
+        #expect(fixture.origin.count("/next") == 3)
+        #expect(fixture.loader.statistics.taintedConnections == 1)
+        #expect(fixture.loader.statistics.reusedConnections == 2)
+    }
+
+    @Test("is not used again over TLS, where what is left may have been read and deciphered already")
+    func secure() async throws {
+        let origin = try TLSConversation()
+        let loader = try LoaderFixture().loader
+        let rule = try Self.rule(trusting: origin.certificate)
+        let load: @Sendable (String, CollectingReceiver) async throws -> Void = { path, receiver in
+            let request = try OriginRequest(url: SourceURL(parsing: origin.url(path)), rule: rule)
+            _ = try await loader.load(request, into: receiver)
+        }
+        let next = OriginAnswer.head(200, [("Content-Length", "4")]) + Array("good".utf8)
+
+        // libcurl reads no more of a body than there is to be: the record's end stays with the TLS library.
+        for rest in [1, 10_000] {
+            let first = CollectingReceiver()
+            async let bait: Void = load("/bait", first)
+            try await origin.hear()
+            try origin.send(OriginAnswer.head(200, [("Content-Length", "\(rest + 1)")]) + [7])
+            await first.received.wait { $0.bytes.count == 1 }
+            try origin.send([UInt8](repeating: 7, count: rest) + Self.smuggled)
+            try await bait
+            #expect(first.bytes == [UInt8](repeating: 7, count: rest + 1))
+
+            for _ in 0..<2 {
+                let receiver = CollectingReceiver()
+                async let other: Void = load("/next", receiver)
+                try await origin.hear()
+                try origin.send(next)
+                try await other
+                #expect(receiver.bytes == Array("good".utf8))
+            }
+        }
+        #expect(loader.statistics.taintedConnections == 2)
+        #expect(loader.statistics.newConnections == 3)
+    }
+
+    private static func rule(trusting certificate: String) throws -> OriginRule {
+        var configuration = OriginRuleConfiguration()
+        configuration.match = ["*://*"]
+        var tls = OriginRuleConfiguration.TLS()
+        tls.ca = certificate
+        configuration.tls = tls
+        return try OriginRule(configuration, at: 0, secrets: SecretReader(credentialsDirectory: nil))
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+@Suite("What an origin rule names in the file system")
+struct OriginRuleFileTests {
+    private let folder = try! TemporaryDirectory()
+
+    private func failure(_ change: (inout OriginRuleConfiguration) -> Void) -> String? {
+        var rule = OriginRuleConfiguration()
+        rule.match = ["https://a.example/*"]
+        change(&rule)
+        do throws(OriginRuleError) {
+            _ = try OriginRules([rule], secrets: SecretReader(credentialsDirectory: folder.path))
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    @Test("has to be a folder where files are served from")
+    func roots() throws {
+        try folder.write([1], to: "file")
+        let root: (String) -> (inout OriginRuleConfiguration) -> Void = { path in
+            { ($0.loader, $0.root) = (.file, path) }
+        }
+
+        #expect(failure(root(folder.path)) == nil)
+        #expect(failure(root(folder.path + "/none"))?.hasPrefix("origins.0.root: ") == true)
+        #expect(failure(root(folder.path + "/file"))?.hasPrefix("origins.0.root: ") == true)
+    }
+
+    @Test("has to hold a certificate in PEM where one is to be trusted (RFC 7468)")
+    func certificates() throws {
+        let origin = try TLSOrigin(file: "a.png", [1])
+        let ca: (String) -> (inout OriginRuleConfiguration) -> Void = { path in
+            {
+                $0.tls = OriginRuleConfiguration.TLS()
+                $0.tls?.ca = path
+            }
+        }
+        let broken = [
+            "", "no PEM", "-----BEGIN CERTIFICATE-----\nMIIB\n",
+            "-----BEGIN CERTIFICATE-----\n!!!!\n-----END CERTIFICATE-----\n",
+            "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----\n",
+            "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+        ]
+
+        #expect(failure(ca(origin.certificate)) == nil)
+        for text in broken {
+            try folder.write(Array(text.utf8), to: "ca.pem")
+            #expect(failure(ca(folder.path + "/ca.pem"))?.hasPrefix("origins.0.tls.ca: ") == true, "\(text)")
+        }
+        #expect(failure(ca(folder.path))?.hasPrefix("origins.0.tls.ca: ") == true)
+    }
+
+    @Test("has to be a short regular file of text where it is a secret; nobody waits for a pipe")
+    func secrets() throws {
+        #expect(mkfifo(folder.path + "/pipe", 0o600) == 0)
+        try folder.write([], to: "empty")
+        try folder.write(Array("a\r\nX-Evil: 1".utf8), to: "two-lines")
+        try folder.write([0xFF, 0xFE], to: "bytes")
+        try folder.write([UInt8](repeating: 0x61, count: 65_537), to: "large")
+        try folder.write(Array("open sesame\r\n".utf8), to: "good")
+        let token: (String) -> (inout OriginRuleConfiguration) -> Void = { name in
+            { $0.auth = .bearer(.credential(name)) }
+        }
+
+        #expect(failure(token("good")) == nil)
+        for name in ["pipe", "empty", "two-lines", "bytes", "large", "none"] {
+            #expect(failure(token(name))?.hasPrefix("origins.0.auth: ") == true, "\(name)")
+        }
+        #expect(failure { $0.auth = .bearer(.file("/dev/zero")) }?.hasPrefix("origins.0.auth: ") == true)
+        #expect(
+            failure { $0.requestHeaders = ["X-A": .credential("pipe")] }?.hasPrefix(
+                "origins.0.requestHeaders: ")
+                == true)
+    }
+}
