@@ -114,9 +114,11 @@ static inline VipsImage *shim_load_png(VipsSource *source) {
     return out;
 }
 
+// This decoder gives its pixels as a whole only: beyond 100 MiB libvips would write them to a temporary file, which a sealed
+// worker can't. What goes into memory is no longer read row by row, so no other decoder is told to.
 static inline VipsImage *shim_load_webp(VipsSource *source, int page, int count, double scale) {
     VipsImage *out = NULL;
-    vips_webpload_source(source, &out, "page", page, "n", count, "scale", scale, SHIM_READ, NULL);
+    vips_webpload_source(source, &out, "page", page, "n", count, "scale", scale, "memory", TRUE, SHIM_READ, NULL);
     return out;
 }
 
@@ -290,6 +292,13 @@ static inline VipsImage *shim_insert(VipsImage *canvas, VipsImage *in, int x, in
 static inline VipsImage *shim_average_blocks(VipsImage *in, int horizontal, int vertical) {
     VipsImage *out = NULL;
     vips_shrink(in, &out, horizontal, vertical, NULL);
+    return out;
+}
+
+// Takes every so many pixels, and of these every so many rows.
+static inline VipsImage *shim_subsample(VipsImage *in, int horizontal, int vertical) {
+    VipsImage *out = NULL;
+    vips_subsample(in, &out, horizontal, vertical, "point", TRUE, NULL);
     return out;
 }
 
@@ -678,8 +687,9 @@ static inline int shim_save_avif(
 }
 
 static inline int shim_save_gif(
-    VipsImage *in, void **bytes, size_t *length, int effort, int palette_bits, int strip) {
-    return vips_gifsave_buffer(in, bytes, length, "effort", effort, "bitdepth", palette_bits, "strip", strip, NULL);
+    VipsImage *in, void **bytes, size_t *length, int effort, double dither, int palette_bits, int reuse, int strip) {
+    return vips_gifsave_buffer(in, bytes, length, "effort", effort, "dither", dither, "bitdepth", palette_bits,
+        "reuse", reuse, "strip", strip, NULL);
 }
 
 static inline int shim_save_tiff(VipsImage *in, void **bytes, size_t *length, int strip) {

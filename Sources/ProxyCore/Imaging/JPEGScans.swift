@@ -2,27 +2,68 @@
 
 import Glibc
 
-/// How many scans a JPEG file has (ITU-T T.81 §B.2), counted without a decoder: each costs one as much as all of a picture.
-enum JPEGScans {
+/// What a JPEG file says of its scans and its size (ITU-T T.81 §B.2), read without a decoder.
+///
+/// Each scan costs a decoder as much as all of a picture, and so does a size for which there are no bytes: it makes up the rest.
+struct JPEGScans: Equatable {
+    /// The number of scans, counted up to one beyond the limit.
+    private(set) var count = 0
+    /// The fewest bytes that a picture of the size takes; 0 where that is not known.
+    private(set) var leastBytes = 0
+
     /// Most scans of a picture: encoders write about ten.
     static let limit = 64
 
-    /// Codes behind 0xFF that have no length and no end of a scan: stuffed zeros, restarts, the start of the file.
+    private static let progressive: UInt8 = 0xC2
     private static let startOfScan: UInt8 = 0xDA
     private static let endOfImage: UInt8 = 0xD9
+    /// The fewest bits of a block of 8 × 8 samples by its frame's marker: one for its mean, and one that ends it, which many
+    /// share where it is refined later. Arithmetic coding may take less.
+    private static let leastBits: [UInt8: Int] = [0xC0: 2, 0xC1: 2, 0xC2: 1]
+    private static let blockSide = 8
 
-    /// Counts up to one beyond the limit. O(bytes).
-    static func count(in file: UnsafeRawBufferPointer) -> Int {
-        var scans = 0
+    /// Reads from marker to marker. O(bytes).
+    init(of file: UnsafeRawBufferPointer) {
         var place = 2
-        while scans <= limit, let marker = unsafe nextMarker(in: file, from: place) {
+        var components: Int?
+        while count <= Self.limit, let marker = unsafe Self.nextMarker(in: file, from: place) {
             let code = unsafe file[marker + 1]
-            if code == endOfImage { break }
-            if code == startOfScan { scans += 1 }
-            guard marker + 4 <= file.count else { break }
-            place = unsafe marker + 2 + max(2, Int(file[marker + 2]) << 8 | Int(file[marker + 3]))
+            if code == Self.endOfImage { break }
+            if code == Self.startOfScan { count += 1 }
+            guard marker + 4 < file.count else { break }
+            // The one scan of a picture that is not progressive: no decoder reads on behind it.
+            if code == Self.startOfScan, unsafe Int(file[marker + 4]) == components { break }
+            let length = unsafe max(2, Int(file[marker + 2]) << 8 | Int(file[marker + 3]))
+            place = marker + 2 + length
+            if leastBytes == 0, let bits = Self.leastBits[code], place <= file.count {
+                let frame = unsafe UnsafeRawBufferPointer(rebasing: file[marker + 4..<place])
+                leastBytes = unsafe Self.blocks(of: frame) * bits / 8
+                if code != Self.progressive, frame.count > 5 { components = unsafe Int(frame[5]) }
+            }
         }
-        return scans
+    }
+
+    /// How many blocks a frame has, by its header (§B.2.2, §A.1.1).
+    private static func blocks(of frame: UnsafeRawBufferPointer) -> Int {
+        guard frame.count > 6, unsafe frame.count >= 6 + 3 * Int(frame[5]) else { return 0 }
+        let size = unsafe (
+            down: Int(frame[1]) << 8 | Int(frame[2]), across: Int(frame[3]) << 8 | Int(frame[4])
+        )
+        let factors = unsafe (0..<Int(frame[5])).map { component in
+            let both = unsafe frame[6 + 3 * component + 1]
+            return (across: Int(both >> 4), down: Int(both & 15))
+        }
+        let across = max(1, factors.map(\.across).max() ?? 1)
+        let down = max(1, factors.map(\.down).max() ?? 1)
+        return factors.reduce(0) { sum, factor in
+            sum + side(size.across * factor.across, across) * side(size.down * factor.down, down)
+        }
+    }
+
+    /// The number of blocks in `samples` that are shared by `factor`.
+    private static func side(_ samples: Int, _ factor: Int) -> Int {
+        let whole = blockSide * factor
+        return (samples + whole - 1) / whole
     }
 
     /// The next 0xFF with a code that is none of those within a scan.

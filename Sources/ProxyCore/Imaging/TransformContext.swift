@@ -14,6 +14,7 @@ struct TransformContext {
     var isLinear = false
     /// The index of the running operation in the pipeline.
     var operation = 0
+    private let made = OnceMade()
     /// Rectangles that the first frame chose, by operation.
     private var chosen: [Int: PixelRectangle] = [:]
 
@@ -35,6 +36,15 @@ struct TransformContext {
     var rectangle: PixelRectangle? {
         get { chosen[operation] }
         set { chosen[operation] = newValue }
+    }
+
+    /// Returns what the running operation makes once for all frames, which have one size then.
+    ///
+    /// - Parameter part: tells its pictures apart.
+    func once(
+        _ part: Int = 0, _ make: () throws(ImagingError) -> VipsImage
+    ) throws(ImagingError) -> VipsImage {
+        try made.image(.init(operation: operation, part: part), make)
     }
 
     /// Returns a configured image as sRGB with alpha, in memory.

@@ -49,16 +49,21 @@ struct JobDescriptors {
         _ file: OwnedDescriptor, _ flags: CInt
     ) throws(RenderError) -> OwnedDescriptor {
         let raw = linux_reopen(file.raw, flags)
-        guard raw >= 0 else { throw .unavailable("open of /proc/self/fd: errno \(errno)") }
+        guard raw >= 0 else { throw failure("open of /proc/self/fd", errno) }
         return OwnedDescriptor(owning: raw)
     }
 
     private static func sealed(_ bytes: [UInt8]) throws(RenderError) -> OwnedDescriptor {
         let raw = unsafe linux_memfd_create(memoryName)
-        guard raw >= 0 else { throw .unavailable("memfd_create: errno \(errno)") }
+        guard raw >= 0 else { throw failure("memfd_create", errno) }
         let memory = OwnedDescriptor(owning: raw)
         try DescriptorBytes.write(bytes, to: raw)
         guard linux_seal(raw) == 0 else { throw .unavailable("fcntl F_ADD_SEALS: errno \(errno)") }
         return memory
+    }
+
+    /// Where no descriptor is left too much is under way, which heals, and nobody is to blame.
+    private static func failure(_ call: String, _ code: CInt) -> RenderError {
+        code == EMFILE || code == ENFILE ? .queueFull : .unavailable("\(call): errno \(code)")
     }
 }

@@ -29,13 +29,37 @@ struct MemoryEstimate {
         static let video = 10
         static let jxl = 12
         static let lossless = 5
-        static let webp = 18
+        static let alphaPlane = 1
+    }
+    /// Bytes of each pixel of a WebP in full size: while it is decoded, and what is left of that while it is written.
+    private enum WholeWebP {
+        static let lossy = (decoding: 10, held: 7)
+        static let withAlpha = (decoding: 14, held: 9)
+        static let lossless = (decoding: 15, held: 10)
+    }
+    /// What a WebP encoder takes for each pixel, and beside that for alpha.
+    private enum WebPWriter {
+        static let color = 7
+        static let alpha = 8
     }
     /// What an AV1 encoder takes for the smallest picture.
     private static let avifWriter = 8 << 20
 
     /// All of it, in bytes.
-    var bytes: Int { Self.base + sourceBytes + decoder + operations + writer + intermediate }
+    var bytes: Int {
+        Self.base + sourceBytes + max(decoding, decoder + operations + writer + intermediate)
+    }
+
+    /// What decoding takes that is given back before anything is written.
+    private var decoding: Int { wholeWebP.map { $0.decoding * header.size.area * frames } ?? 0 }
+
+    /// What a WebP in full size takes; nil for other sources.
+    private var wholeWebP: (decoding: Int, held: Int)? {
+        guard header.format == .webp else { return nil }
+        guard !isShrunk || header.size.area * frames < LoadShrink.smallSource else { return nil }
+        if header.isInterlaced { return WholeWebP.lossless }
+        return header.hasAlpha ? WholeWebP.withAlpha : WholeWebP.lossy
+    }
 
     // MARK: - Decoding
 
@@ -51,8 +75,10 @@ struct MemoryEstimate {
             return pixels * Self.bytesPerPixel + header.size.area * 4 * Self.bytesPerPixel
         case .png, .tiff: return header.isInterlaced ? pixels * Held.interlaced : rows(Self.rowsInFlight)
         case .webp:
-            guard isShrunk, pixels >= LoadShrink.smallSource else { return pixels * Held.webp }
-            return header.isInterlaced ? pixels * Held.lossless : 0
+            if let whole = wholeWebP { return whole.held * pixels }
+            return pixels * (header.isInterlaced ? Held.lossless : header.hasAlpha ? Held.alphaPlane : 0)
+        case .gif where header.isInterlaced:
+            return pixels * Self.bytesPerPixel + header.size.area * 4 * Self.bytesPerPixel
         case .gif: return pixels * Held.canvas + (frames > 1 ? header.size.area * Self.bytesPerPixel : 0)
         case .avif, .heic: return pixels * Held.video
         case .jxl: return pixels * Held.jxl
@@ -114,8 +140,9 @@ struct MemoryEstimate {
             if case .automatic = plan.format, result >= plan.avifMaxPixels { return 0 }
             return Self.avifWriter + result * 25
         case .jxl: return result * 32
-        case .gif: return result * 13
-        case .webp: return result * 7
+        // Frames are read twice, for their palette and to be written.
+        case .gif: return result * (frames > 1 ? 16 : 13)
+        case .webp: return result * (WebPWriter.color + (header.hasAlpha ? WebPWriter.alpha : 0))
         case .jpeg, .heic, .svg: return result * 4
         case .png, .tiff: return result * 3
         }

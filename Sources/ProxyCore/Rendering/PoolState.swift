@@ -5,7 +5,7 @@
 /// Every change is made under the pool's lock and returns an effect to be performed outside it.
 struct PoolState {
     /// Jobs that may wait; beyond it `queueFull`.
-    let depth: Int
+    private(set) var depth: Int
     /// One for each worker.
     private(set) var slots: [Slot]
     private(set) var isStopping = false
@@ -78,6 +78,11 @@ struct PoolState {
     init(workers: Int, depth: Int, memory: Int) {
         self.memory = MemoryBudget(total: memory)
         slots = Array(repeating: Slot(), count: workers)
+        self.depth = depth
+    }
+
+    /// Has another number of jobs wait at most; those that wait beyond it stay.
+    mutating func resize(depth: Int) {
         self.depth = depth
     }
 

@@ -61,7 +61,8 @@ public struct TransformConfiguration: Sendable, Hashable, Codable {
     public var queueTimeout: TimeSpan = .seconds(5)
     /// Longest run of one job; beyond it the worker is killed and the answer is 422 `transform_timeout`. Default 15s.
     public var timeout: TimeSpan = .seconds(15)
-    /// Address space and data of one worker. Default 1GiB; 0B means no limit.
+    /// Memory of one worker, as estimated for its job; its address space, of which decoders reserve more than they use, is
+    /// limited to twice that. Default 1GiB; 0B means no limit.
     public var memoryPerWorker: ByteCount = .gibibytes(1)
     /// Memory for the pixels of all jobs at once, as estimated from their headers; what does not fit waits. 0B (the
     /// default) means workers × `memoryPerWorker`. A job that needs more than `memoryPerWorker` is 422 `too_many_pixels`.

@@ -8,7 +8,7 @@ import Synchronization
 /// A thread a worker starts it, hands it one job at a time, kills it at the deadline and starts the next one; jobs
 /// wait in one bounded queue, first come first served. Nothing here runs on Swift's cooperative pool but the calls.
 public final class WorkerPool: Rendering {
-    private let configuration: TransformConfiguration
+    private let settings: Mutex<TransformConfiguration>
     private let executable: String
     private let state: Mutex<PoolState>
     /// Runs what ends a wait that has lasted too long.
@@ -20,12 +20,29 @@ public final class WorkerPool: Rendering {
     ///   - configuration: numbers and bounds; `isolation` is not looked at.
     ///   - executable: the binary to spawn with the argument `worker`, usually `/proc/self/exe`.
     public init(configuration: TransformConfiguration, executable: String) {
-        self.configuration = configuration
+        settings = Mutex(configuration)
         self.executable = executable
         let workers = configuration.workers > 0 ? configuration.workers : Self.coreCount
-        let depth = configuration.queue > 0 ? configuration.queue : workers * Self.waitingPerWorker
         state = Mutex(
-            PoolState(workers: workers, depth: depth, memory: Self.budget(configuration, workers: workers)))
+            PoolState(
+                workers: workers, depth: Self.depth(configuration, workers: workers),
+                memory: Self.budget(configuration, workers: workers)))
+    }
+
+    /// The settings that the next job goes by.
+    var configuration: TransformConfiguration { settings.withLock { $0 } }
+
+    /// Has jobs go by other bounds and times from now on.
+    ///
+    /// `workers`, `niceness`, `sandbox`, `memoryPerWorker` and `memoryBudget` have to be those of the start, by which the
+    /// workers run.
+    public func adopt(_ configuration: TransformConfiguration) {
+        settings.withLock { $0 = configuration }
+        state.withLock { $0.resize(depth: Self.depth(configuration, workers: $0.slots.count)) }
+    }
+
+    private static func depth(_ configuration: TransformConfiguration, workers: Int) -> Int {
+        configuration.queue > 0 ? configuration.queue : workers * waitingPerWorker
     }
 
     /// How many jobs may wait for each worker by default.
@@ -63,8 +80,7 @@ public final class WorkerPool: Rendering {
         var threads: [WorkerSlot] = []
         for index in 0..<state.withLock({ $0.slots.count }) {
             threads.append(
-                try WorkerSlot(
-                    index: index, configuration: configuration, executable: executable, pool: self))
+                try WorkerSlot(index: index, executable: executable, pool: self))
         }
         return threads
     }

@@ -9,7 +9,6 @@ final class WorkerSlot: Sendable {
     let alert: Alert
     /// Which of the pool's workers it is.
     let index: Int
-    private let configuration: TransformConfiguration
     private let executable: String
     private let pool: WorkerPool
 
@@ -38,15 +37,14 @@ final class WorkerSlot: Sendable {
     }
 
     /// Prepares the thread of worker `index`.
-    init(
-        index: Int, configuration: TransformConfiguration, executable: String, pool: WorkerPool
-    ) throws(RenderError) {
+    init(index: Int, executable: String, pool: WorkerPool) throws(RenderError) {
         alert = try Alert()
         self.index = index
-        self.configuration = configuration
         self.executable = executable
         self.pool = pool
     }
+
+    private var configuration: TransformConfiguration { pool.configuration }
 
     /// The thread: returns when the pool stops.
     func run() {
@@ -237,7 +235,7 @@ final class WorkerSlot: Sendable {
                 guard bytes >= 0 else { return mourn(job, &process) }
                 stage = .waiting(bytes)
                 deadline = job.enqueued + configuration.queueTimeout.duration
-                if isTooMuch(bytes, process), !goOn(.refuse(.outOfMemory), &stage, &deadline, process) {
+                if isTooMuch(bytes), !goOn(.refuse(.outOfMemory), &stage, &deadline, process) {
                     return mourn(job, &process)
                 }
             case (.message, .pixels):
@@ -262,10 +260,11 @@ final class WorkerSlot: Sendable {
         }
     }
 
-    /// Whether a job needs more than the worker's limit leaves beside what it has mapped at its start.
-    private func isTooMuch(_ bytes: Int, _ process: borrowing WorkerProcess) -> Bool {
+    /// Whether a job needs more than a worker may take; address space, which a worker has some of from its start, is
+    /// limited more widely.
+    private func isTooMuch(_ bytes: Int) -> Bool {
         let limit = configuration.memoryPerWorker.bytes
-        return limit > 0 && bytes > limit - process.startSpace
+        return limit > 0 && bytes > limit
     }
 
     /// Tells a worker that waits how to go on; false when it is gone.

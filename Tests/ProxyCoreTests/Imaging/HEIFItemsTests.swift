@@ -50,12 +50,57 @@ struct HEIFItemsTests {
         #expect(Fixtures.heic.plain.withUnsafeBytes { HEIFItems($0)?.isGreyOfLimitedRange } == false)
     }
 
+    @Test(
+        "Transparency turns as the picture does, whether or not that is said of it (ISO/IEC 23000-22 §7.3.5)")
+    func turnedAlpha() async throws {
+        for text in ["", "resize:24x"] {
+            let turned = try await rendered(Fixtures.alphas.unturned, text).picture
+            #expect(turned.height * 3 == turned.width * 4 && turned.bands == 4)
+            #expect(
+                turned.isNear([0, 255, 0, 128], at: (0.1, 0.1))
+                    && turned.isNear([255, 255, 255, 128], at: (0.9, 0.1)))
+            #expect(
+                turned.isNear([255, 0, 0, 255], at: (0.1, 0.9))
+                    && turned.isNear([0, 0, 255, 255], at: (0.9, 0.9)))
+
+            let mirrored = try await rendered(Fixtures.alphas.unmirrored, text).picture
+            #expect(
+                mirrored.isNear([0, 0, 255, 255], at: (0.1, 0.1))
+                    && mirrored.isNear([255, 0, 0, 255], at: (0.1, 0.9)))
+            #expect(mirrored.isNear([255, 255, 255, 128], at: (0.9, 0.1)))
+        }
+    }
+
+    @Test("What is added for a turned transparency is not counted among the bytes that came")
+    func countOfCompleted() throws {
+        let source = try openedSource(Fixtures.alphas.unturned)
+        var held = 0
+        source.withBytes { held = $0.count }
+
+        #expect(source.count == Fixtures.alphas.unturned.count && held > source.count)
+    }
+
+    @Test("Colours that are multiplied by alpha are divided by it (ISO/IEC 23008-12 §6.6.3)")
+    func premultiplied() async throws {
+        for text in ["", "resize:32x"] {
+            let picture = try await rendered(Fixtures.alphas.premultiplied, text).picture
+            #expect(
+                picture.isNear([255, 0, 0, 255], at: (0.1, 0.2))
+                    && picture.isNear([0, 255, 0, 128], at: (0.8, 0.2)))
+            #expect(picture.isNear([255, 255, 255, 128], at: (0.8, 0.8)))
+        }
+    }
+
     @Test("Whatever is wrong in a file, its boxes are read to their end and no further")
     func damaged() {
         var random = SystemRandomNumberGenerator()
-        for file in [Fixtures.grids.whole, Fixtures.limitedGrey, Fixtures.heic.clear] {
+        for file in [
+            Fixtures.grids.whole, Fixtures.limitedGrey, Fixtures.heic.clear, Fixtures.alphas.unturned,
+        ] {
             for end in 0..<file.count {
-                Array(file[..<end]).withUnsafeBytes { _ = HEIFItems($0)?.gridsAreFilled }
+                Array(file[..<end]).withUnsafeBytes {
+                    _ = (HEIFItems($0)?.gridsAreFilled, HEIFAlpha.completed($0))
+                }
             }
             for _ in 0..<2_000 {
                 var bytes = file
@@ -65,9 +110,18 @@ struct HEIFItemsTests {
                 }
                 bytes.withUnsafeBytes {
                     let items = HEIFItems($0)
-                    _ = (items?.gridsAreFilled, items?.isGreyOfLimitedRange)
+                    _ = (items?.gridsAreFilled, items?.isGreyOfLimitedRange, items?.isPremultiplied)
+                    _ = HEIFAlpha.completed($0)
                 }
             }
         }
+    }
+}
+
+extension TestPicture {
+    /// Whether the pixel at this share of the sides is nearly of a colour.
+    fileprivate func isNear(_ color: [Int], at place: (Double, Double)) -> Bool {
+        let pixel = self[Int(Double(width) * place.0), Int(Double(height) * place.1)]
+        return pixel.count == color.count && zip(pixel, color).allSatisfy { abs(Int($0) - $1) <= 8 }
     }
 }

@@ -202,6 +202,25 @@ struct TransformPixelTests {
         #expect(edges.allSatisfy { $0[0] > 235 && $0[1] < 20 && $0[2] < 20 })
     }
 
+    @Test(
+        "rotate puts its colour beside a picture, not below what is transparent in it",
+        arguments: ["0f0", "0000ff80"])
+    func besideTransparent(color: String) async throws {
+        let source = try TestPicture.plain(60, 60, [255, 0, 0, 0]).encoded(as: .png)
+        let opaque = try TestPicture.plain(60, 60, [255, 0, 0, 255]).encoded(as: .png)
+
+        let free = try await rendered(source, "rotate:45:color=\(color)").picture
+        let kept = try await rendered(source, "rotate:45:fit=0:color=\(color)").picture
+        let wide = try TestPicture.plain(60, 20, [255, 0, 0, 0]).encoded(as: .png)
+        let quarter = try await rendered(wide, "rotate:90:fit=0:color=\(color)").picture
+        let whole = try await rendered(opaque, "rotate:45:color=\(color)").picture
+
+        #expect(free[42, 42][3] == 0 && kept[30, 30][3] == 0 && quarter[30, 10][3] == 0)
+        let wanted: [UInt8] = color == "0f0" ? [0, 255, 0, 255] : [0, 0, 255, 128]
+        for picture in [free, whole, kept, quarter] { expect(picture[0, 0], is: wanted) }
+        expect(whole[42, 42], is: [255, 0, 0, 255])
+    }
+
     @Test("round cuts corners, only those that are named")
     func round() async throws {
         let source = try Picture.plain(60, 40, Picture.green).encoded(as: .png)

@@ -52,8 +52,11 @@ struct AdmissionTests {
             $0.memoryBudget = ByteCount(1)
             $0.queueTimeout = .milliseconds(20)
         }) { pool in
-            let long = Task { try await render(pool, "resize:2400x2400:fill:enlarge=1", as: .avif) }
-            while pool.statistics.memoryInUse == 0 { await Task.yield() }
+            let long = try await pool.begin {
+                try await render(pool, "resize:2400x2400:fill:enlarge=1", as: .avif)
+            } until: {
+                $0.memoryInUse > 0
+            }
 
             await #expect(throws: RenderError.queueTimedOut) { try await render(pool) }
 

@@ -75,6 +75,43 @@ struct AnimationTests {
         #expect(still.picture == .ramps(8, 8))
     }
 
+    @Test("A border that no frame covers is transparent, not black", arguments: [ImageFormat.gif, .webp])
+    func border(format: ImageFormat) async throws {
+        let found = try await rendered(Self.source(format), "pad:2:2:2:2", as: .explicit(.webp))
+
+        let header = try VipsCoder.header(of: openedSource(found.bytes), as: .webp)
+        #expect(header.hasAlpha && found.picture.bands == 4)
+        #expect(found.picture[0, 0][3] == 0 && found.picture[4, 4][3] == 255)
+    }
+
+    @Test("speed counts from what is played where a delay is too short to be meant")
+    func hurriedDelays() async throws {
+        let frames = [0, 90, 180].map { level in TestPicture.plain(8, 8, [UInt8(level), 9, 9]) }
+        let source = try TestPicture.animation(frames, delays: [0, 10, 40], loop: 0, as: .gif)
+
+        let slow = try await rendered(source, "speed:0.5", as: .explicit(.webp))
+        let fast = try await rendered(source, "speed:2", as: .explicit(.gif))
+
+        #expect(try Self.timing(of: slow.bytes).delays == [200, 200, 80])
+        #expect(try Self.timing(of: fast.bytes).delays == [50, 50, 20])
+    }
+
+    @Test("A GIF's frames look like what they were made of, soft ramps included")
+    func palettes() async throws {
+        let frames = [0, 40, 80].map { shift in
+            TestPicture(96, 64) { x, y in [UInt8(min(255, x * 2 + shift)), UInt8(y * 3), UInt8(200 - shift)] }
+        }
+        let source = try TestPicture.animation(frames, delays: [50, 50, 50], loop: 0, as: .webp)
+
+        let found = try await rendered(source, as: .explicit(.gif))
+
+        // What a palette of 256 colours leaves of them: with all effort 0.930 and 2.2.
+        let whole = TestPicture(96, 192) { x, y in frames[y / 64][x, y % 64] }
+        let opaque = TestPicture(96, 192) { x, y in Array(found.picture[x, y].prefix(3)) }
+        #expect(try #require(opaque.likeness(to: whole)) > 0.92)
+        #expect(try #require(opaque.meanDistance(to: whole)) < 3)
+    }
+
     @Test("GIF and WebP become each other")
     func conversion() async throws {
         let toGIF = try await rendered(Self.source(.webp), as: .explicit(.gif))

@@ -175,6 +175,26 @@ struct DecodingTests {
         }
     }
 
+    @Test("A JPEG of fewer bytes than its size takes is damaged by its header (ITU-T T.81 §F.1.2)")
+    func tooShort() async throws {
+        for isProgressive in [false, true] {
+            let settings = EncodeSettings(
+                format: .jpeg, quality: 1, isLossless: false, isProgressive: isProgressive, metadata: .none)
+            // Of one colour: no picture of this size takes fewer bytes.
+            let plain = try VipsCoder.encode(TestPicture.plain(600, 600, [9, 99, 199]).image(), settings)
+                .withBytes { Array($0) }
+            #expect(try await rendered(plain).picture.width == 600)
+
+            var larger = plain
+            let frame = try #require(
+                plain.indices.first { plain[$0] == 0xFF && [0xC0, 0xC2].contains(plain[$0 + 1]) })
+            larger.replaceSubrange(frame + 5..<frame + 9, with: [0x19, 0, 0x19, 0])
+            await #expect(throws: RenderError.badImageData("fewer bytes than a picture of its size takes")) {
+                try await rendered(larger)
+            }
+        }
+    }
+
     @Test("What is no picture, or not an allowed one, is told apart")
     func refusals() async throws {
         let tiff = try TestPicture.ramps(8, 8).encoded(as: .tiff)

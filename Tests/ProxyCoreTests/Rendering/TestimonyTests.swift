@@ -168,7 +168,7 @@ struct TestimonyTests {
     @Test("A JPEG's scans are counted: of encoders' ones few, of a bomb's too many")
     func scans() async throws {
         let plain = try TestPicture.ramps(64, 64).encoded(as: .jpeg)
-        let once = plain.withUnsafeBytes { JPEGScans.count(in: $0) }
+        let once = plain.withUnsafeBytes { JPEGScans(of: $0).count }
         // Default coding is progressive: the last scan again and again.
         let start = try #require(
             plain.indices.dropLast().last { plain[$0] == 0xFF && plain[$0 + 1] == 0xDA })
@@ -179,13 +179,13 @@ struct TestimonyTests {
         let file = bomb
 
         #expect((1...12).contains(once))
-        let many = file.withUnsafeBytes { JPEGScans.count(in: $0) }
+        let many = file.withUnsafeBytes { JPEGScans(of: $0).count }
         #expect(many == JPEGScans.limit + 1)
         await #expect(throws: RenderError.badImageData("too many scans")) { () async throws -> Void in
             _ = try await rendered(file)
         }
         for end in stride(from: 0, to: plain.count, by: 5) {
-            let fewer = Array(plain[..<end]).withUnsafeBytes { JPEGScans.count(in: $0) }
+            let fewer = Array(plain[..<end]).withUnsafeBytes { JPEGScans(of: $0).count }
             #expect(fewer <= once)
         }
     }

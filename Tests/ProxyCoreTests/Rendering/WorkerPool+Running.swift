@@ -24,4 +24,20 @@ extension WorkerPool {
         await pool.stop()
         #expect(pool.statistics.processIdentifiers.isEmpty)
     }
+
+    /// Begins a job, and returns when it is under way; again where jobs wait for less time than a busy machine takes for that.
+    func begin(
+        _ work: @escaping @Sendable () async throws -> Rendition, until isUnderWay: (Statistics) -> Bool
+    ) async throws -> Task<Rendition, any Error> {
+        while true {
+            let hasEnded = Observed(false)
+            let job = Task {
+                defer { hasEnded.update { $0 = true } }
+                return try await work()
+            }
+            while !isUnderWay(statistics), !hasEnded.value { await Task.yield() }
+            guard hasEnded.value else { return job }
+            do { _ = try await job.value } catch RenderError.queueTimedOut {}
+        }
+    }
 }

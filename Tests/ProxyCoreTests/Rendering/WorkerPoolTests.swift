@@ -35,8 +35,7 @@ struct WorkerPoolTests {
     ) async throws -> (pid: Int32, job: Task<Rendition, any Error>) {
         let pid = try #require(pool.statistics.processIdentifiers.first)
         await stop(pid)
-        let job = Task { try await render(pool, plan) }
-        while pool.statistics.busy == 0 { await Task.yield() }
+        let job = try await pool.begin({ try await render(pool, plan) }, until: { $0.busy > 0 })
         // The worker's thread answers only where it waits for the worker.
         await pool.ping()
         return (pid, job)
@@ -161,7 +160,7 @@ struct WorkerPoolTests {
 
     @Test("A worker that hangs without computing is killed at the deadline, and another one does its job")
     func hung() async throws {
-        try await WorkerPool.running({ $0.timeout = .seconds(1) }) { pool in
+        try await WorkerPool.running({ $0.timeout = .seconds(5) }) { pool in
             let (pid, job) = try await hold(pool)
 
             #expect(try await job.value.width == 64)
@@ -239,6 +238,25 @@ struct WorkerPoolTests {
             // Whoever takes the sixth is the third worker.
             _ = try await render(pool)
 
+            #expect(try #require(pool.statistics.restarts[.recycled]) >= 2)
+        }
+    }
+
+    @Test("Other bounds and times count for the next job")
+    func adopts() async throws {
+        try await WorkerPool.running({ $0.queue = 2 }) { pool in
+            var configuration = pool.configuration
+            configuration.queue = 1
+            configuration.jobsPerWorker = 1
+            let (pid, job) = try await hold(pool)
+            let waiting = (0..<2).map { _ in Task { try await render(pool) } }
+            while pool.statistics.queueDepth < 2 { await Task.yield() }
+
+            pool.adopt(configuration)
+
+            await #expect(throws: RenderError.queueFull) { try await render(pool) }
+            kill(pid, SIGCONT)
+            for job in [job] + waiting { #expect(try await job.value.width == 64) }
             #expect(try #require(pool.statistics.restarts[.recycled]) >= 2)
         }
     }

@@ -3,6 +3,8 @@
 /// Reads the boxes of an ISO base media file (ISO/IEC 14496-12 §4.2) and the numbers in them, never beyond its bytes.
 @safe struct BoxReader {
     private let bytes: UnsafeRawBufferPointer
+    /// Where the bytes begin in the file.
+    private let origin: Int
     /// Where the next number or box begins.
     private(set) var place = 0
 
@@ -15,10 +17,14 @@
     /// Most boxes beside each other that are looked at: pictures have a few for each item.
     private static let boxLimit = 16_384
 
-    /// Reads `bytes`, which must outlive the reader.
-    init(_ bytes: UnsafeRawBufferPointer) {
+    /// Reads `bytes`, which must outlive the reader and begin at `origin` in their file.
+    init(_ bytes: UnsafeRawBufferPointer, at origin: Int = 0) {
         unsafe self.bytes = unsafe bytes
+        self.origin = origin
     }
+
+    /// Where in the file the next number or box begins.
+    var placeInFile: Int { origin + place }
 
     /// The number of bytes that are left.
     var rest: Int { unsafe bytes.count - place }
@@ -38,6 +44,14 @@
         return unsafe String(decoding: bytes[place..<place + 4], as: UTF8.self)
     }
 
+    /// Takes text up to the zero that ends it; nil where there is none.
+    mutating func text() -> String? {
+        let start = place
+        guard let end = unsafe bytes[start...].firstIndex(of: 0) else { return nil }
+        place = end + 1
+        return unsafe String(decoding: bytes[start..<end], as: UTF8.self)
+    }
+
     /// Passes over bytes; nil beyond the end.
     mutating func skip(_ length: Int) -> Void? {
         guard length >= 0, length <= rest else { return nil }
@@ -51,7 +65,8 @@
         else {
             return nil
         }
-        return unsafe BoxReader(UnsafeRawBufferPointer(rebasing: bytes[start..<start + length]))
+        let part = unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<start + length])
+        return unsafe BoxReader(part, at: origin + start)
     }
 
     /// The boxes from here on, as far as they are whole and not too many.

@@ -5,10 +5,14 @@ struct HEIFItems {
     private let file: BoxReader
     private var types: [Int: String] = [:]
     /// What each item is made of, in order.
-    private var parts: [Int: [Int]] = [:]
+    private var parts: [Int: [Int]] { references["dimg"] ?? [:] }
     private var properties: [Int: [BoxReader.Box]] = [:]
     private var places: [Int: Place] = [:]
     private var primary = 0
+    /// Where the properties of each item are told, and in which boxes; for what `HEIFItems+Alpha` adds.
+    private(set) var associations: [Int: Associations] = [:]
+    /// By type, which items an item refers to.
+    private var references: [String: [Int: [Int]]] = [:]
     /// What items keep in the `meta` box itself.
     private var inside: BoxReader?
 
@@ -17,6 +21,18 @@ struct HEIFItems {
         let isInside: Bool
         let start: Int
         let length: Int
+    }
+
+    /// The list of an item's properties, as it stands in the file.
+    struct Associations: Equatable {
+        /// Where the list's length is.
+        let countPlace: Int
+        /// Where the list ends.
+        let end: Int
+        /// Bytes of an entry.
+        let width: Int
+        /// The entries, each a property's number and whether it is essential.
+        let entries: [Int]
     }
 
     /// The version and the flags that a full box begins with.
@@ -43,7 +59,7 @@ struct HEIFItems {
         guard let meta = Full(file.boxes().first("meta")) else { return nil }
         let boxes = meta.body.boxes()
         guard readTypes(boxes), readProperties(boxes) else { return nil }
-        readParts(boxes)
+        readReferences(boxes)
         readPlaces(boxes)
         inside = boxes.first("idat")
         if var pitm = Full(boxes.first("pitm")) {
@@ -83,6 +99,39 @@ struct HEIFItems {
         else { return nil }
         return PixelSize(width, height)
     }
+
+    /// The item that holds the primary picture's transparency, if there is one (ISO/IEC 23000-22 §7.3.5.2).
+    var alphaOfPrimary: Int? {
+        let auxiliaries = references["auxl"]?.filter { $0.value.contains(primary) }.keys ?? [:].keys
+        return auxiliaries.sorted().first { item in
+            guard var kind = Full(properties[item]?.first("auxC")) else { return false }
+            return kind.body.text().map(Self.alphaTypes.contains) ?? false
+        }
+    }
+
+    private static let alphaTypes: Set<String> = [
+        "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1",
+    ]
+
+    /// Whether the primary picture's colours are multiplied by its alpha already (ISO/IEC 23008-12 §6.6.3).
+    var isPremultiplied: Bool {
+        guard let alpha = alphaOfPrimary else { return false }
+        return references["prem"]?[primary]?.contains(alpha) ?? false
+    }
+
+    /// What turns, mirrors or cuts the primary picture although its transparency is not said to be: the list that lacks it, and
+    /// what it lacks. Decoders of browsers do to both what is said of the picture.
+    var missingOfAlpha: (list: Associations, entries: [Int])? {
+        guard let alpha = alphaOfPrimary, let list = associations[alpha], size(alpha) == size(primary),
+            let own = associations[primary], list.width == own.width,
+            let told = properties[primary], told.count == own.entries.count
+        else { return nil }
+        let changes = zip(own.entries, told).filter { Self.changes.contains($1.type) }
+        let has = (properties[alpha] ?? []).contains { Self.changes.contains($0.type) }
+        return changes.isEmpty || has ? nil : (list, changes.map(\.0))
+    }
+
+    private static let changes: Set<String> = ["clap", "irot", "imir"]
 
     /// Whether the primary picture is grey whose levels go from 16 to 235: libheif 1.15 takes them for 0 to 255.
     var isGreyOfLimitedRange: Bool {
@@ -125,14 +174,16 @@ struct HEIFItems {
         return true
     }
 
-    private mutating func readParts(_ boxes: [BoxReader.Box]) {
+    private static let referenceTypes: Set<String> = ["dimg", "auxl", "prem"]
+
+    private mutating func readReferences(_ boxes: [BoxReader.Box]) {
         guard let iref = Full(boxes.first("iref")) else { return }
         let width = iref.version == 0 ? 2 : 4
-        for box in iref.body.boxes() where box.type == "dimg" {
+        for box in iref.body.boxes() where Self.referenceTypes.contains(box.type) {
             var reader = box.body
             guard let item = reader.number(width), let count = reader.number(2), count * width <= reader.rest
             else { continue }
-            parts[item] = (0..<count).compactMap { _ in reader.number(width) }
+            references[box.type, default: [:]][item] = (0..<count).compactMap { _ in reader.number(width) }
         }
     }
 
@@ -144,13 +195,15 @@ struct HEIFItems {
             guard var ipma = Full(box.body), let count = ipma.body.number(4) else { return false }
             let width = ipma.flags & 1 == 1 ? 2 : 1
             for _ in 0..<count {
-                guard let item = ipma.body.number(ipma.version == 0 ? 2 : 4), let held = ipma.body.number(1),
-                    held * width <= ipma.body.rest
-                else { return false }
+                guard let item = ipma.body.number(ipma.version == 0 ? 2 : 4) else { return false }
+                let countPlace = ipma.body.placeInFile
+                guard let held = ipma.body.number(1), held * width <= ipma.body.rest else { return false }
+                let entries = (0..<held).compactMap { _ in ipma.body.number(width) }
                 // The highest bit says that the property is essential.
-                let indices = (0..<held).compactMap { _ in ipma.body.number(width) }
-                    .map { ($0 & (width == 2 ? 0x7FFF : 0x7F)) - 1 }
+                let indices = entries.map { ($0 & (width == 2 ? 0x7FFF : 0x7F)) - 1 }
                 properties[item, default: []] += indices.filter(all.indices.contains).map { all[$0] }
+                associations[item] = Associations(
+                    countPlace: countPlace, end: ipma.body.placeInFile, width: width, entries: entries)
             }
         }
         return true

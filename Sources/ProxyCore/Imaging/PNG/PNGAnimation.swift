@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a PNG file says of its animation (PNG third edition §4.9), read without libvips, which has no reader for it.
-struct PNGAnimation: Equatable {
+struct PNGAnimation: FramedAnimation, Equatable {
     /// How often it plays; 0 means for ever.
     let plays: Int
     /// The frames in the order they are shown; more than one.
-    let frames: [Frame]
+    let frames: [AnimationFrame]
     /// Whether the picture that other programs show is the first frame.
     let beginsWithPicture: Bool
     /// What all frames share: palette, transparency, colour space.
@@ -14,25 +14,7 @@ struct PNGAnimation: Equatable {
     let header: Range<Int>
     /// The size of all of it.
     let canvas: PixelSize
-
-    /// One frame.
-    struct Frame: Equatable {
-        /// Where it lies on the canvas.
-        let place: PixelRectangle
-        /// Milliseconds that it stays.
-        let delay: Int
-        /// What becomes of its place afterwards.
-        let disposal: Disposal
-        /// Whether it is laid over what is there, or put in its place.
-        let isLaidOver: Bool
-        /// Its packed pixels.
-        var data: [Range<Int>] = []
-    }
-
-    /// What becomes of a frame's place before the next one comes.
-    enum Disposal: Int {
-        case stays, cleared, restored
-    }
+    static let format = ImageFormat.png
 
     /// Frames beyond this are not counted: no limit allows for so many.
     private static let frameLimit = 65_536
@@ -50,7 +32,7 @@ struct PNGAnimation: Equatable {
         let canvas = PixelSize(
             chunks.number(at: first.body.lowerBound), chunks.number(at: first.body.lowerBound + 4))
         var plays: Int?
-        var frames: [Frame] = []
+        var frames: [AnimationFrame] = []
         var shared: [Range<Int>] = []
         var hasPicture = false
         var beginsWithPicture = false
@@ -93,30 +75,21 @@ struct PNGAnimation: Equatable {
     /// Reads a frame's control chunk (§11.3.6.2); nil when it is not right.
     private static func frame(
         _ chunk: PNGChunks.Chunk, _ chunks: PNGChunks, on canvas: PixelSize
-    ) -> Frame? {
+    ) -> AnimationFrame? {
         guard chunk.body.count == frameControlLength else { return nil }
         let start = chunk.body.lowerBound + sequenceLength
         let (width, height) = (chunks.number(at: start), chunks.number(at: start + 4))
         let (left, top) = (chunks.number(at: start + 8), chunks.number(at: start + 12))
-        let disposal = unsafe Disposal(rawValue: Int(chunks.file[start + 20]))
+        let disposal = unsafe AnimationFrame.Disposal(rawValue: Int(chunks.file[start + 20]))
         let blending = unsafe chunks.file[start + 21]
         guard let disposal, blending <= 1, width > 0, height > 0, left + width <= canvas.width,
             top + height <= canvas.height
         else { return nil }
         let parts = chunks.short(at: start + 18)
-        return Frame(
+        return AnimationFrame(
             place: PixelRectangle(left: left, top: top, size: PixelSize(width, height)),
             delay: chunks.short(at: start + 16) * 1_000 / (parts == 0 ? 100 : parts), disposal: disposal,
             isLaidOver: blending == 1)
-    }
-
-    /// The frames that are asked for, by their numbers.
-    func range(of selection: FrameSelection) -> Range<Int> {
-        switch selection {
-        case .primary: 0..<1
-        case .single(let index): min(index, frames.count - 1)..<min(index, frames.count - 1) + 1
-        case .all: 0..<frames.count
-        }
     }
 
     /// A frame as a file of its own.

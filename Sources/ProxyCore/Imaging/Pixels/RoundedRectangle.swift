@@ -14,10 +14,11 @@ struct RoundedRectangle {
     /// Returns 255 for what is inside and 0 for what is outside, row by row; O(pixels).
     func mask() -> [UInt8] {
         var mask = [UInt8](repeating: 0, count: canvas.area)
+        let bends = Self.places.map { corners.contains($0) ? radius : 0 }
         for y in 0..<canvas.height {
             let row = y * canvas.width
             for x in 0..<canvas.width where isNearEdge(x, y) {
-                mask[row + x] = UInt8((coverage(Double(x) + 0.5, Double(y) + 0.5) * 255).rounded())
+                mask[row + x] = UInt8((coverage(Double(x) + 0.5, Double(y) + 0.5, bends) * 255).rounded())
             }
             fillInner(&mask, row, y)
         }
@@ -37,17 +38,23 @@ struct RoundedRectangle {
         for x in margin..<canvas.width - margin { mask[row + x] = .max }
     }
 
-    /// How much of the pixel round a point is inside, 0–1, from the point's distance to the edge.
-    private func coverage(_ x: Double, _ y: Double) -> Double {
+    /// The corners in the order of rows.
+    private static let places = ["tl", "tr", "bl", "br"]
+
+    /// How much of the pixel round a point is inside, 0–1.
+    private func coverage(_ x: Double, _ y: Double, _ bends: [Double]) -> Double {
+        EdgeSampling.coverage(x, y, distance: distance(x, y, bends)) { distance($0, $1, bends) <= 0 }
+    }
+
+    /// How far a point is from the edge, less than 0 inside (a signed distance field).
+    private func distance(_ x: Double, _ y: Double, _ bends: [Double]) -> Double {
         let width = Double(canvas.width)
         let height = Double(canvas.height)
-        let corner = (y < height / 2 ? "t" : "b") + (x < width / 2 ? "l" : "r")
-        let bend = corners.contains(corner) ? radius : 0
-        // Distances behind the rectangle's sides, moved inwards by the radius (a signed distance field).
+        let bend = bends[(y < height / 2 ? 0 : 2) + (x < width / 2 ? 0 : 1)]
+        // Distances behind the rectangle's sides, moved inwards by the radius.
         let beyondX = abs(x - width / 2) - (width / 2 - inset - bend)
         let beyondY = abs(y - height / 2) - (height / 2 - inset - bend)
         let outside = (max(beyondX, 0) * max(beyondX, 0) + max(beyondY, 0) * max(beyondY, 0)).squareRoot()
-        let distance = outside + min(max(beyondX, beyondY), 0) - bend
-        return min(1, max(0, 0.5 - distance))
+        return outside + min(max(beyondX, beyondY), 0) - bend
     }
 }

@@ -6,7 +6,7 @@ import Glibc
 struct ShapeMask {
     /// The mask's size in pixels.
     let canvas: PixelSize
-    /// 2 for circles and ellipses, 4 for a squircle.
+    /// 2 for circles and ellipses, 4 for a squircle; no other.
     let exponent: Double
     /// Half the shape's width in pixels.
     let halfWidth: Double
@@ -31,14 +31,24 @@ struct ShapeMask {
         return mask
     }
 
-    /// How much of the pixel round a point is inside, 0–1, from the point's distance to the edge.
+    /// How much of the pixel round a point is inside, 0–1.
     private func coverage(_ x: Double, _ y: Double) -> Double {
         let u = abs(x - Double(canvas.width) / 2) / halfWidth
         let v = abs(y - Double(canvas.height) / 2) / halfHeight
-        let excess = pow(u, exponent) + pow(v, exponent) - 1
         let slope = hypot(
             exponent * pow(u, exponent - 1) / halfWidth, exponent * pow(v, exponent - 1) / halfHeight)
-        guard slope > 0 else { return 1 }
-        return min(1, max(0, 0.5 - excess / slope))
+        let isSmall = min(halfWidth, halfHeight) < Self.smallShape
+        let distance = isSmall || slope == 0 ? 0 : excess(x, y) / slope
+        return EdgeSampling.coverage(x, y, distance: distance) { excess($0, $1) <= 0 }
     }
+
+    /// What is beyond 1 on the left of the formula.
+    private func excess(_ x: Double, _ y: Double) -> Double {
+        let u = (x - Double(canvas.width) / 2) / halfWidth
+        let v = (y - Double(canvas.height) / 2) / halfHeight
+        return exponent == 2 ? u * u + v * v - 1 : u * u * u * u + v * v * v * v - 1
+    }
+
+    /// Below this, in pixels, half a shape bends too much for distances to be told from the slope.
+    private static let smallShape = 8.0
 }

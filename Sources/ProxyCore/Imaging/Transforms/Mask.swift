@@ -26,7 +26,9 @@ struct Mask: ImageTransforming {
     func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
-        try image.masked(by: mask(image.size))
+        let size = image.size
+        return try image.masked(
+            by: context.once { () throws(ImagingError) in try VipsImage.cover(mask(size), size) })
     }
 
     private func mask(_ size: PixelSize) -> [UInt8] {

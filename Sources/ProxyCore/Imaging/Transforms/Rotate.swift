@@ -33,25 +33,37 @@ struct Rotate: ImageTransforming {
     func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
+        let quarters = degrees / Self.quarter
+        guard quarters == quarters.rounded() else { return try turnedFreely(image, in: context) }
         let canvas = image.size
-        let turned = try turn(image, in: context)
-        guard !fits, turned.size != canvas else { return try covered(turned) }
+        let turned = try turn(image, byQuarters: Int(quarters))
+        guard !fits, turned.size != canvas else { return turned }
         let place = Gravity.compass(0.5, 0.5).placement(of: turned.size, on: canvas)
-        return try covered(
-            turned.withAlpha().placed(on: canvas, left: place.left, top: place.top, over: .transparent))
+        return try turned.placed(on: canvas, left: place.left, top: place.top, over: background)
     }
 
     private func turn(
+        _ image: borrowing VipsImage, byQuarters quarters: Int
+    ) throws(ImagingError) -> VipsImage {
+        let count = ((quarters % Self.quartersPerTurn) + Self.quartersPerTurn) % Self.quartersPerTurn
+        return try count == 0 ? image.duplicate() : image.inMemory().turned(byQuarters: count)
+    }
+
+    /// Turns, and puts the background where the picture is not; what is transparent within it stays so.
+    private func turnedFreely(
         _ image: borrowing VipsImage, in context: TransformContext
     ) throws(ImagingError) -> VipsImage {
-        let quarters = degrees / Self.quarter
-        guard quarters == quarters.rounded() else {
-            let canvas = fits ? bounds(of: image.size) : image.size
-            try context.check(canvas)
-            return try image.inColor().withAlpha().inMemory().rotated(byDegrees: degrees, on: canvas)
+        let canvas = fits ? bounds(of: image.size) : image.size
+        try context.check(canvas)
+        let turned = try image.inColor().withAlpha().inMemory().rotated(byDegrees: degrees, on: canvas)
+        guard background.alpha > 0 else { return turned }
+        if !image.hasAlpha, background.isOpaque { return try turned.flattened(onto: background) }
+        let around = try context.once { () throws(ImagingError) in
+            let cover = try image.uniform(.white).rotated(byDegrees: degrees, on: canvas)
+            let rest = try cover.band(cover.bands - 1).lookedUp(in: [ToneCurve { 1 - $0 }])
+            return try rest.uniform(background).masked(by: rest).computed()
         }
-        let count = ((Int(quarters) % Self.quartersPerTurn) + Self.quartersPerTurn) % Self.quartersPerTurn
-        return try count == 0 ? image.duplicate() : image.inMemory().turned(byQuarters: count)
+        return try around.completed(by: turned)
     }
 
     /// The smallest canvas that holds a picture when it is turned.
@@ -62,12 +74,5 @@ struct Rotate: ImageTransforming {
         return PixelSize(
             rounding: width * abs(cos(turn)) + height * abs(sin(turn)),
             by: width * abs(sin(turn)) + height * abs(cos(turn)))
-    }
-
-    /// Puts the background below what has become transparent.
-    private func covered(_ image: borrowing VipsImage) throws(ImagingError) -> VipsImage {
-        guard background.alpha > 0, image.hasAlpha else { return try image.duplicate() }
-        if background.isOpaque { return try image.inColor().flattened(onto: background) }
-        return try image.inColor().uniform(background).covered(by: image.inColor())
     }
 }

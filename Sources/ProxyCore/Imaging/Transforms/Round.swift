@@ -41,10 +41,16 @@ struct Round: ImageTransforming {
         let half = Double(min(size.width, size.height)) / 2
         let radius = min(wantedRadius?.pixels(of: min(size.width, size.height)) ?? half, half)
         let border = min(wantedBorder?.pixels(of: min(size.width, size.height)) ?? 0, half)
-        let outer = shape(size, inset: 0, radius).mask()
-        guard border > 0 else { return try image.masked(by: outer) }
-        let inner = shape(size, inset: border, max(0, radius - border)).mask()
-        let ring = try image.uniform(borderColor).masked(by: zip(outer, inner).map { $0 - min($0, $1) })
+        let outer = shape(size, inset: 0, radius)
+        let cover = try context.once(0) { () throws(ImagingError) in try VipsImage.cover(outer.mask(), size) }
+        guard border > 0 else { return try image.masked(by: cover) }
+        let inner = try context.once(1) { () throws(ImagingError) in
+            try VipsImage.cover(shape(size, inset: border, max(0, radius - border)).mask(), size)
+        }
+        let ring = try context.once(2) { () throws(ImagingError) in
+            let rest = zip(try cover.samples(), try inner.samples()).map { $0 - min($0, $1) }
+            return try cover.uniform(borderColor).masked(by: VipsImage.cover(rest, size)).computed()
+        }
         return try ring.completed(by: image.inColor().masked(by: inner))
     }
 

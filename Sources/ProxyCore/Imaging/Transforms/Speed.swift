@@ -17,6 +17,10 @@ struct Speed: ImageTransforming {
     let arguments: TransformArguments
     private let factor: Double
 
+    /// Up to this many milliseconds, players take a delay for one that nobody has set, and make it this long.
+    private static let hurried = 10
+    private static let played = 100
+
     init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         factor = arguments.number(Self.factor) ?? 1
@@ -29,7 +33,9 @@ struct Speed: ImageTransforming {
     }
 
     func schedule(_ playback: inout Playback) {
-        playback.delays = playback.delays.map { delay in
+        guard factor != 1 else { return }
+        playback.delays = playback.delays.map { stored in
+            let delay = stored <= Self.hurried ? Self.played : stored
             let wanted = Int((Double(delay) / factor).rounded())
             return max(min(delay, Self.shortest), min(wanted, Self.longest))
         }

@@ -86,9 +86,11 @@ struct Text: ImageTransforming {
         guard pixels * pixels * Double(content.count) <= Double(context.maxPixels) else {
             throw .tooManyPixels
         }
-        let letters = try VipsImage.text(
-            content, font: "\(family) \(FixedNumber(rounding: pixels))", width: canvas.width)
-        let drawing = try letters.uniform(color).masked(by: letters)
+        let drawing = try context.once { () throws(ImagingError) in
+            let letters = try VipsImage.text(
+                content, font: "\(family) \(FixedNumber(rounding: pixels))", width: canvas.width)
+            return try letters.uniform(color).masked(by: letters).computed()
+        }
         return try image.stamped(with: drawing, at: stamp.place(of: drawing.size, on: canvas))
     }
 }

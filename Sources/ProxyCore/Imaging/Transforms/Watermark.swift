@@ -38,11 +38,13 @@ struct Watermark: ImageTransforming {
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let canvas = image.size
-        let mark = try sized(context.overlay(named: imageName), for: canvas)
-        let ready = try strength == 1 ? mark.duplicate() : mark.faded(by: strength)
+        let ready = try context.once { () throws(ImagingError) in
+            let mark = try sized(context.overlay(named: imageName), for: canvas)
+            return try (strength == 1 ? mark.duplicate() : mark.faded(by: strength)).computed()
+        }
         let place = stamp.place(of: ready.size, on: canvas)
         guard isTiled else { return try image.stamped(with: ready, at: place) }
-        let wall = try ready.inMemory().surrounded(on: canvas, left: place.left, top: place.top, by: .tiled)
+        let wall = try ready.surrounded(on: canvas, left: place.left, top: place.top, by: .tiled)
         return try image.stamped(with: wall, at: (0, 0))
     }
 

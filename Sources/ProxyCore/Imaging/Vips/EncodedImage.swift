@@ -25,6 +25,17 @@ import CVips
         try unsafe body(UnsafeRawBufferPointer(start: start, count: count))
     }
 
+    /// Says in the header of a moving WebP that it has alpha (RFC 9649 §2.7.1).
+    ///
+    /// libwebp says so only where a frame has: opaque frames that leave a border of the canvas free would lie on black.
+    borrowing func tellOfAlpha() {
+        let file = unsafe UnsafeMutableRawBufferPointer(start: start, count: count)
+        guard count > 20, unsafe file[12..<16].elementsEqual("VP8X".utf8), unsafe file[20] & 0x02 != 0 else {
+            return
+        }
+        unsafe file[20] |= 0x10
+    }
+
     /// Returns the same with bytes put in.
     borrowing func inserting(_ insertion: Insertion) -> EncodedImage {
         let offset = min(insertion.offset, count)

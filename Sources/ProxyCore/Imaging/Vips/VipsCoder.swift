@@ -15,9 +15,13 @@ enum VipsCoder {
         }
         if format == .webp { return try webpHeader(of: source) }
         if format == .jpeg {
-            var scans = 0
-            unsafe source.withBytes { (file) throws(Never) in scans = unsafe JPEGScans.count(in: file) }
-            guard scans <= JPEGScans.limit else { throw .badImageData("too many scans") }
+            try unsafe source.withBytes { (file) throws(ImagingError) in
+                let scans = unsafe JPEGScans(of: file)
+                guard scans.count <= JPEGScans.limit else { throw .badImageData("too many scans") }
+                guard scans.leastBytes <= file.count else {
+                    throw .badImageData("fewer bytes than a picture of its size takes")
+                }
+            }
         }
         if format.isHEIF, !source.gridsAreFilled { throw .badImageData("a grid that its tiles do not fill") }
         if format == .png {
@@ -27,6 +31,11 @@ enum VipsCoder {
         }
         let image = try unsafe VipsImage(
             adopting: loader(source.raw, format, format == .png ? 0 : -1, 1, .none), isSequential: true)
+        if let drawn = source.gifAnimation {
+            return ImageHeader(
+                format: .gif, size: drawn.canvas, frames: drawn.frames.count, hasAlpha: true,
+                orientation: image.orientation, isInterlaced: true)
+        }
         let orientation = source.pngExif.flatMap { ExifBlock($0)?.orientation } ?? image.orientation
         return ImageHeader(
             format: format, size: image.size,
@@ -39,7 +48,7 @@ enum VipsCoder {
         of source: borrowing VipsSource, as format: ImageFormat
     ) throws(ImagingError) -> AnimationTiming {
         if let animation = source.pngAnimation { return animation.timing }
-        return try open(source, as: format, frames: .all, shrink: .none).timing
+        return try loaded(source, format, .all, .none).timing
     }
 
     private static func webpHeader(of source: borrowing VipsSource) throws(ImagingError) -> ImageHeader {
@@ -56,14 +65,26 @@ enum VipsCoder {
         _ source: borrowing VipsSource, as format: ImageFormat, frames: FrameSelection, shrink: LoadShrink
     ) throws(ImagingError) -> VipsImage {
         if let animation = source.pngAnimation, frames != .primary || !animation.beginsWithPicture {
-            let drawn = try PNGCanvas.image(of: animation, frames: animation.range(of: frames), from: source)
+            let drawn = try FrameCanvas.image(
+                of: animation, frames: animation.range(of: frames), from: source)
             drawn.takeDescriptions(of: try loaded(source, format, .primary, shrink))
             if let exif = source.pngExif { drawn.set("exif-data", to: exif) }
+            return drawn
+        }
+        if let animation = source.gifAnimation {
+            let drawn = try FrameCanvas.image(
+                of: animation, frames: animation.range(of: frames), from: source)
+            let facts = try loaded(source, format, .all, .none)
+            drawn.takeDescriptions(of: facts)
+            drawn.set("loop", to: facts.timing.loop)
             return drawn
         }
         let image = try loaded(source, format, frames, shrink)
         if format.isHEIF, source.isGreyOfLimitedRange {
             return try image.inEightBits().toned(by: .fromLimitedRange)
+        }
+        if format.isHEIF, image.hasAlpha, source.isPremultiplied {
+            return try image.inEightBits().unpremultiplied()
         }
         guard let exif = source.pngExif, image.blob("exif-data") == nil else { return image }
         // libvips 8.14 does not read this chunk.
@@ -110,16 +131,29 @@ enum VipsCoder {
     static func encode(
         _ image: borrowing VipsImage, _ settings: EncodeSettings
     ) throws(ImagingError) -> EncodedImage {
+        if settings.format == .gif, settings.paletteBits == nil, image.isFrames {
+            // Every pixel is read twice.
+            let frames = try image.computed().withoutFullAlpha()
+            return try encoded(frames, settings, SharedPalette(of: frames))
+        }
+        return try encoded(image, settings, nil)
+    }
+
+    private static func encoded(
+        _ image: borrowing VipsImage, _ settings: EncodeSettings, _ palette: SharedPalette?
+    ) throws(ImagingError) -> EncodedImage {
         let prepared =
             try settings.format.row.supportsAlpha ? image.duplicate() : image.flattened(onto: .white)
         let output = try prepared.duplicate()
+        if let palette { output.set(palette) }
         let insertion = describe(output, settings)
         var bytes: UnsafeMutableRawPointer?
         var count = 0
         let strips: CInt = insertion.isBare ? 1 : 0
-        let code = unsafe save(output.raw, &bytes, &count, settings, strips)
+        let code = unsafe save(output.raw, &bytes, &count, settings, strips, reuse: palette == nil ? 0 : 1)
         guard code == 0, let bytes = unsafe bytes else { throw VipsLibrary.failure() }
         let encoded = unsafe EncodedImage(adopting: bytes, count: count)
+        if settings.format == .webp, output.hasAlpha { encoded.tellOfAlpha() }
         if settings.format == .avif {
             let size = output.size
             let isReadable = unsafe shim_is_readable(bytes, count, CInt(size.width), CInt(size.height))
@@ -229,7 +263,7 @@ enum VipsCoder {
 
     private static func save(
         _ image: UnsafeMutablePointer<CVips.VipsImage>, _ bytes: inout UnsafeMutableRawPointer?,
-        _ count: inout Int, _ settings: EncodeSettings, _ strip: CInt
+        _ count: inout Int, _ settings: EncodeSettings, _ strip: CInt, reuse: CInt
     ) -> CInt {
         let quality = CInt(clamping: settings.quality)
         let lossless: CInt = settings.isLossless ? 1 : 0
@@ -247,8 +281,12 @@ enum VipsCoder {
         case .avif:
             return unsafe shim_save_avif(image, &bytes, &count, quality, lossless, EncodeEffort.avif, strip)
         case .gif:
+            let effort = unsafe EncodeEffort.gif(
+                moves: vips_image_get_page_height(image) < vips_image_get_height(image),
+                hasAllColors: settings.paletteBits == nil)
             return unsafe shim_save_gif(
-                image, &bytes, &count, EncodeEffort.gif, CInt(settings.paletteBits ?? 8), strip)
+                image, &bytes, &count, effort.work, effort.dither, CInt(settings.paletteBits ?? 8), reuse,
+                strip)
         case .tiff:
             return unsafe shim_save_tiff(image, &bytes, &count, strip)
         case .jxl:

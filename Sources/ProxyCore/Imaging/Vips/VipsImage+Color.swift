@@ -38,19 +38,33 @@ extension VipsImage {
             return try unsafe derived(shim_icc_to_srgb(raw, isCMYK ? "cmyk" : "srgb"))
         }
         if space == VIPS_INTERPRETATION_sRGB { return try duplicate() }
+        if isCMYK { return try inLightOfInk() }
         if space == VIPS_INTERPRETATION_B_W, keepsGrey { return try duplicate() }
         return try unsafe derived(shim_colourspace(raw, VIPS_INTERPRETATION_sRGB)).castToBytes()
     }
 
-    /// Whether a profile for pixels like these is embedded that is not the usual sRGB one (IEC 61966-2.1, by its device
-    /// fields). libvips would take the profile of a grey picture for one in colour.
+    /// CMYK without a profile, as browsers show it: each ink lets the rest of its light through, (1 − C)(1 − K).
+    private borrowing func inLightOfInk() throws(ImagingError) -> VipsImage {
+        let paper = try unsafe derived(shim_linear(raw, -1, 255))
+        let colors = try unsafe derived(shim_bands(paper.raw, 0, 3))
+        let black = try unsafe derived(shim_bands(paper.raw, 3, 1))
+        let product = try unsafe derived(shim_multiply(colors.raw, black.raw))
+        let light = try unsafe derived(shim_linear(product.raw, 1.0 / 255, 0.5))
+        guard hasAlpha else {
+            return try unsafe derived(shim_reinterpret(light.raw, VIPS_INTERPRETATION_sRGB))
+        }
+        let alpha = try unsafe derived(shim_bands(raw, CInt(bands - 1), 1))
+        let both = try unsafe derived(shim_bandjoin(light.raw, alpha.raw))
+        return try unsafe derived(shim_reinterpret(both.raw, VIPS_INTERPRETATION_sRGB))
+    }
+
+    /// Whether a profile for pixels like these is embedded that is not the usual sRGB one. libvips would take the profile of
+    /// a grey picture for one in colour.
     private var hasForeignProfile: Bool {
         var length = 0
         guard let bytes = unsafe shim_blob_field(raw, "icc-profile-data", &length) else { return false }
-        let profile = unsafe UnsafeRawBufferPointer(start: bytes, count: length)
-        // ICC.1:2010 §7.2: device manufacturer at 48, device model at 52.
-        guard length >= 56, unsafe profile[16..<20].elementsEqual(profileSpace.utf8) else { return false }
-        return unsafe !profile[48..<56].elementsEqual("IEC sRGB".utf8)
+        let profile = unsafe ColorProfile(UnsafeRawBufferPointer(start: bytes, count: length))
+        return profile.space == profileSpace && !profile.isUsualSRGB
     }
 
     /// The colour space that a profile for these pixels names (ICC.1:2010 §7.2.6).

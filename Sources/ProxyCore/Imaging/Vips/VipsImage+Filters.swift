@@ -22,13 +22,11 @@ extension VipsImage {
         return try image.lookedUp(in: colors + [ToneCurve { $0 * factor }])
     }
 
-    /// Multiplies alpha by a mask of this size, 255 meaning that it stays.
-    borrowing func masked(by mask: [UInt8]) throws(ImagingError) -> VipsImage {
-        let size = size
-        let cover = try unsafe VipsImage(
+    /// Makes a mask of one band, 255 where a picture is to stay.
+    static func cover(_ mask: [UInt8], _ size: PixelSize) throws(ImagingError) -> VipsImage {
+        try unsafe VipsImage(
             adopting: shim_image_copying(mask, mask.count, CInt(size.width), CInt(size.height), 1),
             isSequential: false)
-        return try masked(by: cover)
     }
 
     /// Multiplies alpha by a one-band image of this size, 255 meaning that it stays.
@@ -65,12 +63,16 @@ extension VipsImage {
 
     /// Blurs by a Gaussian of `sigma` pixels; the image must not be sequential.
     ///
-    /// Alpha is premultiplied around it. Wide ones are computed at a smaller size, where nobody sees the difference.
+    /// Alpha is premultiplied around it. Wide ones are computed at a smaller size, where nobody sees the difference; its
+    /// edge pixels go on beside the picture before it is made smaller, since half the weight at an edge is theirs.
     borrowing func softened(sigma: Double) throws(ImagingError) -> VipsImage {
         guard sigma >= GaussianBounds.coarse else { return try softenedHere(sigma: sigma) }
-        let small = size.scaled(by: GaussianBounds.whenCoarse / sigma)
-        return try resized(to: small).inMemory().softenedHere(sigma: GaussianBounds.whenCoarse)
-            .resized(to: size)
+        let margin = Int((sigma * GaussianBounds.reach).rounded(.up))
+        let wide = PixelSize(size.width + 2 * margin, size.height + 2 * margin)
+        return try surrounded(on: wide, left: margin, top: margin, by: .continued)
+            .resized(to: wide.scaled(by: GaussianBounds.whenCoarse / sigma)).computed()
+            .softenedHere(sigma: GaussianBounds.whenCoarse).resized(to: wide)
+            .cropped(to: PixelRectangle(left: margin, top: margin, size: size))
     }
 
     private borrowing func softenedHere(sigma: Double) throws(ImagingError) -> VipsImage {
@@ -121,6 +123,8 @@ private enum GaussianBounds {
     static let smallestFineWeight = 0.002
     /// From this many pixels on, the picture is blurred at a smaller size.
     static let coarse = 16.0
+    /// How far pixels count, in standard deviations.
+    static let reach = 3.0
     /// What sigma then is at the smaller size.
     static let whenCoarse = 8.0
 }

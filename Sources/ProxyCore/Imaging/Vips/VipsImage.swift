@@ -43,6 +43,9 @@ import CVips
     /// Whether pixels are one grey band, with or without alpha.
     var isGrey: Bool { bands - (hasAlpha ? 1 : 0) == 1 }
 
+    /// Whether frames lie below each other.
+    var isFrames: Bool { unsafe vips_image_get_page_height(raw) < vips_image_get_height(raw) }
+
     /// The number of frames or pages that the source has, of which this image may hold one.
     var pagesInSource: Int { max(1, integer("n-pages", otherwise: 1)) }
 

@@ -11,14 +11,15 @@ import Glibc
     let raw: UnsafeMutablePointer<CVips.VipsSource>
     /// The first bytes, as many as tell the format.
     let prefix: [UInt8]
-    /// The number of bytes.
+    /// The number of bytes that came.
     let count: Int
 
     /// The bytes; owned by `raw`.
-    private let memory: UnsafeRawPointer
+    private let memory: UnsafeRawBufferPointer
 
     private init(
-        raw: UnsafeMutablePointer<CVips.VipsSource>, prefix: [UInt8], memory: UnsafeRawPointer, count: Int
+        raw: UnsafeMutablePointer<CVips.VipsSource>, prefix: [UInt8], memory: UnsafeRawBufferPointer,
+        count: Int
     ) {
         unsafe self.memory = unsafe memory
         unsafe self.raw = unsafe raw
@@ -39,8 +40,22 @@ import Glibc
             return nil
         }
         let prefix = unsafe Array(bytes.prefix(ImageFormat.sniffLength))
-        guard let source = unsafe shim_source_adopting(memory, count) else { return nil }
-        return unsafe VipsSource(raw: source, prefix: prefix, memory: memory, count: count)
+        let held = unsafe completed(bytes, ImageFormat(sniffing: prefix))
+        guard let source = unsafe shim_source_adopting(held.baseAddress, held.count) else { return nil }
+        return unsafe VipsSource(
+            raw: source, prefix: prefix, memory: UnsafeRawBufferPointer(held), count: count)
+    }
+
+    /// Adds what a decoder misses, in place of which it gets other memory.
+    private static func completed(
+        _ bytes: UnsafeMutableRawBufferPointer, _ format: ImageFormat?
+    ) -> UnsafeMutableRawBufferPointer {
+        guard format?.isHEIF ?? false, let whole = unsafe HEIFAlpha.completed(UnsafeRawBufferPointer(bytes)),
+            let memory = unsafe realloc(bytes.baseAddress, whole.count)
+        else { return unsafe bytes }
+        let larger = unsafe UnsafeMutableRawBufferPointer(start: memory, count: whole.count)
+        unsafe larger.copyBytes(from: whole)
+        return unsafe larger
     }
 
     /// Copies bytes; nil when there is no memory.
@@ -55,19 +70,25 @@ import Glibc
     borrowing func withBytes<Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
     ) throws(Failure) {
-        try unsafe body(UnsafeRawBufferPointer(start: memory, count: count))
+        try unsafe body(memory)
     }
 
     /// The animation of a PNG; nil for a still and for other formats. O(number of chunks).
     var pngAnimation: PNGAnimation? {
         guard prefix.starts(with: PNGChunks.signature) else { return nil }
-        return unsafe PNGAnimation(UnsafeRawBufferPointer(start: memory, count: count))
+        return unsafe PNGAnimation(memory)
+    }
+
+    /// The frames of a GIF that we put together ourselves; nil where libvips does, and for other formats. O(bytes ÷ 255).
+    var gifAnimation: GIFAnimation? {
+        guard prefix.starts(with: "GIF8".utf8) else { return nil }
+        return unsafe GIFAnimation(memory)
     }
 
     /// The EXIF block of a PNG; nil where there is none and for other formats. O(number of chunks).
     var pngExif: [UInt8]? {
         guard prefix.starts(with: PNGChunks.signature) else { return nil }
-        return unsafe PNGChunks.exif(of: UnsafeRawBufferPointer(start: memory, count: count))
+        return unsafe PNGChunks.exif(of: memory)
     }
 
     deinit {

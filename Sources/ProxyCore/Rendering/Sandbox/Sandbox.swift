@@ -40,6 +40,10 @@ struct Sandbox {
         return report
     }
 
+    /// Decoders and allocators reserve up to twice what they come to use, and take a refusal for damage: it must not
+    /// meet a job that was let in by its estimate.
+    private static let spacePerByte: UInt64 = 2
+
     private func limitResources() throws(Failure) {
         guard linux_forbid_core_files() == 0, linux_lower_priority(CInt(settings.niceness)) == 0 else {
             throw .unusable("setrlimit or setpriority: errno \(errno)")
@@ -47,7 +51,9 @@ struct Sandbox {
         guard settings.addressSpace > 0 else { return }
         let bytes = UInt64(settings.addressSpace)
         // A result is whole in memory before it is written, so no file needs to be larger.
-        guard linux_limit_address_space(bytes) == 0, linux_limit_file_size(bytes) == 0 else {
+        guard linux_limit_address_space(bytes * Self.spacePerByte) == 0,
+            linux_limit_file_size(bytes) == 0
+        else {
             throw .unusable("setrlimit: errno \(errno)")
         }
     }

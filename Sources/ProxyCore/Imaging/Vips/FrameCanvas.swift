@@ -2,8 +2,8 @@
 
 import CVips
 
-/// Where the frames of an animated PNG come together (PNG third edition §11.3.6): sRGB of 8 bits with alpha.
-@safe struct PNGCanvas: ~Copyable {
+/// Where the frames of an animation come together (PNG third edition §11.3.6, GIF89a §23): sRGB of 8 bits with alpha.
+@safe struct FrameCanvas: ~Copyable {
     private let size: PixelSize
     /// All pixels, four samples each.
     private var pixels: [UInt8]
@@ -17,12 +17,12 @@ import CVips
 
     /// Makes the picture of the frames `range`, below each other; without alpha where all of it is opaque.
     static func image(
-        of animation: PNGAnimation, frames range: Range<Int>, from source: borrowing VipsSource
+        of animation: some FramedAnimation, frames range: Range<Int>, from source: borrowing VipsSource
     ) throws(ImagingError) -> VipsImage {
         let size = animation.canvas
         let length = size.area * samples * range.count
         guard let memory = unsafe g_try_malloc(gsize(length)) else {
-            throw .outOfMemory("the frames of an animated PNG")
+            throw .outOfMemory("the frames of an animation")
         }
         let roll = unsafe UnsafeMutableRawBufferPointer(start: memory, count: length)
         let isOpaque: Bool
@@ -43,12 +43,12 @@ import CVips
 
     /// Returns whether all pixels are opaque.
     private static func fill(
-        _ roll: UnsafeMutableRawBufferPointer, _ animation: PNGAnimation, _ range: Range<Int>,
+        _ roll: UnsafeMutableRawBufferPointer, _ animation: some FramedAnimation, _ range: Range<Int>,
         _ source: borrowing VipsSource
     ) throws(ImagingError) -> Bool {
         let frameBytes = animation.canvas.area * samples
         var isOpaque = true
-        var canvas = PNGCanvas(animation.canvas)
+        var canvas = FrameCanvas(animation.canvas)
         for index in 0..<range.upperBound {
             let frame = animation.frames[index]
             let before = frame.disposal == .restored ? canvas.pixels : []
@@ -70,21 +70,22 @@ import CVips
 
     /// Decodes one frame.
     private static func pixels(
-        of index: Int, of animation: PNGAnimation, from source: borrowing VipsSource
+        of index: Int, of animation: some FramedAnimation, from source: borrowing VipsSource
     ) throws(ImagingError) -> [UInt8] {
         var still: [UInt8] = []
         unsafe source.withBytes { (bytes) throws(Never) in
             still = unsafe animation.still(index, in: bytes)
         }
-        guard let opened = VipsSource.copy(of: still) else { throw .outOfMemory("a frame of a PNG") }
-        let image = try VipsCoder.open(opened, as: .png, frames: .primary, shrink: .none)
+        guard let opened = VipsSource.copy(of: still) else { throw .outOfMemory("a frame of an animation") }
+        let image = try VipsCoder.open(
+            opened, as: type(of: animation).format, frames: .primary, shrink: .none)
         guard image.size == animation.frames[index].place.size else {
             throw .badImageData("a frame of another size than is said")
         }
         return try image.inEightBits().inSRGB(keepsGrey: false).withAlpha().samples()
     }
 
-    private mutating func put(_ frame: [UInt8], _ facts: PNGAnimation.Frame) {
+    private mutating func put(_ frame: [UInt8], _ facts: AnimationFrame) {
         let width = facts.place.size.width * Self.samples
         for row in 0..<facts.place.size.height {
             let target = start(of: row, facts.place)
@@ -102,6 +103,10 @@ import CVips
     private mutating func lay(_ frame: [UInt8], _ source: Int, over target: Int) {
         let alpha = Int(frame[source + 3])
         guard alpha > 0 else { return }
+        guard alpha < 255 else {
+            for band in 0..<Self.samples { pixels[target + band] = frame[source + band] }
+            return
+        }
         let below = Int(pixels[target + 3]) * (255 - alpha)
         let whole = alpha * 255 + below
         for band in 0..<3 {
@@ -111,15 +116,16 @@ import CVips
         pixels[target + 3] = UInt8((whole + 127) / 255)
     }
 
-    private mutating func dispose(of frame: PNGAnimation.Frame, _ before: [UInt8]) {
+    private mutating func dispose(of frame: AnimationFrame, _ before: [UInt8]) {
         switch frame.disposal {
         case .stays: break
         case .restored: pixels = before
         case .cleared:
             let width = frame.place.size.width * Self.samples
+            let nothing = [UInt8](repeating: 0, count: width)
             for row in 0..<frame.place.size.height {
                 let target = start(of: row, frame.place)
-                pixels.replaceSubrange(target..<target + width, with: repeatElement(0, count: width))
+                pixels.replaceSubrange(target..<target + width, with: nothing)
             }
         }
     }

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a colour profile says of itself in its header and in its primaries (ICC.1:2010 §7).
+@safe struct ColorProfile {
+    private let bytes: UnsafeRawBufferPointer
+
+    /// Reads `bytes`, which must outlive the profile.
+    init(_ bytes: UnsafeRawBufferPointer) {
+        unsafe self.bytes = unsafe bytes
+    }
+
+    /// The colour space of the pixels that it is for (§7.2.6): four letters; nil where the header is not whole.
+    var space: String? {
+        guard unsafe bytes.count >= Self.headerLength else { return nil }
+        return unsafe String(decoding: bytes[16..<20], as: UTF8.self)
+    }
+
+    /// Whether it is sRGB's (IEC 61966-2.1): by the device's maker and model, which a copy with other colours may have kept,
+    /// and by primaries and curves.
+    var isUsualSRGB: Bool {
+        guard unsafe bytes.count >= Self.headerLength, unsafe bytes[48..<56].elementsEqual("IEC sRGB".utf8)
+        else {
+            return false
+        }
+        let hasColors = Self.primaries.allSatisfy { name, wanted in
+            guard let found = primary(name) else { return false }
+            return zip(found, wanted).allSatisfy { abs($0 - $1) <= Self.tolerance }
+        }
+        let hasCurves = ["rTRC", "gTRC", "bTRC"].allSatisfy { name in
+            curveMiddle(name).map { abs($0 - Self.curveMiddle) <= Self.tolerance } ?? false
+        }
+        return hasColors && hasCurves
+    }
+
+    private static let headerLength = 128
+    private static let entryLength = 12
+    /// More tags than any profile has.
+    private static let tagLimit = 256
+    /// Of red, green and blue light, adapted to D50, in parts of 65,536.
+    private static let primaries: [(String, [Int])] = [
+        ("rXYZ", [28_578, 14_580, 912]), ("gXYZ", [25_240, 46_983, 6_363]), ("bXYZ", [9_376, 3_973, 46_802]),
+    ]
+    /// The light of middle grey, in parts of 65,535.
+    private static let curveMiddle = 14_030
+    /// Copies differ in the last digits, and a curve's points need not be in the middle.
+    private static let tolerance = 200
+
+    /// X, Y and Z of a tag (§10.27).
+    private func primary(_ name: String) -> [Int]? {
+        guard let start = tag(name) else { return nil }
+        let parts = [8, 12, 16].compactMap { number(start + $0) }
+        return parts.count == 3 ? parts : nil
+    }
+
+    /// The point in the middle of a curve that is given by points (§10.5); nil for any other.
+    private func curveMiddle(_ name: String) -> Int? {
+        guard let start = tag(name), number(start) == Self.curve, let count = number(start + 8), count > 2,
+            let pair = number(start + 12 + (count - 1) / 2 * 2)
+        else { return nil }
+        return pair >> 16
+    }
+
+    /// `curv`.
+    private static let curve = 0x6375_7276
+
+    /// Where a tag's data begins.
+    private func tag(_ name: String) -> Int? {
+        guard let count = number(Self.headerLength), count <= Self.tagLimit else { return nil }
+        for index in 0..<count {
+            let entry = Self.headerLength + 4 + index * Self.entryLength
+            guard let start = number(entry + 4) else { return nil }
+            guard unsafe bytes[entry..<entry + 4].elementsEqual(name.utf8) else { continue }
+            return start
+        }
+        return nil
+    }
+
+    /// Four bytes, the highest first; nil beyond the end.
+    private func number(_ place: Int) -> Int? {
+        guard place >= 0, unsafe place <= bytes.count - 4 else { return nil }
+        return unsafe Int(UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ProxyCore
+
+@Suite("Animated GIF, put together as browsers do")
+struct AnimatedGIFTests {
+    /// A frame of one colour.
+    private struct Frame {
+        var left = 0
+        var top = 0
+        var width = 8
+        var height = 4
+        var color: UInt8 = 1
+        var disposal: UInt8 = 0
+        var isTransparent = false
+    }
+
+    /// White, red, green and blue; the first is the background's.
+    private static let palette: [UInt8] = [255, 255, 255, 255, 0, 0, 0, 255, 0, 0, 0, 255]
+
+    private static func short(_ value: Int) -> [UInt8] { [UInt8(value & 0xFF), UInt8(value >> 8)] }
+
+    /// A canvas of 8 × 4 with the frames.
+    private static func file(_ frames: [Frame], loop: Int = 2) -> [UInt8] {
+        var bytes = Array("GIF89a".utf8) + short(8) + short(4) + [0x81, 0, 0] + palette
+        bytes += [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1] + short(loop) + [0]
+        for frame in frames {
+            bytes +=
+                [0x21, 0xF9, 4, frame.disposal << 2 | (frame.isTransparent ? 1 : 0)] + short(7) + [3, 0]
+            bytes +=
+                [0x2C] + short(frame.left) + short(frame.top) + short(frame.width) + short(frame.height) + [0]
+            bytes += pixels(frame.color, count: frame.width * frame.height)
+        }
+        return bytes + [0x3B]
+    }
+
+    /// Codes of three bits, with a clear code before every pixel, so that they stay so short.
+    private static func pixels(_ color: UInt8, count: Int) -> [UInt8] {
+        let codes = (0..<count).flatMap { _ in [4, Int(color)] } + [5]
+        var packed = [UInt8](repeating: 0, count: (codes.count * 3 + 7) / 8)
+        for (index, code) in codes.enumerated() {
+            for bit in 0..<3 where code >> bit & 1 == 1 {
+                packed[(index * 3 + bit) / 8] |= UInt8(1 << ((index * 3 + bit) % 8))
+            }
+        }
+        return [2, UInt8(packed.count)] + packed + [0]
+    }
+
+    private func shown(_ frames: [Frame], _ transform: String = "") async throws -> TestPicture {
+        try await rendered(Self.file(frames), transform, as: .explicit(.webp)) { $0.isLossless = true }
+            .picture
+    }
+
+    @Test("A frame that is cleared away leaves nothing, though none says that it is transparent")
+    func cleared() async throws {
+        let frames = [
+            Frame(color: 1), Frame(left: 2, top: 1, width: 3, height: 2, color: 2, disposal: 2),
+            Frame(width: 1, height: 1, color: 3),
+        ]
+
+        let found = try await shown(frames)
+
+        #expect(found[0, 0] == [255, 0, 0, 255] && found[2, 5] == [0, 255, 0, 255])
+        #expect(found[2, 9][3] == 0 && found[4, 10][3] == 0, "cleared")
+        #expect(found[5, 10] == [255, 0, 0, 255] && found[0, 8] == [0, 0, 255, 255])
+    }
+
+    @Test("Where no frame has been yet there is nothing", arguments: [1, 2])
+    func small(count: Int) async throws {
+        let first = Frame(left: 2, top: 1, width: 3, height: 2, color: 2)
+        let frames = [first, Frame(width: 1, height: 1, color: 3)].prefix(count)
+
+        let found = try await shown(Array(frames))
+
+        #expect(found.bands == 4 && found[0, 0][3] == 0)
+        #expect(found[2, 1] == [0, 255, 0, 255])
+        #expect(count == 1 || found[0, 4] == [0, 0, 255, 255] && found[7, 7][3] == 0)
+    }
+
+    @Test("A first frame that is taken back leaves nothing")
+    func restored() async throws {
+        let found = try await shown([Frame(disposal: 3), Frame(width: 2, height: 2, color: 2)])
+
+        #expect(found[7, 3] == [255, 0, 0, 255])
+        #expect(found[0, 4] == [0, 255, 0, 255] && found[7, 7][3] == 0)
+    }
+
+    @Test("Delays and plays are kept, alpha is told, one frame can be asked for")
+    func facts() async throws {
+        let bytes = Self.file([Frame(disposal: 2), Frame(width: 2, height: 2, color: 2)])
+        let source = try openedSource(bytes)
+
+        let header = try VipsCoder.header(of: source, as: .gif)
+        let timing = try VipsCoder.timing(of: source, as: .gif)
+        let written = try await rendered(bytes, "flip:h", as: .explicit(.gif))
+        let second = try await rendered(bytes) { $0.frame = 1 }.picture
+
+        #expect(header.hasAlpha && header.frames == 2 && header.size == PixelSize(8, 4))
+        #expect(timing.delays == [70, 70])
+        let again = try VipsCoder.timing(of: openedSource(written.bytes), as: .gif)
+        #expect(again.delays == [70, 70] && again.loop == timing.loop)
+        #expect(second[0, 0] == [0, 255, 0, 255] && second[7, 3][3] == 0)
+    }
+
+    @Test("What libvips puts together rightly is left to it, and so is what breaks off")
+    func leftAlone() {
+        let whole = Self.file([Frame(), Frame(left: 2, width: 3, disposal: 1)])
+        let cleared = Self.file([Frame(), Frame(disposal: 2, isTransparent: true), Frame()])
+        let wrong = Self.file([Frame(disposal: 2), Frame(width: 2)])
+
+        for bytes in [whole, cleared] { #expect(bytes.withUnsafeBytes { GIFAnimation($0) } == nil) }
+        #expect(wrong.withUnsafeBytes { GIFAnimation($0) } != nil)
+        for length in 0..<wrong.count - 1 {
+            let part = Array(wrong.prefix(length))
+            // With all of the first frame there is a first frame.
+            let found = part.withUnsafeBytes { GIFAnimation($0) }
+            #expect(found == nil, "\(length)")
+        }
+    }
+
+    @Test("A frame beyond the screen is left to libvips")
+    func outside() {
+        let bytes = Self.file([Frame(disposal: 2), Frame(left: 7, width: 2)])
+
+        #expect(bytes.withUnsafeBytes { GIFAnimation($0) } == nil)
+    }
+}
