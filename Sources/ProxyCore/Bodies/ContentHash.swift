@@ -3,19 +3,26 @@
 import Crypto
 
 /// The SHA-256 of a representation's bytes: names a content, whoever holds it.
+///
+/// Kept as four words and not as an array: a disk hit reads two of them, and would pay for two pieces of the heap.
 public struct ContentHash: Sendable, Hashable, Codable {
-    /// The 32 bytes of the digest.
-    public let bytes: [UInt8]
+    /// The digest, eight bytes a word, the first byte least significant.
+    private let first, second, third, fourth: UInt64
+
+    /// Takes a digest as words, each read least significant byte first.
+    init(words first: UInt64, _ second: UInt64, _ third: UInt64, _ fourth: UInt64) {
+        (self.first, self.second, self.third, self.fourth) = (first, second, third, fourth)
+    }
 
     /// Wraps a digest; nil unless it has 32 bytes.
     public init?(bytes: [UInt8]) {
         guard bytes.count == SHA256.byteCount else { return nil }
-        self.bytes = bytes
+        self = unsafe bytes.withUnsafeBytes { unsafe ContentHash(digest: $0) }
     }
 
     /// Wraps a finished digest.
     init(_ digest: SHA256.Digest) {
-        bytes = Array(digest)
+        self = unsafe digest.withUnsafeBytes { unsafe ContentHash(digest: $0) }
     }
 
     /// Hashes `content`; O(n).
@@ -23,15 +30,41 @@ public struct ContentHash: Sendable, Hashable, Codable {
         self.init(SHA256.hash(data: content))
     }
 
+    /// Reads 32 bytes.
+    private init(digest: UnsafeRawBufferPointer) {
+        // Safe because whoever calls has made sure that there are 32 bytes.
+        first = unsafe UInt64(littleEndian: digest.loadUnaligned(fromByteOffset: 0, as: UInt64.self))
+        second = unsafe UInt64(littleEndian: digest.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        third = unsafe UInt64(littleEndian: digest.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
+        fourth = unsafe UInt64(littleEndian: digest.loadUnaligned(fromByteOffset: 24, as: UInt64.self))
+    }
+
+    /// The 32 bytes of the digest.
+    public var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(SHA256.byteCount)
+        for word in [first, second, third, fourth] {
+            for shift in stride(from: UInt64(0), to: 64, by: 8) {
+                bytes.append(UInt8(truncatingIfNeeded: word >> shift))
+            }
+        }
+        return bytes
+    }
+
     /// The first 16 bytes in lower-case hexadecimal: enough to tell any two contents apart, as in an `ETag`.
-    public var shortHex: String {
+    public var shortHex: String { String(decoding: shortHexOctets, as: UTF8.self) }
+
+    /// The same as octets.
+    public var shortHexOctets: [UInt8] {
         var hex: [UInt8] = []
         hex.reserveCapacity(32)
-        for byte in bytes.prefix(16) {
+        for place in 0..<16 {
+            let word = place < 8 ? first : second
+            let byte = UInt8(truncatingIfNeeded: word >> UInt64(place % 8 * 8))
             hex.append(Self.digit(byte >> 4))
             hex.append(Self.digit(byte & 15))
         }
-        return String(decoding: hex, as: UTF8.self)
+        return hex
     }
 
     private static func digit(_ value: UInt8) -> UInt8 {

@@ -56,6 +56,22 @@ public final class GrowingBody: Sendable {
 
     // MARK: - The writer's side
 
+    /// Makes room for a body of `count` bytes, in memory or in a file; more or fewer may come.
+    /// - Throws: why there is no file for it.
+    func expect(_ count: Int) throws(LoadError) {
+        guard count <= configuration.memoryLimit.bytes else { return try secureSpill() }
+        state.withLock { $0.reserve(count) }
+    }
+
+    /// Makes sure of the file for a body that may outgrow its memory, while there is still time to refuse it.
+    /// - Throws: why there is none.
+    func secureSpill() throws(LoadError) {
+        try writer.withLock { writer throws(LoadError) in
+            guard writer.spill == nil, writer.secured == nil else { return }
+            writer.secured = try makeSpill()
+        }
+    }
+
     /// Adds `bytes` and wakes every reader that waits for them.
     ///
     /// May write to a file, so it may block for as long as the page cache does.
@@ -97,7 +113,9 @@ public final class GrowingBody: Sendable {
                 unsafe $0.advance(to: count, by: bytes, prefixLimit: configuration.prefixLimit.bytes)
             }
         } else if count > configuration.memoryLimit.bytes {
-            try unsafe move(into: makeSpill(), followedBy: bytes, &writer)
+            let spill = if let secured = writer.secured { secured } else { try makeSpill() }
+            writer.secured = nil
+            try unsafe move(into: spill, followedBy: bytes, &writer)
         } else {
             state.withLock { unsafe $0.append(bytes, prefixLimit: configuration.prefixLimit.bytes) }
         }

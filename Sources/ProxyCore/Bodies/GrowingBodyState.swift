@@ -43,6 +43,11 @@ struct GrowingBodyState {
 
     // MARK: - Bytes
 
+    /// Takes memory for so many bytes at once: what grows piece by piece is copied, and keeps twice as much.
+    mutating func reserve(_ count: Int) {
+        memory.reserveCapacity(count)
+    }
+
     /// Adds bytes in memory.
     mutating func append(_ bytes: UnsafeRawBufferPointer, prefixLimit: Int) {
         unsafe memory.append(contentsOf: bytes)

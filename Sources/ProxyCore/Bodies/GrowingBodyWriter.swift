@@ -12,6 +12,8 @@ struct GrowingBodyWriter {
     private(set) var checksum: UInt32 = 0
     /// Where bytes go; nil while they stay in memory.
     var spill: SpillFile?
+    /// Where bytes will go once there are too many for memory, if that has been made sure of already.
+    var secured: SpillFile?
     /// Whether there is still another place to go when that one takes no more.
     var canFlee = true
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
+
 extension DiskCache {
     /// Opens a file for the body of an entry-to-be.
     ///
     /// Blocking, but short: one open(2).
-    /// - Throws: `full`; `invalid` when the text is longer than a file can hold; the call that failed.
+    /// - Throws: `full`; `overloaded` when too many files are open; `invalid` when the text is longer than a file can hold; the
+    ///   call that failed.
     public func stage(kind: EntryKind, keyText: String) throws(DiskCacheError) -> StagedEntry {
         do {
-            return try parts.stage(kind: kind, keyText: keyText)
+            return try parts.stage(kind: kind, keyText: keyText, countedBy: parts.bodies)
         } catch {
             failed(with: error)
             throw error
@@ -25,7 +28,7 @@ extension DiskCache {
     ///   - savesRecord: whether the record is remembered, too, as by `save`.
     ///   - durable: returns only when a machine that loses its power finds the entry, too.
     ///   - permit: when it is void, nothing is stored.
-    /// - Throws: `purged`; `full` and the like; `invalid` when the description is not that of what was staged, or the body is short;
+    /// - Throws: `purged`; `tooLarge`; `full` and the like; `invalid` when the description is not that of what was staged, or the body is short;
     ///   `overloaded` when too many changes wait. The entry is then not there, and an earlier one may be gone.
     public func commit(
         _ staged: StagedEntry, _ description: EntryDescription, byteCount: Int, bodyChecksum: UInt32? = nil,
@@ -37,6 +40,7 @@ extension DiskCache {
         }
         let saved = savesRecord ? record : nil
         do {
+            try checkSize(byteCount)
             let row = try await readers.run { () throws(DiskCacheError) in
                 try self.parts.seal(
                     staged, description, record, byteCount: byteCount, checksum: bodyChecksum,
@@ -67,6 +71,7 @@ extension DiskCache {
             description: description, body: body, checksum: checksum ?? Checksum.crc32c(body), record: record)
         let saved = savesRecord ? record : nil
         do {
+            try checkSize(body.count)
             _ = try await writer.perform(.store(draft, durable: durable, record: saved, permit))
             try remember(saved, permit)
         } catch {
@@ -79,12 +84,12 @@ extension DiskCache {
     ///
     /// Who kills the process within `limits.storeDelay` finds it no more; what else can go wrong is counted.
     /// - Parameter record: of the source, remembered too, whatever becomes of the body.
-    /// - Returns: false when too much waits, or the permit is void: then nothing will be stored.
+    /// - Returns: false when too much waits, the body is too large, or the permit is void: then nothing will be stored.
     public func storeSoon(
         _ description: EntryDescription, body: [UInt8], checksum: UInt32, record: SourceRecord,
         permit: PurgeLedger.Permit? = nil
     ) -> Bool {
-        guard records.save(record, permit) else { return false }
+        guard !parts.isOff, fits(body.count), records.save(record, permit) else { return false }
         let draft = WriteJob.Draft(
             description: description, body: body, checksum: checksum, record: record)
         let ticket = drafts.insert(draft, permit)
@@ -112,6 +117,15 @@ extension DiskCache {
         guard !drafts.isEmpty else { return }
         // Lost: that the tier is closing, or overloaded; what waits in it is done all the same.
         _ = try? await writer.perform(.nothing)
+    }
+
+    /// Whether an entry can stay: a larger one would have a sweep remove all others, and itself at the end.
+    private func fits(_ byteCount: Int) -> Bool {
+        Int64(byteCount) <= parts.bounds.withLock(\.lowWater)
+    }
+
+    private func checkSize(_ byteCount: Int) throws(DiskCacheError) {
+        guard fits(byteCount) else { throw .tooLarge }
     }
 
     private func remember(

@@ -21,7 +21,8 @@ extension DiskCache {
     }
 
     /// Looks an entry up; nil when there is none.
-    /// - Throws: `overloaded` when too many look-ups wait for the disk (503); what went wrong with the file system.
+    /// - Throws: `overloaded` when too many look-ups wait for the disk, or too many files are open (503); what went wrong with
+    ///   the file system.
     public func lookUp(
         _ key: CacheKey, kind: EntryKind, keyText: String
     ) async throws(DiskCacheError) -> DiskHit? {
@@ -41,7 +42,7 @@ extension DiskCache {
             guard case .hit(let hit) = outcome else { return nil }
             return hit
         } catch {
-            parts.counters.failedToRead()
+            if error != .overloaded { parts.counters.failedToRead() }
             throw error
         }
     }
@@ -69,7 +70,7 @@ extension DiskCache {
     ) throws(DiskCacheError) -> DiskLookUp {
         if let hit = drafts.hit(id, keyText) { return .hit(hit) }
         guard parts.entries.mayContain(id) else { return .miss }
-        switch try parts.folder.open(id, fromMemory: fromMemory) {
+        switch try parts.folder.open(id, fromMemory: fromMemory, countedBy: parts.bodies) {
         case .missing:
             forgetMissing(id)
             return .miss

@@ -3,6 +3,8 @@
 extension DiskCache {
     /// Files shorter than this are read at once, header and body, and answered from the copy: sendfile(2) costs more.
     private static let inlineLength = 16 << 10
+    /// As much of a file is read before its length is known: of a shorter one that is all, and nothing else is asked.
+    private static let firstRead = 4 << 10
 
     /// Hot path: an entry with its source's record, if one open file and what is in memory tell both; counted then only.
     ///
@@ -39,7 +41,13 @@ extension DiskCache {
         _ id: EntryID, _ keyText: String, asFile: Bool
     ) throws(DiskCacheError) -> DiskHit? {
         guard parts.entries.mayContain(id) else { return nil }
-        guard case .file(let file) = try parts.folder.open(id, fromMemory: true) else { return nil }
+        guard case .file(let file) = try parts.folder.open(id, fromMemory: true, countedBy: parts.bodies)
+        else { return nil }
+        if !asFile, let beginning = file.readOnce(Self.firstRead, fromMemory: true),
+            beginning.count < Self.firstRead
+        {
+            return inlineHit(beginning, id, keyText)
+        }
         let entry = EntryFile(file: file, status: try parts.folder.status(of: file))
         if !asFile, (0..<Self.inlineLength).contains(Int(entry.status.size)) {
             return file.readOnce(Int(entry.status.size), fromMemory: true).flatMap {
@@ -53,7 +61,7 @@ extension DiskCache {
     }
 
     private func inlineHit(_ file: [UInt8], _ id: EntryID, _ keyText: String) -> DiskHit? {
-        guard let offset = DiskEntry.bodyOffset(inFixedPart: file), offset <= file.count,
+        guard let offset = DiskEntry.bodyOffset(inFixedPart: file[...]), offset <= file.count,
             let entry = DiskEntry(header: file[..<offset]), entry.fileLength == file.count, entry.id == id,
             entry.description.keyText == keyText
         else { return nil }

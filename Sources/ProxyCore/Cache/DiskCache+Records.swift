@@ -12,6 +12,7 @@ extension DiskCache {
     /// Returns a source's record; nil when there is none, or it cannot be read, which is counted.
     public func sourceRecord(for key: CacheKey) async -> SourceRecord? {
         if let record = records.record(for: key) { return record }
+        guard !parts.isOff else { return nil }
         let generation = records.generation
         do {
             let record = try await readers.run { () throws(DiskCacheError) in

@@ -31,7 +31,7 @@ extension DiskCache {
         _ id: EntryID, keyText: String, fromMemory: Bool
     ) throws(DiskCacheError) -> DiskLookUp {
         for seed in seeds where seed.entries.mayContain(id) {
-            switch try seed.folder.open(id, fromMemory: fromMemory) {
+            switch try seed.folder.open(id, fromMemory: fromMemory, countedBy: parts.bodies) {
             case .missing: seed.entries.remove(id)
             case .wouldBlock: return .wouldBlock
             case .file(let file):

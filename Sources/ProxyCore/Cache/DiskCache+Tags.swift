@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DiskCache {
-    /// Remembers tags; when it returns, a purge finds them, also after a restart.
+    /// Remembers tags; when it returns, a purge finds them, also after a restart. One lock where they are known.
     ///
     /// The links seen longest ago go beyond `limits.maxTagLinks`; a purge by such a tag no longer finds the entry.
     public func link(_ links: [TagLink]) async throws(DiskCacheError) {
-        guard !links.isEmpty else { return }
-        _ = try await writer.perform(.link(links))
+        let unknown = parts.tags.unknown(of: links)
+        guard !unknown.isEmpty else { return }
+        _ = try await writer.perform(.link(unknown))
     }
 
     /// Removes all results under a tag, and the links themselves.
@@ -18,6 +19,21 @@ extension DiskCache {
         taggedWith tag: String, found: @escaping @Sendable ([TagLink]) -> Void
     ) async throws(DiskCacheError) -> Int {
         try await writer.perform(.removeTag(tag, found: found))
+    }
+
+    /// Everything that a tag hangs on; it goes on hanging there.
+    func links(ofTag tag: String) async throws(DiskCacheError) -> [TagLink] {
+        await settle()
+        guard !parts.isOff else { return parts.tags.links(of: tag) }
+        return try await readers.run { () throws(DiskCacheError) in
+            let limit = self.parts.configuration.limits.batchSize
+            var links: [TagLink] = []
+            while true {
+                let some = try self.parts.index.links(ofTag: tag, after: links.last, limit: limit)
+                links += some
+                guard some.count == limit else { return links }
+            }
+        }
     }
 
     /// An entry of the tier, as an operator sees it.
@@ -37,6 +53,7 @@ extension DiskCache {
     /// Entries made from a source, at most `limit`.
     public func list(ofSource source: CacheKey, limit: Int) async throws(DiskCacheError) -> [Listed] {
         await settle()
+        guard !parts.isOff else { return [] }
         let entries = try await readers.run { () throws(DiskCacheError) in
             try self.parts.index.entries(ofSource: source, limit: limit)
         }

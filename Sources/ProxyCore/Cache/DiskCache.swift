@@ -3,6 +3,7 @@
 import CLinux
 import Dispatch
 import Glibc
+import Synchronization
 
 /// The disk tier: originals and results as self-describing files, and source records, in one folder of one daemon.
 ///
@@ -28,26 +29,41 @@ public final class DiskCache: Sendable {
     /// - Parameters:
     ///   - clock: returns the time in seconds since 1970; the system's by default.
     ///   - report: hears what an operator should; called on any thread.
-    /// - Throws: `locked`, `unsupported`, `full`, or the call that failed.
+    /// - Throws: `locked`, `unsupported`, `full`, `readOnlyFolder`, or the call that failed.
     public init(
         directory: String, configuration: DiskCacheConfiguration = DiskCacheConfiguration(),
         patience: TimeSpan = .seconds(0), clock: @escaping @Sendable () -> Int64 = DiskCache.systemTime,
         report: @escaping @Sendable (DiskNotice) -> Void = { _ in }
     ) throws(DiskCacheError) {
+        seeds = try Self.seeds(configuration)
         let parts = try DiskParts(
             directory: directory, configuration: configuration, patience: patience, clock: clock,
             report: report)
         let limits = configuration.limits
         self.parts = parts
-        var seeds: [SeedFolder] = []
-        for path in configuration.readOnlyPaths { seeds.append(try SeedFolder(path: path)) }
-        self.seeds = seeds
         writer = DiskWriter(parts: parts)
         readers = IOQueue(
             label: "disk cache reader", maxRunning: limits.readers, maxWaiting: limits.maxWaitingReads)
         records = RecordMemory(limit: limits.maxRecordsInMemory, scanLimit: limits.maxRecordsInMemory)
         DispatchQueue(label: "disk cache loader").async { [writer] in writer.load() }
     }
+
+    private static func seeds(
+        _ configuration: DiskCacheConfiguration
+    ) throws(DiskCacheError) -> [SeedFolder] {
+        var seeds: [SeedFolder] = []
+        for path in configuration.readOnlyPaths {
+            do {
+                seeds.append(try SeedFolder(path: path))
+            } catch {
+                throw .readOnlyFolder(path, because: "\(error)")
+            }
+        }
+        return seeds
+    }
+
+    /// The files that clients are answered from, or will be.
+    var bodies: BodyFiles { parts.bodies }
 
     /// The system's time in seconds since 1970.
     public static let systemTime: @Sendable () -> Int64 = {
@@ -65,15 +81,22 @@ public final class DiskCache: Sendable {
 
     // MARK: - Housekeeping
 
+    /// Keeps other amounts for other times from now on; what is too much by them goes soon.
+    ///
+    /// Of `configuration` only `maxBytes`, `lowWater`, `maxAge` and `sweepInterval` count, that one behind the next sweep.
+    public func adopt(_ configuration: DiskCacheConfiguration) {
+        parts.bounds.withLock { $0 = DiskBounds(configuration) }
+        writer.beginSweep(nil)
+        writer.wake()
+    }
+
     /// Hot path: remembers that an entry was served from another tier, so that a sweep does not take it for unused.
     public func touch(_ key: CacheKey, kind: EntryKind) {
         touch(EntryID(kind: kind, key: key), at: parts.clock())
     }
 
     func touch(_ id: EntryID, at now: Int64) {
-        guard parts.touches.mark(id, at: now) else { return }
-        writer.beginSweep(nil)
-        writer.wake()
+        if parts.touches.mark(id, at: now) { writer.wake() }
     }
 
     /// Removes what is too old, then the oldest while there is too much, now and not at the next interval.
@@ -96,7 +119,7 @@ public final class DiskCache: Sendable {
 
     /// Counts a store that failed, and sees to it that entries make room where that is why.
     func failed(with error: DiskCacheError) {
-        if error != .purged { parts.counters.failedToWrite() }
+        if error != .purged, error != .tooLarge { parts.counters.failedToWrite() }
         parts.monitor.failed(with: error)
         if parts.monitor.wantsRoom || parts.monitor.wantsRecovery { writer.wake() }
     }
@@ -118,10 +141,11 @@ public final class DiskCache: Sendable {
     }
 
     /// Removes everything, source records included.
+    /// - Parameter keepingTags: leaves the tags, for they hang on what another tier holds.
     /// - Returns: how many entries were removed.
     @discardableResult
-    public func removeAll() async throws(DiskCacheError) -> Int {
+    public func removeAll(keepingTags: Bool = false) async throws(DiskCacheError) -> Int {
         records.removeAll()
-        return try await writer.perform(.removeAll)
+        return try await writer.perform(.removeAll(keepingTags: keepingTags))
     }
 }

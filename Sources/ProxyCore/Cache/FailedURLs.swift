@@ -30,9 +30,9 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
     private struct State {
         var table: FailureTable<Failure>
         var hits: [FailureClass: Int] = [:]
+        var configuration: FailedURLsConfiguration
     }
 
-    private let configuration: FailedURLsConfiguration
     private let random: @Sendable () -> Double
     private let state: Mutex<State>
 
@@ -42,9 +42,18 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
         configuration: FailedURLsConfiguration,
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
     ) {
-        self.configuration = configuration
         self.random = random
-        state = Mutex(State(table: FailureTable(maxEntries: configuration.maxEntries)))
+        state = Mutex(
+            State(
+                table: FailureTable(maxEntries: configuration.maxEntries), configuration: configuration))
+    }
+
+    /// Goes by other settings from now on; what is remembered stays so for as long as it was to be.
+    func adopt(_ configuration: FailedURLsConfiguration) {
+        state.withLock { state in
+            state.configuration = configuration
+            state.table.resize(maxEntries: configuration.maxEntries)
+        }
     }
 
     /// Remembers a failure for as long as its class says, in place of an earlier one; a class with no time is not kept.
@@ -59,6 +68,7 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
         _ key: CacheKey, _ failure: Failure, as failureClass: FailureClass, ofSource source: CacheKey? = nil,
         _ text: String = "", atMost most: Int64? = nil, at now: Int64
     ) {
+        let configuration = state.withLock(\.configuration)
         let longest = min(Int64(failureClass.span(in: configuration.ttl).seconds), most ?? .max)
         guard longest > 0 else {
             forget(key)

@@ -15,7 +15,7 @@ struct FailureTable<Failure: Sendable>: Sendable {
         let end: Int64
     }
 
-    private let maxEntries: Int
+    private var maxEntries: Int
     /// Each entry ends no later than its two children, at 2i + 1 and 2i + 2.
     private var heap: [Entry] = []
     private var places: [CacheKey: Int] = [:]
@@ -23,6 +23,12 @@ struct FailureTable<Failure: Sendable>: Sendable {
 
     init(maxEntries: Int) {
         self.maxEntries = maxEntries
+    }
+
+    /// Holds another number of entries at most; those that end soonest go.
+    mutating func resize(maxEntries: Int) {
+        self.maxEntries = maxEntries
+        while heap.count > maxEntries, let first = heap.first { remove(first.key) }
     }
 
     /// The number of entries, those among them whose time is over.

@@ -2,7 +2,8 @@
 
 import Synchronization
 
-/// Which keys were purged while work was under way: what began before a purge is answered, and kept nowhere.
+/// Which keys were purged while work was under way, and what has become known of sources: what began before a purge is
+/// answered, and kept nowhere, nor is what has been overtaken.
 ///
 /// Work takes a permit when it begins; whoever stores asks the permit under the lock, or on the thread, that a purge
 /// removes entries under, so that nothing slips in between. Bounded: the keys purged last are told apart, what began
@@ -15,6 +16,7 @@ public final class PurgeLedger: Sendable {
         var floor: UInt64 = 0
         var purges: [CacheKey: UInt64] = [:]
         var order: [(key: CacheKey, number: UInt64)] = []
+        var latest = LatestRecords()
     }
 
     private let capacity: Int
@@ -34,6 +36,7 @@ public final class PurgeLedger: Sendable {
     public func purge(_ key: CacheKey) {
         state.withLock { state in
             state.count += 1
+            state.latest.forget(key)
             state.purges[key] = state.count
             state.order.append((key, state.count))
             if state.order.count > capacity { Self.forgetHalf(&state) }
@@ -46,6 +49,7 @@ public final class PurgeLedger: Sendable {
             state.count += 1
             state.floor = state.count
             (state.purges, state.order) = ([:], [])
+            state.latest.forgetAll()
         }
     }
 
@@ -62,6 +66,46 @@ public final class PurgeLedger: Sendable {
         state.withLock { state in
             permit.number >= state.floor
                 && permit.keys.allSatisfy { key in state.purges[key].map { $0 <= permit.number } ?? true }
+                && (permit.record.map { state.latest.isLatest($0) } ?? true)
+        }
+    }
+
+    /// Makes a record the latest one of its source, for which leave is given until a later one comes; nil where a later one
+    /// has come since `permit` was given.
+    ///
+    /// The origin's `Date` decides which is later (RFC 9111 §4), then when it arrived here. What came before the permit
+    /// does not count: who asks again takes the origin's word, whatever its clock says.
+    func claim(
+        _ record: SourceRecord, arrived: ContinuousClock.Instant, under permit: Permit
+    ) -> Permit? {
+        state.withLock { state in
+            state.count += 1
+            let item = LatestRecords.Item(record: record, arrived: arrived, number: state.count)
+            guard state.latest.replace(with: item, since: permit.number, capacity: capacity) else {
+                return nil
+            }
+            return Permit(ledger: self, keys: permit.keys, number: permit.number, record: record)
+        }
+    }
+
+    /// What an entry made under a permit is to be kept as: as it is, with a later record of the same content, or not at all.
+    func current(_ entry: MemoryEntry, under permit: Permit) -> MemoryEntry? {
+        guard isValid(permit) else { return nil }
+        let source = entry.description.sourceKey
+        switch state.withLock({ $0.latest.news(of: source, since: permit.number) }) {
+        case .none: return entry
+        case .unknown: return nil
+        case .record(let record):
+            guard record.contentHash == entry.description.sourceHash else { return nil }
+            return record == entry.record ? entry : entry.refreshed(with: record)
+        }
+    }
+
+    /// Whether what was made under a permit is not known to be of outdated content.
+    func admits(_ description: EntryDescription, under permit: Permit) -> Bool {
+        switch state.withLock({ $0.latest.news(of: description.sourceKey, since: permit.number) }) {
+        case .none, .unknown: true
+        case .record(let record): record.contentHash == description.sourceHash
         }
     }
 
@@ -70,8 +114,21 @@ public final class PurgeLedger: Sendable {
         fileprivate let ledger: PurgeLedger
         fileprivate let keys: [CacheKey]
         fileprivate let number: UInt64
+        /// What it is void without: that this is the latest that is known of its source.
+        fileprivate var record: SourceRecord?
 
         /// Whether what it was given for may be stored.
         public var isValid: Bool { ledger.isValid(self) }
+
+        /// What an entry made under it is to be kept as; nil for not at all.
+        func current(_ entry: MemoryEntry) -> MemoryEntry? { ledger.current(entry, under: self) }
+
+        /// Whether nothing is known that makes an entry outdated.
+        func admits(_ description: EntryDescription) -> Bool { ledger.admits(description, under: self) }
+
+        /// The same leave for another result as well.
+        func extended(to key: CacheKey) -> Permit {
+            Permit(ledger: ledger, keys: keys + [key], number: number, record: record)
+        }
     }
 }

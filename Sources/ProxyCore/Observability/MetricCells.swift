@@ -6,7 +6,7 @@ import Synchronization
 /// from each other; everybody else shares one.
 @frozen
 public struct MetricShard: Sendable, Hashable {
-    /// The share's number; taken modulo the number of shares.
+    /// The share's number, from 0; one beyond the shares that there are stands for the common one.
     public let index: Int
 
     /// Wraps a number, 0 or more.
@@ -26,7 +26,8 @@ public struct MetricShard: Sendable, Hashable {
 
 /// Counters in memory, preallocated: one row of cells a share, rows on cache lines of their own.
 ///
-/// Adding is one relaxed atomic addition, without lock or allocation; reading sums the rows.
+/// Adding takes neither lock nor allocation: an event loop is the only writer of its row, so there it is a load and a store;
+/// the row for everybody else takes an atomic addition. Reading sums the rows.
 // Safe because the pointer is set once in init, freed in deinit, and every access to a cell is atomic.
 @usableFromInline
 @safe
@@ -40,10 +41,10 @@ final class MetricCells: @unchecked Sendable {
     /// Cells of one row.
     let count: Int
 
-    /// Allocates `shards` rows of `count` zeros; each share's index is taken modulo the power of two above `shards`.
+    /// Allocates `shards` rows of `count` zeros.
     init(count: Int, shards: Int) {
         self.count = count
-        self.shards = Self.powerOfTwo(atLeast: shards)
+        self.shards = shards
         stride = (count + Self.cellsPerLine - 1) / Self.cellsPerLine * Self.cellsPerLine
         let total = stride * self.shards
         let memory = UnsafeMutableRawPointer.allocate(
@@ -61,12 +62,18 @@ final class MetricCells: @unchecked Sendable {
         unsafe cells.deallocate()
     }
 
-    /// Hot path: adds to one cell.
+    /// Hot path: adds to one cell; on a loop's own row from that loop alone.
     @usableFromInline
     func add(_ value: UInt64, at index: Int, on shard: MetricShard) {
         precondition(index >= 0 && index < count)
-        // Safe because `index` is below `count`, which is at most `stride`, and the row is masked.
-        unsafe cells[(shard.index & (shards - 1)) * stride + index].wrappingAdd(value, ordering: .relaxed)
+        guard shard.index > 0, shard.index < shards else {
+            // Safe because `index` is below `count`, which is at most `stride`.
+            unsafe cells[index].wrappingAdd(value, ordering: .relaxed)
+            return
+        }
+        // Safe as above, and because the row is one of `shards`.
+        let cell = unsafe cells + (shard.index * stride + index)
+        unsafe cell.pointee.store(cell.pointee.load(ordering: .relaxed) &+ value, ordering: .relaxed)
     }
 
     /// Returns the sum of a cell over all rows.
@@ -76,11 +83,5 @@ final class MetricCells: @unchecked Sendable {
             // Safe because `index` and `row` are within the allocation.
             unsafe total &+ cells[row * stride + index].load(ordering: .relaxed)
         }
-    }
-
-    private static func powerOfTwo(atLeast count: Int) -> Int {
-        var power = 1
-        while power < count { power *= 2 }
-        return power
     }
 }

@@ -90,7 +90,10 @@ public struct ProcessMetrics: Sendable {
     }
 
     private static func openDescriptors() -> Int? {
-        guard let folder = unsafe opendir("/proc/self/fd") else { return nil }
+        guard let folder = unsafe opendir("/proc/self/fd") else {
+            // There is none left to look with, so all of them are open.
+            return errno == EMFILE ? descriptorLimit() : nil
+        }
         defer { unsafe closedir(folder) }
         // Not counted: the folder's own descriptor.
         var count = -1

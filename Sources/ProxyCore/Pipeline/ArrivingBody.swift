@@ -61,9 +61,14 @@ public final class ArrivingBody: Sendable {
             switch fetch.body.look(at: state.offset, max: count, orWake: wake) {
             case .piece(let piece):
                 let isLast = state.offset + piece.count == length
-                if isLast, let early = beforeLanding(&state) { return early }
-                state.offset += piece.count
-                return (Step.piece(piece), false)
+                guard isLast, let early = beforeLanding(&state) else {
+                    state.offset += piece.count
+                    return (Step.piece(piece), false)
+                }
+                // One byte is enough to tell the end by.
+                guard early.isWaitingForLanding, piece.count > 1 else { return early }
+                state.offset += piece.count - 1
+                return (.piece(piece.withoutLastByte), false)
             case .nothingYet(let waiter):
                 state.waiter = waiter
                 return (.nothingYet, false)
@@ -92,5 +97,15 @@ public final class ArrivingBody: Sendable {
     /// Microseconds from the fetch's beginning to the end or the failure, or until now.
     public var fetchTime: Int {
         fetch.start.microseconds(until: state.withLock(\.end) ?? .now)
+    }
+}
+
+extension StoredBody {
+    /// All bytes but the last one.
+    fileprivate var withoutLastByte: StoredBody {
+        switch self {
+        case .bytes(let bytes): .bytes(Array(bytes.dropLast()))
+        case .file(let file, let offset, let length): .file(file, offset: offset, length: max(0, length - 1))
+        }
     }
 }

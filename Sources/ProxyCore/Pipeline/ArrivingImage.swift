@@ -22,6 +22,10 @@ public struct ArrivingImage: Sendable {
 
     /// Its freshness, by the origin's head. Its content hash and byte count are not known yet, and stand for nothing.
     public let record: SourceRecord
+    /// The hash of its bytes, where they are all there, but not stored yet.
+    public let contentHash: ContentHash?
+    /// The status of the origin's answer.
+    public let originStatus: Int
     /// The bytes, from the first one on.
     public let body: ArrivingBody
     /// How many bytes there will be, where the origin says so.
@@ -32,18 +36,23 @@ public struct ArrivingImage: Sendable {
     public let isExclusive: Bool
     /// Whether this caller was collapsed into another's flight.
     public let isCollapsed: Bool
+    /// Whether a purge by the request's tags finds it.
+    public var isTagged = true
 }
 
 extension ImagePipeline {
-    /// What is known of an image whose bytes are arriving; nil where it is too late for that: they have arrived, or never
-    /// will.
+    /// What is known of an image whose bytes are arriving, or wait to be stored; nil where it is too late for that: the
+    /// flight has landed, or they never will arrive.
     func arrivingImage(
         _ request: ImageRequest, from fetch: OriginalFetch, aboard seat: RenderingSeat,
         asking client: RequestDirectives
     ) -> ArrivingImage? {
-        guard let head = fetch.head, let format = fetch.format, fetch.body.isGrowing,
-            head.contentLength ?? .max > fetch.body.count
-        else { return nil }
+        guard let head = fetch.head, let format = fetch.format, seat.outcome == nil else { return nil }
+        let content = fetch.body.content
+        guard content != nil || fetch.body.isGrowing && head.contentLength ?? .max > fetch.body.count else {
+            return nil
+        }
+        let length = content?.body.count ?? head.contentLength
         var record = freshness.record(
             key: request.sourceKey, keyText: request.sourceKeyText, contentHash: Self.hashOfNothing,
             byteCount: 0, format: format, head: head, after: fetch.redirects)
@@ -54,8 +63,9 @@ extension ImagePipeline {
         if seat.key.loner != nil { record.directives.insert(.isPrivate) }
         if !seat.isLeader { metrics.coalescedRequests.increment(.transform) }
         return ArrivingImage(
-            record: record, body: ArrivingBody(fetch, seat, length: head.contentLength),
-            length: head.contentLength, isStored: isKept && tiers.originals != .none,
+            record: record, contentHash: content?.hash, originStatus: head.status,
+            body: ArrivingBody(fetch, seat, length: length),
+            length: length, isStored: isKept && tiers.originals != .none,
             isExclusive: seat.key.loner != nil, isCollapsed: !seat.isLeader)
     }
 

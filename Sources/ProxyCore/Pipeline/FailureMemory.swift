@@ -24,6 +24,13 @@ public final class FailureMemory: Sendable {
             SlowSources(capacity: configuration.maxEntries, mostResults: Self.timeoutsPerSource))
     }
 
+    /// Goes by other settings from now on; what is remembered stays so for as long as it was to be.
+    public func adopt(_ configuration: FailedURLsConfiguration) {
+        failed.adopt(configuration)
+        hosts.adopt(configuration.breaker)
+        slowSources.withLock { $0.resize(capacity: configuration.maxEntries) }
+    }
+
     /// What is remembered of a source's or result's key; nil when it may be tried.
     public func failure(of key: CacheKey, at now: Int64) -> PipelineError? {
         failed.lookup(key, at: now)?.failure
@@ -102,7 +109,7 @@ public final class FailureMemory: Sendable {
 
 /// Which results of a source timed out: more than a few of them, and the source is to blame. Bounded; the oldest goes.
 private struct SlowSources {
-    let capacity: Int
+    private(set) var capacity: Int
     /// Results that are told apart for one source; further ones change nothing.
     let mostResults: Int
     private var results: [CacheKey: Set<CacheKey>] = [:]
@@ -111,6 +118,11 @@ private struct SlowSources {
     init(capacity: Int, mostResults: Int) {
         self.capacity = max(1, capacity)
         self.mostResults = mostResults
+    }
+
+    mutating func resize(capacity: Int) {
+        self.capacity = max(1, capacity)
+        while order.count > self.capacity { results[order.removeFirst()] = nil }
     }
 
     /// Adds one; returns how many different results of this source have timed out.

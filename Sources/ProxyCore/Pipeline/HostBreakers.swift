@@ -15,9 +15,16 @@ final class HostBreakers: Sendable {
     private struct State {
         var ring: EvictionRing<SourceURL.Origin, HostBreaker>
         var open = 0
+        var rules: FailedURLsConfiguration.Breaker
+
+        /// Forgets those beyond `count` that nobody has asked for lately.
+        mutating func shrink(to count: Int) {
+            while ring.count > count, let gone = ring.evict() {
+                if gone.value.isOpen { open -= 1 }
+            }
+        }
     }
 
-    private let rules: FailedURLsConfiguration.Breaker
     private let random: @Sendable () -> Double
     private let state: Mutex<State>
 
@@ -26,9 +33,16 @@ final class HostBreakers: Sendable {
 
     /// - Parameter random: chance, from 0 up to 1.
     init(rules: FailedURLsConfiguration.Breaker, random: @escaping @Sendable () -> Double) {
-        self.rules = rules
         self.random = random
-        state = Mutex(State(ring: EvictionRing(scanLimit: Self.scanLimit)))
+        state = Mutex(State(ring: EvictionRing(scanLimit: Self.scanLimit), rules: rules))
+    }
+
+    /// Goes by other rules from the next failure on.
+    func adopt(_ rules: FailedURLsConfiguration.Breaker) {
+        state.withLock { state in
+            state.rules = rules
+            state.shrink(to: rules.maxHosts)
+        }
     }
 
     /// Origins that are refused now, or probed.
@@ -50,22 +64,46 @@ final class HostBreakers: Sendable {
         }
     }
 
+    /// Whose failure a fetch that has been redirected is.
+    enum Culprit: Sendable, Hashable {
+        /// That of the origin where the last redirect led, or of the only one.
+        case lastHop
+        /// That of this one.
+        case origin(SourceURL.Origin)
+        /// That of several together, or of an origin that was not even asked.
+        case nobody
+    }
+
     /// Takes a fetch's end into account; nil is success.
     ///
-    /// - Parameter lastHop: where a redirect led. The one who redirected works; a failure there is the other's alone,
-    ///   or anybody could have an origin left alone that redirects wherever it is told to.
-    func report(_ pass: Pass, _ error: LoadError?, lastHop: SourceURL.Origin? = nil, at now: Int64) {
-        if let lastHop, lastHop != pass.origin {
-            forget(pass.origin)
-            return report(Pass(origin: lastHop, isProbe: false), error, at: now)
-        }
+    /// The one who redirects works, and a failure where that leads is the other's alone, or anybody could have an origin
+    /// left alone that redirects wherever it is told to. One who redirects only when the time is up has failed himself, or
+    /// anybody could have any origin left alone.
+    /// - Parameters:
+    ///   - lastHop: where the last redirect led.
+    ///   - culprit: whose failure it is.
+    func report(
+        _ pass: Pass, _ error: LoadError?, lastHop: SourceURL.Origin? = nil, culprit: Culprit = .lastHop,
+        at now: Int64
+    ) {
+        let last = lastHop ?? pass.origin
         switch error.map(\.tellsOfOrigin) ?? .works {
-        case .works: forget(pass.origin)
+        case .works: [pass.origin, last].forEach(forget)
+        case .nothing: excuse(pass, hasRedirected: last != pass.origin)
         case .fails:
+            let blamed = culprit.origin(lastHop: last)
+            if blamed != pass.origin { excuse(pass, hasRedirected: last != pass.origin) }
+            guard let blamed else { return }
+            let isProbe = pass.isProbe && blamed == pass.origin
             let chance = random()
-            change(pass.origin) { $0.fail(isProbe: pass.isProbe, at: now, by: rules, random: chance) }
-        case .nothing: if pass.isProbe { change(pass.origin) { $0.withdraw(isProbe: true) } }
+            change(blamed) { $0.fail(isProbe: isProbe, at: now, by: $1, random: chance) }
         }
+    }
+
+    /// The first origin of a fetch is not to blame: it works if it has redirected to another, else nobody knows.
+    private func excuse(_ pass: Pass, hasRedirected: Bool) {
+        if hasRedirected { return forget(pass.origin) }
+        if pass.isProbe { change(pass.origin) { breaker, _ in breaker.withdraw(isProbe: true) } }
     }
 
     private func forget(_ origin: SourceURL.Origin) {
@@ -74,21 +112,31 @@ final class HostBreakers: Sendable {
         }
     }
 
-    private func change(_ origin: SourceURL.Origin, _ change: (inout HostBreaker) -> Void) {
+    private func change(
+        _ origin: SourceURL.Origin, _ change: (inout HostBreaker, FailedURLsConfiguration.Breaker) -> Void
+    ) {
         state.withLock { state in
             let known = state.ring.peek(origin)
             var breaker = known ?? HostBreaker()
             let wasOpen = breaker.isOpen
-            change(&breaker)
+            change(&breaker, state.rules)
             if breaker.isOpen, !wasOpen { state.open += 1 }
             guard known == nil else {
                 _ = state.ring.replace(breaker, for: origin)
                 return
             }
-            if state.ring.count >= rules.maxHosts, state.ring.evict()?.value.isOpen == true {
-                state.open -= 1
-            }
+            state.shrink(to: state.rules.maxHosts - 1)
             _ = state.ring.insert(breaker, for: origin, cost: 1)
+        }
+    }
+}
+
+extension HostBreakers.Culprit {
+    fileprivate func origin(lastHop: SourceURL.Origin) -> SourceURL.Origin? {
+        switch self {
+        case .lastHop: lastHop
+        case .origin(let origin): origin
+        case .nobody: nil
         }
     }
 }

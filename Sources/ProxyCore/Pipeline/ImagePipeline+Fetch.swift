@@ -71,7 +71,8 @@ extension ImagePipeline {
                 permit: permit)
         } catch {
             fetch.body.fail(error)
-            failures.hosts.report(pass, error, lastHop: fetch.lastHop, at: clock())
+            failures.hosts.report(
+                pass, error, lastHop: fetch.lastHop, culprit: fetch.culprit, at: clock())
             let failure = PipelineError(error)
             metrics.count(error, took: start.microsecondsUntilNow)
             await remember(
@@ -95,9 +96,11 @@ extension ImagePipeline {
         guard let url = rule.map({ $0.target(of: request.source) }) ?? request.source else {
             throw .sourceForbidden
         }
-        return OriginRequest(
+        var question = OriginRequest(
             url: url, ifNoneMatch: record?.entityTag, ifModifiedSince: record?.lastModified,
             fields: FetchContext.current.fields, rule: rule)
+        question.validatedURL = record?.finalURL
+        return question
     }
 
     /// Turns what arrived into a source: confirmed, or new; nil where a 304 leaves nothing that may be served.
@@ -109,46 +112,53 @@ extension ImagePipeline {
         if head.status == 304 {
             guard let stale else { throw .incomplete("304 to a request without validators") }
             return await confirmedSource(
-                stale, of: request, by: head, after: fetch.redirects, isAuthorized: isAuthorized,
-                asking: client, permit: permit)
+                stale, of: request, by: head, of: fetch, isAuthorized: isAuthorized, asking: client,
+                permit: permit)
         }
         let format = try fetch.sniff()
         fetch.body.finish()
         guard let content = fetch.body.content else { throw .storage("the body can't be read back") }
+        fetch.hasArrived()
         let fetched = FetchedOriginal(content: content, place: fetch.place, format: format)
         let original = try await serialized(fetched, for: request, keeping: client.keeping)
         var record = freshness.record(
             key: request.sourceKey, keyText: request.sourceKeyText, contentHash: original.content.hash,
             byteCount: original.content.body.count, format: original.format, head: head,
             after: fetch.redirects, isAuthorized: isAuthorized, verdict: isAuthorized ? nil : fetch.verdict)
+        record.finalURL = fetch.finalURL?.digest
         request.rule?.apply(to: &record)
+        var kept = Source.Kept.nowhere
         if record.directives.forbidStoring {
             await removeCopies(of: request)
         } else if client.noStore {
             record.directives.insert(.noStore)
         } else {
-            await tiers.store(
-                original.content, at: original.place, as: record, replacing: stale,
+            kept = await tiers.store(
+                original.content, at: original.place, as: record, replacing: stale, arrived: fetch.arrived,
                 keeping: client.keeping, permit: permit, now: clock())
         }
-        return Source(
+        var source = Source(
             record: record, body: original.content.body,
             provenance: .fetched(stale == nil ? .missing : .stale))
+        source.status = head.status
+        source.kept = kept
+        return source
     }
 
     /// A stored source as a 304 leaves it; nil where the 304 speaks of another one, or forbids to keep it.
     private func confirmedSource(
-        _ stale: SourceRecord, of request: ImageRequest, by head: OriginHead, after redirects: [OriginHead],
+        _ stale: SourceRecord, of request: ImageRequest, by head: OriginHead, of fetch: OriginalFetch,
         isAuthorized: Bool, asking client: RequestDirectives, permit: PurgeLedger.Permit
     ) async -> Source? {
         guard FreshnessPolicy.confirms(head, stale) else { return nil }
-        var record = freshness.updating(stale, with: head, after: redirects, isAuthorized: isAuthorized)
+        var record = freshness.updating(stale, with: head, after: fetch.redirects, isAuthorized: isAuthorized)
+        record.finalURL = fetch.finalURL?.digest
         request.rule?.apply(to: &record)
         guard !record.directives.forbidStoring else {
             await tiers.removeAll(ofSource: stale.key)
             return nil
         }
-        await tiers.save(record, keeping: client.keeping, permit: permit)
+        await tiers.save(record, arrived: fetch.arrived, keeping: client.keeping, permit: permit)
         return Source(record: record, provenance: .revalidated(.stale))
     }
 

@@ -39,7 +39,8 @@ extension ImagePipeline {
         serving plan: RenderPlan, for request: ImageRequest, of source: Source
     ) async -> (half: ImageTiers.Found, original: Rendition.SourceFacts)? {
         let rule = configuration.intermediates
-        guard rule.admits(plan), let half = await tiers.intermediate(key(request, source.record)) else {
+        // Lost: that it can't be opened now; the original may be in memory.
+        guard rule.admits(plan), let half = try? await tiers.intermediate(key(request, source.record)) else {
             return nil
         }
         let original = Rendition.SourceFacts(

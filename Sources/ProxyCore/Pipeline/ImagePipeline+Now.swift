@@ -12,7 +12,7 @@ extension ImagePipeline {
         else { return nil }
         let now = clock()
         return tiers.answerNow(request) { hit, record in
-            (!isPlain || mayPass(hit.description.format))
+            request.accepts(record) && (!isPlain || mayPass(hit.description.format))
                 && freshness.reuse(of: record, at: now, for: .none) == .fresh
         }
     }

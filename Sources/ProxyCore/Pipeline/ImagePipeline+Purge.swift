@@ -39,21 +39,15 @@ extension ImagePipeline {
         switch target {
         case .source(let url): return try await purge(source: key(of: url), in: tiers)
         case .key(let key):
-            renderings.closeBoarding { $0.result == key || $0.source == key }
-            fetches.closeBoarding { $0.source == key }
+            closeBoarding(where: { $0.result == key || $0.source == key }, { $0.source == key })
+            defer { closeBoarding(where: { $0.result == key || $0.source == key }, { $0.source == key }) }
             var counts = try await self.tiers.purge(key: key, in: tiers)
             counts.failures = failures.clear(key: key)
             return counts
-        case .tag(let tag):
-            let purged = try await self.tiers.purge(tag: tag)
-            let results = Set(purged.links.map(\.result))
-            let sources = Set(purged.links.map(\.source))
-            renderings.closeBoarding { results.contains($0.result) }
-            fetches.closeBoarding { sources.contains($0.source) }
-            return purged.counts
+        case .tag(let tag): return try await purge(tag: tag, in: tiers)
         case .everything:
-            renderings.closeBoarding { _ in true }
-            fetches.closeBoarding { _ in true }
+            closeBoarding(where: { _ in true }, { _ in true })
+            defer { closeBoarding(where: { _ in true }, { _ in true }) }
             var counts = try await self.tiers.purgeAll(in: tiers)
             counts.failures = failures.clear()
             return counts
@@ -61,11 +55,38 @@ extension ImagePipeline {
     }
 
     private func purge(source: CacheKey, in tiers: PurgedTiers) async throws(DiskCacheError) -> PurgeCounts {
-        renderings.closeBoarding { $0.source == source }
-        fetches.closeBoarding { $0.source == source }
+        closeBoarding([source])
+        defer { closeBoarding([source]) }
         var counts = try await self.tiers.purge(source: source, in: tiers)
         counts.failures = failures.clear(source: source)
         return counts
+    }
+
+    /// A tag hangs on a source, too: none of its variants may be joined, whether asked for under the tag or not.
+    private func purge(tag: String, in tiers: PurgedTiers) async throws(DiskCacheError) -> PurgeCounts {
+        let purged =
+            switch tiers {
+            case .all: try await self.tiers.purge(tag: tag) { [self] in closeBoarding($0) }
+            case .memory, .disk:
+                try await self.tiers.purge(tag: tag, in: tiers) { [self] in closeBoarding($0) }
+            }
+        closeBoarding(purged.sources)
+        return purged.counts
+    }
+
+    /// Keeps everybody from joining what is under way for these sources.
+    ///
+    /// Called twice by a purge. Before it voids permits: who still joins what flew before has a void one. And after it: what
+    /// began in between has void ones, too, and is joined by nobody who came later.
+    private func closeBoarding(_ sources: Set<CacheKey>) {
+        closeBoarding(where: { sources.contains($0.source) }, { sources.contains($0.source) })
+    }
+
+    private func closeBoarding(
+        where isPurged: (RenderingKey) -> Bool, _ isPurgedFetch: (FetchKey) -> Bool
+    ) {
+        renderings.closeBoarding(isPurged)
+        fetches.closeBoarding(isPurgedFetch)
     }
 
     /// What is cached of a source (SDWebImage: containsImageForKey).

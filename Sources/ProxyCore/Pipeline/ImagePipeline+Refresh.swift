@@ -49,12 +49,17 @@ extension ImagePipeline {
         var request = request
         request.delivery.priority = .low
         do throws(PipelineError) {
-            let source = try await fetch(request, validating: tiers.mayHold(request) ? record : nil)
+            let source = try await fetch(request, validating: mayConfirm(record, for: request) ? record : nil)
             if source.record.contentHash != record.contentHash { _ = try await response(for: request) }
             return true
         } catch {
             // Counted where it happened; the stale copy serves as long as it may.
             return false
         }
+    }
+
+    /// Whether a 304 would leave something to serve.
+    private func mayConfirm(_ record: SourceRecord, for request: ImageRequest) -> Bool {
+        tiers.mayHold(request) && request.accepts(record)
     }
 }

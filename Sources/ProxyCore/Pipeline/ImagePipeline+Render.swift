@@ -25,7 +25,11 @@ extension ImagePipeline {
     ) throws(PipelineError) {
         guard !client.retryFailed else { return }
         try refuseIfRecentlyFailed(request.resultKey)
-        try refuseIfRecentlyFailed(request.sourceKey)
+        // That it can't be fetched now forbids nothing that needs no fetch.
+        guard let failure = failures.failure(of: request.sourceKey, at: clock()), failure.isOfDecoding else {
+            return
+        }
+        throw failure
     }
 
     /// Makes a rendition, and keeps it as far as it may be.
@@ -86,6 +90,7 @@ extension ImagePipeline {
         var response = ImageResponse(
             description: description, record: source.record, body: .bytes(content.bytes),
             provenance: source.provenance)
+        response.originStatus = source.status
         response.timings = ImageResponse.Timings(
             queue: rendition.timings.queue, fetch: source.fetchTime, decode: rendition.timings.decode,
             transform: rendition.timings.transform, encode: rendition.timings.encode)
@@ -107,8 +112,22 @@ extension ImagePipeline {
             description: description, record: record, body: source.body ?? .bytes([]),
             provenance: source.provenance)
         response.timings.fetch = source.fetchTime
-        response.isStored = !record.directives.forbidStoring && tiers.originals != .none
+        response.originStatus = source.status
+        response.isDurable = source.kept.isDurable
         await tiers.promote(&response, permit: permit)
+        response.isStored = source.kept.isStored || response.entry != nil
+        if response.isDurable { response.entry?.markDurable() }
         return response
+    }
+}
+
+extension PipelineError {
+    /// Whether it arose from bytes that had been fetched well, so that they will do no better for another size.
+    fileprivate var isOfDecoding: Bool {
+        switch self {
+        case .tooManyPixels, .tooManyFrames, .badImageData, .decoderCrashed, .outOfMemory, .transformTimeout:
+            true
+        default: false
+        }
     }
 }

@@ -7,7 +7,7 @@ extension ImagePipeline {
     func usableSource(
         for request: ImageRequest, asking client: RequestDirectives, telling arrival: Arrival?
     ) async throws(PipelineError) -> Source {
-        guard let record = await tiers.usableRecord(for: request) else {
+        guard let record = await tiers.usableRecord(for: request), request.accepts(record) else {
             guard !client.onlyIfCached else { throw .notCached }
             return try await fetch(request, validating: nil, asking: client, telling: arrival)
         }
@@ -52,7 +52,7 @@ extension ImagePipeline {
         telling arrival: Arrival?
     ) async throws(PipelineError) -> Source {
         if source.body != nil { return source }
-        if let found = await tiers.original(for: request, hash: source.record.contentHash) {
+        if let found = try await tiers.original(for: request, hash: source.record.contentHash) {
             return source.with(body: found.body)
         }
         // The origin has just said no; there was no copy after all.

@@ -73,6 +73,8 @@ extension ImagePipeline {
         record.directives.insert(.isPrivate)
         var source = Source(record: record, body: content.body, provenance: .fetched(.request))
         source.fetchTime = fetchTime
+        source.status = head.status
+        source.kept = .nowhere
         return source
     }
 }

@@ -123,8 +123,10 @@ public final class ImagePipeline: Sendable {
         for request: ImageRequest, asking client: RequestDirectives = .none
     ) async throws(PipelineError) -> ImageResponse {
         let entry = tiers.entry(for: request.resultKey)
-        if let hit = hit(entry, for: request, asking: client) { return hit }
-        return try await response(of: board(request, asking: client))
+        if mayAnswerAtOnce(entry, client), let hit = hit(entry, for: request, asking: client) {
+            return await tagged(hit, for: request)
+        }
+        return try await tagged(response(of: board(request, asking: client)), for: request)
     }
 
     /// The same, or what is known of the image as soon as its bytes can go out while they arrive.
@@ -135,9 +137,34 @@ public final class ImagePipeline: Sendable {
         streaming: ArrivingImage.Following
     ) async throws(PipelineError) -> ImageAnswer {
         let entry = tiers.entry(for: request.resultKey)
-        if let hit = hit(entry, for: request, asking: client) { return .whole(hit) }
-        return try await answer(
+        if mayAnswerAtOnce(entry, client), let hit = hit(entry, for: request, asking: client) {
+            return .whole(await tagged(hit, for: request))
+        }
+        let answer = try await answer(
             for: request, aboard: board(request, asking: client), asking: client, streaming: streaming)
+        switch answer {
+        case .whole(let response): return .whole(await tagged(response, for: request))
+        case .arriving(var image):
+            image.isTagged = await tiers.link(request)
+            return .arriving(image)
+        }
+    }
+
+    /// The answer, as soon as a purge by the request's tags finds what it is; without them where none would.
+    ///
+    /// Behind a flight, too, although `board` has written them down before: (1) A boards, (2) a purge takes the tag off, (3)
+    /// what A flew on is stored, for it began after the purge. Without this the next purge would not find it.
+    private func tagged(_ response: ImageResponse, for request: ImageRequest) async -> ImageResponse {
+        guard await !tiers.link(request) else { return response }
+        var response = response
+        // No entry, no alias: the next request for it tries again.
+        (response.isTagged, response.entry) = (false, nil)
+        return response
+    }
+
+    /// Whether what memory holds is all that the client waits for; else it is written down first, once for all who wait.
+    private func mayAnswerAtOnce(_ entry: MemoryEntry?, _ client: RequestDirectives) -> Bool {
+        client.keeping != .durable || entry?.isDurable == true
     }
 
     /// What the flight comes to, or what it has by the time that bytes can go out.
@@ -166,8 +193,9 @@ public final class ImagePipeline: Sendable {
 
     /// Images of so many bytes are rather answered as a whole, with an entity tag: as many as stay in memory.
     private static let smallImage = GrowingBody.Configuration().memoryLimit.bytes
-    /// How long at most that may keep a small image's first byte.
-    private static let patience = Duration.milliseconds(100)
+    /// How long at most that may keep a small image's first byte: for what is on its way in the same moment, not for what
+    /// the origin has yet to send.
+    private static let patience = Duration.milliseconds(1)
 
     /// Takes a seat in the flight that makes the image.
     private func board(
@@ -175,12 +203,12 @@ public final class ImagePipeline: Sendable {
     ) async -> RenderingSeat {
         var client = client
         // Before the flight begins, so that a purge by tag finds it; what no purge would find is not kept.
-        if !request.delivery.tags.isEmpty, await !tiers.link(request) { client.noStore = true }
+        if await !tiers.link(request) { client.noStore = true }
         let key = RenderingKey(
             result: request.resultKey, source: request.sourceKey, client: client)
         let seat = renderings.join(key, progress: Arrival()) {
             [client] (arrival) async throws(PipelineError) in
-            try await self.produce(
+            try await self.produceAndKeep(
                 request, asking: client, telling: request.isUntouched ? arrival : nil)
         }
         if seat.isLeader { seat.whenLanded { [arrival = seat.progress] in arrival.end() } }
@@ -217,13 +245,15 @@ public final class ImagePipeline: Sendable {
     private func hit(
         _ entry: MemoryEntry?, for request: ImageRequest, asking client: RequestDirectives
     ) -> ImageResponse? {
-        // What may be passed on as it is can have changed since it was stored.
-        guard let entry, request.plan != nil || mayPass(entry.description.format) else { return nil }
+        // What may be passed on as it is, and what originals are to be, can have changed since it was stored.
+        guard let entry, request.accepts(entry.record),
+            request.plan != nil || request.mayPassThrough && mayPass(entry.description.format)
+        else { return nil }
         switch freshness.reuse(of: entry.record, at: clock(), for: client) {
         case .fresh: return ImageResponse(hit: entry, provenance: entry.isOnDisk ? .disk : .memory)
         case .whileRevalidating:
             staleAnswers.count(entry)
-            startRefresh(of: request)
+            refreshIfAllowed(request, asking: client)
             return ImageResponse(hit: entry, provenance: .stale(.whileRevalidating))
         case .asClientAllows:
             staleAnswers.count(entry)
@@ -232,7 +262,17 @@ public final class ImagePipeline: Sendable {
         }
     }
 
-    /// Runs at most once at a time for a result.
+    /// Runs at most once at a time for a result; ends when it is written down, where the client waits for that.
+    private func produceAndKeep(
+        _ request: ImageRequest, asking client: RequestDirectives, telling arrival: Arrival?
+    ) async throws(PipelineError) -> ImageResponse {
+        let permit = tiers.ledger.permit(for: request.resultKey, request.sourceKey)
+        var response = try await produce(request, asking: client, telling: arrival)
+        if client.keeping == .durable { await tiers.secure(&response, for: request, permit: permit) }
+        return response
+    }
+
+    /// The image from the nearest place that has it.
     private func produce(
         _ request: ImageRequest, asking client: RequestDirectives, telling arrival: Arrival? = nil
     ) async throws(PipelineError) -> ImageResponse {
@@ -241,31 +281,55 @@ public final class ImagePipeline: Sendable {
         // Look again: (1) A misses memory, (2) B, who flew before, stores and lands, (3) A finds no flight and starts
         // this one. Without this line A would make the result a second time.
         if let hit = hit(tiers.peek(request.resultKey), for: request, asking: client) { return hit }
-        let source = try await usableSource(for: request, asking: client, telling: arrival)
-        // A drawing may hold scripts and references: it goes out as pixels only.
-        if request.plan == nil, !mayPass(source.record.format) || !request.mayPassThrough {
+        // What the rule has encoded anew may be here already, whether or not the original is.
+        if request.plan == nil, !request.mayPassThrough {
             return try await produce(request.made(by: configuration.rasterPlan), asking: client)
         }
+        let source = try await usableSource(for: request, asking: client, telling: arrival)
+        // A drawing may hold scripts and references: it goes out as pixels only.
+        if request.plan == nil, !mayPass(source.record.format) {
+            let made = request.made(by: configuration.rasterPlan)
+            if case .storedOriginal = source.provenance,
+                let hit = hit(tiers.peek(made.resultKey), for: made, asking: client)
+            {
+                return hit
+            }
+            return try await produce(
+                made, from: source, asking: client, telling: nil, permit: permit.extended(to: made.resultKey))
+        }
+        return try await produce(request, from: source, asking: client, telling: arrival, permit: permit)
+    }
+
+    /// The same once it is known what of the source may be used.
+    private func produce(
+        _ request: ImageRequest, from source: Source, asking client: RequestDirectives,
+        telling arrival: Arrival?, permit: PurgeLedger.Permit
+    ) async throws(PipelineError) -> ImageResponse {
         if request.plan == nil, source.body != nil {
             return await passThrough(source, for: request, permit: permit)
         }
-        if let stored = await storedResult(for: request, of: source, permit: permit) {
-            if stored.provenance == .stale(.whileRevalidating) { startRefresh(of: request) }
+        if let stored = try await storedResult(for: request, of: source, permit: permit) {
+            if stored.provenance == .stale(.whileRevalidating) { refreshIfAllowed(request, asking: client) }
             return stored
         }
         if let plan = request.plan,
             let derived = try await derivedResponse(
                 by: plan, for: request, of: source, asking: client, permit: permit)
         {
-            if derived.provenance == .stale(.whileRevalidating) { startRefresh(of: request) }
+            if derived.provenance == .stale(.whileRevalidating) { refreshIfAllowed(request, asking: client) }
             return derived
         }
         let original = try await original(for: request, of: source, asking: client, telling: arrival)
-        if original.provenance == .stale(.whileRevalidating) { startRefresh(of: request) }
+        if original.provenance == .stale(.whileRevalidating) { refreshIfAllowed(request, asking: client) }
         guard let plan = request.plan else {
             return await passThrough(original, for: request, permit: permit)
         }
         return try await render(original, by: plan, for: request, asking: client, permit: permit)
+    }
+
+    /// Has a stale source refreshed, unless the client wants no origin asked.
+    private func refreshIfAllowed(_ request: ImageRequest, asking client: RequestDirectives) {
+        if !client.onlyIfCached { startRefresh(of: request) }
     }
 
     /// Whether a source of this format may go out as it came.
@@ -274,8 +338,8 @@ public final class ImagePipeline: Sendable {
     /// The result as it lies in the disk tier, if it was made from the source's present content.
     private func storedResult(
         for request: ImageRequest, of source: Source, permit: PurgeLedger.Permit
-    ) async -> ImageResponse? {
-        guard let found = await tiers.result(for: request, hash: source.record.contentHash) else {
+    ) async throws(PipelineError) -> ImageResponse? {
+        guard let found = try await tiers.result(for: request, hash: source.record.contentHash) else {
             return nil
         }
         var response = ImageResponse(
@@ -291,6 +355,7 @@ public final class ImagePipeline: Sendable {
             }
         }
         response.timings.fetch = source.fetchTime
+        response.originStatus = source.status
         // After a 304 the entry in memory has the new record already.
         response.entry = found.entry.flatMap { _ in tiers.peek(request.resultKey) }
         await tiers.promoteFromDisk(&response, permit: permit)

@@ -12,10 +12,16 @@ public struct ImageResponse: Sendable {
     public var entry: MemoryEntry?
     /// Where the bytes came from.
     public var provenance: Provenance
+    /// The status of the origin's answer, where the bytes were fetched.
+    public var originStatus = 200
     /// Whether some tier holds the bytes now.
     public var isStored = false
+    /// Whether the disk tier holds them in a way that survives a loss of power, as far as is known.
+    var isDurable = false
     /// Whether this caller was collapsed into another's flight.
     public var isCollapsed = false
+    /// Whether a purge by the request's tags finds it.
+    public var isTagged = true
     /// What was spent on making it; zero on hits.
     public var timings = Timings()
 

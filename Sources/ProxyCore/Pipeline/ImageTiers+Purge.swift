@@ -25,38 +25,18 @@ public struct PurgeCounts: Sendable, Hashable {
     public var failures = 0
 }
 
-/// Tags that were written down lately, so that they are not again for each request. Bounded: full, it starts anew.
-final class KnownTags: Sendable {
-    private static let capacity = 65_536
-    private let links = Mutex<Set<TagLink>>([])
-
-    func unknown(of links: [TagLink]) -> [TagLink] {
-        self.links.withLock { known in links.filter { !known.contains($0) } }
-    }
-
-    func insert(_ links: [TagLink]) {
-        self.links.withLock { known in
-            if known.count + links.count > Self.capacity { known = [] }
-            known.formUnion(links)
-        }
-    }
-
-    func removeAll() { links.withLock { $0 = [] } }
-}
-
 extension ImageTiers {
-    /// Writes a request's tags down; false when that failed, and a purge would not find what is made.
+    /// Sees to it that a purge by any of a request's tags finds its result; false when that can't be written down.
     func link(_ request: ImageRequest) async -> Bool {
+        guard !request.delivery.tags.isEmpty else { return true }
         let links = request.delivery.tags.map { tag in
             TagLink(tag: tag, result: request.resultKey, source: request.sourceKey)
         }
-        let unknown = tags.unknown(of: links)
-        guard !unknown.isEmpty else { return true }
         do throws(DiskCacheError) {
-            try await disk.link(unknown)
-            tags.insert(unknown)
+            try await disk.link(links)
             return true
         } catch {
+            // The disk tier has counted that.
             return false
         }
     }
@@ -100,37 +80,75 @@ extension ImageTiers {
         _ = files.removeOriginals(ofSource: key)
     }
 
-    /// Removes everything.
+    /// Removes everything; tags stay where memory does, which they hang on.
     func purgeAll(in which: PurgedTiers) async throws(DiskCacheError) -> PurgeCounts {
         var counts = PurgeCounts()
         await disk.settle()
         ledger.purgeAll()
-        tags.removeAll()
         files.removeAll()
         if which.includesMemory { counts.memory = memory.removeAll() }
-        if which.includesDisk { counts.disk = try await disk.removeAll() }
+        if which.includesDisk {
+            counts.disk = try await disk.removeAll(keepingTags: !which.includesMemory)
+            // What was stored since the first time may have lost its tags.
+            if which.includesMemory { counts.memory += memory.removeAll() }
+        }
         return counts
     }
 
     /// Removes all results under a tag, and marks their sources stale: the origin is asked before they serve again.
-    func purge(tag: String) async throws(DiskCacheError) -> (counts: PurgeCounts, links: [TagLink]) {
-        let found = FoundLinks()
+    ///
+    /// - Parameter found: called with the sources before anything is removed: what flies for them must not be joined.
+    func purge(
+        tag: String, found: @escaping @Sendable (Set<CacheKey>) -> Void
+    ) async throws(DiskCacheError) -> (counts: PurgeCounts, sources: Set<CacheKey>) {
+        let all = FoundLinks()
         var counts = PurgeCounts()
         await disk.settle()
-        tags.removeAll()
         counts.disk = try await disk.removeAll(taggedWith: tag) { [ledger] links in
+            // Boarding is closed before permits are void: who boards in between stores nothing.
+            found(Set(links.map(\.source)))
             for link in links {
                 ledger.purge(link.result)
                 ledger.purge(link.source)
             }
-            found.append(links)
+            all.append(links)
         }
-        for link in found.all {
+        for link in all.links {
             if memory.remove(link.result) { counts.memory += 1 }
             files.remove(link.result)
         }
-        for source in Set(found.all.map(\.source)) { try await markStale(source) }
-        return (counts, found.all)
+        let sources = Set(all.links.map(\.source))
+        for source in sources { try await markStale(source) }
+        return (counts, sources)
+    }
+
+    /// Removes from one tier what a tag hangs on; what the other holds stays under it, and is answered from.
+    ///
+    /// An untransformed picture is on disk as its source's original, which goes, too.
+    /// - Parameter found: as above.
+    func purge(
+        tag: String, in which: PurgedTiers, found: (Set<CacheKey>) -> Void
+    ) async throws(DiskCacheError) -> (counts: PurgeCounts, sources: Set<CacheKey>) {
+        var counts = PurgeCounts()
+        let links = try await disk.links(ofTag: tag)
+        let sources = Set(links.map(\.source))
+        found(sources)
+        for source in sources { ledger.purge(source) }
+        for link in links {
+            ledger.purge(link.result)
+            if which.includesMemory, memory.remove(link.result) { counts.memory += 1 }
+            files.remove(link.result)
+            guard which.includesDisk else { continue }
+            for kind in EntryKind.allCases where kind.isResult {
+                if try await disk.remove(link.result, kind: kind) { counts.disk += 1 }
+            }
+        }
+        guard which.includesDisk else { return (counts, sources) }
+        for source in sources {
+            forgetFiles(source)
+            if try await disk.remove(source, kind: .original) { counts.disk += 1 }
+        }
+        return (counts, sources)
     }
 
     private func markStale(_ source: CacheKey) async throws(DiskCacheError) {
@@ -151,9 +169,9 @@ extension ImageTiers {
 
 /// Collects what the writer finds.
 private final class FoundLinks: Sendable {
-    private let links = Mutex<[TagLink]>([])
+    private let found = Mutex<[TagLink]>([])
 
-    var all: [TagLink] { links.withLock { $0 } }
+    var links: [TagLink] { found.withLock { $0 } }
 
-    func append(_ some: [TagLink]) { links.withLock { $0 += some } }
+    func append(_ some: [TagLink]) { found.withLock { $0 += some } }
 }

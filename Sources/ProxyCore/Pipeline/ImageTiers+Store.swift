@@ -57,7 +57,7 @@ extension ImageTiers {
         do throws(LoadError) {
             return try canvas(kind, request.resultKeyText, mayStore: mayStore)
         } catch {
-            throw .internalFailure("no place for a result: \(error)")
+            throw PipelineError(error)
         }
     }
 
@@ -80,26 +80,41 @@ extension ImageTiers {
     }
 
     private func memoryCanvas() throws(LoadError) -> Canvas {
-        let descriptor = unsafe linux_memfd_create("body")
         // Too much is under way at once; it heals.
-        guard descriptor >= 0 || errno != EMFILE && errno != ENFILE else { throw .queueFull }
-        guard descriptor >= 0 else { throw .storage("memfd_create: error \(errno)") }
-        return Canvas(file: OwnedDescriptor(owning: descriptor), offset: 0, staged: nil)
+        guard disk.bodies.enter() else { throw .queueFull }
+        let descriptor = unsafe linux_memfd_create("body")
+        guard descriptor >= 0 else {
+            let code = errno
+            disk.bodies.leave()
+            guard code != EMFILE, code != ENFILE else { throw .queueFull }
+            throw .storage("memfd_create: error \(code)")
+        }
+        return Canvas(
+            file: OwnedDescriptor(owning: descriptor, countedBy: disk.bodies), offset: 0, staged: nil)
     }
 
     // MARK: - Originals
 
     /// Keeps a fetched body and what is known of its source; a failure to store is the tier's to count.
     ///
-    /// - Parameter stale: what was known of it; where the bytes turn out equal, the stored ones stay as they are.
+    /// Nothing is kept where another fetch has brought something later meanwhile (RFC 9111 §4).
+    /// - Parameters:
+    ///   - stale: what was known of it; where the bytes turn out equal, the stored ones stay as they are.
+    ///   - arrived: when the head of the response was there.
+    /// - Returns: where the bytes are now.
     func store(
         _ content: GrowingBody.Content, at place: SpillPlace, as record: SourceRecord,
-        replacing stale: SourceRecord?, keeping: Keeping, permit: PurgeLedger.Permit, now: Int64
-    ) async {
-        guard !record.directives.forbidStoring, keeping != .nothing else { return }
+        replacing stale: SourceRecord?, arrived: ContinuousClock.Instant, keeping: Keeping,
+        permit: PurgeLedger.Permit, now: Int64
+    ) async -> Source.Kept {
+        guard !record.directives.forbidStoring, keeping != .nothing,
+            let permit = ledger.claim(record, arrived: arrived, under: permit)
+        else { return .nowhere }
         if record.contentHash == stale?.contentHash, disk.mayContain(record.key, kind: .original) {
-            return await save(record, keeping: keeping, permit: permit)
+            await save(record, keeping: keeping, permit: permit)
+            return Source.Kept(isStored: permit.isValid, isDurable: false)
         }
+        var kept = Source.Kept.nowhere
         let description = EntryDescription(
             kind: .original, key: record.key, keyText: record.keyText, sourceKey: record.key,
             sourceHash: record.contentHash, contentHash: record.contentHash, format: record.format,
@@ -107,7 +122,7 @@ extension ImageTiers {
         if originals.usesMemory, content.body.count <= maxEntryBytes,
             let bytes = await bytes(of: content.body)
         {
-            memory.insert(
+            kept.isStored = memory.insert(
                 MemoryEntry(description: description, body: bytes, record: record), permit: permit)
         }
         // Together with the record: who reads that before would look for bytes that are not there yet.
@@ -115,9 +130,11 @@ extension ImageTiers {
             await storeOnDisk(
                 content, place.value, description, record, durable: keeping == .durable, permit: permit)
         {
-            return update(record, permit: permit)
+            update(record, permit: permit)
+            return Source.Kept(isStored: permit.isValid, isDurable: keeping == .durable)
         }
         await save(record, keeping: keeping, permit: permit)
+        return kept
     }
 
     /// Whether body and record are in the disk tier.
@@ -126,17 +143,18 @@ extension ImageTiers {
         _ record: SourceRecord, durable: Bool, permit: PurgeLedger.Permit
     ) async -> Bool {
         do throws(DiskCacheError) {
-            if let staged = place?.staged {
-                try await disk.commit(
-                    staged, description, byteCount: content.body.count, bodyChecksum: content.checksum,
-                    record: record, savesRecord: true, durable: durable, permit: permit)
-            } else if case .bytes(let bytes) = content.body, !durable, disk.storesSoon {
+            // First those in memory: a place was made sure of then, but not used.
+            if case .bytes(let bytes) = content.body, !durable, disk.storesSoon {
                 return disk.storeSoon(
                     description, body: bytes, checksum: content.checksum, record: record, permit: permit)
             } else if case .bytes(let bytes) = content.body {
                 try await disk.store(
                     description, body: bytes, checksum: content.checksum, record: record, savesRecord: true,
                     durable: durable, permit: permit)
+            } else if let staged = place?.staged {
+                try await disk.commit(
+                    staged, description, byteCount: content.body.count, bodyChecksum: content.checksum,
+                    record: record, savesRecord: true, durable: durable, permit: permit)
             } else {
                 return false
             }
@@ -147,15 +165,36 @@ extension ImageTiers {
         }
     }
 
-    /// Keeps a source's record.
-    func save(_ record: SourceRecord, keeping: Keeping, permit: PurgeLedger.Permit) async {
-        guard keeping != .nothing else { return }
+    /// Keeps what a 304 has left of a source's record, unless something later has come meanwhile.
+    ///
+    /// - Parameter arrived: when the head of the 304 was there.
+    func save(
+        _ record: SourceRecord, arrived: ContinuousClock.Instant, keeping: Keeping,
+        permit: PurgeLedger.Permit
+    ) async {
+        guard keeping != .nothing, let permit = ledger.claim(record, arrived: arrived, under: permit) else {
+            return
+        }
+        await save(record, keeping: keeping, permit: permit)
+    }
+
+    /// Keeps a source's record, the latest.
+    private func save(_ record: SourceRecord, keeping: Keeping, permit: PurgeLedger.Permit) async {
         update(record, permit: permit)
-        guard keeping.usesDisk else { return }
+        guard keeping.usesDisk else { return await removeOutdated(record, permit: permit) }
         // Lost: a failure to write; the source is then asked for again.
         try? await disk.save(record, permit: permit)
         // Again: (1) a loop finds an entry with the old record, (2) the lines above run, (3) the loop keeps the entry.
         files.update(record, permit: permit)
+    }
+
+    /// Forgets on disk what a record that is not to be written there shows to be of outdated content.
+    private func removeOutdated(_ record: SourceRecord, permit: PurgeLedger.Permit) async {
+        guard permit.isValid, let stored = await disk.sourceRecord(for: record.key),
+            stored.contentHash != record.contentHash
+        else { return }
+        // Lost: a failure to delete; the entries then serve as if nobody had asked, for as long as they may.
+        _ = try? await disk.removeAll(ofSource: record.key)
     }
 
     // MARK: - Results
@@ -179,7 +218,9 @@ extension ImageTiers {
     func store(
         _ response: inout ImageResponse, from canvas: Canvas, keeping: Keeping, permit: PurgeLedger.Permit
     ) async {
-        guard !response.record.directives.forbidStoring, keeping != .nothing else { return }
+        guard !response.record.directives.forbidStoring, keeping != .nothing,
+            permit.admits(response.description)
+        else { return }
         let byteCount = response.body.count
         await promote(&response, permit: permit)
         if let staged = canvas.staged {
@@ -189,6 +230,8 @@ extension ImageTiers {
                 record: response.record,
                 durable: keeping == .durable, permit: permit)
             response.isStored = isCommitted != nil
+            response.isDurable = response.isStored && keeping == .durable
+            if response.isDurable { response.entry?.markDurable() }
         }
         if response.entry != nil { response.isStored = true }
     }

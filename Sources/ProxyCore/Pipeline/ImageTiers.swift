@@ -11,7 +11,6 @@ public final class ImageTiers: Sendable {
     let disk: DiskCache
     /// What was purged while work was under way.
     let ledger = PurgeLedger()
-    let tags = KnownTags()
     private let familiarity = Familiarity()
     let originals: CacheConfiguration.StorePolicy
     let results: CacheConfiguration.StorePolicy
@@ -97,29 +96,31 @@ public final class ImageTiers: Sendable {
     }
 
     /// The stored result for `request`, if it was made from content `hash`; for an untransformed image the original.
-    func result(for request: ImageRequest, hash: ContentHash) async -> Found? {
+    /// - Throws: `queueFull` where it can't be looked for now.
+    func result(for request: ImageRequest, hash: ContentHash) async throws(PipelineError) -> Found? {
         if let entry = peek(request.resultKey), entry.description.sourceHash == hash {
             return Found(description: entry.description, body: entry.body, entry: entry)
         }
-        guard request.plan != nil else { return await original(for: request, hash: hash) }
-        let found = await onDisk(request.resultKey, .result, request.resultKeyText)
+        guard request.plan != nil else { return try await original(for: request, hash: hash) }
+        let found = try await onDisk(request.resultKey, .result, request.resultKeyText)
         if let found, found.description.sourceHash == hash { return found }
         guard disk.mayContain(request.resultKey, kind: .derived) else { return nil }
-        let derived = await onDisk(request.resultKey, .derived, request.resultKeyText)
+        let derived = try await onDisk(request.resultKey, .derived, request.resultKeyText)
         return derived?.description.sourceHash == hash ? derived : nil
     }
 
     /// The stand-in for an original.
-    func intermediate(_ key: IntermediateKey) async -> Found? {
-        await onDisk(key.key, .intermediate, key.text)
+    func intermediate(_ key: IntermediateKey) async throws(PipelineError) -> Found? {
+        try await onDisk(key.key, .intermediate, key.text)
     }
 
     /// The stored original of `request`'s source, if its content is still `hash`.
-    func original(for request: ImageRequest, hash: ContentHash) async -> Found? {
+    /// - Throws: `queueFull` where it can't be looked for now.
+    func original(for request: ImageRequest, hash: ContentHash) async throws(PipelineError) -> Found? {
         if let entry = peek(request.sourceKey), entry.description.contentHash == hash {
             return Found(description: entry.description, body: entry.body, entry: nil)
         }
-        let found = await onDisk(request.sourceKey, .original, request.sourceKeyText)
+        let found = try await onDisk(request.sourceKey, .original, request.sourceKeyText)
         return found?.description.contentHash == hash ? found : nil
     }
 
@@ -176,15 +177,25 @@ public final class ImageTiers: Sendable {
             evictions: { (memory.crowdedOut, files.crowdedOut) })
     }
 
-    private func onDisk(_ key: CacheKey, _ kind: EntryKind, _ keyText: String) async -> Found? {
+    /// What the disk tier holds; a file that can't be read counts as none.
+    ///
+    /// - Throws: `queueFull` where there may be one, but too much is under way to open it: the origin is not to be asked instead.
+    private func onDisk(
+        _ key: CacheKey, _ kind: EntryKind, _ keyText: String
+    ) async throws(PipelineError) -> Found? {
         guard disk.mayContain(key, kind: kind) else {
             disk.countMiss(kind)
             return nil
         }
-        // Lost: why it can't be read; the disk tier has counted that.
-        guard let hit = try? await disk.lookUp(key, kind: kind, keyText: keyText) else { return nil }
-        return Found(
-            description: hit.description, body: hit.body, entry: nil)
+        do throws(DiskCacheError) {
+            guard let hit = try await disk.lookUp(key, kind: kind, keyText: keyText) else { return nil }
+            return Found(description: hit.description, body: hit.body, entry: nil)
+        } catch .overloaded {
+            throw .queueFull
+        } catch {
+            // The disk tier has counted that.
+            return nil
+        }
     }
 
     // MARK: - Into memory
@@ -200,7 +211,8 @@ public final class ImageTiers: Sendable {
             let entry = MemoryEntry(
                 description: response.description, file: response.body, record: response.record)
         else { return }
-        if files.insert(entry, permit: permit) { response.entry = entry }
+        guard let kept = files.admit(entry, permit: permit) else { return }
+        response.keep(kept)
     }
 
     /// Changes how many files are kept open at most, because others need their descriptors, or no longer do.
@@ -208,17 +220,22 @@ public final class ImageTiers: Sendable {
         files.resize(maxEntries: count)
     }
 
+    /// The files that are open for clients, and how many may be.
+    public var bodyFiles: BodyFiles { disk.bodies }
+
     /// Closes about so many files that are kept open; returns how many.
     public func closeFiles(_ count: Int) -> Int { files.shed(count) }
 
-    /// Puts a response's bytes into memory, where policy and size allow it; it then answers from there.
+    /// Puts a response's bytes into memory, where policy and size allow it, with what is known of their source by now; it
+    /// then answers from there.
     func promote(_ response: inout ImageResponse, permit: PurgeLedger.Permit) async {
         guard results.usesMemory, response.entry == nil, response.body.count <= maxEntryBytes,
             !response.record.directives.forbidStoring, let bytes = await bytes(of: response.body)
         else { return }
         response.body = .bytes(bytes)
         let entry = MemoryEntry(description: response.description, body: bytes, record: response.record)
-        if memory.insert(entry, permit: permit) { response.entry = entry }
+        guard let kept = memory.admit(entry, permit: permit) else { return }
+        response.keep(kept)
     }
 
     /// All bytes of a body; nil when they can't be read.
@@ -244,5 +261,13 @@ public final class ImageTiers: Sendable {
         files.removeAll(ofSource: source)
         // Lost: a failure to delete; the source's record is gone or stale, so nothing of it is served.
         _ = try? await disk.removeAll(ofSource: source)
+    }
+}
+
+extension ImageResponse {
+    /// Answers from an entry, by what that says of the source.
+    fileprivate mutating func keep(_ entry: MemoryEntry) {
+        self.entry = entry
+        record = entry.record
     }
 }

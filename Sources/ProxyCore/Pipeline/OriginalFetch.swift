@@ -9,10 +9,12 @@ import Synchronization
 final class OriginalFetch: OriginReceiving {
     private struct State {
         var head: OriginHead?
+        var arrived: ContinuousClock.Instant?
         var verdict: FreshnessPolicy.Verdict?
         var redirects: [OriginHead] = []
         var refusal: OriginHead?
-        var lastHop: SourceURL.Origin?
+        var finalURL: SourceURL?
+        var culprit = HostBreakers.Culprit.lastHop
         var format: ImageFormat?
         var isUnshareable = false
         var observers: [@Sendable () -> Void] = []
@@ -58,6 +60,9 @@ final class OriginalFetch: OriginReceiving {
     /// The head, once it is there.
     var head: OriginHead? { state.withLock(\.head) }
 
+    /// When the head was there; as long as it is not, when the fetch was begun.
+    var arrived: ContinuousClock.Instant { state.withLock(\.arrived) ?? start }
+
     /// What the head says of the response's reuse, to who asked without proving who that is; nil until it is there.
     var verdict: FreshnessPolicy.Verdict? { state.withLock(\.verdict) }
 
@@ -68,7 +73,13 @@ final class OriginalFetch: OriginReceiving {
     var refusal: OriginHead? { state.withLock(\.refusal) }
 
     /// Where the last redirect led; nil without one.
-    var lastHop: SourceURL.Origin? { state.withLock(\.lastHop) }
+    var lastHop: SourceURL.Origin? { finalURL?.origin }
+
+    /// The same as a whole.
+    var finalURL: SourceURL? { state.withLock(\.finalURL) }
+
+    /// Whose failure it was, once it has failed.
+    var culprit: HostBreakers.Culprit { state.withLock(\.culprit) }
 
     /// The body's format, once enough of it is there.
     var format: ImageFormat? { state.withLock(\.format) }
@@ -76,7 +87,7 @@ final class OriginalFetch: OriginReceiving {
     func redirected(by head: OriginHead, to target: SourceURL) {
         state.withLock { state in
             state.redirects.append(head)
-            state.lastHop = target.origin
+            state.finalURL = target
         }
     }
 
@@ -84,12 +95,20 @@ final class OriginalFetch: OriginReceiving {
         state.withLock { $0.refusal = head }
     }
 
+    func failed(at origin: SourceURL.Origin?) {
+        state.withLock { $0.culprit = origin.map { .origin($0) } ?? .nobody }
+    }
+
     func receive(head: OriginHead) throws(LoadError) {
-        if let length = head.contentLength, length > maxBytes { throw .tooLarge }
+        if let length = head.contentLength {
+            guard length <= maxBytes else { throw .tooLarge }
+            if head.status != 304 { try body.expect(length) }
+        }
         let verdict = judge(head, redirects)
         let isShareable = !verdict.directives.forbidStoring
         let observers = state.withLock { state in
             state.head = head
+            state.arrived = .now
             state.verdict = verdict
             guard !isShareable else { return [@Sendable () -> Void]() }
             state.isUnshareable = true
@@ -115,18 +134,45 @@ final class OriginalFetch: OriginReceiving {
 
     /// The format is known, and the rest is not there yet: the bytes may go out as they come.
     ///
-    /// Not those of a drawing, which go out as pixels only; nor where the origin's end alone is missing.
+    /// Not where the origin's end alone is missing.
     func caughtUp() {
         let count = body.count
+        arrive { $0.head?.contentLength ?? .max > count }
+    }
+
+    /// All bytes are there, and the origin has ended as it should: they may go out before they are stored.
+    ///
+    /// Not those of a small image, which is stored in no time.
+    func hasArrived() {
+        guard body.count > GrowingBody.Configuration().memoryLimit.bytes else { return }
+        arrive { _ in true }
+    }
+
+    /// Tells the followers, once.
+    ///
+    /// Never of a drawing, which goes out as pixels only; nor while it is not sure that there is a place for all that may
+    /// follow, for who has the first bytes can't be refused any more.
+    private func arrive(where isReady: (State) -> Bool) {
+        let mayArrive = state.withLock { state in
+            guard !state.isArriving, let format = state.format, format != .svg, state.head != nil else {
+                return false
+            }
+            return isReady(state)
+        }
+        guard mayArrive, hasPlace else { return }
         let followers = state.withLock { state in
-            guard !state.isArriving, let format = state.format, format != .svg,
-                let head = state.head, head.contentLength ?? .max > count
-            else { return [@Sendable () -> Void]() }
             state.isArriving = true
             defer { state.followers = [] }
             return state.followers
         }
         for follower in followers { follower() }
+    }
+
+    /// Whether there is a place for a body of any length; one that has told its length has made sure of that.
+    private var hasPlace: Bool {
+        guard head?.contentLength == nil else { return true }
+        // Lost: why there is none; who waits for the whole body is told if it then needs one.
+        return (try? body.secureSpill()) != nil
     }
 
     /// Calls `follower` as soon as the bytes may go out while they arrive: later, now, or never.

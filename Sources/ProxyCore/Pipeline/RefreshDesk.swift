@@ -25,7 +25,7 @@ struct RefreshDesk: Sendable {
 
     /// Takes a place; false when the source is being refreshed or rests, or all places are taken.
     mutating func begin(_ source: CacheKey, at now: Int64) -> Bool {
-        guard running.count < limit, !running.contains(source), resting[source] ?? 0 <= now else {
+        guard running.count < limit, !running.contains(source), !rests(source, at: now) else {
             return false
         }
         resting[source] = nil

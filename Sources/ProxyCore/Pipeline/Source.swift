@@ -7,6 +7,21 @@ struct Source: Sendable {
     var provenance: ImageResponse.Provenance
     /// Microseconds spent on the origin.
     var fetchTime = 0
+    /// The status that the origin answered with, where it was asked.
+    var status = 200
+    /// Where its bytes are kept.
+    var kept = Kept(isStored: true, isDurable: false)
+
+    /// How far bytes are kept.
+    struct Kept: Sendable, Hashable {
+        /// In some tier.
+        var isStored: Bool
+        /// On disk, in a way that survives a loss of power.
+        var isDurable: Bool
+
+        /// Nowhere.
+        static let nowhere = Kept(isStored: false, isDurable: false)
+    }
 
     init(record: SourceRecord, body: StoredBody? = nil, provenance: ImageResponse.Provenance) {
         self.record = record

@@ -2,9 +2,10 @@
 
 import CLinux
 import Glibc
-import ProxyCore
 import Synchronization
 import Testing
+
+@testable import ProxyCore
 
 @Suite("A growing body")
 struct GrowingBodyTests {
@@ -22,6 +23,69 @@ struct GrowingBodyTests {
         #expect(content.hash == ContentHash(of: [1, 2, 3]))
         #expect(content.checksum == checksum([1, 2, 3]))
         #expect(body.prefix == [1, 2, 3])
+    }
+
+    @Test(
+        "that was expected takes memory once, and no more than it has bytes",
+        arguments: [20_480, 100, 65_536])
+    func expected(count: Int) throws {
+        let body = GrowingBody { () throws(LoadError) in throw .storage("not wanted") }
+
+        try body.expect(count)
+        for start in stride(from: 0, to: count, by: 1_000) {
+            try append([UInt8](repeating: 1, count: min(1_000, count - start)), to: body)
+        }
+        body.finish()
+
+        guard case .bytes(let bytes) = body.stored else { return #expect(Bool(false), "in memory") }
+        #expect(bytes == [UInt8](repeating: 1, count: count))
+        #expect(bytes.capacity < count + count / 8 + 64)
+    }
+
+    @Test("may become longer or shorter than it was expected to be")
+    func expectedOtherwise() throws {
+        for (expected, count) in [(10, 100), (100, 10), (Int.max, 10), (0, 10)] {
+            let body = GrowingBody { () throws(LoadError) in try Self.memfd(offset: 0) }
+
+            try body.expect(expected)
+            try append([UInt8](repeating: 1, count: count), to: body)
+            body.finish()
+
+            #expect(body.stored?.count == count)
+        }
+    }
+
+    @Test("that is too large for memory is refused while it is empty, where there is no file for it")
+    func unexpected() throws {
+        let body = GrowingBody(configuration: limits(memory: 100, prefix: 10)) { () throws(LoadError) in
+            throw .queueFull
+        }
+
+        try body.expect(100)
+        #expect(throws: LoadError.queueFull) { try body.expect(101) }
+        #expect(throws: LoadError.queueFull) { try body.secureSpill() }
+    }
+
+    @Test("moves into the file that was made sure of, and asks for no other")
+    func secured() throws {
+        let spills = Atomic(0)
+        let body = GrowingBody(configuration: limits(memory: 100, prefix: 10)) { () throws(LoadError) in
+            spills.add(1, ordering: .relaxed)
+            return try Self.memfd(offset: 64)
+        }
+
+        try body.secureSpill()
+        try body.expect(1_000)
+        try append([UInt8](repeating: 1, count: 50), to: body)
+        let isInMemory = if case .bytes = body.look(at: 0, max: 1, orWake: {}).piece { true } else { false }
+        try append([UInt8](repeating: 2, count: 950), to: body)
+        body.finish()
+
+        #expect(isInMemory)
+        #expect(spills.load(ordering: .relaxed) == 1)
+        #expect(
+            body.content?.hash
+                == ContentHash(of: [UInt8](repeating: 1, count: 50) + [UInt8](repeating: 2, count: 950)))
     }
 
     @Test("moves into its file beyond the limit, behind what its owner keeps there")
@@ -200,5 +264,12 @@ struct GrowingBodyTests {
         let descriptor = linux_memfd_create("test")
         guard descriptor >= 0 else { throw .storage("memfd") }
         return SpillFile(file: OwnedDescriptor(owning: descriptor), offset: offset)
+    }
+}
+
+extension GrowingBody.Glance {
+    fileprivate var piece: StoredBody? {
+        if case .piece(let piece) = self { return piece }
+        return nil
     }
 }

@@ -265,7 +265,9 @@ struct DiskCacheDamageTests {
         await first.close()
         try await changeIndex(
             """
-            DELETE FROM grdb_migrations WHERE identifier = '6';
+            DELETE FROM grdb_migrations WHERE identifier IN ('6', '7');
+            ALTER TABLE source DROP COLUMN era;
+            ALTER TABLE seal DROP COLUMN era; ALTER TABLE seal DROP COLUMN revocations;
             UPDATE entry SET checksum = NULL, bytes = 1; PRAGMA application_id = 0
             """)
 

@@ -89,6 +89,23 @@ struct DiskCacheFullTests {
         _ = other
     }
 
+    @Test("A file system without an inode left lets everything be purged")
+    func purgesWithoutInodes() async throws {
+        let small = try #require(try SmallFileSystem(size: "16m,nr_inodes=120"))
+        let disk = try openDisk(small.folder, SteppedClock())
+        let few = bytes(1_000)
+        for number in 0..<20 { try await disk.store(describe("\(number)", body: few), body: few) }
+        var others: [OwnedDescriptor] = []
+        while case let file = creat(small.folder.path + "/\(others.count)", 0o600), file >= 0 {
+            others.append(OwnedDescriptor(owning: file))
+        }
+
+        #expect(!others.isEmpty)
+        #expect(try await disk.removeAll() == 20)
+        #expect(disk.statistics.tally == DiskTally())
+        await disk.close()
+    }
+
     /// Takes all the space there is.
     private func fillUp(_ path: String) async throws -> OwnedDescriptor {
         let file = OwnedDescriptor(owning: creat(path, 0o600))

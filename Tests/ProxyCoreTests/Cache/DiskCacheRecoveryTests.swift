@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import TestSupport
 import Testing
 
@@ -77,6 +78,113 @@ struct DiskCacheRecoveryTests {
         let again = try await open()
         #expect(try await lookUp(again, "b") == body && again.statistics.tally.entries == 1)
         await again.close()
+    }
+
+    @Test("A folder that another daemon has taken is left alone, until that one ends")
+    func folderTaken() async throws {
+        let disk = try await open()
+        try await store("a", in: disk)
+        try folder.move("cache", to: "elsewhere")
+        let other = try DiskCache(directory: folder.path + "/cache", clock: { 1_000_000 })
+        #expect(await other.isLoaded())
+        try await store("theirs", in: other)
+
+        disk.writer.checkPlace()
+        try await disk.sweep()
+        let links = [TagLink(tag: "spring", result: key("a"), source: key("source"))]
+        try await disk.link(links)
+        let taken = DiskCacheError.locked(folder.path + "/cache")
+        await #expect(throws: taken) { try await store("b", in: disk) }
+        #expect(throws: taken) { try disk.stage(kind: .result, keyText: "c") }
+        #expect(try await lookUp(disk, "a") == nil)
+        #expect(try await disk.removeAll() == 0)
+        try await disk.link(links)
+
+        #expect(notices.value == [.failing(taken)])
+        #expect(disk.statistics.writeErrors > 0)
+        #expect(try await lookUp(other, "theirs") == body)
+        #expect(other.statistics.tally.entries == 1)
+        await other.close()
+
+        disk.writer.checkPlace()
+        try await disk.sweep()
+        #expect(await disk.isLoaded())
+        try await store("b", in: disk)
+        #expect(try await lookUp(disk, "b") == body)
+        #expect(try await disk.links(ofTag: "spring") == links)
+        #expect(notices.value.contains(.folderReplaced))
+        await disk.close()
+    }
+
+    @Test(
+        "On a file system that is read only the tier starts, keeps nothing, and begins when it can be written to"
+    )
+    func readOnlyFileSystem() async throws {
+        guard let small = try SmallFileSystem(size: "16m") else { return }
+        let path = small.folder.path + "/cache"
+        let first = try DiskCache(directory: path, clock: { 1_000_000 })
+        try await store("a", in: first)
+        await first.close()
+        try small.beginReadOnly()
+
+        let notices = notices
+        let disk = try DiskCache(
+            directory: path, clock: { 1_000_000 }, report: { notice in notices.update { $0.append(notice) } })
+        #expect(await disk.isLoaded())
+        await #expect(throws: DiskCacheError.self) { try await store("b", in: disk) }
+        #expect(try await lookUp(disk, "a") == nil)
+        disk.writer.checkPlace()
+        try await disk.sweep()
+        #expect(notices.value.count == 1)
+
+        small.endReadOnly()
+        disk.writer.checkPlace()
+        try await disk.sweep()
+        #expect(await disk.isLoaded())
+        try await store("b", in: disk)
+        #expect(try await lookUp(disk, "a") == body)
+        #expect(try await lookUp(disk, "b") == body)
+        await disk.close()
+    }
+
+    @Test(
+        "A folder or a pipe in the place of one of the tier's own files is taken away",
+        arguments: [true, false])
+    func strangeFiles(isFolder: Bool) async throws {
+        for name in ["lock", "journal", "revocations"] {
+            let first = try await open()
+            try await store("a", in: first)
+            await first.close()
+            let path = folder.path + "/cache/" + name
+            try folder.remove("cache/" + name)
+            if isFolder {
+                try folder.write(bytes(3), to: "cache/" + name + "/kept")
+            } else {
+                #expect(mkfifo(path, 0o600) == 0)
+            }
+
+            let disk = try await open()
+            #expect(try await lookUp(disk, "a") == body)
+            #expect(throws: DiskCacheError.locked(folder.path + "/cache")) {
+                try DiskCache(directory: folder.path + "/cache")
+            }
+            await disk.close()
+        }
+    }
+
+    @Test("Tags that are known are written into the index that takes the place of one that was removed")
+    func tagsOutliveIndex() async throws {
+        let disk = try await open()
+        let links = [TagLink(tag: "spring", result: key("a"), source: key("source"))]
+        try await disk.link(links)
+        for name in ["index.sqlite", "index.sqlite-wal"] { try folder.remove("cache/" + name) }
+
+        disk.writer.checkPlace()
+        try await disk.sweep()
+
+        #expect(notices.value == [.indexReplaced])
+        #expect(try await disk.links(ofTag: "spring") == links)
+        await disk.close()
     }
 
     @Test("An index spoiled behind its first pages is found so by the start, and made anew from the files")

@@ -47,6 +47,66 @@ struct DiskCacheSweepTests {
         await disk.close()
     }
 
+    @Test(
+        "An entry that could not stay is not stored, and drives nothing out", arguments: [90_001, 5_000_000])
+    func tooLarge(count: Int) async throws {
+        let disk = try open { $0.maxBytes = ByteCount(100_000) }
+        for number in 0..<8 { try await store(disk, "\(number)", count: 10_000) }
+
+        await #expect(throws: DiskCacheError.tooLarge) { try await store(disk, "huge", count: count) }
+        let staged = try disk.stage(kind: .result, keyText: "staged")
+        try staged.file.write(bytes(count), at: staged.bodyOffset)
+        await #expect(throws: DiskCacheError.tooLarge) {
+            try await disk.commit(staged, describe("staged", body: []), byteCount: count)
+        }
+        #expect(
+            !disk.storeSoon(
+                describe("soon", body: []), body: bytes(count), checksum: 0, record: record()))
+        try await disk.sweep()
+
+        #expect(disk.statistics.tally.entries == 8 && disk.statistics.writeErrors == 0)
+        for number in 0..<8 { #expect(try await holds(disk, "\(number)")) }
+        await disk.close()
+    }
+
+    @Test("What was served stays, whether that was written already or waits")
+    func sparesWhatWasServed() async throws {
+        let disk = try open {
+            $0.maxAge = .days(7)
+            $0.limits.maxTouches = 8
+            $0.limits.batchSize = 1
+        }
+        for number in 0..<12 { try await store(disk, "\(number)") }
+        clock.advance(by: 6 * day)
+        // Half as many as there is room for: now they are being written, one by one and at leisure.
+        for number in 0..<6 { disk.touch(key("\(number)"), kind: .result) }
+        clock.advance(by: 2 * day)
+
+        #expect(try await disk.sweep() == 6)
+
+        for number in 0..<6 { #expect(try await holds(disk, "\(number)")) }
+        await disk.close()
+    }
+
+    @Test("A sweep for size takes what was not served, however old what was served had been")
+    func sparesWhatWasServedForSize() async throws {
+        let disk = try open {
+            $0.maxBytes = ByteCount(100_000)
+            $0.lowWater = 0.5
+        }
+        #expect(await disk.isLoaded())
+        for number in 0..<90 { try await store(disk, "\(number)", count: 680) }
+        clock.advance(by: day)
+        for number in 0..<20 { disk.touch(key("\(number)"), kind: .result) }
+        for number in 90..<102 { try await store(disk, "\(number)", count: 680) }
+
+        try await disk.sweep()
+
+        for number in [0, 7, 19] { #expect(try await holds(disk, "\(number)")) }
+        #expect(disk.statistics.tally.bytes <= 51_000 && disk.statistics.tally.bytes > 48_000)
+        await disk.close()
+    }
+
     @Test("By modification: what was stored too long ago goes, served or not")
     func expiresByModification() async throws {
         let disk = try open { $0.expireBy = .modification }
@@ -158,4 +218,28 @@ struct DiskCacheSweepTests {
         #expect(try await second.sweep() == 1)
         await second.close()
     }
+    @Test("Other amounts and ages count from the next sweep on")
+    func adopts() async throws {
+        let disk = try open { $0.maxAge = .days(7) }
+        for name in ["first", "second", "third"] {
+            try await store(disk, name)
+            clock.advance(by: 1)
+        }
+        var configuration = DiskCacheConfiguration()
+        configuration.maxBytes = ByteCount(Int(disk.statistics.tally.bytes) * 2 / 3)
+        configuration.lowWater = 1
+
+        disk.adopt(configuration)
+        _ = try await disk.sweep()
+
+        #expect(try await !holds(disk, "first"))
+        #expect(try await holds(disk, "third"))
+        configuration.maxAge = .days(1)
+        clock.advance(by: 2 * day)
+        disk.adopt(configuration)
+        _ = try await disk.sweep()
+        #expect(disk.statistics.tally.entries == 0)
+        await disk.close()
+    }
+
 }

@@ -18,6 +18,17 @@ struct DiskCacheTests {
         try openDisk(folder, clock, change)
     }
 
+    @Test("A folder to read from that is not there is named, and nothing is begun")
+    func missingSeeds() throws {
+        let missing = folder.path + "/missing"
+        let error = DiskCacheError.readOnlyFolder(
+            missing, because: "open \(missing): No such file or directory")
+
+        #expect(throws: error) { try open { $0.readOnlyPaths = [missing] } }
+
+        #expect(folder.files.isEmpty)
+    }
+
     @Test("A stored entry is found, with its description and bytes")
     func findsEntries() async throws {
         let disk = try open()

@@ -20,7 +20,7 @@ struct DiskEntryTests {
         let header = entry.encoded()
 
         #expect(Int64(header.count) == entry.bodyOffset)
-        #expect(DiskEntry.bodyOffset(inFixedPart: header) == header.count)
+        #expect(DiskEntry.bodyOffset(inFixedPart: header[...]) == header.count)
         #expect(DiskEntry(header: header[...]) == entry)
     }
 

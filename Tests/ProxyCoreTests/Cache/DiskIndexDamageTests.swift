@@ -61,6 +61,36 @@ struct DiskIndexDamageTests {
         await disk.close()
     }
 
+    @Test(
+        "A schema that was altered has the index made anew, by the settling of a batch, too",
+        arguments: [false, true])
+    func alteredSchema(isInBatch: Bool) async throws {
+        var disk = try await open()
+        for number in 0..<10 { try await disk.store(describe("\(number)", body: body), body: body) }
+        await disk.close()
+        if isInBatch {
+            let root = try DiskFolder(path: folder.path + "/cache")
+            let block = CommitJournal.Block(entries: [EntryID(kind: .result, key: key("3"))])
+            try CommitJournal(folder: root, capacity: 128).write(block)
+        }
+        let index = try DatabaseQueue(path: folder.path + "/cache/index.sqlite")
+        try await index.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA writable_schema = ON")
+            try db.execute(
+                sql: "UPDATE sqlite_master SET sql = replace(sql, 'bytes INTEGER', 'bytds INTEGER')")
+        }
+        try index.close()
+
+        disk = try await open()
+
+        #expect(notices.value.contains(.indexReplaced))
+        for number in 0..<10 {
+            let hit = try await disk.lookUp(key("\(number)"), kind: .result, keyText: "\(number)")
+            #expect(try hit?.body.readAll() == body)
+        }
+        await disk.close()
+    }
+
     @Test("A purge removes an original although the index says that it is another source's")
     func purgeOfMisplacedOriginal() async throws {
         let disk = try await open()
@@ -94,6 +124,94 @@ struct DiskIndexDamageTests {
         #expect(disk.statistics.tally.entries == 40)
         #expect(try await disk.removeAll(ofSource: key("source")) == 40)
         await disk.close()
+    }
+
+    /// Copies the folder as a daemon leaves it that is killed now.
+    private func copyAsKilled() throws {
+        for name in folder.files where !name.hasSuffix("lock") && name.hasPrefix("cache/") {
+            try folder.write(try folder.read(name), to: "copy/" + name.dropFirst("cache/".count))
+        }
+    }
+
+    /// A daemon killed after it has purged one source by its tag and replaced another's record.
+    private func killAfterRevocations() async throws {
+        let first = try await open()
+        for source in ["replaced", "purged", "left"] { try await first.save(record(source, lifetime: 600)) }
+        try await first.link([TagLink(tag: "spring", result: key("r"), source: key("purged"))])
+        await first.close()
+
+        let killed = try await open()
+        try await killed.save(record("replaced", content: "other", lifetime: 600))
+        _ = try await killed.removeAll(taggedWith: "spring") { _ in }
+        var purged = record("purged", lifetime: 600)
+        purged.directives.insert(.purged)
+        try await killed.save(purged)
+        try copyAsKilled()
+        await killed.close()
+    }
+
+    /// Whether what the index says of both sources is as it was at the end, or to be asked about.
+    private func forgetsNothing(_ disk: DiskCache) async throws -> Bool {
+        let replaced = await disk.sourceRecord(for: key("replaced"))
+        let purged = await disk.sourceRecord(for: key("purged"))
+        let isNew = replaced?.contentHash == record("replaced", content: "other").contentHash
+        return (replaced.map { isNew || $0.directives.contains(.purged) } ?? true)
+            && purged?.directives.contains(.purged) ?? true
+    }
+
+    @Test("A killed daemon's log that is there as a whole leaves records as they were")
+    func soundLog() async throws {
+        try await killAfterRevocations()
+
+        let disk = try await open("copy")
+
+        #expect(try await forgetsNothing(disk))
+        #expect(await disk.sourceRecord(for: key("left")) == record("left", lifetime: 600))
+        await disk.close()
+    }
+
+    @Test(
+        "Purges and replacements that are lost with a log that is gone have the origin asked",
+        arguments: [nil, 0])
+    func lostLog(length: Int?) async throws {
+        try await killAfterRevocations()
+        if length == nil {
+            try folder.remove("copy/index.sqlite-wal")
+        } else {
+            try folder.write([], to: "copy/index.sqlite-wal")
+        }
+
+        var disk = try await open("copy")
+        #expect(try await forgetsNothing(disk))
+        let left = try #require(await disk.sourceRecord(for: key("left")))
+        #expect(left.directives.contains(.purged))
+        // What the origin has confirmed is believed again, also by the next start.
+        try await disk.save(record("left", lifetime: 600))
+        await disk.close()
+
+        disk = try await open("copy")
+        #expect(await disk.sourceRecord(for: key("left")) == record("left", lifetime: 600))
+        #expect(try await forgetsNothing(disk))
+        await disk.close()
+    }
+
+    @Test("No bit that flips in a killed daemon's log brings back what was purged or replaced")
+    func flippedLog() async throws {
+        try await killAfterRevocations()
+        let whole = try folder.read("copy/index.sqlite-wal")
+        for place in stride(from: 3, to: whole.count, by: max(1, whole.count / 40)) {
+            for name in folder.files where name.hasPrefix("copy/") {
+                try folder.write(try folder.read(name), to: "flipped/" + name.dropFirst("copy/".count))
+            }
+            var log = whole
+            log[place] ^= 0x04
+            try folder.write(log, to: "flipped/index.sqlite-wal")
+
+            let disk = try await open("flipped")
+            #expect(try await forgetsNothing(disk), "bit at \(place)")
+            await disk.close()
+            try folder.remove("flipped")
+        }
     }
 
     @Test(

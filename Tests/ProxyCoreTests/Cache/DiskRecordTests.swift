@@ -58,7 +58,9 @@ struct DiskRecordTests {
         await disk.close()
     }
 
-    @Test("A file of any size is answered from", arguments: [0, 1, 16_000, 16_063, 16_064, 16_065, 70_000])
+    @Test(
+        "A file of any size is answered from",
+        arguments: [0, 1, 3_775, 3_776, 3_777, 16_000, 16_063, 16_064, 16_065, 70_000])
     func sizes(count: Int) async throws {
         let disk = try await open()
         let body = bytes(count)

@@ -93,4 +93,39 @@ struct EntrySetTests {
         #expect(touches.takeAll()[EntryID(kind: .result, key: key("0"))] == 9)
         #expect(touches.takeAll().isEmpty)
     }
+
+    @Test("Accesses are written in the order of the index, each once, and are found until then")
+    func ordersTouches() {
+        let ids = [(0, 5), (3, 0), (0, UInt64.max), (2, 7), (2, 5)].map { high, low in
+            EntryID(kind: .result, key: CacheKey(high: high, low: low))
+        }
+        var round = TouchRound(Dictionary(uniqueKeysWithValues: zip(ids, 1...)))
+
+        #expect(ids.map { round.time(of: $0) } == [1, 2, 3, 4, 5])
+        #expect(round.time(of: EntryID(kind: .original, key: ids[0].key)) == nil)
+        #expect(round.next(2).map(\.touched) == [ids[2], ids[1]])
+        #expect(ids.map { round.time(of: $0) } == [1, nil, nil, 4, 5])
+        #expect(round.next(2).map(\.touched) == [ids[0], ids[4]])
+        #expect(round.next(2).map(\.touched) == [ids[3]] && round.isEmpty)
+        #expect(round.next(2).isEmpty && round.time(of: ids[3]) == nil)
+    }
+
+    @Test("Half of the places taken is when accesses should be written")
+    func tellsWhenHalfFull() {
+        let touches = PendingTouches(limit: 4)
+        _ = touches.mark(EntryID(kind: .result, key: key("a")), at: 1)
+        #expect(!touches.isHalfFull)
+        _ = touches.mark(EntryID(kind: .result, key: key("b")), at: 2)
+
+        #expect(touches.isHalfFull)
+        #expect(touches.time(of: EntryID(kind: .result, key: key("b"))) == 2)
+        #expect(touches.time(of: EntryID(kind: .result, key: key("c"))) == nil)
+    }
+}
+
+extension IndexChange {
+    fileprivate var touched: EntryID? {
+        guard case .touch(let id, _) = self else { return nil }
+        return id
+    }
 }

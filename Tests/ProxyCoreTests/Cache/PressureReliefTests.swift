@@ -30,4 +30,16 @@ struct PressureReliefTests {
         #expect(relief.bound == 1_600 && !relief.isReduced)
         #expect(relief.relax(at: 1_000_000) == 1_600)
     }
+    @Test("Another size counts at once in peace, and while memory is short only where it is less")
+    func resizes() {
+        var relief = PressureRelief(full: 1_600)
+
+        #expect(relief.resize(full: 800) == 800)
+        #expect(relief.alarm(holding: 800, at: 0) == 400)
+        #expect(relief.resize(full: 1_600) == 400)
+        #expect(relief.relax(at: PressureRelief.peace) == 600)
+        #expect(relief.resize(full: 200) == 200)
+        #expect(!relief.isReduced)
+    }
+
 }

@@ -35,6 +35,26 @@ struct FailureMemoryTests {
         #expect(memory.failure(of: results[0], at: 0) == nil)
     }
 
+    @Test("goes by other times from then on, holds fewer, and keeps what it holds as long as it was to be")
+    func adopts() {
+        var configuration = FailedURLsConfiguration()
+        configuration.maxEntries = 2
+        configuration.ttl.notFound = .hours(1)
+        let sources = (0..<4).map { CacheKey(canonicalText: "source \($0)") }
+        for (place, source) in sources.prefix(3).enumerated() {
+            memory.remember(
+                .upstreamNotFound(status: 404), source: source, result: results[0], at: Int64(place))
+        }
+
+        memory.adopt(configuration)
+
+        #expect(memory.failure(of: sources[0], at: 3) == nil)
+        #expect(sources[1...2].map { memory.remaining(of: $0, at: 3) } == [298, 299])
+        memory.remember(.upstreamNotFound(status: 404), source: sources[3], result: results[0], at: 3)
+        #expect(memory.remaining(of: sources[3], at: 3) == 3_600)
+        #expect(memory.counts(at: 3).remembered.values.reduce(0, +) == 2)
+    }
+
     @Test("blames a slow transform on its result, and on the source after three different ones")
     func slowTransforms() {
         memory.remember(.transformTimeout, source: source, result: results[0], at: 0)

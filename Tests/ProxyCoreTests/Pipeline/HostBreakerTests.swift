@@ -117,6 +117,53 @@ struct HostBreakerTests {
         #expect(throws: PipelineError.hostUnavailable(retryAfter: 2)) { try hosts.admit(target, at: 0) }
     }
 
+    @Test("one who redirects when the time is up is to blame himself, and not where he redirects to")
+    func slowRedirects() throws {
+        let hosts = hosts()
+        let victim = SourceURL.Origin(scheme: "http", host: "victim", port: 80)
+        for _ in 0..<rules.failures {
+            hosts.report(
+                try hosts.admit(origin, at: 0), .timedOut(.transfer), lastHop: victim,
+                culprit: .origin(origin), at: 0)
+        }
+
+        #expect(try !hosts.admit(victim, at: 0).isProbe)
+        #expect(hosts.openCount == 1)
+        #expect(throws: PipelineError.hostUnavailable(retryAfter: 2)) { try hosts.admit(origin, at: 0) }
+    }
+
+    @Test("time that several have used up together is nobody's failure, and ends a probe without a finding")
+    func sharedTime() throws {
+        let hosts = hosts()
+        let other = SourceURL.Origin(scheme: "http", host: "other", port: 80)
+        for _ in 0..<(2 * rules.failures) {
+            let pass = try hosts.admit(origin, at: 0)
+            hosts.report(pass, .timedOut(.transfer), lastHop: other, culprit: .nobody, at: 0)
+        }
+        #expect(hosts.openCount == 0)
+
+        for _ in 0..<rules.failures { fail(hosts, at: 0) }
+        let probe = try hosts.admit(origin, at: 100)
+        #expect(probe.isProbe)
+        hosts.report(probe, .timedOut(.transfer), culprit: .nobody, at: 100)
+        #expect(try hosts.admit(origin, at: 100).isProbe)
+    }
+
+    @Test("an origin in the middle of a way is blamed for what it did")
+    func middle() throws {
+        let hosts = hosts()
+        let middle = SourceURL.Origin(scheme: "http", host: "middle", port: 80)
+        let last = SourceURL.Origin(scheme: "http", host: "last", port: 80)
+        for _ in 0..<rules.failures {
+            let pass = try hosts.admit(origin, at: 0)
+            hosts.report(pass, .timedOut(.transfer), lastHop: last, culprit: .origin(middle), at: 0)
+        }
+
+        #expect(try !hosts.admit(origin, at: 0).isProbe)
+        #expect(try !hosts.admit(last, at: 0).isProbe)
+        #expect(throws: PipelineError.hostUnavailable(retryAfter: 2)) { try hosts.admit(middle, at: 0) }
+    }
+
     @Test("chance shortens the pause by a fifth at most")
     func jitter() throws {
         var rules = rules
@@ -143,6 +190,24 @@ struct HostBreakerTests {
         }
 
         #expect(hosts.openCount == 10)
+    }
+
+    @Test("other rules count from the next failure on, and forget origins beyond their number")
+    func adopts() throws {
+        var rules = rules
+        let hosts = HostBreakers(rules: rules, random: { 0 })
+        let other = SourceURL.Origin(scheme: "http", host: "b", port: 80)
+        fail(hosts, at: 0)
+        rules.failures = 2
+        rules.maxHosts = 1
+
+        hosts.adopt(rules)
+        fail(hosts, at: 1)
+
+        #expect(hosts.openCount == 1)
+        hosts.report(try hosts.admit(other, at: 1), .unreachable(""), at: 1)
+        #expect(hosts.openCount == 0)
+        #expect(try !hosts.admit(origin, at: 1).isProbe)
     }
 
     // MARK: - Helpers

@@ -6,11 +6,12 @@ import TestSupport
 
 @testable import ProxyCore
 
-/// The system's time, moved on by tests: origins and loader go by the former, the pipeline by the latter.
+/// A clock that only the test moves on: the loader goes by its start, the pipeline by its time.
 final class ShiftedClock: Sendable {
+    let start = Int64(time(nil))
     private let shift = Atomic<Int64>(0)
 
-    var now: Int64 { Int64(time(nil)) + shift.load(ordering: .relaxed) }
+    var now: Int64 { start + shift.load(ordering: .relaxed) }
 
     func advance(by seconds: Int64) {
         shift.add(seconds, ordering: .relaxed)
@@ -29,7 +30,8 @@ final class PipelineFixture: Sendable {
     init(
         freshness: FreshnessConfiguration = FreshnessConfiguration(),
         failedURLs: FailedURLsConfiguration = FailedURLsConfiguration(),
-        intermediates: IntermediateConfiguration = IntermediateConfiguration()
+        intermediates: IntermediateConfiguration = IntermediateConfiguration(),
+        renderer: any Rendering = InProcessRenderer()
     ) throws {
         origin = try FakeOrigin()
         folder = try TemporaryDirectory()
@@ -40,16 +42,26 @@ final class PipelineFixture: Sendable {
         addresses.allowedNetworks = ["127.0.0.0/8"]
         var fetch = FetchConfiguration()
         fetch.retries = 0
+        // A machine that is busy with other tests is slow, not wrong.
+        fetch.queueTimeout = .minutes(5)
+        fetch.connectTimeout = .minutes(5)
+        fetch.firstByteTimeout = .minutes(5)
+        fetch.totalTimeout = .minutes(5)
+        fetch.lowSpeedTime = .minutes(5)
         failures = FailureMemory(configuration: failedURLs)
+        var rasterPlan = RenderPlan(format: .source)
+        rasterPlan.decodableFormats = ImageFormat.allCases
         pipeline = ImagePipeline(
             tiers: ImageTiers(
                 memory: MemoryCache(configuration: cache.memory), disk: disk, configuration: cache),
             loader: try CurlLoader(
-                configuration: fetch, addresses: AddressPolicy(configuration: addresses)),
-            renderer: InProcessRenderer(), failures: failures,
+                configuration: fetch, addresses: AddressPolicy(configuration: addresses),
+                clock: { [clock] in clock.start }),
+            renderer: renderer, failures: failures,
             freshness: FreshnessPolicy(configuration: freshness),
             configuration: ImagePipeline.Configuration(
                 maxSourceBytes: 1 << 24, decodableFormats: Set(ImageFormat.allCases),
+                rasterPlan: rasterPlan,
                 intermediates: intermediates),
             metrics: metrics, clock: { [clock] in clock.now })
     }
@@ -76,6 +88,21 @@ final class PipelineFixture: Sendable {
         return try await pipeline.response(for: request(path, parameters), asking: client)
     }
 
+    /// Asks for a path with these directives.
+    func get(
+        _ path: String, _ parameters: String = "", _ change: (inout RequestDirectives) -> Void
+    ) async throws -> ImageResponse {
+        var client = RequestDirectives()
+        change(&client)
+        return try await pipeline.response(for: request(path, parameters), asking: client)
+    }
+
+    /// Has memory forget everything, so that the disk alone answers.
+    func forgetMemory() {
+        pipeline.tiers.memory.removeAll()
+        pipeline.tiers.files.removeAll()
+    }
+
     /// Waits until no refresh is under way.
     func refreshed() async {
         while pipeline.refreshCount > 0 { await Task.yield() }
@@ -85,4 +112,19 @@ final class PipelineFixture: Sendable {
 extension ImageResponse {
     /// The bytes, wherever they are.
     var bytes: [UInt8] { get throws { try body.readAll() } }
+}
+
+/// A renderer whose first job waits at a gate; all others run at once.
+final class GatedRenderer: Rendering {
+    let gate = Gate()
+    private let hasBegun = Atomic(false)
+    private let renderer = InProcessRenderer()
+
+    func render(
+        _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
+        beside: SecondOutput?
+    ) async throws(RenderError) -> Rendition {
+        if !hasBegun.exchange(true, ordering: .relaxed) { await gate.passage() }
+        return try await renderer.render(plan, from: source, into: destination, at: offset, beside: beside)
+    }
 }

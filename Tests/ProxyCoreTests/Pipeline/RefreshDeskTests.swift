@@ -40,6 +40,15 @@ struct RefreshDeskTests {
         expect(true, desk.begin(keys[0], at: 105))
     }
 
+    @Test("does not leave a source alone for longer because the clock was set back")
+    func clockSetBack() {
+        var desk = RefreshDesk(limit: 2, pause: 5)
+        _ = desk.begin(keys[0], at: 100)
+        desk.end(keys[0], hasFailed: true, at: 100)
+
+        expect(true, desk.begin(keys[0], at: 50))
+    }
+
     @Test("remembers a bounded number of failures")
     func boundedMemory() {
         var desk = RefreshDesk(limit: 1, pause: 1_000)

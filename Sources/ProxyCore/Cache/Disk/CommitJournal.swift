@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CLinux
 import Glibc
 
 /// Says which entries are about to change, before any of their files does: what a start after a crash has to look at.
@@ -29,21 +28,31 @@ final class CommitJournal: Sendable {
     /// Opens the folder's journal and takes the space for blocks of up to `capacity` entries, so that none lacks it later.
     init(folder: DiskFolder, capacity: Int) throws(DiskCacheError) {
         self.capacity = capacity
-        file = try Self.open(in: folder, capacity: capacity)
+        file = try Self.open(in: folder.root, capacity: capacity)
+    }
+
+    /// A journal of no folder, until there is one that can be written in.
+    init(capacity: Int) throws(DiskCacheError) {
+        self.capacity = capacity
+        file = try OwnedDescriptor.anonymous(Self.fileName)
+    }
+
+    /// Opens the journal of a folder that may take the first one's place; `reattach` makes it that.
+    func open(in root: OwnedDescriptor) throws(DiskCacheError) -> OwnedDescriptor {
+        try Self.open(in: root, capacity: capacity)
     }
 
     /// Goes on in the folder that has taken the first one's place.
-    func reattach(to folder: DiskFolder) throws(DiskCacheError) {
-        try file.replace(by: Self.open(in: folder, capacity: capacity))
+    func reattach(to other: OwnedDescriptor) throws(DiskCacheError) {
+        try file.replace(by: other)
         try write(Block())
     }
 
-    private static func open(in folder: DiskFolder, capacity: Int) throws(DiskCacheError) -> OwnedDescriptor {
-        let flags = O_RDWR | O_CREAT | O_CLOEXEC
-        let descriptor = unsafe linux_openat(folder.root.raw, fileName, flags, DiskFolder.fileMode)
-        guard descriptor >= 0 else { throw DiskCacheError("open journal", code: errno) }
-        let file = OwnedDescriptor(owning: descriptor)
-        let code = posix_fallocate(descriptor, 0, off_t(headLength + capacity * entryLength))
+    private static func open(
+        in root: OwnedDescriptor, capacity: Int
+    ) throws(DiskCacheError) -> OwnedDescriptor {
+        let file = try DiskFolder.openOwn(fileName, in: root)
+        let code = posix_fallocate(file.raw, 0, off_t(headLength + capacity * entryLength))
         guard code == 0 else { throw DiskCacheError("posix_fallocate", code: code) }
         return file
     }

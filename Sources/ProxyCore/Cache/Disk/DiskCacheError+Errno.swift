@@ -7,7 +7,16 @@ extension DiskCacheError {
     init(_ call: String, code: Int32) {
         switch code {
         case ENOSPC, EDQUOT: self = .full
+        // No descriptor is left: too much is under way, and no file is to blame.
+        case EMFILE, ENFILE: self = .overloaded
         default: self = .system(call: call, code: code)
         }
+    }
+
+    /// Whether it may well be the fault of one file or folder, and the next one is sound: somebody else's, immutable, or
+    /// on a bad block.
+    var isOfOneFile: Bool {
+        guard case .system(_, let code) = self else { return false }
+        return [EACCES, EPERM, EIO, EUCLEAN].contains(code)
     }
 }

@@ -8,14 +8,18 @@ import Glibc
 public enum DiskCacheError: Error, Sendable, Equatable {
     /// No space, inodes or quota are left.
     case full
-    /// Too much waits for the disk already; worth a 503 with Retry-After where a look-up gets it.
+    /// Too much waits for the disk already, or has files open; worth a 503 with Retry-After where a look-up gets it.
     case overloaded
     /// Another daemon holds the folder.
     case locked(String)
     /// The folder's file system lacks something the tier is built on.
     case unsupported(String)
+    /// A folder of entries that is only read can't be opened, and why.
+    case readOnlyFolder(String, because: String)
     /// What was to be stored had been purged meanwhile.
     case purged
+    /// What was to be stored would drive out all the rest, and not stay itself.
+    case tooLarge
     /// The tier has been closed.
     case closed
     /// What was handed in does not fit together.
@@ -36,7 +40,9 @@ extension DiskCacheError: CustomStringConvertible {
         case .overloaded: "too much waits for the disk"
         case .locked(let folder): "another daemon holds the cache folder \(folder)"
         case .unsupported(let what): "the cache folder's file system does not support \(what)"
+        case .readOnlyFolder(let folder, let reason): "\(folder) can't be read: \(reason)"
         case .purged: "purged meanwhile"
+        case .tooLarge: "larger than what the disk tier is swept down to"
         case .closed: "the disk tier is closed"
         case .invalid(let what): what
         case .system(let call, let code):

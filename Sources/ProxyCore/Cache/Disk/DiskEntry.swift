@@ -33,7 +33,8 @@ struct DiskEntry: Equatable {
     /// The longest text of a key that a file can hold, in bytes.
     static let maxKeyTextLength = 64 << 10
 
-    private static let magic = Array("imgentry".utf8)
+    /// "imgentry", as it is read.
+    private static let magicNumber: UInt64 = 0x7972_746E_6567_6D69
     private static let version: UInt16 = 2
     private static let versionWithoutSnapshot: UInt16 = 1
     private static let checksumPlace = 144
@@ -51,7 +52,7 @@ struct DiskEntry: Equatable {
     /// The bytes before the body.
     func encoded() -> [UInt8] {
         var writer = LittleEndianWriter()
-        writer.append(contentsOf: Self.magic)
+        writer.append(Self.magicNumber)
         writer.append(Self.version)
         writer.append(description.kind.rawValue)
         writer.append(description.format.storedCode)
@@ -78,10 +79,11 @@ struct DiskEntry: Equatable {
     // MARK: - Reading
 
     /// How much of a file has to be read to get at the body; nil when its first bytes are not those of an entry.
-    static func bodyOffset(inFixedPart bytes: some Collection<UInt8>) -> Int? {
-        guard bytes.count >= fixedLength, bytes.starts(with: magic) else { return nil }
-        var reader = LittleEndianReader(Array(bytes.prefix(16))[12...])
-        guard let offset = reader.integer(UInt32.self) else { return nil }
+    static func bodyOffset(inFixedPart bytes: ArraySlice<UInt8>) -> Int? {
+        var reader = LittleEndianReader(bytes)
+        guard bytes.count >= fixedLength, reader.integer(UInt64.self) == magicNumber,
+            reader.integer(UInt32.self) != nil, let offset = reader.integer(UInt32.self)
+        else { return nil }
         let longest = fixedLength + RecordSnapshot.length + maxKeyTextLength + alignment
         return (fixedLength...longest).contains(Int(offset)) ? Int(offset) : nil
     }
@@ -131,8 +133,7 @@ struct DiskEntry: Equatable {
 
     private static func parse(_ bytes: ArraySlice<UInt8>) -> DiskEntry? {
         var reader = LittleEndianReader(bytes)
-        guard reader.take(magic.count)?.elementsEqual(magic) == true,
-            let version = reader.integer(UInt16.self),
+        guard reader.integer(UInt64.self) == magicNumber, let version = reader.integer(UInt16.self),
             version == Self.version || version == versionWithoutSnapshot,
             let kind = reader.integer(UInt8.self).flatMap(EntryKind.init(rawValue:)),
             let format = reader.integer(UInt8.self).flatMap(ImageFormat.init(storedCode:)),
@@ -160,6 +161,9 @@ struct DiskEntry: Equatable {
 extension LittleEndianReader {
     /// The next 32 bytes as a content's name; nil when there are fewer.
     fileprivate mutating func contentHash() -> ContentHash? {
-        take(32).flatMap { ContentHash(bytes: Array($0)) }
+        guard let first = integer(UInt64.self), let second = integer(UInt64.self),
+            let third = integer(UInt64.self), let fourth = integer(UInt64.self)
+        else { return nil }
+        return ContentHash(words: first, second, third, fourth)
     }
 }

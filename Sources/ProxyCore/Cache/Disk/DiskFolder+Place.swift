@@ -31,6 +31,36 @@ extension DiskFolder {
         }
     }
 
+    // MARK: - The tier's own files
+
+    /// Opens a file of the tier's own, and creates it; what else lies in its place, a folder or a pipe, is taken away.
+    func openOwn(_ name: String) throws(DiskCacheError) -> OwnedDescriptor {
+        try Self.openOwn(name, in: root)
+    }
+
+    static func openOwn(_ name: String, in root: OwnedDescriptor) throws(DiskCacheError) -> OwnedDescriptor {
+        if let file = try openRegular(name, in: root) { return file }
+        try removeFile(name, in: root)
+        guard let file = try openRegular(name, in: root) else {
+            throw .invalid("\(name) is no file, and can't be made one")
+        }
+        return file
+    }
+
+    private static func openRegular(
+        _ name: String, in root: OwnedDescriptor
+    ) throws(DiskCacheError) -> OwnedDescriptor? {
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+        let descriptor = unsafe linux_openat(root.raw, name, flags, fileMode)
+        guard descriptor >= 0 else {
+            let code = errno
+            guard code != EISDIR, code != ELOOP, code != ENXIO else { return nil }
+            throw DiskCacheError("open \(name)", code: code)
+        }
+        let file = OwnedDescriptor(owning: descriptor)
+        return try status(of: file).size >= 0 ? file : nil
+    }
+
     // MARK: - A folder that is taken away
 
     /// Whether the folder's path still leads to the folder that is open.
@@ -51,15 +81,25 @@ extension DiskFolder {
         return there.st_ino == here.st_ino && there.st_dev == here.st_dev
     }
 
-    /// Opens what the path leads to now, a new folder if need be, in place of the folder that is open.
+    /// Opens what the path leads to now, a new folder if need be.
+    func openPlace() throws(DiskCacheError) -> OwnedDescriptor { try Self.open(path) }
+
+    /// Takes another folder in place of the one that is open.
     ///
     /// The descriptor keeps its number, so whoever works with it at this moment has the one folder or the other.
-    func reattach() throws(DiskCacheError) {
-        try root.replace(by: Self.open(path))
+    func reattach(to other: OwnedDescriptor) throws(DiskCacheError) {
+        try root.replace(by: other)
     }
 }
 
 extension OwnedDescriptor {
+    /// A file in memory that stands for one on disk until `replace` gives it that.
+    static func anonymous(_ name: String) throws(DiskCacheError) -> OwnedDescriptor {
+        let descriptor = unsafe linux_memfd_create(name)
+        guard descriptor >= 0 else { throw DiskCacheError("memfd_create", code: errno) }
+        return OwnedDescriptor(owning: descriptor)
+    }
+
     /// Makes this descriptor stand for another open file, at once; the earlier one is closed.
     func replace(by other: OwnedDescriptor) throws(DiskCacheError) {
         guard linux_dup3(other.raw, raw, O_CLOEXEC) >= 0 else { throw DiskCacheError("dup3", code: errno) }

@@ -76,8 +76,14 @@ final class DiskFolder: Sendable {
 
     /// Opens an entry's file.
     ///
-    /// - Parameter fromMemory: answer only from what the kernel has in memory (openat2(2), RESOLVE_CACHED).
-    func open(_ id: EntryID, fromMemory: Bool) throws(DiskCacheError) -> Opened {
+    /// - Parameters:
+    ///   - fromMemory: answer only from what the kernel has in memory (openat2(2), RESOLVE_CACHED).
+    ///   - files: counts the file, for clients are answered from it.
+    /// - Throws: `overloaded` when too many files are open; the call that failed.
+    func open(
+        _ id: EntryID, fromMemory: Bool, countedBy files: BodyFiles? = nil
+    ) throws(DiskCacheError) -> Opened {
+        guard files?.enter() ?? true else { throw .overloaded }
         let (descriptor, code) = unsafe EntryPath.with(id) { path in
             let result =
                 fromMemory
@@ -85,7 +91,8 @@ final class DiskFolder: Sendable {
                 : unsafe linux_openat(root.raw, path, Self.readFlags, 0)
             return (result, errno)
         }
-        if descriptor >= 0 { return .file(OwnedDescriptor(owning: descriptor)) }
+        if descriptor >= 0 { return .file(OwnedDescriptor(owning: descriptor, countedBy: files)) }
+        files?.leave()
         switch code {
         // A link or a socket in an entry's place is none of ours; the next store takes it away.
         case ENOENT, ENOTDIR, ELOOP, ENXIO: return .missing
@@ -95,7 +102,9 @@ final class DiskFolder: Sendable {
     }
 
     /// What the inode of an open file tells.
-    func status(of file: OwnedDescriptor) throws(DiskCacheError) -> Status {
+    func status(of file: OwnedDescriptor) throws(DiskCacheError) -> Status { try Self.status(of: file) }
+
+    static func status(of file: OwnedDescriptor) throws(DiskCacheError) -> Status {
         var status = stat()
         guard unsafe fstat(file.raw, &status) == 0 else { throw DiskCacheError("fstat", code: errno) }
         return Status(status)
@@ -117,14 +126,17 @@ final class DiskFolder: Sendable {
     // MARK: - Writing
 
     /// Opens a file without a name; it vanishes with its last descriptor unless `link` names it.
-    func stage() throws(DiskCacheError) -> OwnedDescriptor {
+    /// - Parameter files: counts the file, for clients may be answered from it.
+    func stage(countedBy files: BodyFiles? = nil) throws(DiskCacheError) -> OwnedDescriptor {
+        guard files?.enter() ?? true else { throw .overloaded }
         let descriptor = unsafe linux_open_unnamed(path, Self.fileMode)
         guard descriptor >= 0 else {
             let code = errno
+            files?.leave()
             guard code != EOPNOTSUPP, code != EISDIR else { throw .unsupported("unnamed files (O_TMPFILE)") }
             throw DiskCacheError("open O_TMPFILE", code: code)
         }
-        return OwnedDescriptor(owning: descriptor)
+        return OwnedDescriptor(owning: descriptor, countedBy: files)
     }
 
     /// Names a staged file as an entry's, at once and in place of an earlier one.
@@ -196,6 +208,10 @@ final class DiskFolder: Sendable {
 
     /// Takes a folder away that somebody has put where a file belongs; one that holds something is kept beside ours.
     func removeStrangeFolder(_ path: UnsafePointer<CChar>) -> Int32 {
+        unsafe Self.removeStrangeFolder(path, in: root)
+    }
+
+    static func removeStrangeFolder(_ path: UnsafePointer<CChar>, in root: OwnedDescriptor) -> Int32 {
         guard unsafe unlinkat(root.raw, path, AT_REMOVEDIR) != 0, errno != ENOENT else { return 0 }
         let other = "strange-\(UInt64.random(in: 0 ... .max))"
         return unsafe renameat(root.raw, path, root.raw, other) == 0 ? 0 : errno

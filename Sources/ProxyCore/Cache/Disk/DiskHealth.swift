@@ -34,10 +34,10 @@ struct DiskHealth: Sendable {
         case .full:
             condition = .full
             wantsRoom = unused <= 0 || now - lastRoom >= Self.pause
-        case .brokenIndex, .system, .index, .unsupported:
+        case .brokenIndex, .system, .index, .unsupported, .locked:
             if case .brokenIndex = error { wantsRecovery = true }
             condition = .failing
-        case .overloaded, .locked, .purged, .closed, .invalid: return nil
+        case .overloaded, .purged, .tooLarge, .closed, .invalid, .readOnlyFolder: return nil
         }
         lastFailure = now
         guard condition != earlier else { return nil }

@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import GRDBSQLite
+
 extension DiskIndex {
+    /// Has SQLite keep the WAL's index in memory of the process, not in a file that is mapped.
+    ///
+    /// Somebody who cuts a mapped file short ends the process by SIGBUS; and a full disk has no room for one. Locks are
+    /// then held as long as the database is open, which is as it should be: the folder has one daemon.
+    static let usesOwnMemory: Bool = {
+        let system = unsafe sqlite3_vfs_find("unix-excl")
+        return unsafe system != nil && sqlite3_vfs_register(system, 1) == SQLITE_OK
+    }()
+
     /// What SQLite keeps beside the database.
     private static let companions = ["", "-wal", "-shm"]
     /// Put behind the name of an index that cannot be used; an earlier one is replaced.

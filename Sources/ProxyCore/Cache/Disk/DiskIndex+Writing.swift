@@ -17,10 +17,14 @@ extension DiskIndex {
                     if durable { try? db.execute(sql: "PRAGMA synchronous = NORMAL") }
                 }
                 var tally = DiskTally()
+                var revoked = revocations.load(ordering: .acquiring)
+                isRevoking.store(false, ordering: .relaxed)
                 try db.inTransaction(.immediate) {
                     for change in changes { try apply(change, db, &tally) }
+                    if isRevoking.load(ordering: .relaxed) { revoked = try countRevocation(db) }
                     return .commit
                 }
+                revocations.store(revoked, ordering: .releasing)
                 return tally
             }
         }
@@ -35,29 +39,42 @@ extension DiskIndex {
         case .deleteRecord(let key): try deleteRecord(key, db, &tally)
         case .link(let link, let time): try self.link(link, at: time, db)
         case .unlink(let link):
+            isRevoking.store(true, ordering: .relaxed)
             try db.cachedStatement(sql: "DELETE FROM tag WHERE name = ? AND low = ? AND high = ?")
                 .execute(arguments: [link.tag, link.result.lowBits, link.result.highBits])
-        case .deleteEverything:
-            try db.execute(sql: "DELETE FROM entry; DELETE FROM source; DELETE FROM tag")
+        case .deleteEverything(let keepingTags):
+            isRevoking.store(true, ordering: .relaxed)
+            try db.execute(sql: "DELETE FROM entry; DELETE FROM source")
+            if !keepingTags { try db.execute(sql: "DELETE FROM tag") }
             try sealSuperseded(as: 0, db)
         }
     }
 
     private func put(_ entry: IndexEntry, _ db: Database, _ tally: inout DiskTally) throws {
-        let id = entry.id
         // Most entries are new: then the row's own index says so, and one statement is all.
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO entry (\(IndexEntry.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
-                """
-        ).execute(arguments: [
-            id.key.highBits, id.key.lowBits, id.kind.rawValue, entry.sourceKey.highBits,
-            entry.sourceKey.lowBits, entry.bytes, entry.storedAt, entry.accessedAt, entry.rowChecksum,
-        ])
-        guard db.changesCount == 0 else {
-            return tally.add(entries: 1, bytes: entry.bytes, of: id.kind)
+        guard try !insert(entry, db) else {
+            return tally.add(entries: 1, bytes: entry.bytes, of: entry.id.kind)
         }
         try replace(entry, db, &tally)
+    }
+
+    private static let insertEntry =
+        "INSERT INTO entry (\(IndexEntry.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+
+    /// Whether there was no row for the entry, and is one now.
+    private func insert(_ entry: IndexEntry, _ db: Database) throws -> Bool {
+        var statement = try IndexStatement(Self.insertEntry, db)
+        statement.bind(entry.id.key.highBits)
+        statement.bind(entry.id.key.lowBits)
+        statement.bind(Int64(entry.id.kind.rawValue))
+        statement.bind(entry.sourceKey.highBits)
+        statement.bind(entry.sourceKey.lowBits)
+        statement.bind(entry.bytes)
+        statement.bind(entry.storedAt)
+        statement.bind(entry.accessedAt)
+        statement.bind(entry.rowChecksum)
+        _ = try statement.run()
+        return db.changesCount > 0
     }
 
     private func replace(_ entry: IndexEntry, _ db: Database, _ tally: inout DiskTally) throws {
@@ -136,13 +153,23 @@ extension DiskIndex {
     }
 }
 
+extension IndexStatement {
+    /// Takes a statement from the connection's cache.
+    fileprivate init(_ sql: String, _ db: Database) throws {
+        let statement = try db.cachedStatement(sql: sql)
+        unsafe self.init(statement.sqliteStatement, of: statement)
+    }
+}
+
 /// Source records. Each row carries a checksum of itself: a page that is altered on disk may well be sound SQLite, and a
 /// record with another picture's hash or lifetime would be believed.
 extension DiskIndex {
     private static let columns = """
         keyText, contentHash, byteCount, format, entityTag, lastModified, responseTime, initialAge,
-        freshnessLifetime, directives, staleWhileRevalidate, staleIfError, reuseFields, checksum
+        freshnessLifetime, directives, staleWhileRevalidate, staleIfError, reuseFields, checksum, era
         """
+
+    private static let eraColumn = 14
 
     /// A source's record; nil when there is none, or its row has been altered.
     func record(for key: CacheKey) throws(DiskCacheError) -> SourceRecord? {
@@ -156,7 +183,14 @@ extension DiskIndex {
         let statement = try db.cachedStatement(
             sql: "SELECT \(Self.columns) FROM source WHERE low = ? AND high = ?")
         return try Row.fetchOne(statement, arguments: [key.lowBits, key.highBits])
-            .flatMap { SourceRecord(key: key, row: $0) }
+            .flatMap { row in
+                var record = SourceRecord(key: key, row: row)
+                if Int64.fromDatabaseValue(row[Self.eraColumn]) != era.load(ordering: .acquiring) {
+                    // What was revoked since may be lost: the origin has to be asked.
+                    record?.directives.insert(.purged)
+                }
+                return record
+            }
     }
 
     /// Puts a record in place of an earlier one; one that says the same stays.
@@ -179,33 +213,52 @@ extension DiskIndex {
         tally.records += 1
     }
 
+    private static let insertRecord = """
+        INSERT INTO source (\(columns), high, low, savedAt, isSuperseding)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+        """
+
     /// Whether there was no row for the source, and is one now.
     private func insert(
         _ record: SourceRecord, at time: Int64, isSuperseding: Bool, _ db: Database
     ) throws -> Bool {
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO source (\(Self.columns), high, low, savedAt, isSuperseding)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
-                """
-        ).execute(arguments: [
-            record.keyText, Data(record.contentHash.bytes), record.byteCount, record.format.rawValue,
-            record.entityTag, record.lastModified, record.responseTime, record.initialAge,
-            record.freshnessLifetime, record.directives.rawValue, record.staleWhileRevalidate,
-            record.staleIfError, record.reuseFields, record.rowChecksum, record.key.highBits,
-            record.key.lowBits, time, isSuperseding,
-        ])
+        var statement = try IndexStatement(Self.insertRecord, db)
+        statement.bind(record.keyText)
+        statement.bind(record.contentHash.bytes)
+        statement.bind(Int64(record.byteCount))
+        statement.bind(record.format.rawValue)
+        statement.bind(record.entityTag)
+        statement.bind(record.lastModified)
+        statement.bind(record.responseTime)
+        statement.bind(record.initialAge)
+        statement.bind(record.freshnessLifetime)
+        statement.bind(Int64(record.directives.rawValue))
+        statement.bind(record.staleWhileRevalidate)
+        statement.bind(record.staleIfError)
+        statement.bind(record.reuseFields)
+        statement.bind(record.rowChecksum)
+        statement.bind(era.load(ordering: .acquiring))
+        statement.bind(record.key.highBits)
+        statement.bind(record.key.lowBits)
+        statement.bind(time)
+        statement.bind(isSuperseding ? 1 : 0)
+        _ = try statement.run()
         guard db.changesCount > 0 else { return false }
-        if isSuperseding { try sealSuperseded(adding: record.key.supersedingShare, db) }
+        if isSuperseding {
+            isRevoking.store(true, ordering: .relaxed)
+            try sealSuperseded(adding: record.key.supersedingShare, db)
+        }
         return true
     }
 
     /// Whether files may hold what was known of the source before.
     private func hasEntries(olderThan record: SourceRecord, _ db: Database) throws -> Bool {
-        let statement = try db.cachedStatement(
-            sql: "SELECT 1 FROM entry WHERE sourceLow = ? AND sourceHigh = ? AND storedAt < ? LIMIT 1")
-        let key = record.key
-        return try Int.fetchOne(statement, arguments: [key.lowBits, key.highBits, record.responseTime]) != nil
+        var statement = try IndexStatement(
+            "SELECT 1 FROM entry WHERE sourceLow = ? AND sourceHigh = ? AND storedAt < ? LIMIT 1", db)
+        statement.bind(record.key.lowBits)
+        statement.bind(record.key.highBits)
+        statement.bind(record.responseTime)
+        return try statement.run()
     }
 
     func deleteRecord(_ key: CacheKey, _ db: Database, _ tally: inout DiskTally) throws {
@@ -213,6 +266,7 @@ extension DiskIndex {
             sql: "DELETE FROM source WHERE low = ? AND high = ? RETURNING isSuperseding")
         for isSuperseding in try Bool.fetchAll(statement, arguments: [key.lowBits, key.highBits]) {
             if isSuperseding { try sealSuperseded(adding: -key.supersedingShare, db) }
+            isRevoking.store(true, ordering: .relaxed)
             tally.records -= 1
         }
     }

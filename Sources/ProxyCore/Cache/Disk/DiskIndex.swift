@@ -16,7 +16,7 @@ final class DiskIndex: Sendable {
     /// Readers at once: the one that loads everything at the start, and two for records.
     private static let readers = 3
 
-    private let current: Mutex<DatabasePool>
+    private let current: Mutex<DatabasePool?>
     private let path: String
     private let configuration: DiskCacheConfiguration
     private let ageColumn: String
@@ -24,23 +24,48 @@ final class DiskIndex: Sendable {
     /// Sources whose entries' files may say something outdated of them.
     let superseded = SupersededSources()
     let currentEpoch = Atomic<UInt32>(0)
+    /// How many revocations it has been told of, in transactions; and which era records have to be of to be believed.
+    let revocations = Atomic<Int64>(0)
+    let era = Atomic<Int64>(0)
+    /// Whether the transaction under way revokes something.
+    let isRevoking = Atomic(false)
 
     /// Names the time in which what files say of their sources is known to be right or superseded; never 0.
     var epoch: UInt32 { currentEpoch.load(ordering: .acquiring) }
 
-    /// The database; another one after `replace`.
-    var pool: DatabasePool { current.withLock { $0 } }
+    /// The database; another one after `reopen`.
+    /// - Throws: `closed` after `detach`, until then.
+    var pool: DatabasePool {
+        get throws(DiskCacheError) {
+            guard let pool = current.withLock({ $0 }) else { throw .closed }
+            return pool
+        }
+    }
 
     /// Opens the index at `path`, creates it, or brings it up to the present schema.
     /// - Throws: `index` when it is not a database, or of a later version than this daemon's.
     init(path: String, configuration: DiskCacheConfiguration) throws(DiskCacheError) {
-        ageColumn = configuration.expireBy == .access ? "accessedAt" : "storedAt"
+        ageColumn = Self.ageColumn(configuration)
         accessPrecision = Int64(configuration.limits.accessPrecision.seconds)
         self.path = path
         self.configuration = configuration
         let (pool, epoch) = try Self.open(path, configuration, ageColumn: ageColumn)
         current = Mutex(pool)
         currentEpoch.store(epoch, ordering: .releasing)
+        try readRevocations()
+    }
+
+    /// An index without a database, until `reopen`.
+    init(detachedFrom path: String, configuration: DiskCacheConfiguration) {
+        ageColumn = Self.ageColumn(configuration)
+        accessPrecision = Int64(configuration.limits.accessPrecision.seconds)
+        self.path = path
+        self.configuration = configuration
+        current = Mutex(nil)
+    }
+
+    private static func ageColumn(_ configuration: DiskCacheConfiguration) -> String {
+        configuration.expireBy == .access ? "accessedAt" : "storedAt"
     }
 
     private static func open(
@@ -67,16 +92,15 @@ final class DiskIndex: Sendable {
         let (new, epoch) = try Self.open(path, configuration, ageColumn: ageColumn)
         current.withLock { $0 = new }
         currentEpoch.store(epoch, ordering: .releasing)
+        try readRevocations()
     }
 
-    /// Has SQLite keep the WAL's index in memory of the process, not in a file that is mapped.
-    ///
-    /// Somebody who cuts a mapped file short ends the process by SIGBUS; and a full disk has no room for one. Locks are
-    /// then held as long as the database is open, which is as it should be: the folder has one daemon.
-    private static let usesOwnMemory: Bool = {
-        let system = unsafe sqlite3_vfs_find("unix-excl")
-        return unsafe system != nil && sqlite3_vfs_register(system, 1) == SQLITE_OK
-    }()
+    /// Lets go of the database: its file is another daemon's now.
+    func detach() {
+        // Lost: what kept it from being closed; nobody asks it any more.
+        try? pool.close()
+        current.withLock { $0 = nil }
+    }
 
     private static func settings(_ limits: DiskCacheConfiguration.Limits) -> Configuration {
         var settings = Configuration()
@@ -109,6 +133,7 @@ final class DiskIndex: Sendable {
         migrator.registerMigration("4") { try $0.execute(sql: checksums) }
         migrator.registerMigration("5") { try $0.execute(sql: entryChecksums) }
         migrator.registerMigration("6") { try $0.execute(sql: supersedingSum) }
+        migrator.registerMigration("7") { try $0.execute(sql: revocationColumns) }
         guard try !pool.read(migrator.hasBeenSuperseded) else {
             throw DiskCacheError.index("made by a later version")
         }
@@ -211,20 +236,22 @@ final class DiskIndex: Sendable {
     /// - Parameter begun: called as soon as that moment is fixed; changes from then on are not seen.
     func load(begun: () -> Void, each: (EntryID, Int64) -> Void) throws(DiskCacheError) -> Int {
         // The pages that were read once are of no more use.
-        defer { pool.releaseMemoryEventually() }
+        // Lost: that there is no database any more.
+        defer { (try? pool)?.releaseMemoryEventually() }
         return try translating {
-            try checkSuperseded()
-            return try pool.read { db in
+            let (records, isSealed) = try pool.read { db in
                 let records = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM source") ?? 0
                 begun()
-                try loadSuperseded(db)
+                let isSealed = try loadSuperseded(db)
                 let rows = try Row.fetchCursor(db, sql: "SELECT \(IndexEntry.columns) FROM entry")
                 while let row = try rows.next() {
                     let entry = try IndexEntry(row)
                     each(entry.id, entry.bytes)
                 }
-                return records
+                return (records, isSealed)
             }
+            if !isSealed { try sealSupersededAnew() }
+            return records
         }
     }
 
@@ -249,13 +276,22 @@ final class DiskIndex: Sendable {
         }
     }
 
-    /// Results that a tag hangs on.
-    func links(ofTag tag: String, limit: Int) throws(DiskCacheError) -> [TagLink] {
-        try translating {
+    /// Results that a tag hangs on, by key.
+    ///
+    /// - Parameter last: the one after which to begin; nil for the first.
+    func links(ofTag tag: String, after last: TagLink? = nil, limit: Int) throws(DiskCacheError) -> [TagLink]
+    {
+        let (low, high) = (last?.result.lowBits ?? .min, last?.result.highBits ?? .min)
+        return try translating {
             try pool.read { db in
                 let rows = try Row.fetchAll(
-                    db, sql: "SELECT high, low, sourceHigh, sourceLow FROM tag WHERE name = ? LIMIT ?",
-                    arguments: [tag, limit])
+                    db,
+                    sql: """
+                        SELECT high, low, sourceHigh, sourceLow FROM tag
+                        WHERE name = ? AND (low, high) \(last == nil ? ">=" : ">") (?, ?)
+                        ORDER BY low, high LIMIT ?
+                        """,
+                    arguments: [tag, low, high, limit])
                 return try rows.map { row in
                     TagLink(tag: tag, result: try row.key(at: 0), source: try row.key(at: 2))
                 }
@@ -265,65 +301,50 @@ final class DiskIndex: Sendable {
 
     // MARK: - What tells whether the marks of superseding records were altered
 
-    /// Has no file believed where a mark was altered: which one it was, nobody can tell.
+    /// Adds every source whose record has superseded what files say; false where a mark was altered.
     ///
-    /// A page that is altered on disk may be sound SQLite; a mark that is gone would have an outdated file believed.
-    func checkSuperseded() throws(DiskCacheError) {
-        try translating {
-            let isSealed = try pool.read { db in
-                try Int64.fetchOne(db, sql: "SELECT superseding FROM seal") == sumOfSuperseded(db)
-            }
-            guard !isSealed else { return }
-            try pool.write { db in
-                try sealSuperseded(as: sumOfSuperseded(db), db)
-                try beginEpoch(db)
-            }
-        }
+    /// A page that is altered on disk may be sound SQLite; a mark that is gone would have an outdated file believed. So no
+    /// file is, as long as the marks that there are do not come to their sum.
+    private func loadSuperseded(_ db: Database) throws -> Bool {
+        let sum = try sumOfSuperseded(db) { superseded.insert($0) }
+        guard try Int64.fetchOne(db, sql: "SELECT superseding FROM seal") == sum else { return false }
+        superseded.markComplete()
+        return true
     }
 
-    func sumOfSuperseded(_ db: Database) throws -> Int64 {
+    /// Has no file believed that there is now, and takes the marks as they are: which one was altered, nobody can tell.
+    private func sealSupersededAnew() throws {
+        try pool.write { db in
+            try sealSuperseded(as: sumOfSuperseded(db), db)
+            try beginEpoch(db)
+        }
+        superseded.markComplete()
+    }
+
+    func sumOfSuperseded(_ db: Database, each: (CacheKey) -> Void = { _ in }) throws -> Int64 {
         let rows = try Row.fetchCursor(db, sql: "SELECT high, low FROM source WHERE isSuperseding = 1")
         var sum: Int64 = 0
-        while let row = try rows.next() { sum += try row.key(at: 0).supersedingShare }
+        while let row = try rows.next() {
+            let source = try row.key(at: 0)
+            each(source)
+            sum += source.supersedingShare
+        }
         return sum
     }
 
     func sealSuperseded(as sum: Int64, _ db: Database) throws {
-        try db.execute(sql: "INSERT OR REPLACE INTO seal (id, superseding) VALUES (1, ?)", arguments: [sum])
+        try db.execute(
+            sql: """
+                INSERT INTO seal (id, superseding) VALUES (1, ?)
+                ON CONFLICT (id) DO UPDATE SET superseding = excluded.superseding
+                """,
+            arguments: [sum])
     }
 
     func sealSuperseded(adding share: Int64, _ db: Database) throws {
         try db.cachedStatement(sql: "UPDATE seal SET superseding = superseding + ?").execute(arguments: [
             share
         ])
-    }
-
-    // MARK: - What files say of records
-
-    /// Has no snapshot in any file believed that was made before now.
-    func beginEpoch() throws(DiskCacheError) {
-        try translating { try pool.write { try beginEpoch($0) } }
-    }
-
-    func beginEpoch(_ db: Database) throws {
-        // Before the commit: a file that is sealed meanwhile has the new epoch at the earliest when the old is void.
-        currentEpoch.store(try Self.setEpoch(db), ordering: .releasing)
-    }
-
-    /// A new epoch, 1 or more, written where SQLite keeps a number for its users.
-    static func setEpoch(_ db: Database) throws -> UInt32 {
-        let epoch = UInt32.random(in: 1...UInt32(Int32.max))
-        try db.execute(sql: "PRAGMA user_version = \(epoch)")
-        return epoch
-    }
-
-    /// Adds every source whose record has superseded what files say.
-    func loadSuperseded(_ db: Database) throws {
-        let rows = try Row.fetchCursor(db, sql: "SELECT high, low FROM source WHERE isSuperseding = 1")
-        while let row = try rows.next() {
-            superseded.insert(try row.key(at: 0))
-        }
-        superseded.markComplete()
     }
 
     // MARK: - Errors
@@ -339,10 +360,16 @@ final class DiskIndex: Sendable {
     private static func translate(_ error: any Error) -> DiskCacheError {
         if let error = error as? DiskCacheError { return error }
         if error is RowDecodingError { return .brokenIndex("a value of the wrong type") }
+        if let failure = error as? IndexStatement.Failure {
+            return translate(
+                DatabaseError(resultCode: ResultCode(rawValue: failure.code), message: failure.message))
+        }
         guard let error = error as? DatabaseError else { return .index("\(error)") }
         switch error.resultCode {
         case .SQLITE_FULL: return .full
         case .SQLITE_CORRUPT, .SQLITE_NOTADB: return .brokenIndex(error.description)
+        // All statements are ours and fit our tables: one that does not finds a schema that was altered.
+        case .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH: return .brokenIndex(error.description)
         case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHORT_READ:
             return .brokenIndex(error.description)
         default: return .index(error.description)

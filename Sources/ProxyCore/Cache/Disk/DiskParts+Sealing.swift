@@ -4,11 +4,15 @@ import Glibc
 
 extension DiskParts {
     /// Opens a file for the body of an entry-to-be.
-    func stage(kind: EntryKind, keyText: String) throws(DiskCacheError) -> StagedEntry {
+    func stage(
+        kind: EntryKind, keyText: String, countedBy files: BodyFiles? = nil
+    ) throws(DiskCacheError) -> StagedEntry {
+        if let outage { throw outage }
         guard let offset = DiskEntry.bodyOffset(keyText: keyText) else {
             throw .invalid("the key's text is longer than \(DiskEntry.maxKeyTextLength) bytes")
         }
-        return StagedEntry(file: try folder.stage(), bodyOffset: offset, kind: kind, keyText: keyText)
+        return StagedEntry(
+            file: try folder.stage(countedBy: files), bodyOffset: offset, kind: kind, keyText: keyText)
     }
 
     /// Writes the header before the body, so that the file describes itself.

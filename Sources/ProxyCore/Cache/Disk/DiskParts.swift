@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+import Synchronization
+
 /// What the reading and the writing side of the disk tier share; each part is safe on its own.
 final class DiskParts: Sendable {
     let configuration: DiskCacheConfiguration
+    /// How much may be kept, and for how long; can change.
+    let bounds: Mutex<DiskBounds>
     /// Returns the time in seconds since 1970.
     let clock: @Sendable () -> Int64
     let folder: DiskFolder
     let lock: FolderLock
     let journal: CommitJournal
+    let revocations: RevocationCount
     let ballast: Ballast
     let index: DiskIndex
     /// Whether the index is new or lacks changes, or the machine was cut off: then there may be files that it does not know.
@@ -16,58 +22,142 @@ final class DiskParts: Sendable {
     let counters = DiskCounters()
     let monitor: DiskMonitor
     let touches: PendingTouches
+    let tags = KnownTags()
+    /// The files that clients are answered from, or will be.
+    let bodies = BodyFiles()
     let verified: VerifiedFiles
+
+    /// Why nothing is stored or found for now; nil while the tier works.
+    private let reason = Mutex<DiskCacheError?>(nil)
+    private let hasNoFolder = Atomic(false)
+
+    /// What is found, or made, in the folder.
+    private struct Opened {
+        let folder: DiskFolder
+        let lock: FolderLock
+        let journal: CommitJournal
+        let revocations: RevocationCount
+        let index: DiskIndex
+        var isNew = false
+        var needsScan = false
+    }
 
     /// Opens everything in the folder, and sets right what a crash in the middle of a batch has left.
     ///
-    /// Blocking: for the lock at most `patience`, else some milliseconds, however much the folder holds.
+    /// Blocking: for the lock at most `patience`, else some milliseconds, however much the folder holds. Where nothing can be
+    /// written, the tier is off until that changes.
     init(
         directory: String, configuration: DiskCacheConfiguration, patience: TimeSpan,
         clock: @escaping @Sendable () -> Int64, report: @escaping @Sendable (DiskNotice) -> Void
     ) throws(DiskCacheError) {
         self.configuration = configuration
+        bounds = Mutex(DiskBounds(configuration))
         self.clock = clock
         let limits = configuration.limits
         monitor = DiskMonitor(clock: clock, report: report)
+        touches = PendingTouches(limit: limits.maxTouches)
+        verified = VerifiedFiles(capacity: limits.maxVerified)
+        var outage: DiskCacheError?
+        let opened: Opened
+        do {
+            opened = try Self.open(directory, configuration, patience, clock)
+        } catch .system(let call, EROFS) {
+            outage = .system(call: call, code: EROFS)
+            opened = try Self.nothing(directory, configuration)
+        }
+        (folder, lock, journal) = (opened.folder, opened.lock, opened.journal)
+        (revocations, index, needsScan) = (opened.revocations, opened.index, opened.needsScan)
+        ballast = Ballast(folder: opened.folder, size: limits.ballast)
+        if let outage {
+            switchOff(because: outage)
+            monitor.failed(with: outage)
+        } else {
+            ballast.fill()
+            if opened.isNew, folder.hasEntries { monitor.tell(.indexReplaced) }
+        }
+    }
+
+    /// Why the tier stores and finds nothing for now; nil while it works.
+    var outage: DiskCacheError? { isOff ? reason.withLock { $0 } : nil }
+
+    /// Hot path: whether it does neither.
+    var isOff: Bool { hasNoFolder.load(ordering: .acquiring) }
+
+    /// Has it do neither, for it has no folder that it could write in.
+    func switchOff(because error: DiskCacheError) {
+        reason.withLock { $0 = error }
+        hasNoFolder.store(true, ordering: .releasing)
+    }
+
+    /// It has a folder again.
+    func switchOn() { hasNoFolder.store(false, ordering: .releasing) }
+
+    /// Stands in for what can't be opened on a file system that is read only: a folder that is not touched.
+    private static func nothing(
+        _ directory: String, _ configuration: DiskCacheConfiguration
+    ) throws(DiskCacheError) -> Opened {
+        let folder = try DiskFolder(existing: directory)
+        return Opened(
+            folder: folder, lock: try FolderLock(),
+            journal: try CommitJournal(capacity: max(1, configuration.limits.batchSize)),
+            revocations: try RevocationCount(),
+            index: DiskIndex(
+                detachedFrom: "\(folder.path)/\(DiskIndex.fileName)", configuration: configuration))
+    }
+
+    private static func open(
+        _ directory: String, _ configuration: DiskCacheConfiguration, _ patience: TimeSpan,
+        _ clock: () -> Int64
+    ) throws(DiskCacheError) -> Opened {
+        let limits = configuration.limits
         let folder = try DiskFolder(path: directory)
-        self.folder = folder
-        lock = try FolderLock(folder: folder, patience: patience)
-        ballast = Ballast(folder: folder, size: limits.ballast)
-        var isNew: Bool
+        let lock = try FolderLock(folder: folder, patience: patience)
+        let ballast = Ballast(folder: folder, size: limits.ballast)
         let isCut = WriteAheadLog.hasLostFrames(at: "\(folder.path)/\(DiskIndex.fileName)-wal")
-        (journal, index, isNew) = try Self.withRoom(folder, ballast, limits) { () throws(DiskCacheError) in
+        var (opened, counted) = try withRoom(folder, ballast, limits) { () throws(DiskCacheError) in
             // Asked now, so that a file system without them is found at the start and not by the first request.
             _ = try folder.stage()
             let journal = try CommitJournal(folder: folder, capacity: max(1, limits.batchSize))
+            let revocations = try RevocationCount(folder: folder)
             let (index, isNew) = try DiskIndex.openOrRebuild(in: folder, configuration: configuration)
-            return (journal, index, isNew)
+            let opened = Opened(
+                folder: folder, lock: lock, journal: journal, revocations: revocations, index: index,
+                isNew: isNew)
+            return (opened, try revocations.read())
         }
-        touches = PendingTouches(limit: limits.maxTouches)
-        verified = VerifiedFiles(capacity: limits.maxVerified)
-        let (index, journal) = (index, journal)
+        let (index, journal) = (opened.index, opened.journal)
+        let lacksRevocations = isCut || counted > index.revocations.load(ordering: .acquiring)
+        var isSettled: Bool
         do {
-            try Self.withRoom(folder, ballast, limits) { () throws(DiskCacheError) in
-                try Self.settle(folder, journal, index, clock)
+            isSettled = try withRoom(folder, ballast, limits) { () throws(DiskCacheError) in
+                try settle(folder, journal, index, clock)
             }
         } catch .brokenIndex {
             // Some damage shows only in a page that has to be changed.
             try DiskIndex.setAside(in: folder)
             try index.reopen()
-            try Self.settle(folder, journal, index, clock)
-            isNew = true
+            isSettled = try settle(folder, journal, index, clock)
+            opened.isNew = true
         }
         let knowsAll = try index.knowsAllFiles()
-        needsScan = isNew || lock.wasCutOff || isCut || !knowsAll
+        opened.needsScan = opened.isNew || lock.wasCutOff || lacksRevocations || !knowsAll || !isSettled
         // Whoever is ended before all has been looked through leaves the rest to the next start.
-        if needsScan, knowsAll {
-            try Self.withRoom(folder, ballast, limits) { () throws(DiskCacheError) in
+        if opened.needsScan, knowsAll {
+            try withRoom(folder, ballast, limits) { () throws(DiskCacheError) in
                 try index.setKnowsAllFiles(false)
             }
         }
-        // What the index knew to be superseded may not have reached the disk.
-        if lock.wasCutOff || isCut { try Self.withRoom(folder, ballast, limits, index.beginEpoch) }
-        ballast.fill()
-        if isNew, folder.hasEntries { monitor.tell(.indexReplaced) }
+        let revocations = opened.revocations
+        try withRoom(folder, ballast, limits) { () throws(DiskCacheError) in
+            if lacksRevocations {
+                try index.doubtEverything(counted)
+                try revocations.write(index.revocations.load(ordering: .acquiring), durable: false)
+            } else if lock.wasCutOff {
+                // What the index knew to be superseded may not have reached the disk.
+                try index.beginEpoch()
+            }
+        }
+        return opened
     }
 
     /// Does a step of the start that needs some room; on a full disk again, in that of the ballast, or else of entries.
@@ -94,21 +184,30 @@ final class DiskParts: Sendable {
     /// The interleavings of a crash, per entry: 1. before linkat: an older file or none is there, and the index may know it;
     /// 2. between linkat and rename: the entry's `.new` is left over; 3. before the index's commit: the file is there and
     /// the index knows nothing of it, or only of the older one. So: remove the `.new`, and tell the index what is there.
+    ///
+    /// - Returns: false where a file can't be read or removed: then all have to be looked through once that is healed.
     private static func settle(
         _ folder: DiskFolder, _ journal: CommitJournal, _ index: DiskIndex, _ clock: () -> Int64
-    ) throws(DiskCacheError) {
+    ) throws(DiskCacheError) -> Bool {
         let block = try journal.read()
         var changes: [IndexChange] = []
+        var isSettled = true
         for id in block.entries {
-            try folder.unlink(id, .new)
-            changes.append(try adoption(of: id, in: folder, at: clock()).map { .put($0) } ?? .delete(id))
+            do throws(DiskCacheError) {
+                try folder.unlink(id, .new)
+                changes.append(try adoption(of: id, in: folder, at: clock()).map { .put($0) } ?? .delete(id))
+            } catch  where error.isOfOneFile {
+                changes.append(.delete(id))
+                isSettled = false
+            }
         }
         if block.removesEverything {
             try folder.discardEverything()
-            changes = [.deleteEverything]
+            changes = [.deleteEverything(keepingTags: false)]
         }
         if !changes.isEmpty { _ = try index.apply(changes, durable: false) }
         try journal.write(CommitJournal.Block())
+        return isSettled
     }
 
     /// What the index has to know of an entry's file; nil when there is none, or none that is valid: then it is gone now.

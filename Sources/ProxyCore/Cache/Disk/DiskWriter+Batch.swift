@@ -8,6 +8,8 @@ extension DiskWriter {
         var changes: [IndexChange] = []
         /// Entries whose files were named; unnamed again when the index cannot be told.
         var linked: [EntryID] = []
+        /// Tags that are known when the index is told.
+        var links: [TagLink] = []
         var isDurable = false
         /// The length of the files that were named.
         var bytes: Int64 = 0
@@ -16,6 +18,10 @@ extension DiskWriter {
 
     /// Does the jobs in their order, in one transaction, or in several where one needs to see what another did.
     func run(_ batch: [WriteJob]) {
+        if let error = parts.outage {
+            for job in batch { runOff(job, because: error) }
+            return
+        }
         var pending = Pending()
         do {
             try announce(batch)
@@ -70,8 +76,9 @@ extension DiskWriter {
         case .removeSource(let key): count = try removeSource(key, &pending)
         case .link(let links):
             pending.changes += links.map { .link($0, at: parts.clock()) }
+            pending.links += links
         case .removeTag(let tag, let found): count = try removeTag(tag, found, &pending)
-        case .removeAll: count = try removeAll(&pending)
+        case .removeAll(let keepingTags): count = try removeAll(keepingTags: keepingTags, &pending)
         case .sweep:
             settle(&pending)
             beginSweep(job.completion)
@@ -118,7 +125,7 @@ extension DiskWriter {
     private func removeSource(_ key: CacheKey, _ pending: inout Pending) throws(DiskCacheError) -> Int {
         settle(&pending)
         // While files are looked through, the index does not know them all.
-        while try stepScan() {}
+        try finishScan()
         // A file that should outlive the purge is believed no more.
         parts.index.superseded.insert(key)
         // The original's place is known without the index.
@@ -140,6 +147,8 @@ extension DiskWriter {
         while true {
             let links = try parts.index.links(ofTag: tag, limit: parts.configuration.limits.batchSize)
             guard !links.isEmpty else { return count }
+            // First of all: who asks from now on writes them again, behind this.
+            parts.tags.remove(links)
             found(links)
             for link in links {
                 for kind in EntryKind.allCases where kind.isResult {
@@ -152,19 +161,33 @@ extension DiskWriter {
         }
     }
 
-    private func removeAll(_ pending: inout Pending) throws(DiskCacheError) -> Int {
+    private func removeAll(
+        keepingTags: Bool, _ pending: inout Pending
+    ) throws(DiskCacheError) -> Int {
         settle(&pending)
+        if !keepingTags { parts.tags.removeAll() }
         let count = max(0, parts.counters.tally.entries)
         try parts.journal.write(CommitJournal.Block(removesEverything: true))
-        try parts.folder.discardEverything()
+        try discardEverything()
         parts.entries.removeAll()
-        pending.changes.append(.deleteEverything)
+        pending.changes.append(.deleteEverything(keepingTags: keepingTags))
         try tellIndex(&pending)
         try parts.journal.write(CommitJournal.Block())
         parts.counters.resetTally()
         parts.counters.evicted(count, because: .purged)
         housekeeping.withLock { $0.hasTrash = true }
         return count
+    }
+
+    /// Makes room for the folder that all is moved into, where there is none: what is in the way is to go anyway.
+    private func discardEverything() throws(DiskCacheError) {
+        do {
+            try parts.folder.discardEverything()
+        } catch .full {
+            _ = parts.ballast.release()
+            try parts.folder.makeRoom(for: 1)
+            try parts.folder.discardEverything()
+        }
     }
 
     // MARK: - The index
@@ -188,20 +211,27 @@ extension DiskWriter {
 
     private func tellIndex(_ pending: inout Pending) throws(DiskCacheError) {
         let (changes, isDurable) = (pending.changes, pending.isDurable)
-        let bytes = pending.bytes
+        let (bytes, links) = (pending.bytes, pending.links)
         (pending.changes, pending.linked, pending.isDurable, pending.bytes) = ([], [], false, 0)
+        pending.links = []
         try apply(changes, durable: isDurable)
+        if !links.isEmpty { parts.tags.insert(links) }
         if bytes > 0 { parts.monitor.stored(bytes) }
     }
 
     /// Makes changes in the index; on a full disk a second time, in the room that the ballast leaves.
     func apply(_ changes: [IndexChange], durable: Bool = false) throws(DiskCacheError) {
         guard !changes.isEmpty else { return }
+        let revoked = parts.index.revocations.load(ordering: .acquiring)
         do {
             parts.counters.add(try parts.index.apply(changes, durable: durable))
         } catch .full where parts.ballast.release() {
             parts.counters.add(try parts.index.apply(changes, durable: durable))
         }
+        // Behind the commit: whoever is killed in between leaves an index that lacks nothing.
+        let revocations = parts.index.revocations.load(ordering: .acquiring)
+        guard revocations != revoked else { return }
+        try parts.revocations.write(revocations, durable: changes.contains(where: \.isPurge))
     }
 
     private func undo(_ linked: [EntryID]) {

@@ -7,6 +7,11 @@ extension DiskWriter {
     ///
     /// The writer begins as soon as the index's state is fixed, so that what it changes is counted exactly once.
     func load() {
+        guard !parts.isOff else {
+            housekeeping.withLock { $0.loading = .done }
+            parts.entries.markComplete()
+            return begin()
+        }
         do {
             var tally = DiskTally()
             tally.records = try parts.index.load(begun: begin) { id, bytes in
@@ -36,19 +41,16 @@ extension DiskWriter {
         guard let shard = housekeeping.withLock({ $0.loading == .done ? $0.scan.last : nil }) else {
             return false
         }
-        if housekeeping.withLock({ $0.names.isEmpty }) {
-            let names = try parts.folder.names(in: shard.path)
-            housekeeping.withLock { $0.names = names }
+        do throws(DiskCacheError) {
+            try step(through: shard)
+        } catch  where error.isOfOneFile {
+            housekeeping.withLock { state in
+                state.names = []
+                state.scan.removeLast()
+            }
+            postpone(shard, because: error)
         }
-        let limit = parts.configuration.limits.batchSize
-        let some = housekeeping.withLock { Array($0.names.suffix(limit)) }
-        // What could not be told to the index is looked at again.
-        try adopt(some, in: shard)
-        let isOver = housekeeping.withLock { state in
-            state.names.removeLast(some.count)
-            if state.names.isEmpty { state.scan.removeLast() }
-            return state.scan.isEmpty
-        }
+        let isOver = housekeeping.withLock { $0.scan.isEmpty && $0.unreadable.isEmpty }
         if isOver {
             parts.entries.markComplete()
             try parts.index.setKnowsAllFiles(true)
@@ -56,20 +58,65 @@ extension DiskWriter {
         return true
     }
 
-    private func adopt(_ names: [String], in shard: DiskFolder.Shard) throws(DiskCacheError) {
+    private func step(through shard: DiskFolder.Shard) throws(DiskCacheError) {
+        if housekeeping.withLock({ $0.names.isEmpty }) {
+            let names = try parts.folder.names(in: shard.path)
+            housekeeping.withLock { $0.names = names }
+        }
+        let limit = parts.configuration.limits.batchSize
+        let some = housekeeping.withLock { Array($0.names.suffix(limit)) }
+        // What could not be told to the index is looked at again.
+        if let failure = try adopt(some, in: shard) { postpone(shard, because: failure) }
+        housekeeping.withLock { state in
+            state.names.removeLast(some.count)
+            if state.names.isEmpty { state.scan.removeLast() }
+        }
+    }
+
+    /// Has a folder looked through again after the next sweep: what can't be read must not keep the rest from being known,
+    /// nor the tier from being swept.
+    private func postpone(_ shard: DiskFolder.Shard, because error: DiskCacheError) {
+        parts.counters.failedToRead()
+        let isNews = housekeeping.withLock { state in
+            defer { state.whyUnreadable = error }
+            if state.unreadable.last?.path != shard.path { state.unreadable.append(shard) }
+            return state.whyUnreadable == nil
+        }
+        if isNews { parts.monitor.failed(with: error) }
+    }
+
+    /// Looks through everything that is left, for whoever must not miss a file.
+    /// - Throws: why a folder can't be looked through.
+    func finishScan() throws(DiskCacheError) {
+        while try stepScan() {}
+        if let error = housekeeping.withLock({ $0.unreadable.isEmpty ? nil : $0.whyUnreadable }) {
+            throw error
+        }
+    }
+
+    /// Tells the index of files that it does not know; returns why some could not be read.
+    private func adopt(
+        _ names: [String], in shard: DiskFolder.Shard
+    ) throws(DiskCacheError) -> DiskCacheError? {
+        var failure: DiskCacheError?
         var changes: [IndexChange] = []
         var adopted: [EntryID] = []
         for name in names {
-            guard let key = EntryPath.key(ofName: name) else {
-                try parts.folder.removeFile("\(shard.path)/\(name)")
-                continue
+            do throws(DiskCacheError) {
+                guard let key = EntryPath.key(ofName: name) else {
+                    try parts.folder.removeFile("\(shard.path)/\(name)")
+                    continue
+                }
+                let id = EntryID(kind: shard.kind, key: key)
+                guard !parts.entries.hasSeen(id), let entry = try parts.adoption(of: id) else { continue }
+                adopted.append(id)
+                changes.append(.put(entry))
+            } catch  where error.isOfOneFile {
+                failure = error
             }
-            let id = EntryID(kind: shard.kind, key: key)
-            guard !parts.entries.hasSeen(id), let entry = try parts.adoption(of: id) else { continue }
-            adopted.append(id)
-            changes.append(.put(entry))
         }
         try apply(changes)
         for id in adopted { parts.entries.insert(id) }
+        return failure
     }
 }

@@ -9,19 +9,18 @@ extension DiskWriter {
 
     /// Whether the tier holds more than it may, as far as everything has been counted.
     var isOverSize: Bool {
-        parts.counters.tally.bytes > Int64(parts.configuration.maxBytes.bytes)
+        parts.counters.tally.bytes > parts.bounds.withLock(\.maxBytes)
     }
 
     /// Begins a sweep, or has another one follow the one that is going on when somebody waits for it.
     func beginSweep(_ completion: (@Sendable (Result<Int, DiskCacheError>) -> Void)?) {
-        let touches = parts.touches.takeAll().map { (id: $0.key, time: $0.value) }
         housekeeping.withLock { state in
+            state.mustWriteTouches = true
             guard state.sweep == nil else {
-                state.sweep?.touches += touches
                 if let completion { state.waiting.append(completion) }
                 return
             }
-            state.sweep = Housekeeping.Sweep(touches: touches, completions: completion.map { [$0] } ?? [])
+            state.sweep = Housekeeping.Sweep(completions: completion.map { [$0] } ?? [])
         }
     }
 
@@ -29,10 +28,16 @@ extension DiskWriter {
     func keepHouse() -> Bool {
         do {
             if try recover() { return true }
+            guard !parts.isOff else {
+                endSweep(with: nil)
+                return false
+            }
             if parts.monitor.wantsRoom { try makeRoom() }
             if try stepSweep() { return true }
             if try stepScan() { return true }
-            return try stepTrash()
+            if try stepTrash() { return true }
+            try stepTouches()
+            return false
         } catch {
             // Whatever could not be done now is tried again by the next sweep.
             parts.counters.failedToWrite()
@@ -44,22 +49,24 @@ extension DiskWriter {
 
     /// Does what must not be lost before the tier closes, and tells those who wait for a sweep that there is none.
     func finishHousekeeping() {
-        beginSweep(nil)
+        housekeeping.withLock { $0.mustWriteTouches = true }
         // Lost: accesses that can't be written; they are some minutes' at most, and the failure shows in closing.
-        while (try? stepTouches()) == true {}
+        while (try? writeTouches()) == true {}
         endSweep(with: .failure(.closed))
     }
 
     private func stepSweep() throws(DiskCacheError) -> Bool {
         guard let phase = housekeeping.withLock({ $0.sweep?.phase }) else { return false }
         switch phase {
-        case .touches: if try !stepTouches() { advance(to: .age) }
         case .age: if try !stepAge() { advance(to: .size) }
         case .size: if try !stepSize() { advance(to: .records) }
         case .records: if try !stepRecords() { advance(to: .tags) }
         case .tags:
             let limits = parts.configuration.limits
-            if try parts.index.trimLinks(to: limits.maxTagLinks, limit: batchSize) == 0 {
+            if try parts.index.trimLinks(to: limits.maxTagLinks, limit: batchSize) > 0 {
+                // Nobody knows which: those that are asked for are written again.
+                parts.tags.removeAll()
+            } else {
                 advance(to: .vacuum)
             }
         case .vacuum:
@@ -75,10 +82,16 @@ extension DiskWriter {
     private func endSweep(with result: Result<Int, DiskCacheError>?) {
         let (sweep, waiting) = housekeeping.withLock { state in
             defer { (state.sweep, state.waiting) = (nil, []) }
+            if state.sweep != nil {
+                state.scan += state.unreadable
+                (state.unreadable, state.whyUnreadable) = (
+                    [], state.unreadable.isEmpty ? nil : state.whyUnreadable
+                )
+            }
             return (state.sweep, state.waiting)
         }
         for completion in sweep?.completions ?? [] { completion(result ?? .success(sweep?.removed ?? 0)) }
-        parts.ballast.fill()
+        if !parts.isOff { parts.ballast.fill() }
         if case .failure = result {
             for completion in waiting { completion(result ?? .success(0)) }
         } else if let first = waiting.first {
@@ -89,41 +102,33 @@ extension DiskWriter {
 
     // MARK: - Steps: each returns false when its phase is over
 
-    private func stepTouches() throws(DiskCacheError) -> Bool {
-        let some = housekeeping.withLock { state -> [(id: EntryID, time: Int64)] in
-            guard let touches = state.sweep?.touches else { return [] }
-            defer { state.sweep?.touches.removeLast(min(batchSize, touches.count)) }
-            return touches.suffix(batchSize)
-        }
-        try apply(some.map { .touch($0.id, at: $0.time) })
-        return !some.isEmpty
-    }
-
     private func stepAge() throws(DiskCacheError) -> Bool {
-        let maxAge = Int64(parts.configuration.maxAge.seconds)
+        let maxAge = parts.bounds.withLock(\.maxAge)
         let expired = try parts.index.oldest(before: parts.clock() - maxAge, limit: evictionStep)
-        return try evict(expired, because: .age)
+        return try evict(expired, because: .age, sparingAccessed: true)
     }
 
     private func stepSize() throws(DiskCacheError) -> Bool {
         guard housekeeping.withLock({ $0.loading == .done && $0.scan.isEmpty }) else { return false }
         if isOverSize {
-            let lowWater = Double(parts.configuration.maxBytes.bytes) * parts.configuration.lowWater
-            housekeeping.withLock { $0.sweep?.target = Int64(lowWater) }
+            let lowWater = parts.bounds.withLock(\.lowWater)
+            housekeeping.withLock { $0.sweep?.target = lowWater }
         }
         guard let target = housekeeping.withLock({ $0.sweep?.target }) else { return false }
-        return try evictOldest(downTo: target, atMost: evictionStep)
+        return try evictOldest(downTo: target, atMost: evictionStep, sparingAccessed: true)
     }
 
     /// Removes the oldest entries, at most `limit`, until only so many bytes are left; false when that is so.
-    private func evictOldest(downTo target: Int64, atMost limit: Int) throws(DiskCacheError) -> Bool {
+    private func evictOldest(
+        downTo target: Int64, atMost limit: Int, sparingAccessed: Bool
+    ) throws(DiskCacheError) -> Bool {
         var excess = parts.counters.tally.bytes - target
         var victims: [IndexEntry] = []
         for entry in try parts.index.oldest(before: nil, limit: limit) where excess > 0 {
             victims.append(entry)
             excess -= entry.bytes
         }
-        return try evict(victims, because: .size)
+        return try evict(victims, because: .size, sparingAccessed: sparingAccessed)
     }
 
     /// Gives a full disk some room: what is between the low-water mark and all that there is now.
@@ -131,23 +136,45 @@ extension DiskWriter {
     /// All at once and before anything else, for whoever stores now finds no room; some milliseconds for a thousand entries.
     private func makeRoom() throws(DiskCacheError) {
         let before = parts.counters.tally.bytes
-        let target = Int64(Double(before) * parts.configuration.lowWater)
+        let target = Int64(Double(before) * parts.bounds.withLock(\.share))
         defer { parts.monitor.madeRoom(before - parts.counters.tally.bytes) }
-        while try evictOldest(downTo: target, atMost: batchSize) {}
+        while try evictOldest(downTo: target, atMost: batchSize, sparingAccessed: false) {}
         while try stepTrash() {}
     }
 
-    private func evict(_ victims: [IndexEntry], because reason: EvictionReason) throws(DiskCacheError) -> Bool
-    {
+    /// Removes entries; one that was served since the index was told of it is written down as such instead, and stays.
+    ///
+    /// One whose file can't be removed is given up, for the next start to find: it must not keep the others from going.
+    ///
+    /// - Returns: false when there are none.
+    private func evict(
+        _ victims: [IndexEntry], because reason: EvictionReason, sparingAccessed: Bool
+    ) throws(DiskCacheError) -> Bool {
         var changes: [IndexChange] = []
+        var removed = 0
+        var givenUp: DiskCacheError?
         for entry in victims {
-            try parts.folder.unlink(entry.id)
+            if sparingAccessed, let time = accessToCome(of: entry) {
+                changes.append(.touch(entry.id, at: time))
+                continue
+            }
+            do throws(DiskCacheError) {
+                try parts.folder.unlink(entry.id)
+            } catch  where error.isOfOneFile {
+                parts.counters.failedToWrite()
+                givenUp = error
+            }
             parts.entries.remove(entry.id)
             changes.append(.delete(entry.id))
+            removed += 1
         }
         try apply(changes)
-        parts.counters.evicted(victims.count, because: reason)
-        housekeeping.withLock { $0.sweep?.removed += victims.count }
+        if let givenUp {
+            parts.monitor.failed(with: givenUp)
+            try parts.index.setKnowsAllFiles(false)
+        }
+        parts.counters.evicted(removed, because: reason)
+        housekeeping.withLock { $0.sweep?.removed += removed }
         return !victims.isEmpty
     }
 

@@ -65,6 +65,14 @@ final class DiskWriter: Sendable {
         if inbox.withLock({ $0.wake() }) { queue.async { self.drain() } }
     }
 
+    /// Sees to housekeeping at some time to come.
+    func wake(at time: DispatchTime) {
+        queue.asyncAfter(deadline: time) { [weak self] in
+            guard let self, !inbox.withLock({ $0.isShut }) else { return }
+            wake()
+        }
+    }
+
     /// Takes no more jobs, does those that wait, writes accesses, and closes the index.
     func close() async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -138,7 +146,7 @@ final class DiskWriter: Sendable {
     }
 
     private func scheduleSweep() {
-        let interval = max(1, parts.configuration.sweepInterval.milliseconds)
+        let interval = parts.bounds.withLock(\.sweepInterval)
         queue.asyncAfter(deadline: .now() + .milliseconds(interval)) { [weak self] in
             guard let self, !inbox.withLock({ $0.isShut }) else { return }
             checkPlace()

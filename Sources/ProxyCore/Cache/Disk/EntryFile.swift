@@ -45,7 +45,7 @@ struct EntryFile {
         guard case .bytes(let first) = try file.read(wanted, at: 0, fromMemory: fromMemory) else {
             return .wouldBlock
         }
-        guard first.count == wanted, let offset = DiskEntry.bodyOffset(inFixedPart: first),
+        guard first.count == wanted, let offset = DiskEntry.bodyOffset(inFixedPart: first[...]),
             Int64(offset) <= status.size
         else { return .invalid }
         guard offset > first.count else { return parse(first[..<offset]) }

@@ -24,7 +24,7 @@ final class FolderLock: Sendable {
     /// Locks the folder; blocks for at most `patience`, while another daemon finishes.
     /// - Throws: `locked` when it does not.
     init(folder: DiskFolder, patience: TimeSpan) throws(DiskCacheError) {
-        file = try Self.open(in: folder)
+        file = try folder.openOwn(Self.fileName)
         try Self.lock(file, patience: patience, path: folder.path)
         let boot = Self.read(Self.bootPath)
         guard case .bytes(let last) = try file.read(Self.maxContent, at: 0, fromMemory: false) else {
@@ -34,24 +34,28 @@ final class FolderLock: Sendable {
         try Self.write(boot, to: file)
     }
 
-    /// Locks the folder that has taken the first one's place.
+    /// A lock on nothing, for a folder that nothing can be written in; `hold` makes it one.
+    init() throws(DiskCacheError) {
+        file = try OwnedDescriptor.anonymous("lock")
+        wasCutOff = false
+    }
+
+    /// Locks another folder, and lets go of nothing yet: `hold` does when everything else is at hand.
     /// - Throws: `locked` when another daemon has it.
-    func reattach(to folder: DiskFolder) throws(DiskCacheError) {
-        let other = try Self.open(in: folder)
-        try Self.lock(other, patience: .seconds(0), path: folder.path)
-        try Self.write(Self.read(Self.bootPath), to: other)
+    static func take(in root: OwnedDescriptor, path: String) throws(DiskCacheError) -> OwnedDescriptor {
+        let other = try DiskFolder.openOwn(fileName, in: root)
+        try lock(other, patience: .seconds(0), path: path)
+        try write(read(bootPath), to: other)
+        return other
+    }
+
+    /// Holds what `take` took, in place of the earlier lock.
+    func hold(_ other: OwnedDescriptor) throws(DiskCacheError) {
         try file.replace(by: other)
     }
 
     /// Whether the lock that is held is still the one that another daemon would find.
     func isInPlace(in folder: DiskFolder) -> Bool { folder.holds(file, as: Self.fileName) }
-
-    private static func open(in folder: DiskFolder) throws(DiskCacheError) -> OwnedDescriptor {
-        let flags = O_RDWR | O_CREAT | O_CLOEXEC
-        let descriptor = unsafe linux_openat(folder.root.raw, fileName, flags, DiskFolder.fileMode)
-        guard descriptor >= 0 else { throw DiskCacheError("open lock", code: errno) }
-        return OwnedDescriptor(owning: descriptor)
-    }
 
     private static func write(_ content: [UInt8], to file: OwnedDescriptor) throws(DiskCacheError) {
         try file.write(content, at: 0)

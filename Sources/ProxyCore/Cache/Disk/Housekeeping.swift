@@ -4,8 +4,6 @@
 struct Housekeeping: Sendable {
     /// The steps of a sweep, in order.
     enum Phase: Sendable {
-        /// Writing when entries were served last.
-        case touches
         /// Removing what is too old.
         case age
         /// Removing the oldest until the low-water mark, when the tier is over its size.
@@ -31,9 +29,7 @@ struct Housekeeping: Sendable {
     /// A sweep that is going on.
     struct Sweep: Sendable {
         /// The step it is at.
-        var phase = Phase.touches
-        /// Accesses that have yet to be written.
-        var touches: [(id: EntryID, time: Int64)] = []
+        var phase = Phase.age
         /// How many bytes are to be left, once it is known that there are too many.
         var target: Int64?
         /// Entries removed so far.
@@ -50,8 +46,17 @@ struct Housekeeping: Sendable {
     var sweep: Sweep?
     /// Those who asked for a sweep while one was going on; they get the next.
     var waiting: [@Sendable (Result<Int, DiskCacheError>) -> Void] = []
+    /// Accesses that are being written.
+    var touches = TouchRound([:])
+    /// Whether those that have been collected are to be written next, however few.
+    var mustWriteTouches = false
+    /// The next time for that, in nanoseconds of the uptime.
+    var touchesNotBefore: UInt64 = 0
     /// Folders that have yet to be looked through.
     var scan: [DiskFolder.Shard]
+    /// Those of them that could not be looked through, and come again after the next sweep; and why.
+    var unreadable: [DiskFolder.Shard] = []
+    var whyUnreadable: DiskCacheError?
     /// Names found in the folder that is being looked through.
     var names: [String] = []
     /// How far the reading of what the index knew at the start has come.

@@ -30,6 +30,6 @@ enum IndexChange: Sendable {
     case link(TagLink, at: Int64)
     /// A tag no longer hangs on a result.
     case unlink(TagLink)
-    /// Everything is gone.
-    case deleteEverything
+    /// Everything is gone, apart from tags where they are kept.
+    case deleteEverything(keepingTags: Bool)
 }

@@ -48,15 +48,17 @@ struct LittleEndianReader {
     }
 
     /// The next integer; nil when there are too few bytes left.
-    mutating func integer<Value: FixedWidthInteger>(_ type: Value.Type = Value.self) -> Value? {
+    mutating func integer<Value: FixedWidthInteger & BitwiseCopyable>(
+        _ type: Value.Type = Value.self
+    ) -> Value? {
         let count = Value.bitWidth / 8
         guard count <= bytes.endIndex - place else { return nil }
-        var value: Value = 0
-        for index in 0..<count {
-            value |= Value(truncatingIfNeeded: bytes[place + index]) << Value(index * 8)
-        }
+        let offset = place - bytes.startIndex
         place += count
-        return value
+        // Safe because so many bytes are left, and any bytes are an integer.
+        return unsafe bytes.withUnsafeBytes {
+            unsafe Value(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: Value.self))
+        }
     }
 
     /// The next key; nil when there are too few bytes left.

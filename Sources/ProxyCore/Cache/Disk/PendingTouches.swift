@@ -33,6 +33,12 @@ final class PendingTouches: Sendable {
         }
     }
 
+    /// When an entry was served whose access waits; nil for any other.
+    func time(of id: EntryID) -> Int64? { state.withLock { $0.times[id] } }
+
+    /// Whether so many wait that they should be written soon.
+    var isHalfFull: Bool { state.withLock { $0.times.count >= max(1, limit / 2) } }
+
     /// Takes everything out.
     func takeAll() -> [EntryID: Int64] {
         state.withLock { state in

@@ -25,8 +25,8 @@ struct WriteJob: Sendable {
         case link([TagLink])
         /// Remove every result under a tag; `found` hears of them first.
         case removeTag(String, found: @Sendable ([TagLink]) -> Void)
-        /// Remove everything.
-        case removeAll
+        /// Remove everything; tags unless another tier has something that they hang on.
+        case removeAll(keepingTags: Bool)
         /// Do a whole sweep, accesses written first.
         case sweep
         /// Nothing; all that was asked before is done then.

@@ -42,8 +42,7 @@ public final class MemoryCache: Sendable {
     /// An empty tier with the configured bounds.
     public init(configuration: MemoryCacheConfiguration) {
         self.configuration = configuration
-        let maxBytes =
-            configuration.maxBytes.bytes > 0 ? configuration.maxBytes.bytes : Self.shareOfMachine()
+        let maxBytes = Self.size(of: configuration)
         let count = Self.shardCount(configuration, maxBytes: maxBytes)
         let maxEntries = configuration.maxEntries == 0 ? Int.max : configuration.maxEntries
         let bounds = Self.bounds(configuration, maxBytes: maxBytes, maxEntries: maxEntries, shards: count)
@@ -55,6 +54,11 @@ public final class MemoryCache: Sendable {
         }
         bound = Atomic(maxBytes)
         entryBound = Atomic(maxEntries)
+    }
+
+    /// How many bytes a tier so configured may hold.
+    public static func size(of configuration: MemoryCacheConfiguration) -> Int {
+        configuration.maxBytes.bytes > 0 ? configuration.maxBytes.bytes : shareOfMachine()
     }
 
     /// Hot path: returns the entry of `key` and marks it as asked for; one lock, no allocation.
@@ -76,6 +80,16 @@ public final class MemoryCache: Sendable {
             permit?.isValid ?? true ? shard.insert(entry) : [entry]
         }
         return leaving.last !== entry
+    }
+
+    /// The same with what has become known of its source since the permit was given; nil where it was not let in.
+    func admit(_ entry: MemoryEntry, permit: PurgeLedger.Permit) -> MemoryEntry? {
+        let (current, leaving) = shard(of: entry.description.key).state.withLock { shard in
+            // Who tells of a later record does so before he updates the shards: it is known here, or the update comes.
+            let current = permit.current(entry)
+            return (current, current.map { shard.insert($0) } ?? [])
+        }
+        return leaving.last === current ? nil : current
     }
 
     /// Takes one entry out; false when there is none.

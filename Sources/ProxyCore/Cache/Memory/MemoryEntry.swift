@@ -21,6 +21,7 @@ public final class MemoryEntry: Sendable {
     /// What the file's inode told when the entry was made; nil for bytes.
     private let identity: VerifiedFiles.Identity?
     private let isBeingRefreshed = Atomic(false)
+    private let survivesPowerLoss: Atomic<Bool>
     private let lastTouch: Atomic<Int64>
 
     private static let lastID = Atomic<UInt64>(0)
@@ -46,14 +47,14 @@ public final class MemoryEntry: Sendable {
 
     private init(
         description: EntryDescription, body: StoredBody, identity: VerifiedFiles.Identity?,
-        record: SourceRecord,
-        lastTouch: Int64
+        record: SourceRecord, lastTouch: Int64, isDurable: Bool = false
     ) {
         self.description = description
         self.body = body
         self.identity = identity
         self.record = record
         self.lastTouch = Atomic(lastTouch)
+        survivesPowerLoss = Atomic(isDurable)
         let bytes = identity == nil ? body.count : 0
         cost = bytes + description.keyText.utf8.count + record.keyText.utf8.count + Self.overhead
         id = Self.lastID.wrappingAdd(1, ordering: .relaxed).newValue
@@ -63,8 +64,14 @@ public final class MemoryEntry: Sendable {
     func refreshed(with record: SourceRecord) -> MemoryEntry {
         MemoryEntry(
             description: description, body: body, identity: identity, record: record,
-            lastTouch: lastTouch.load(ordering: .relaxed))
+            lastTouch: lastTouch.load(ordering: .relaxed), isDurable: isDurable)
     }
+
+    /// Whether the disk tier has been seen to hold the bytes in a way that survives a loss of power.
+    var isDurable: Bool { survivesPowerLoss.load(ordering: .acquiring) }
+
+    /// Notes that it does.
+    func markDurable() { survivesPowerLoss.store(true, ordering: .releasing) }
 
     /// Hot path: whether the bytes are still those that were checked: a file must not have changed, nor be gone.
     ///

@@ -6,7 +6,7 @@
 /// SDWebImage drops its whole memory cache on a memory warning; half at a time keeps what is asked for most. Pure.
 public struct PressureRelief: Sendable {
     /// The configured size in bytes.
-    private let full: Int
+    private var full: Int
     /// The size that may be used now, in bytes.
     public private(set) var bound: Int
     private var lastAlarm = Int64.min
@@ -22,6 +22,13 @@ public struct PressureRelief: Sendable {
     public init(full: Int) {
         self.full = full
         bound = full
+    }
+
+    /// Has another configured size, and returns the size that may be used: in peace that one.
+    public mutating func resize(full: Int) -> Int {
+        bound = isReduced ? min(bound, full) : full
+        self.full = full
+        return bound
     }
 
     /// Whether less than the configured size may be used.

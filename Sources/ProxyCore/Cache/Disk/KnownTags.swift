@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// Tags that the index holds for certain, so that they are not written for each request, and another index learns of them.
+///
+/// Only the thread that writes the index changes it, together with that: a link that is known here is found by the next
+/// purge. Bounded: full, it starts anew. May be asked from any thread.
+final class KnownTags: Sendable {
+    private static let capacity = 65_536
+    private let links = Mutex<Set<TagLink>>([])
+
+    /// All that are known.
+    var all: [TagLink] { links.withLock { Array($0) } }
+
+    /// Those of one tag; looks at each.
+    func links(of tag: String) -> [TagLink] {
+        links.withLock { known in known.filter { $0.tag == tag } }
+    }
+
+    /// Those that have to be written, as far as is known.
+    func unknown(of links: [TagLink]) -> [TagLink] {
+        self.links.withLock { known in links.filter { !known.contains($0) } }
+    }
+
+    /// Notes links that have been written.
+    func insert(_ links: [TagLink]) {
+        self.links.withLock { known in
+            if known.count + links.count > Self.capacity { known = [] }
+            known.formUnion(links)
+        }
+    }
+
+    /// Forgets links that are about to be removed.
+    func remove(_ links: [TagLink]) {
+        self.links.withLock { $0.subtract(links) }
+    }
+
+    /// Forgets all.
+    func removeAll() { links.withLock { $0 = [] } }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The records that were stored last, so that work which was under way meanwhile learns of them. Pure.
+///
+/// Bounded: of what was forgotten it is not said that there was nothing.
+struct LatestRecords: Sendable {
+    /// A record, and when it came.
+    struct Item: Sendable {
+        let record: SourceRecord
+        let arrived: ContinuousClock.Instant
+        /// Which event this was.
+        let number: UInt64
+
+        /// Whether the origin made it before another one, or it came first (RFC 9111 §4).
+        fileprivate func isOlder(than other: Item) -> Bool {
+            (record.generationTime, arrived) < (other.record.generationTime, other.arrived)
+        }
+    }
+
+    /// What has come since some event.
+    enum News {
+        /// Nothing.
+        case none
+        /// This.
+        case record(SourceRecord)
+        /// Nobody knows any more.
+        case unknown
+    }
+
+    private var items: [CacheKey: Item] = [:]
+    private var order: [(key: CacheKey, number: UInt64)] = []
+    /// The last event that was forgotten for lack of room.
+    private var forgotten: UInt64 = 0
+
+    /// Puts a record in place of an earlier one; false, and nothing changed, where a later one has come since `number`.
+    mutating func replace(with item: Item, since number: UInt64, capacity: Int) -> Bool {
+        let key = item.record.key
+        if let known = items[key], known.number > number, item.isOlder(than: known) { return false }
+        items[key] = item
+        order.append((key, item.number))
+        if order.count > capacity { forgetHalf() }
+        return true
+    }
+
+    /// What has come of a source since an event.
+    func news(of source: CacheKey, since number: UInt64) -> News {
+        if let item = items[source] { return item.number > number ? .record(item.record) : .none }
+        return forgotten > number ? .unknown : .none
+    }
+
+    /// Whether nothing has come of its source since this record.
+    func isLatest(_ record: SourceRecord) -> Bool { items[record.key]?.record == record }
+
+    /// Forgets what has been purged.
+    mutating func forget(_ key: CacheKey) { items[key] = nil }
+
+    /// Forgets everything, because it has been purged.
+    mutating func forgetAll() { (items, order) = ([:], []) }
+
+    private mutating func forgetHalf() {
+        let old = order.prefix(order.count / 2)
+        for (key, number) in old {
+            forgotten = number
+            if items[key]?.number == number { items[key] = nil }
+        }
+        order.removeFirst(old.count)
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension ImageTiers {
+    /// Has what is answered from a tier survive a loss of power, too: on disk anew, where that may keep it.
+    ///
+    /// Nothing happens where the disk tier is off, and a failure is the tier's to count. What is in memory is marked, so
+    /// that this is done once for it.
+    /// - Parameter permit: given before the response was looked up.
+    func secure(
+        _ response: inout ImageResponse, for request: ImageRequest, permit: PurgeLedger.Permit
+    ) async {
+        let record = response.record
+        var description = response.description
+        let isOriginal = description.kind == .original
+        guard !response.isDurable, response.entry?.isDurable != true, !record.directives.forbidStoring,
+            (isOriginal ? originals : results).usesDisk, permit.admits(description),
+            let bytes = await bytes(of: response.body)
+        else { return }
+        if isOriginal { (description.key, description.keyText) = (request.sourceKey, request.sourceKeyText) }
+        // The index knows more of a source than a file does.
+        let known = await disk.sourceRecord(for: record.key)
+        guard known.map({ $0.contentHash == description.sourceHash }) ?? true else { return }
+        do throws(DiskCacheError) {
+            try await disk.store(
+                description, body: bytes, record: known ?? record, savesRecord: known == nil, durable: true,
+                permit: permit)
+        } catch {
+            return
+        }
+        response.isDurable = true
+        response.isStored = true
+        response.entry?.markDurable()
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+@Suite("What is asked, answered and kept, by the contract")
+struct KeepingTests {
+    private static let resize = "transform=resize:30x20&format=png"
+    private static let fresh = [("Cache-Control", "max-age=6000")]
+    private static let whileRevalidating = [("Cache-Control", "max-age=60, stale-while-revalidate=600")]
+
+    @Test("a source that can't be fetched now forbids no transform of the copy that is here")
+    func refusedFetch() async throws {
+        let fixture = try PipelineFixture()
+        fixture.origin.route(
+            "/a.jpg", inTurn: [.body(Fixtures.photo, fields: Self.whileRevalidating), .status(403)])
+        _ = try await fixture.get("/a.jpg")
+        fixture.clock.advance(by: 100)
+        _ = try await fixture.get("/a.jpg")
+        await fixture.refreshed()
+
+        let made = try await fixture.get("/a.jpg", Self.resize)
+
+        #expect(made.provenance == .stale(.whileRevalidating))
+        #expect(fixture.origin.count("/a.jpg") == 2)
+    }
+
+    @Test("wait-store has what only memory holds written down before it is answered")
+    func waitStore() async throws {
+        let fixture = try PipelineFixture()
+        fixture.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fresh))
+        let disk = fixture.pipeline.tiers.disk
+        for parameters in ["", Self.resize] {
+            let request = try fixture.request("/a.jpg", parameters)
+            let key = parameters.isEmpty ? request.sourceKey : request.resultKey
+            let kind: EntryKind = parameters.isEmpty ? .original : .result
+            _ = try await fixture.get("/a.jpg", parameters) { $0.memoryOnly = true }
+            let text = parameters.isEmpty ? request.sourceKeyText : request.resultKeyText
+            #expect(try await disk.lookUp(key, kind: kind, keyText: text) == nil)
+
+            let waited = try await fixture.get("/a.jpg", parameters) { $0.waitsForStore = true }
+
+            #expect(waited.provenance == .memory)
+            #expect(waited.isDurable)
+            #expect(fixture.pipeline.tiers.peek(request.resultKey)?.isDurable == true)
+            #expect(try await disk.lookUp(key, kind: kind, keyText: text) != nil)
+        }
+        fixture.forgetMemory()
+        #expect(try await fixture.get("/a.jpg").provenance == .disk)
+        #expect(try await fixture.get("/a.jpg", Self.resize).provenance == .disk)
+    }
+
+    @Test("wait-store waits for what an earlier answer did not, and once only")
+    func waitStoreLater() async throws {
+        let fixture = try PipelineFixture()
+        fixture.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fresh))
+        let request = try fixture.request("/a.jpg", Self.resize)
+        _ = try await fixture.get("/a.jpg", Self.resize)
+        #expect(fixture.pipeline.tiers.peek(request.resultKey)?.isDurable == false)
+
+        _ = try await fixture.get("/a.jpg", Self.resize) { $0.waitsForStore = true }
+        let entry = try #require(fixture.pipeline.tiers.peek(request.resultKey))
+        #expect(entry.isDurable)
+
+        _ = try await fixture.get("/a.jpg", Self.resize) { $0.waitsForStore = true }
+        #expect(fixture.pipeline.tiers.peek(request.resultKey) === entry)
+        #expect(fixture.origin.count("/a.jpg") == 1)
+    }
+
+    @Test("a drawing is asked for once, and its answer says that it was")
+    func drawing() async throws {
+        let fixture = try PipelineFixture()
+        let text = """
+            <svg xmlns="http://www.w3.org/2000/svg" width="20" height="10"><rect width="9" height="9"/></svg>
+            """
+        fixture.origin.route("/a.svg", .body(Array(text.utf8), type: "image/svg+xml", fields: Self.fresh))
+
+        #expect(try await fixture.get("/a.svg").provenance == .fetched(.missing))
+        #expect(fixture.origin.count("/a.svg") == 1)
+        #expect(try await fixture.get("/a.svg").provenance == .memory)
+        #expect(try await fixture.get("/a.svg", asking: "no-cache").provenance == .fetched(.request))
+        #expect(fixture.origin.count("/a.svg") == 2)
+    }
+
+    @Test("only-if-cached starts no refresh of what it is answered with (RFC 9111 §5.2.1.7)")
+    func onlyIfCached() async throws {
+        let fixture = try PipelineFixture()
+        fixture.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.whileRevalidating))
+        _ = try await (fixture.get("/a.jpg"), fixture.get("/a.jpg", Self.resize))
+        fixture.clock.advance(by: 100)
+
+        for parameters in ["", Self.resize, "transform=resize:31x20&format=png"] {
+            let answer = try await fixture.get("/a.jpg", parameters, asking: "only-if-cached")
+            #expect(answer.provenance == .stale(.whileRevalidating))
+        }
+        #expect(fixture.pipeline.refreshCount == 0)
+        #expect(fixture.origin.count("/a.jpg") == 1)
+    }
+
+    @Test(
+        "the origin's own status is told, and nothing counts as stored that a purge has voided (RFC 9211 §2)")
+    func told() async throws {
+        let fixture = try PipelineFixture()
+        let gate = OriginGate()
+        fixture.origin.route("/203.jpg", .body(Fixtures.photo, status: 203, fields: Self.fresh))
+        fixture.origin.route(
+            "/slow.jpg", OriginAnswer.body(Fixtures.photo, fields: Self.fresh).held(by: gate))
+
+        #expect(try await fixture.get("/203.jpg").originStatus == 203)
+        let slow = Task { try await fixture.get("/slow.jpg") }
+        await fixture.origin.waitForRequests("/slow.jpg")
+        _ = try await fixture.pipeline.tiers.purge(
+            source: fixture.request("/slow.jpg").sourceKey, in: .all)
+        gate.open()
+        let voided = try await slow.value
+
+        #expect(!voided.isStored)
+        #expect(try await fixture.get("/slow.jpg").isStored)
+    }
+}

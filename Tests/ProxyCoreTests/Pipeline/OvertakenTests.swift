@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+@Suite("What is overtaken while it is under way")
+struct OvertakenTests {
+    private static let resize = "transform=resize:30x20&format=png"
+    private static let fresh = [("Cache-Control", "max-age=6000")]
+    private static let old = Fixtures.photo(number: 1)
+    private static let new = Fixtures.photo(number: 2)
+
+    @Test("a result of bytes that have changed meanwhile is answered, and kept nowhere")
+    func changed() async throws {
+        let renderer = GatedRenderer()
+        let fixture = try PipelineFixture(renderer: renderer)
+        fixture.origin.route(
+            "/a.jpg", inTurn: [.body(Self.old, fields: Self.fresh), .body(Self.new, fields: Self.fresh)])
+        let slow = Task { try await fixture.get("/a.jpg", Self.resize) }
+        await renderer.gate.arrival()
+
+        _ = try await fixture.get("/a.jpg", asking: "no-cache")
+        renderer.gate.open()
+        let overtaken = try await slow.value
+        let later = try await fixture.get("/a.jpg", Self.resize)
+
+        #expect(overtaken.description.sourceHash == ContentHash(of: Self.old))
+        #expect(overtaken.entry == nil && !overtaken.isStored)
+        #expect(later.description.sourceHash == ContentHash(of: Self.new))
+        #expect(fixture.origin.count("/a.jpg") == 2)
+    }
+
+    @Test("a result of bytes that were confirmed meanwhile is as fresh as they are")
+    func confirmed() async throws {
+        let renderer = GatedRenderer()
+        let fixture = try PipelineFixture(renderer: renderer)
+        fixture.origin.route("/a.jpg") { request in
+            request["if-none-match"] == nil
+                ? .body(
+                    Self.old,
+                    fields: [
+                        ("Cache-Control", "max-age=60, stale-while-revalidate=600"), ("ETag", "\"1\""),
+                    ])
+                : .status(304, fields: Self.fresh + [("ETag", "\"1\"")])
+        }
+        _ = try await fixture.get("/a.jpg")
+        fixture.clock.advance(by: 100)
+        let slow = Task { try await fixture.get("/a.jpg", Self.resize) }
+        await renderer.gate.arrival()
+        await fixture.refreshed()
+        renderer.gate.open()
+        _ = try await slow.value
+
+        let later = try await fixture.get("/a.jpg", Self.resize)
+
+        #expect(later.provenance == .memory)
+        #expect(later.record.freshnessLifetime == 6_000)
+        #expect(fixture.origin.count("/a.jpg") == 2)
+    }
+
+    @Test("a picture whose fetch ends after that of a later one does not take its place (RFC 9111 §4)")
+    func late() async throws {
+        let fixture = try PipelineFixture()
+        let gate = OriginGate()
+        let dates = [20, 10].map { HTTPDate(seconds: fixture.clock.start - $0).description }
+        let head = OriginAnswer.head(
+            200, Self.fresh + [("Content-Length", "\(Self.old.count)"), ("Date", dates[0])])
+        let isFirst = Observed(true)
+        fixture.origin.route("/a.jpg") { _ in
+            let wasFirst = isFirst.update { value in
+                defer { value = false }
+                return value
+            }
+            return wasFirst
+                ? OriginAnswer([
+                    .send(head + Self.old.prefix(64)), .wait(gate), .send(Array(Self.old.dropFirst(64))),
+                ])
+                : .body(Self.new, fields: Self.fresh + [("Date", dates[1])])
+        }
+        let slow = Task { try await fixture.get("/a.jpg") }
+        await fixture.origin.waitForRequests("/a.jpg")
+
+        _ = try await fixture.get("/a.jpg") { $0.waitsForStore = true }
+        gate.open()
+        let overtaken = try await slow.value
+
+        #expect(try overtaken.bytes == Self.old)
+        #expect(overtaken.entry == nil && !overtaken.isStored)
+        #expect(try await fixture.get("/a.jpg").bytes == Self.new)
+        fixture.forgetMemory()
+        #expect(try await fixture.get("/a.jpg").bytes == Self.new)
+        #expect(fixture.origin.count("/a.jpg") == 2)
+    }
+
+    @Test(
+        "a later answer takes the place of an earlier one whose Date is ahead: the origin's clock was set back"
+    )
+    func clockSetBack() async throws {
+        let fixture = try PipelineFixture()
+        let dates = [10, 1_000].map { HTTPDate(seconds: fixture.clock.start - $0).description }
+        fixture.origin.route(
+            "/a.jpg",
+            inTurn: [
+                .body(Self.old, fields: Self.fresh + [("Date", dates[0])]),
+                .body(Self.new, fields: Self.fresh + [("Date", dates[1])]),
+            ])
+        _ = try await fixture.get("/a.jpg")
+
+        _ = try await fixture.get("/a.jpg", asking: "no-cache")
+
+        #expect(try await fixture.get("/a.jpg").bytes == Self.new)
+    }
+
+    @Test("new bytes that may not be written to disk make what is there unreachable")
+    func memoryOnly() async throws {
+        let fixture = try PipelineFixture()
+        fixture.origin.route(
+            "/a.jpg", inTurn: [.body(Self.old, fields: Self.fresh), .body(Self.new, fields: Self.fresh)])
+        _ = try await fixture.get("/a.jpg", Self.resize)
+
+        _ = try await fixture.get("/a.jpg") { client in
+            client.refreshesCached = true
+            client.memoryOnly = true
+        }
+
+        #expect(try await fixture.get("/a.jpg").provenance == .memory)
+        fixture.forgetMemory()
+        #expect(
+            try await fixture.get("/a.jpg", Self.resize).description.sourceHash == ContentHash(of: Self.new))
+        #expect(fixture.origin.count("/a.jpg") == 3)
+    }
+}

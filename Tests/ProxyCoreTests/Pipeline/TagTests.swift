@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+@Suite("Tags, and what is purged by them")
+struct TagTests {
+    private static let resize = "transform=resize:30x20&format=png"
+    private static let other = "transform=resize:15x10&format=png"
+    private static let fresh = [("Cache-Control", "max-age=600"), ("ETag", "\"1\"")]
+
+    private let fixture: PipelineFixture
+    private var pipeline: ImagePipeline { fixture.pipeline }
+
+    init() throws {
+        fixture = try PipelineFixture()
+        fixture.origin.route(
+            "/a.jpg", OriginAnswer.validated(Fixtures.photo, entityTag: "\"1\"", fields: Self.fresh))
+    }
+
+    private func links(_ tag: String) async throws -> Int {
+        try await pipeline.tiers.disk.links(ofTag: tag).count
+    }
+
+    @Test(
+        "A tag that comes with a hit is purged by as one that came with the first request",
+        arguments: ["", resize])
+    func taggedHit(plan: String) async throws {
+        let tags = plan.isEmpty ? "tag=" : plan + "&tag="
+        _ = try await fixture.get("/a.jpg", tags + "one")
+        let hit = try await fixture.get("/a.jpg", tags + "two,three")
+
+        let counts = try await pipeline.purge(.tag("three"))
+        let later = try await fixture.get("/a.jpg", plan)
+
+        #expect(hit.provenance == .memory && hit.isTagged)
+        #expect(counts.memory == 1)
+        #expect(later.provenance != .memory && later.provenance != .disk)
+    }
+
+    @Test("A tag that is purged while its picture is made hangs on it again when that is answered")
+    func purgedInFlight() async throws {
+        let gate = OriginGate()
+        fixture.origin.route("/b.jpg", OriginAnswer.body(Fixtures.photo, fields: Self.fresh).held(by: gate))
+        async let response = fixture.get("/b.jpg", Self.resize + "&tag=spring")
+        _ = await fixture.origin.waitForRequests("/b.jpg")
+
+        _ = try await pipeline.purge(.tag("spring"))
+        #expect(try await links("spring") == 0)
+        gate.open()
+
+        #expect(try await response.isTagged)
+        #expect(try await links("spring") == 1)
+    }
+
+    @Test("A link is forgotten before its purge begins, so that who asks meanwhile writes it again behind it")
+    func forgottenFirst() async throws {
+        let disk = pipeline.tiers.disk
+        let links = [TagLink(tag: "spring", result: key("a"), source: key("b"))]
+        try await disk.link(links)
+        let unknown = Observed<[TagLink]>([])
+
+        _ = try await disk.removeAll(taggedWith: "spring") { found in
+            unknown.update { $0 = disk.parts.tags.unknown(of: found) }
+        }
+        try await disk.link(links)
+
+        #expect(unknown.value == links)
+        #expect(try await disk.links(ofTag: "spring") == links)
+    }
+
+    @Test(
+        "A purge of a tag keeps everybody from joining what flies for its sources, under the tag or not",
+        arguments: PurgedTiers.allCases)
+    func flightsOfSource(tiers: PurgedTiers) async throws {
+        let gate = OriginGate()
+        let answer = OriginAnswer.validated(Fixtures.photo, entityTag: "\"1\"", fields: Self.fresh)
+        _ = try await fixture.get("/a.jpg", Self.resize + "&tag=spring")
+        fixture.origin.route("/a.jpg") { answer($0).held(by: gate) }
+        async let response = fixture.get("/a.jpg", Self.other, asking: "no-cache")
+        _ = await fixture.origin.waitForRequests("/a.jpg", count: 2)
+
+        _ = try await pipeline.purge(.tag("spring"), in: tiers)
+        let flights = pipeline.flightCounts
+        gate.open()
+
+        #expect(flights.renderings == 0 && flights.fetches == 0)
+        #expect(try await response.entry == nil)
+    }
+
+    @Test("What stays in memory when all goes from disk can still be purged by its tag")
+    func keptInMemory() async throws {
+        _ = try await fixture.get("/a.jpg", Self.resize + "&tag=spring")
+
+        _ = try await pipeline.purge(.everything, in: .disk)
+        let hit = try await fixture.get("/a.jpg", Self.resize + "&tag=spring")
+        let counts = try await pipeline.purge(.tag("spring"))
+
+        #expect(hit.provenance == .memory)
+        #expect(counts.memory == 1)
+    }
+}
