@@ -72,7 +72,10 @@ struct Daemon {
                 description: "at most \(descriptors) files may be open (RLIMIT_NOFILE, LimitNOFILE=), "
                     + "at least \(Self.fewestDescriptors) are needed")
         }
-        let maxConnections = Self.connections(configuration, logger, descriptors: descriptors)
+        let budget = DescriptorBudget(
+            all: descriptors, loops: loops,
+            workers: configuration.transform.workers > 0 ? configuration.transform.workers : Self.coreCount)
+        let maxConnections = Self.connections(configuration, logger, budget)
         // One more for the admin listener's loop.
         let metrics = Metrics(loops: loops + 1, version: Version.current)
         accessLog = try AccessLog(configuration: output.configuration, lanes: loops + 1, sink: output.sink)
@@ -88,40 +91,40 @@ struct Daemon {
         self.workers = workers
         let renderer = Self.renderer(configuration.transform, workers)
         let memory = MemoryCache(configuration: configuration.cache.memory)
-        pressure = PressureDesk(memory: memory, logger: logger).watch(environment: HostProcess.environment)
+        let desk = PressureDesk(memory: memory, logger: logger)
+        pressure = desk.watch(environment: HostProcess.environment)
         let failures = FailureMemory(configuration: configuration.failedURLs)
         let tiers = ImageTiers(memory: memory, disk: disk, configuration: configuration.cache)
         let share = DescriptorShare(
-            descriptors: descriptors, wanted: configuration.cache.disk.openFiles,
+            budget: budget, wanted: configuration.cache.disk.openFiles,
+            bodies: tiers.bodyFiles,
             keepFiles: { tiers.keepFiles(atMost: $0) }, closeFiles: { tiers.closeFiles($0) })
         let accounting = Accounting(metrics: metrics, log: accessLog)
         machinery = Machinery(
             logger: logger, threshold: output.threshold, metrics: metrics,
-            tiers: tiers, loader: loader,
+            tiers: tiers, disk: disk, pressure: desk, loader: loader,
             files: FileLoader(maxBytes: configuration.fetch.maxBytes), sources: sources, renderer: renderer,
-            workers: workers, failures: failures, accounting: accounting)
+            workers: workers, failures: failures)
         let live = LiveSite(try machinery.site(configuration, files))
         self.live = live
         var http = configuration.http.serverConfiguration(cores: loops)
         http.maxConnections = maxConnections
+        http.reservedConnections = budget.vital
         http.connectionsChanged = { share.connectionsChanged(by: $0) }
         http.freeDescriptors = { share.relieve() }
         server = try HTTPServer(
             configuration: http, handler: LiveRoutes(live: live, accounting: accounting)
-        ) { seconds in
-            Array(HTTPDate(seconds: seconds).description.utf8)
-        }
+        )
         adminAddresses = try AdminAddress.addresses(
             configuration.admin.listen,
             cacheDirectory: CacheDirectory.path(configured: configuration.cache.disk.directory))
         var adminHTTP = HTTPServer.Configuration()
         adminHTTP.maxConnections = Self.adminConnections
+        adminHTTP.reservedConnections = Self.adminReserve
         adminHTTP.firstLoop = loops
         admin = try HTTPServer(
             configuration: adminHTTP, handler: LiveAdminRoutes(live: live, accounting: accounting)
-        ) { seconds in
-            Array(HTTPDate(seconds: seconds).description.utf8)
-        }
+        )
         Readings(
             metrics: metrics, server: server, memory: memory, disk: disk, loader: loader, workers: workers,
             pipeline: { live.current.pipeline }, failures: failures, accessLog: accessLog
@@ -141,6 +144,8 @@ struct Daemon {
 
     /// Connections at once of operators and their scrapers.
     private static let adminConnections = 64
+    /// Those of them, and descriptors, that are kept back.
+    private static let adminReserve = 4
 
     /// Opens the disk tier; says so when another daemon has to let go of it first.
     private static func openDisk(
@@ -159,6 +164,8 @@ struct Daemon {
                     directory: directory, configuration: configuration, patience: lockPatience,
                     report: report)
             }
+        } catch .readOnlyFolder(let folder, because: let reason) {
+            throw StartError(description: "cache.disk.readOnlyPaths \(folder): \(reason)")
         } catch {
             throw StartError(description: "cache.disk.directory \(directory): \(error)")
         }
@@ -167,15 +174,12 @@ struct Daemon {
     /// Fewer are not enough to start with and to answer anybody.
     private static let fewestDescriptors = 96
 
-    /// Descriptors for what is no client: files being sent, fetches, workers, the index, health checks.
-    private static let descriptorsKept = 512
-
     /// As many connections as configured, or as there are descriptors for.
     private static func connections(
-        _ configuration: ProxyConfiguration, _ logger: Logger, descriptors: Int
+        _ configuration: ProxyConfiguration, _ logger: Logger, _ budget: DescriptorBudget
     ) -> Int {
         let wanted = configuration.http.maxConnections
-        let possible = max(descriptors / 2, descriptors - descriptorsKept)
+        let possible = budget.connections
         guard possible < wanted else { return wanted }
         logger.warning("http.maxConnections is \(wanted), but there are descriptors for \(possible) only")
         return possible

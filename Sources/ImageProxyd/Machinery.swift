@@ -10,24 +10,23 @@ struct Machinery: Sendable {
     let threshold: LogThreshold
     let metrics: Metrics
     let tiers: ImageTiers
+    let disk: DiskCache
+    let pressure: PressureDesk
     let loader: CurlLoader
     let files: FileLoader
     let sources: LiveSources
     let renderer: any Rendering
     let workers: WorkerPool
     let failures: FailureMemory
-    let accounting: Accounting
 
     /// Makes what requests meet under these settings.
     ///
     /// - Parameter predecessor: whose place it takes, if any.
-    /// - Throws: what is wrong with an origin's rule, or its credentials.
+    /// - Throws: what is wrong with the addresses to serve on or the patterns of sources.
     func site(
         _ configuration: ProxyConfiguration, _ files: NamedFiles, succeeding predecessor: Site? = nil
     ) throws -> Site {
-        let origins = try OriginRules(
-            configuration.origins,
-            secrets: SecretReader(credentialsDirectory: HostProcess.environment["CREDENTIALS_DIRECTORY"]))
+        let origins = files.origins
         let parser = ImageRequestParser(
             limits: configuration.limits, formats: configuration.formats, quality: configuration.quality,
             policy: Self.policy(configuration, files, try Self.sources(configuration), origins),
@@ -44,20 +43,26 @@ struct Machinery: Sendable {
         return Site(
             routes: Routes(
                 images: images(.img), information: images(.info), sharing: Self.sharing(configuration),
-                status: status, accounting: accounting, showsMetrics: try Self.showsMetrics(configuration)),
+                status: status, showsMetrics: try Self.showsMetrics(configuration)),
             adminRoutes: AdminRoutes(
                 access: AdminAccess(token: files.adminToken),
                 cache: CacheHandler(pipeline: pipeline, clock: Clock.now),
-                failed: FailedHandler(pipeline: pipeline), status: status, accounting: accounting),
+                failed: FailedHandler(pipeline: pipeline), status: status),
             pipeline: pipeline, limit: limit, limitConfiguration: rate)
     }
 
     /// Has the lasting parts go by new settings, as far as they can: all of them, or none.
-    /// - Throws: what is wrong with networks or source patterns.
+    /// - Throws: what is wrong with networks, source patterns or fields for origins.
     func adopt(_ configuration: ProxyConfiguration) throws {
         let addresses = try AddressPolicy(configuration: configuration.security.addresses)
-        sources.replace(by: try Self.sources(configuration))
-        loader.adopt(addresses)
+        let sources = try Self.sources(configuration)
+        try loader.adopt(configuration.fetch, addresses: addresses)
+        self.sources.replace(by: sources)
+        files.adopt(maxBytes: configuration.fetch.maxBytes)
+        failures.adopt(configuration.failedURLs)
+        workers.adopt(configuration.transform)
+        pressure.adopt(configuration.cache.memory)
+        disk.adopt(configuration.cache.disk)
         threshold.set(configuration.log.level)
     }
 

@@ -23,7 +23,7 @@ final class Site: Sendable {
         self.limitConfiguration = limitConfiguration
     }
 
-    /// Hot path: as the routes do; asked of this object, so that they are not copied.
+    /// Hot path: as the routes do.
     func answersAtOnce(_ request: HTTPRequest, with response: inout HTTPResponse) -> Bool {
         routes.answersAtOnce(request, with: &response)
     }
@@ -46,7 +46,7 @@ final class LiveSite: Sendable {
     }
 }
 
-/// Leads requests to the routes of the live site. An object, so that asking it counts one reference.
+/// Leads requests to the routes of the live site.
 final class LiveRoutes: RequestHandling {
     private let live: LiveSite
     private let accounting: Accounting
@@ -71,9 +71,14 @@ final class LiveRoutes: RequestHandling {
 }
 
 /// Leads operators' requests to the live site.
-struct LiveAdminRoutes: RequestHandling {
-    let live: LiveSite
-    let accounting: Accounting
+final class LiveAdminRoutes: RequestHandling {
+    private let live: LiveSite
+    private let accounting: Accounting
+
+    init(live: LiveSite, accounting: Accounting) {
+        self.live = live
+        self.accounting = accounting
+    }
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer { live.current.adminRoutes.answer(request) }
 

@@ -96,28 +96,60 @@ public final class DaemonProcess: Sendable {
         kill(pid, signal)
     }
 
-    /// Lets the daemon open only so many descriptors more than it has open now.
-    public func limitDescriptors(aboveOpen count: Int) throws {
-        guard let folder = opendir("/proc/\(pid)/fd") else {
-            throw Failure(description: "no /proc/\(pid)/fd")
-        }
-        defer { closedir(folder) }
-        var open: Set<Int> = []
-        while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+    /// The descriptors that the daemon has open, each with what it leads to (proc(5)).
+    public var descriptors: [Int: String] {
+        get throws {
+            guard let folder = opendir("/proc/\(pid)/fd") else {
+                throw Failure(description: "no /proc/\(pid)/fd")
             }
-            if let number = Int(name) { open.insert(number) }
+            defer { closedir(folder) }
+            var open: [Int: String] = [:]
+            while let entry = readdir(folder) {
+                let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+                }
+                guard let number = Int(name) else { continue }
+                var target = [CChar](repeating: 0, count: 4_096)
+                let length = readlink("/proc/\(pid)/fd/\(number)", &target, target.count)
+                open[number] = String(
+                    decoding: target.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            }
+            return open
         }
+    }
+
+    /// Lets the daemon open only so many descriptors more than it has open now, libraries aside.
+    public func limitDescriptors(aboveOpen count: Int) throws {
+        let open = try descriptors
         // The kernel's limit is on a descriptor's number, and those inherited from here leave gaps.
         var (free, number) = (0, 0)
-        while free < count {
-            if !open.contains(number) { free += 1 }
+        while free < count || open[number] != nil {
+            if open[number] == nil { free += 1 }
             number += 1
         }
-        var limit = rlimit(rlim_cur: rlim_t(number), rlim_max: rlim_t(number))
+        // Those that are left to libraries lie above.
+        var limit = number
+        while limit - Int(linux_kept_descriptors(UInt64(limit))) < number { limit += 1 }
+        try limitDescriptors(to: limit)
+    }
+
+    /// Lets the daemon open only descriptors with lower numbers; may be taken back.
+    public func limitDescriptors(to number: Int) throws {
+        var limit = rlimit(rlim_cur: rlim_t(number), rlim_max: rlim_t(try descriptorLimits.hard))
         guard linux_prlimit(pid, CInt(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
             throw Failure(description: "prlimit: \(errno)")
+        }
+    }
+
+    /// How many descriptors the daemon may open, and how high it could set that itself.
+    public var descriptorLimits: (soft: Int, hard: Int) {
+        get throws {
+            let line = Self.read("/proc/\(pid)/limits").split(separator: "\n").first {
+                $0.hasPrefix("Max open files")
+            }
+            let numbers = line?.split(separator: " ").compactMap { Int($0) } ?? []
+            guard numbers.count == 2 else { throw Failure(description: "no limit of open files of \(pid)") }
+            return (numbers[0], numbers[1])
         }
     }
 

@@ -20,6 +20,13 @@ public enum Fixtures {
     /// AVIF of 64 × 64 pixels, grey of limited range: from black at the top to white.
     public static let limitedGrey = read("images/grey-limited.avif")
 
+    /// AVIF of 64 × 48 pixels, red, green / blue, white, opaque on the left quarter and else half transparent: turned, and
+    /// turned and mirrored, which is not said of its transparency; and with colours multiplied by alpha.
+    public static let alphas = (
+        unturned: read("images/alpha-unturned.avif"), unmirrored: read("images/alpha-unmirrored.avif"),
+        premultiplied: read("images/alpha-premultiplied.avif")
+    )
+
     /// The same picture with a comment that tells it from others: equal pixels, other bytes (T.81 §B.2.4.5).
     public static func photo(number: Int) -> [UInt8] {
         let comment = Array("\(number)".utf8)

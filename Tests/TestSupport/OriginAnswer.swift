@@ -12,6 +12,8 @@ public struct OriginAnswer: Sendable {
         case stall
         /// Sends bytes in pieces with a pause before each: the only step that takes time by itself.
         case trickle([UInt8], piece: Int, everyMilliseconds: Int)
+        /// Waits until the client's host has all that was sent, read or not.
+        case delivered
         /// Ends the connection in order (FIN).
         case close
         /// Breaks the connection off (RST).

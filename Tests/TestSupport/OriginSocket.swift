@@ -135,6 +135,7 @@ final class OriginSocket: Sendable {
             return false
         case .trickle(let bytes, let piece, let milliseconds):
             return trickle(bytes, piece, milliseconds, unlessOpen: gate)
+        case .delivered: return waitForDelivery(unlessOpen: gate)
         case .close:
             close()
             return true
@@ -170,6 +171,15 @@ final class OriginSocket: Sendable {
                 return false
             }
             guard send(Array(bytes[start..<min(start + piece, bytes.count)])) else { return false }
+        }
+        return true
+    }
+
+    /// A host acknowledges what it has put where its program can read it.
+    private func waitForDelivery(unlessOpen gate: OriginGate) -> Bool {
+        while linux_unacknowledged(descriptor) > 0 {
+            _ = wait(for: 0, unlessOpen: gate, milliseconds: 1)
+            guard !hasPeerLeft, !gate.isOpen else { return false }
         }
         return true
     }

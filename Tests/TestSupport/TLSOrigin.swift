@@ -16,17 +16,9 @@ public final class TLSOrigin: Sendable {
     /// Makes a key and a certificate, and serves.
     public init(file: String, _ bytes: [UInt8]) throws {
         folder = try TemporaryDirectory()
-        certificate = folder.path + "/certificate.pem"
         try folder.write(bytes, to: file)
-        let key = folder.path + "/key.pem"
-        let request = try Self.openssl(
-            [
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
-                "2",
-                "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out",
-                certificate,
-            ], output: folder.path + "/request.log")
-        waitpid(request, nil, 0)
+        let (certificate, key) = try Self.makeCertificate(in: folder.path)
+        self.certificate = certificate
         // A pipe in the file system, so that the line with the port can be waited for.
         let output = folder.path + "/output"
         guard mkfifo(output, 0o600) == 0 else { throw RawHTTPClient.Failure(description: "mkfifo: \(errno)") }
@@ -43,17 +35,33 @@ public final class TLSOrigin: Sendable {
         waitpid(pid, nil, 0)
     }
 
-    private static func openssl(
-        _ arguments: [String], output: String, in folder: String? = nil
+    /// Makes a key and a certificate for 127.0.0.1.
+    static func makeCertificate(in folder: String) throws -> (certificate: String, key: String) {
+        let (certificate, key) = (folder + "/certificate.pem", folder + "/key.pem")
+        let request = try openssl(
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
+                "2",
+                "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out",
+                certificate,
+            ], output: folder + "/request.log")
+        waitpid(request, nil, 0)
+        return (certificate, key)
+    }
+
+    /// Starts `openssl`, in `folder` if that is given, with its input from a file there if that is.
+    static func openssl(
+        _ arguments: [String], output: String, in folder: String? = nil, input: String? = nil
     ) throws -> pid_t {
         // s_server serves the files of its folder, which is none of its options.
-        let command = folder.map { "cd '\($0)' && exec openssl \"$@\"" } ?? "exec openssl \"$@\""
+        let place = folder.map { "cd '\($0)' && " } ?? ""
+        let command = place + "exec openssl \"$@\"" + (input.map { " < '\($0)'" } ?? "")
         return try MortalProcess.spawn(
             ["/bin/sh", "-c", command, "sh"] + arguments, environment: ["PATH=/usr/bin:/bin"], log: output)
     }
 
     /// Reads the port from the line `ACCEPT 127.0.0.1:4433`.
-    private static func port(_ output: CInt) throws -> Int {
+    static func port(_ output: CInt) throws -> Int {
         var text = ""
         var patience = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
         while poll(&patience, 1, 120_000) == 1 {

@@ -4,12 +4,11 @@ internal import HTTPServer
 internal import ProxyCore
 
 /// The admin listener's table of routes: what operators ask for, beside health and metrics.
-struct AdminRoutes: RequestHandling {
+struct AdminRoutes {
     let access: AdminAccess
     let cache: CacheHandler
     let failed: FailedHandler
     let status: StatusHandler
-    let accounting: Accounting
 
     private enum Path: String, CaseIterable {
         case cache = "/cache"
@@ -63,10 +62,6 @@ struct AdminRoutes: RequestHandling {
             return error.response
         }
     }
-
-    func isVital(_ request: HTTPRequest) -> Bool { true }
-
-    func didFinish(_ exchange: HTTPExchange) { accounting.didFinish(exchange) }
 
     /// The methods of all paths together.
     private static let allowed = "GET, HEAD, DELETE, PURGE, OPTIONS"

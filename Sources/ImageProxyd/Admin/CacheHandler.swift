@@ -21,7 +21,7 @@ struct CacheHandler: Sendable {
         guard let tiers = PurgedTiers(rawValue: query["tier"] ?? "all") else {
             throw AdminQuery.invalid("tier", "must be one of all, disk, memory")
         }
-        return try await purge(target(selector, query, tiers), in: tiers)
+        return try await purge(target(selector, query), in: tiers)
     }
 
     /// `PURGE /img`: the source of an image's URL, with all variants; what else the URL says does not matter.
@@ -32,7 +32,7 @@ struct CacheHandler: Sendable {
     }
 
     private func target(
-        _ selector: String, _ query: AdminQuery, _ tiers: PurgedTiers
+        _ selector: String, _ query: AdminQuery
     ) throws(AdminFailure) -> PurgeTarget {
         let value = query[selector] ?? ""
         switch selector {
@@ -45,7 +45,6 @@ struct CacheHandler: Sendable {
             guard Delivery.isTag(value) else {
                 throw AdminQuery.invalid("tag", "a tag is 1 to 64 letters, digits and any of _ . : -")
             }
-            guard tiers == .all else { throw AdminQuery.invalid("tier", "a tag goes from all tiers") }
             return .tag(value)
         case "all":
             guard value == "1" else { throw AdminQuery.invalid("all", "must be 1") }

@@ -14,7 +14,9 @@ struct Accounting: Sendable {
         metrics.httpRequests.increment(context.route, Metric.Status(Int(exchange.status.code)), on: shard)
         metrics.httpRequestDuration.observe(
             nanoseconds: exchange.duration, context.route, context.cache, on: shard)
-        metrics.httpResponseBytes.add(exchange.bodyBytesSent, context.route, on: shard)
+        if exchange.bodyBytesSent > 0 {
+            metrics.httpResponseBytes.add(exchange.bodyBytesSent, context.route, on: shard)
+        }
         guard log.wants(status: Int(exchange.status.code), cache: context.cache) else { return }
         log.record(AccessRecord(exchange, context), lane: exchange.loop)
     }

@@ -9,7 +9,7 @@ internal import Synchronization
 /// key, so an alias whose entry is gone is a miss. Bounded: a shard that is full is emptied by half.
 final class AliasTable: Sendable {
     /// Aliases of one target: one, or one for each variant of the fields that count.
-    private typealias Shard = Mutex<[UInt64: [Alias]]>
+    private typealias Shard = Mutex<[TargetDigest: [Alias]]>
 
     private final class Box: Sendable {
         let shard = Shard([:])
@@ -66,12 +66,12 @@ final class AliasTable: Sendable {
         for box in boxes { box.shard.withLock { $0 = [:] } }
     }
 
-    private func box(of hash: UInt64) -> Box {
-        boxes[Int(hash >> 40) % boxes.count]
+    private func box(of hash: TargetDigest) -> Box {
+        boxes[Int(hash.bits >> 40) % boxes.count]
     }
 
     /// Drops every second alias: dictionary order is random by seed, so nobody can choose which.
-    private static func halve(_ aliases: inout [UInt64: [Alias]]) {
+    private static func halve(_ aliases: inout [TargetDigest: [Alias]]) {
         for (index, hash) in Array(aliases.keys).enumerated() where index.isMultiple(of: 2) {
             aliases[hash] = nil
         }

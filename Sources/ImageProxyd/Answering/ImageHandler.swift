@@ -98,7 +98,8 @@ final class ImageHandler: Sendable {
     }
 
     private func answersFromMemory(_ request: HTTPRequest, with response: inout HTTPResponse) -> Bool {
-        guard !carriesDirectives(request) else { return false }
+        // A picture that is here ends a loop, but a loop that is fed from here would confirm its own stale pictures.
+        guard !carriesDirectives(request), loops.isClear(request) else { return false }
         let now = clock()
         let finding = unsafe request.withTarget { unsafe aliases.aliases(of: $0) }
         guard let alias = choice(of: finding, for: request),

@@ -5,10 +5,14 @@ internal import ProxyCore
 
 /// The fields of an image's answer that stay the same as long as the entry does: of the 200, and of the 304.
 struct ImageHeads {
-    /// Fields of a 200.
-    let full: HTTPFields
-    /// Fields of a 304 (RFC 9110 §15.4.5).
-    let notModified: HTTPFields
+    /// Fields of a 200 that are this image's own; `common` goes with them.
+    let own: HTTPFields
+    /// Fields of a 200 that all images have, encoded.
+    let common: PreparedFields
+    /// Fields of a 304 (RFC 9110 §15.4.5): the first of an image's own.
+    var notModified: HTTPFields { own.prefix(notModifiedCount) }
+    private let notModifiedCount: Int
+    private let isShown: Bool
     /// What the bytes are recognised by.
     let validators: Validators
     /// What of the request the answer depends on; nil when on nothing.
@@ -19,21 +23,24 @@ struct ImageHeads {
         self.init(
             image.record, as: image.description.format,
             Validators(image.description.contentHash, image.record),
-            request, sharing)
+            request, sharing, isTagged: image.isTagged)
     }
 
-    /// Of an image that goes out while it arrives: without an entity tag, since nobody knows all of its bytes.
+    /// Of an image that goes out while it arrives: without an entity tag, unless all of its bytes are known by now.
     init(_ image: ArrivingImage, request: ImageRequest, sharing: SharingPolicy) {
-        self.init(image.record, as: image.record.format, Validators(nil, image.record), request, sharing)
+        self.init(
+            image.record, as: image.record.format, Validators(image.contentHash, image.record), request,
+            sharing, isTagged: image.isTagged)
     }
 
     private init(
         _ record: SourceRecord, as format: ImageFormat, _ validators: Validators, _ request: ImageRequest,
-        _ sharing: SharingPolicy
+        _ sharing: SharingPolicy, isTagged: Bool
     ) {
         self.validators = validators
 
         var shared = HTTPFields()
+        shared.reserve(Self.usualCount + sharing.fields.count)
         if let tag = validators.entityTag { shared.append(.etag, tag.fieldValue) }
         shared.append(.cacheControl, text: Self.cacheControl(record))
         // A cache leaves the time at which the response was made as it is (RFC 9110 §6.6.1); Age goes with it.
@@ -47,21 +54,36 @@ struct ImageHeads {
         }
         if request.isHinted { shared.append(.acceptCH, text: "Sec-CH-DPR") }
         shared.append(sharing.fields)
-        if !request.delivery.tags.isEmpty {
+        if isTagged, !request.delivery.tags.isEmpty {
             shared.append(.cacheTag, text: request.delivery.tags.joined(separator: ","))
         }
-        notModified = shared
+        notModifiedCount = shared.count
 
         if let modified = record.modified { shared.append(.lastModified, text: "\(modified)") }
         shared.append(.contentType, text: request.isInformation ? "application/json" : format.row.mediaType)
-        if request.delivery.isDownload || request.delivery.filename != nil {
-            shared.append(.contentDisposition, text: Self.disposition(request.delivery))
-        } else {
-            shared.append(Self.shown)
-        }
-        shared.append(Self.always)
-        full = shared
+        isShown = !request.delivery.isDownload && request.delivery.filename == nil
+        if !isShown { shared.append(.contentDisposition, text: Self.disposition(request.delivery)) }
+        own = shared
+        common = isShown ? Self.preparedShown : Self.preparedAlways
     }
+
+    /// All fields of a 200.
+    var full: HTTPFields {
+        var fields = own
+        if isShown { fields.append(Self.shown) }
+        fields.append(Self.always)
+        return fields
+    }
+
+    /// Lines of an image's own, and some more: what there is room for at once.
+    private static let usualCount = 8
+
+    private static let preparedAlways = PreparedFields(always)
+    private static let preparedShown: PreparedFields = {
+        var fields = shown
+        fields.append(always)
+        return PreparedFields(fields)
+    }()
 
     /// What every image is sent with.
     private static let always: HTTPFields = {

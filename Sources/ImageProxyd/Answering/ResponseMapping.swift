@@ -45,7 +45,9 @@ struct ResponseMapping: Sendable {
         var response = HTTPResponse(status: .ok)
         answer(request, image.body, heads.validators, at: now, with: &response)
         switch response.status {
-        case .ok, .partialContent: response.fields.append(heads.full)
+        case .ok, .partialContent:
+            response.prepared = heads.common
+            response.fields.append(heads.own)
         case .notModified: response.fields.append(heads.notModified)
         default:
             share(&response, with: request, vary: heads.vary)
@@ -53,12 +55,18 @@ struct ResponseMapping: Sendable {
         }
         sharing.apply(to: &response, for: request)
         let age = image.record.currentAge(at: now)
-        response.fields.append(.age, text: "\(age)")
-        response.fields.append(
-            .cacheStatus,
-            text: Self.cacheStatus(
-                image.provenance, ttl: image.record.freshnessLifetime - age, isStored: image.isStored,
-                isCollapsed: image.isCollapsed))
+        let ttl = image.record.freshnessLifetime - age
+        if case .disk = image.provenance, !image.isCollapsed {
+            response.scratch.append(.age, integer: age)
+            response.scratch.append(.cacheStatus, "imageproxyd; hit; ttl=", integer: ttl, "; detail=disk")
+        } else {
+            response.fields.append(.age, text: "\(age)")
+            response.fields.append(
+                .cacheStatus,
+                text: Self.cacheStatus(
+                    image.provenance, status: image.originStatus, ttl: ttl, isStored: image.isStored,
+                    isCollapsed: image.isCollapsed))
+        }
         if let timing = Self.serverTiming(image.timings) {
             response.fields.append(.serverTiming, text: timing)
         }
@@ -81,16 +89,16 @@ struct ResponseMapping: Sendable {
         response.fields.append(
             .cacheStatus,
             text: Self.cacheStatus(
-                .fetched(image.isExclusive ? .request : .missing), ttl: 0, isStored: image.isStored,
-                isCollapsed: image.isCollapsed))
+                .fetched(image.isExclusive ? .request : .missing), status: image.originStatus, ttl: 0,
+                isStored: image.isStored, isCollapsed: image.isCollapsed))
         response.context = ExchangeContext(route, image.isCollapsed ? .collapsed : .miss).packed
         return response
     }
 
     /// Hot path: status, body and range of the answer to a request for this body, by its conditions (RFC 9110 §13.2.2).
     private func answer(
-        _ request: HTTPRequest, _ stored: StoredBody, _ validators: Validators, at now: Int64,
-        with response: inout HTTPResponse
+        _ request: HTTPRequest, _ stored: @autoclosure () -> StoredBody, _ validators: Validators,
+        at now: Int64, with response: inout HTTPResponse
     ) {
         switch validators.evaluate(request, at: now) {
         case .notModified:
@@ -101,7 +109,7 @@ struct ResponseMapping: Sendable {
             return
         case .proceed: break
         }
-        let body = HTTPBody(stored)
+        let body = HTTPBody(stored())
         let length = Int64(body.count)
         switch validators.selection(of: length, for: request, at: now) {
         // Several parts at once are no use for an image: who asks for them gets it whole, as RFC 9110 §14.2 allows.
@@ -161,7 +169,7 @@ struct ResponseMapping: Sendable {
 
     /// RFC 9211: whether and why the request went forward.
     private static func cacheStatus(
-        _ provenance: ImageResponse.Provenance, ttl: Int64, isStored: Bool, isCollapsed: Bool
+        _ provenance: ImageResponse.Provenance, status: Int, ttl: Int64, isStored: Bool, isCollapsed: Bool
     ) -> String {
         var text =
             switch provenance {
@@ -169,11 +177,12 @@ struct ResponseMapping: Sendable {
             case .disk: "imageproxyd; hit; ttl=\(ttl); detail=disk"
             case .storedOriginal: "imageproxyd; hit; ttl=\(ttl); detail=original"
             case .revalidated(let reason): "imageproxyd; fwd=\(reason.token); fwd-status=304"
-            case .fetched(let reason): "imageproxyd; fwd=\(reason.token); fwd-status=200"
+            case .fetched(let reason): "imageproxyd; fwd=\(reason.token); fwd-status=\(status)"
             case .stale(.whileRevalidating): "imageproxyd; hit; ttl=\(ttl); detail=stale-while-revalidate"
             case .stale(.asClientAllows): "imageproxyd; hit; ttl=\(ttl); detail=max-stale"
             case .stale(.onError(let error, wasAsked: true)):
-                "imageproxyd; fwd=stale\(error.forwardedStatus); ttl=\(ttl); detail=stale-if-error"
+                // A fresh copy is asked about only where somebody wants that.
+                "imageproxyd; fwd=\(ttl > 0 ? "request" : "stale")\(error.forwardedStatus); ttl=\(ttl); detail=stale-if-error"
             case .stale(.onError): "imageproxyd; hit; ttl=\(ttl); detail=stale-if-error"
             }
         if isStored, provenance.wentForward { text += "; stored" }
@@ -183,6 +192,8 @@ struct ResponseMapping: Sendable {
 
     /// The W3C's Server-Timing, in milliseconds; nil when nothing was made.
     private static func serverTiming(_ timings: ImageResponse.Timings) -> String? {
+        let made = timings.queue + timings.fetch + timings.decode + timings.transform + timings.encode
+        guard made > 0 else { return nil }
         let steps = [
             ("queue", timings.queue), ("fetch", timings.fetch), ("decode", timings.decode),
             ("transform", timings.transform), ("encode", timings.encode),

@@ -4,15 +4,25 @@ internal import HTTPServer
 internal import ProxyCore
 
 /// The table of routes: which path is answered by whom.
-struct Routes: RequestHandling {
-    let images: ImageHandler
+final class Routes: Sendable {
+    private let images: ImageHandler
     /// The same for what is known of images.
-    let information: ImageHandler
-    let sharing: SharingPolicy
-    let status: StatusHandler
-    let accounting: Accounting
+    private let information: ImageHandler
+    private let sharing: SharingPolicy
+    private let status: StatusHandler
     /// Whether `/metrics` is here, and not on the admin listener alone.
-    let showsMetrics: Bool
+    private let showsMetrics: Bool
+
+    init(
+        images: ImageHandler, information: ImageHandler, sharing: SharingPolicy, status: StatusHandler,
+        showsMetrics: Bool
+    ) {
+        self.images = images
+        self.information = information
+        self.sharing = sharing
+        self.status = status
+        self.showsMetrics = showsMetrics
+    }
 
     /// The routes by their paths, the busiest first.
     private static let table: [(path: [UInt8], route: Metric.Route)] = [
@@ -38,7 +48,10 @@ struct Routes: RequestHandling {
         guard route != .other, route != .metrics || showsMetrics else { return .now(Self.notFound(request)) }
         switch request.method {
         case .get, .head: break
-        case .options: return .now(sharing.options(for: request, allow: Self.allowed))
+        case .options:
+            var response = sharing.options(for: request, allow: Self.allowed)
+            response.context = ExchangeContext(route).packed
+            return .now(response)
         default: return .now(Self.methodNotAllowed(route))
         }
         switch route {
@@ -54,8 +67,6 @@ struct Routes: RequestHandling {
         }
     }
 
-    func isVital(_ request: HTTPRequest) -> Bool { Self.isVital(request) }
-
     /// Whether a request is answered even when there are too many connections.
     static func isVital(_ request: HTTPRequest) -> Bool {
         switch unsafe request.withTarget({ unsafe Self.route(of: $0) }) {
@@ -68,10 +79,6 @@ struct Routes: RequestHandling {
     static func isForServer(_ request: HTTPRequest) -> Bool {
         guard request.method == .options else { return false }
         return unsafe request.withTarget { unsafe $0.elementsEqual("*".utf8) }
-    }
-
-    func didFinish(_ exchange: HTTPExchange) {
-        accounting.didFinish(exchange)
     }
 
     /// Hot path: the route of a target: its path, up to the query.

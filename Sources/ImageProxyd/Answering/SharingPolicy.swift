@@ -47,9 +47,10 @@ struct SharingPolicy: Sendable {
 
     /// `Vary` for an answer that does or does not depend on `Accept` and `Sec-CH-DPR`; nil when it depends on nothing.
     func vary(onAccept: Bool, onDPR: Bool = false) -> String? {
+        guard onAccept || onDPR || variesOnOrigin else { return nil }
         let members =
             (onAccept ? ["Accept"] : []) + (onDPR ? ["Sec-CH-DPR"] : []) + (variesOnOrigin ? ["Origin"] : [])
-        return members.isEmpty ? nil : members.joined(separator: ", ")
+        return members.joined(separator: ", ")
     }
 
     /// An answer that is the same for everybody, with what scripts of the request's origin may do with it.

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ProxyCore
+
 /// Hashes request targets quickly, by numbers that this process alone knows.
 ///
 /// Sixteen octets at a time go through one multiplication, whose halves are folded onto each other. Not for secrets: targets
 /// that meet in one hash only displace each other's alias, which costs their next hit a parse.
 struct TargetHash: Sendable {
-    private let keys: (UInt64, UInt64, UInt64) = (.random(), .random(), .random())
+    private let keys: (UInt64, UInt64, UInt64) = (
+        TableHash.random(), TableHash.random(), TableHash.random()
+    )
 
     /// Hot path: the hash of a target.
-    func callAsFunction(_ octets: UnsafeRawBufferPointer) -> UInt64 {
+    func callAsFunction(_ octets: UnsafeRawBufferPointer) -> TargetDigest {
+        unsafe TargetDigest(bits: bits(of: octets))
+    }
+
+    private func bits(of octets: UnsafeRawBufferPointer) -> UInt64 {
         var hash = keys.0
         // Apart from the octets, so that one more octet is never the same as another one.
         let last = keys.2 &+ UInt64(octets.count)
@@ -19,14 +27,14 @@ struct TargetHash: Sendable {
         }
         if octets.count >= 16 {
             // The last sixteen, some of which have been taken in already.
-            return unsafe Self.fold(fold(hash, octets, octets.count - 16, octets.count - 8), last)
+            return unsafe TableHash.fold(fold(hash, octets, octets.count - 16, octets.count - 8), last)
         }
         var words: (UInt64, UInt64) = (0, 0)
         for index in 0..<octets.count {
             let bits = unsafe UInt64(octets[index]) << (UInt64(index & 7) * 8)
             if index < 8 { words.0 |= bits } else { words.1 |= bits }
         }
-        return Self.fold(Self.fold(words.0 ^ hash, words.1 ^ keys.1), last)
+        return TableHash.fold(TableHash.fold(words.0 ^ hash, words.1 ^ keys.1), last)
     }
 
     @inline(__always)
@@ -34,17 +42,20 @@ struct TargetHash: Sendable {
     {
         let low = unsafe octets.loadUnaligned(fromByteOffset: first, as: UInt64.self)
         let high = unsafe octets.loadUnaligned(fromByteOffset: second, as: UInt64.self)
-        return Self.fold(low ^ hash, high ^ keys.1)
-    }
-
-    @inline(__always)
-    private static func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
-        let product = left.multipliedFullWidth(by: right)
-        return product.high ^ product.low
+        return TableHash.fold(low ^ hash, high ^ keys.1)
     }
 }
 
-extension UInt64 {
-    /// Any number but the few that a multiplication does nothing with.
-    fileprivate static func random() -> UInt64 { .random(in: 1 << 32 ... .max) | 1 }
+/// A target's hash, as a key of tables.
+struct TargetDigest: Sendable, Hashable {
+    let bits: UInt64
+
+    /// Hot path: the hash as it is, since it hangs on secrets already; turned by the table's own number.
+    // swift-format-ignore: NoLeadingUnderscores
+    func _rawHashValue(seed: Int) -> Int {
+        Int(truncatingIfNeeded: TableHash.fold(bits ^ UInt64(truncatingIfNeeded: seed), Self.mixer))
+    }
+
+    /// Any odd number with bits all over.
+    private static var mixer: UInt64 { 0x9E37_79B9_7F4A_7C15 }
 }

@@ -17,7 +17,7 @@ struct Validators: Sendable {
 
     /// - Parameter hash: of all bytes; nil while they are not all there.
     init(_ hash: ContentHash?, _ record: SourceRecord) {
-        entityTag = hash.flatMap { EntityTag(opaque: $0.shortHex.utf8) }
+        entityTag = hash.flatMap { EntityTag(opaque: $0.shortHexOctets) }
         lastModified = record.modified?.seconds
         isLastModifiedStrong = lastModified.map { record.responseTime - $0 >= Self.strongAge } ?? false
     }

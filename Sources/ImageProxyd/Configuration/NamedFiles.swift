@@ -14,6 +14,8 @@ struct NamedFiles: Sendable {
     let placeholders: [String: Placeholder]
     /// Images that may be laid over others, by name.
     let watermarks: [String: WatermarkImage]
+    /// The rules for origins, with the secrets that they name.
+    let origins: OriginRules
 
     /// Fewest bytes of a token that is to be guessed by nobody.
     private static let minTokenBytes = 16
@@ -43,6 +45,7 @@ struct NamedFiles: Sendable {
             watermarks[name] = reader.watermark(name, path)
         }
         self.watermarks = watermarks
+        origins = reader.rules(configuration.origins)
         guard reader.issues.isEmpty else { throw ConfigurationError(issues: reader.issues) }
     }
 
@@ -112,9 +115,21 @@ private struct Reader {
         return WatermarkImage(name: name, bytes: bytes)
     }
 
+    /// No rules where one of them can't be used.
+    mutating func rules(_ rules: [OriginRuleConfiguration]) -> OriginRules {
+        do throws(OriginRuleError) {
+            return try OriginRules(
+                rules, secrets: SecretReader(credentialsDirectory: environment["CREDENTIALS_DIRECTORY"]))
+        } catch {
+            issues.append(
+                ConfigurationIssue(path: "origins.\(error.index).\(error.key)", problem: error.reason))
+            return .none
+        }
+    }
+
     private mutating func contents(_ key: String, _ place: String) -> [UInt8]? {
         do throws(HostProcess.Failure) {
-            return try HostProcess.contents(of: path(of: place))
+            return try HostProcess.contents(of: path(of: place), isRegular: true)
         } catch {
             return refuse(key, "\(place): \(error)")
         }

@@ -14,6 +14,10 @@ struct ReloadPlan {
     /// Compares what runs with what was read.
     init(running: ProxyConfiguration, read: ProxyConfiguration) {
         var next = running
+        next.fetch = Self.fetch(running.fetch, read.fetch)
+        next.failedURLs = read.failedURLs
+        next.cache = Self.cache(running.cache, read.cache)
+        next.transform = Self.transform(running.transform, read.transform)
         next.freshness = read.freshness
         next.origins = read.origins
         next.limits = read.limits
@@ -33,6 +37,47 @@ struct ReloadPlan {
         self.next = next
         applied = Self.differences(running, next)
         waiting = Self.differences(next, read)
+    }
+
+    /// All but what connections that are kept were made by, and the name that requests under way are known by.
+    private static func fetch(
+        _ running: FetchConfiguration, _ read: FetchConfiguration
+    ) -> FetchConfiguration {
+        var next = read
+        next.proxy = running.proxy
+        next.http2 = running.http2
+        next.via = running.via
+        return next
+    }
+
+    /// How much is kept, and for how long.
+    private static func cache(
+        _ running: CacheConfiguration, _ read: CacheConfiguration
+    ) -> CacheConfiguration {
+        var next = running
+        next.memory.maxBytes = read.memory.maxBytes
+        next.disk.maxBytes = read.disk.maxBytes
+        next.disk.lowWater = read.disk.lowWater
+        next.disk.maxAge = read.disk.maxAge
+        next.disk.sweepInterval = read.disk.sweepInterval
+        return next
+    }
+
+    /// What jobs go by, but for what their workers were made by.
+    private static func transform(
+        _ running: TransformConfiguration, _ read: TransformConfiguration
+    ) -> TransformConfiguration {
+        var next = running
+        next.linearLight = read.linearLight
+        next.intermediates = read.intermediates
+        guard running.isolation == .process else { return next }
+        next.queue = read.queue
+        next.queueTimeout = read.queueTimeout
+        next.timeout = read.timeout
+        next.headerMemory = read.headerMemory
+        next.headerTime = read.headerTime
+        next.jobsPerWorker = read.jobsPerWorker
+        return next
     }
 
     private static func differences(_ one: ProxyConfiguration, _ other: ProxyConfiguration) -> [String] {

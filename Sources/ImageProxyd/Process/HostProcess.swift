@@ -28,10 +28,17 @@ enum HostProcess {
     }
 
     /// Reads a whole file, up to `ConfigurationLoader.maxFileBytes`.
-    static func contents(of path: String) throws(Failure) -> [UInt8] {
-        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    /// - Parameter isRegular: whether it has to be a regular file; a pipe or a device may have whoever reads it wait.
+    static func contents(of path: String, isRegular: Bool = false) throws(Failure) -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | (isRegular ? O_NONBLOCK : 0))
         guard descriptor >= 0 else { throw systemFailure() }
         defer { close(descriptor) }
+        if isRegular {
+            var facts = stat()
+            guard unsafe fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
+                throw Failure(description: "no regular file")
+            }
+        }
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 65_536)
         while true {

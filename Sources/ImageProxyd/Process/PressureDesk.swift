@@ -19,6 +19,12 @@ final class PressureDesk: Sendable {
         relief = Mutex(PressureRelief(full: memory.statistics.maxBytes))
     }
 
+    /// Has the tier hold another number of bytes at most: at once, or once memory is no longer short.
+    func adopt(_ configuration: MemoryCacheConfiguration) {
+        let full = MemoryCache.size(of: configuration)
+        memory.resize(maxBytes: ByteCount(relief.withLock { $0.resize(full: full) }))
+    }
+
     /// Begins to watch; nil where the system tells nobody, or us not.
     func watch(environment: [String: String]) -> PressureWatch? {
         // Lost: why it can't be read; the whole machine is watched then.

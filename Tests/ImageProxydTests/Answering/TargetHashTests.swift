@@ -8,14 +8,14 @@ import Testing
 struct TargetHashTests {
     private let hash = TargetHash()
 
-    private func hash(_ octets: [UInt8]) -> UInt64 { octets.withUnsafeBytes { hash($0) } }
+    private func hash(_ octets: [UInt8]) -> UInt64 { octets.withUnsafeBytes { hash($0).bits } }
 
     @Test("The same target has the same hash, wherever it lies")
     func stable() {
         for length in 0...70 {
             let octets = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) }
             let shifted = [0] + octets
-            #expect(hash(octets) == shifted.withUnsafeBytes { hash(.init(rebasing: $0[1...])) })
+            #expect(hash(octets) == shifted.withUnsafeBytes { hash(.init(rebasing: $0[1...])).bits })
         }
     }
 
@@ -38,6 +38,18 @@ struct TargetHashTests {
         var shards = [Int](repeating: 0, count: 16)
         for number in 0..<16_000 { shards[Int(hash(Array("/img?url=a\(number)".utf8)) >> 40) % 16] += 1 }
         #expect(shards.allSatisfy { (800...1_200).contains($0) })
+    }
+
+    @Test("A table spreads them, each in its own way")
+    func tables() {
+        let digests = (0..<16_000).map { number in
+            Array("/img?url=a\(number)".utf8).withUnsafeBytes { hash($0) }
+        }
+        var places = [Int](repeating: 0, count: 16)
+        for digest in digests { places[digest._rawHashValue(seed: 1) & 15] += 1 }
+        #expect(places.allSatisfy { (800...1_200).contains($0) })
+        let unmoved = digests.filter { $0._rawHashValue(seed: 1) & 15 == $0._rawHashValue(seed: 2) & 15 }
+        #expect(unmoved.count < 1_500)
     }
 
     @Test("Another process hashes otherwise")

@@ -26,6 +26,26 @@ struct CommandTests {
         #expect(try await run("--version").output == "\(Version.current)\n")
     }
 
+    @Test(
+        "check-config and serve both end with 78 where what an origin's rule names can't be used",
+        arguments: [
+            (#""loader": "file", "root": "/nonexistent""#, "root"),
+            (#""tls": {"ca": "/etc/passwd"}"#, "tls.ca"),
+            (#""auth": {"type": "bearer", "token": {"file": "/nonexistent"}}"#, "auth"),
+            (#""requestHeaders": {"X": {"file": "/dev/null"}}"#, "requestHeaders"),
+        ])
+    func namedFiles(rule: String, member: String) async throws {
+        let path = try file(
+            #"{"origins": [{"match": "https://a/*"}, {"match": "https://b/*", "# + rule + "}]}")
+        defer { unlink(path) }
+
+        for command in ["check-config", "serve"] {
+            let outcome = try await run(command, "--config", path, "--listen", "127.0.0.1:0")
+            #expect(outcome.code == 78)
+            #expect((outcome.output + outcome.errors).contains("origins.1.\(member): "))
+        }
+    }
+
     @Test("config --defaults prints the defaults, whatever the environment says")
     func defaults() async throws {
         let outcome = try await run("config", "--defaults", environment: ["IMAGEPROXYD_QUALITY_JPEG": "1"])

@@ -34,6 +34,36 @@ struct ReloadPlanTests {
         #expect(plan.next.security.sources == ["https://a.example/*"])
     }
 
+    @Test("bounds, times and amounts of fetches, jobs, tiers and failures do, too")
+    func values() {
+        let plan = plan {
+            $0.fetch.maxBytes = .mebibytes(1)
+            $0.fetch.headers = ["X-Us": "1"]
+            $0.cache.memory.maxBytes = .mebibytes(64)
+            $0.cache.disk.maxAge = .days(1)
+            $0.failedURLs.breaker.failures = 2
+            $0.transform.timeout = .seconds(3)
+            $0.transform.linearLight = true
+        }
+
+        #expect(plan.waiting.isEmpty)
+        #expect(
+            Set(plan.applied) == [
+                "fetch.maxBytes", "fetch.headers.X-Us", "cache.memory.maxBytes", "cache.disk.maxAge",
+                "failedURLs.breaker.failures", "transform.timeout", "transform.linearLight",
+            ])
+    }
+
+    @Test("without workers, what jobs go by needs a restart")
+    func withoutWorkers() {
+        var running = ProxyConfiguration()
+        running.transform.isolation = .none
+        var read = running
+        read.transform.timeout = .seconds(3)
+
+        #expect(ReloadPlan(running: running, read: read).waiting == ["transform.timeout"])
+    }
+
     @Test(
         "a mixture that would let anybody into a public admin listener is a problem, though both settings are right"
     )
@@ -51,12 +81,18 @@ struct ReloadPlanTests {
     func waiting() {
         let plan = plan {
             $0.listen = ["127.0.0.1:1"]
-            $0.cache.memory.maxBytes = .mebibytes(1)
+            $0.cache.memory.maxEntries = 1
+            $0.fetch.http2 = false
+            $0.transform.workers = 3
             $0.security.trustFetchProxy = true
         }
 
         #expect(plan.applied.isEmpty)
-        #expect(plan.waiting == ["listen", "cache.memory.maxBytes", "security.trustFetchProxy"])
+        #expect(
+            Set(plan.waiting) == [
+                "listen", "security.trustFetchProxy", "fetch.http2", "cache.memory.maxEntries",
+                "transform.workers",
+            ])
         #expect(plan.next == ProxyConfiguration())
     }
 }

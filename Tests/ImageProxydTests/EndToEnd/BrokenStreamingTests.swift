@@ -61,6 +61,53 @@ struct BrokenStreamingTests {
             lines.contains { $0.contains("cache=miss") } && lines.contains { $0.contains("cache=collapsed") })
     }
 
+    @Test(
+        "a gzip that breaks off in a body that does not cuts its clients' answers; nothing is stored",
+        arguments: [Picture.Length.declared, .chunked, .untilClose])
+    func brokenCoding(length: Picture.Length) async throws {
+        let proxy = try await Proxy()
+        let gate = OriginGate()
+        // Half of it is not gzip's end, however well the body is framed.
+        let packed = Packed.gzip(Self.picture.bytes + Self.picture.bytes)
+        let half = Picture(coded: Array(packed[..<(packed.count / 2)]))
+        proxy.origin.route(
+            "/a.jpg",
+            inTurn: [half.answer(gate, length, coding: "gzip"), .body(Self.picture.bytes)])
+        let target = proxy.target("/a.jpg")
+
+        let rest = try await onThread {
+            let client = try RawHTTPClient(unixSocket: proxy.daemon.socketPath)
+            try client.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
+            let head = try client.head()
+            #expect(head["Content-Length"] == nil)
+            gate.open()
+            return try client.receiveAll()
+        }
+        let again = try await proxy.get(target)
+
+        #expect(rest.count > 1_000)
+        // No last chunk (RFC 9112 §7.1).
+        #expect(!rest.suffix(7).elementsEqual("\r\n0\r\n\r\n".utf8))
+        #expect(isSame(again.body, Self.picture.bytes))
+        #expect(again["Cache-Status"]?.hasPrefix("imageproxyd; fwd=uri-miss") == true)
+        #expect(proxy.origin.count("/a.jpg") == 2)
+    }
+
+    @Test(
+        "a gzip that breaks off, and is here as a whole before anybody is answered, is an error like any other"
+    )
+    func brokenShortCoding() async throws {
+        let proxy = try await Proxy()
+        let packed = Packed.gzip(Fixtures.photo)
+        proxy.origin.route(
+            "/a.jpg", .body(Array(packed.dropLast(1)), fields: [("Content-Encoding", "gzip")]))
+
+        let answer = try await proxy.get(proxy.target("/a.jpg", "transform=resize:50x50"))
+
+        #expect(answer.status == 502)
+        #expect(answer.code == "upstream_incomplete")
+    }
+
     @Test("an origin that breaks off before the first byte of content is an error like any other")
     func brokenAtOnce() async throws {
         let proxy = try await Proxy()

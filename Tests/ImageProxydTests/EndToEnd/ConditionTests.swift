@@ -197,6 +197,8 @@ struct SharingTests {
         #expect(options.status == 204)
         #expect(options["Allow"] == "GET, HEAD, OPTIONS")
         #expect(options["Access-Control-Allow-Origin"] == nil)
+        #expect(
+            try await proxy.metric(#"imageproxyd_http_requests_total{route="img",status="204"}"#) == 1)
         #expect(server.status == 204)
     }
 

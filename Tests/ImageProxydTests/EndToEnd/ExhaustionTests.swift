@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import Glibc
 import TestSupport
 import Testing
@@ -34,6 +35,148 @@ struct ExhaustionTests {
         #expect(refused["Retry-After"] == "1")
         #expect(health.status == 200)
         #expect(later.body == Fixtures.photo)
+    }
+
+    @Test(
+        "answers 503 to who wants a picture made while no descriptor is left, and remembers nothing of that")
+    func making() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/photo.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "max-age=600")]))
+        #expect(try await proxy.get(proxy.target("/photo.jpg")).status == 200)
+        let (path, target) = (proxy.daemon.socketPath, proxy.target("/photo.jpg", "transform=resize:40x40"))
+        let former = try proxy.daemon.descriptorLimits.soft
+
+        let refused = try await onThread {
+            let client = try RawHTTPClient(unixSocket: path)
+            try client.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+            _ = try client.answer()
+            try proxy.daemon.limitDescriptors(aboveOpen: 0)
+            try client.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
+            return try client.answer()
+        }
+        try proxy.daemon.limitDescriptors(to: former)
+
+        #expect(refused.status == 503)
+        #expect(refused["Retry-After"] != nil)
+        #expect(try await proxy.get(target).status == 200)
+    }
+
+    @Test(
+        "fetches again when descriptors are back, and blames no origin for the lack of them",
+        arguments: ["below what is open, where not even poll(2) works", "at what is open"])
+    func fetching(limit: String) async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/photo.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "max-age=600")]))
+        let (path, target) = (proxy.daemon.socketPath, proxy.target("/photo.jpg"))
+        let former = try proxy.daemon.descriptorLimits.soft
+
+        let (refused, later) = try await onThread {
+            let client = try RawHTTPClient(unixSocket: path)
+            try client.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+            _ = try client.answer()
+            if limit.hasPrefix("below") {
+                try proxy.daemon.limitDescriptors(to: 0)
+            } else {
+                try proxy.daemon.limitDescriptors(aboveOpen: 0)
+            }
+            try client.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
+            let refused = try client.answer()
+            try proxy.daemon.limitDescriptors(to: former)
+            try client.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
+            return (refused, try client.answer())
+        }
+
+        #expect(refused.status == 503)
+        #expect(refused["Retry-After"] == "1")
+        #expect(later.status == 200)
+        #expect(later.body == Fixtures.photo)
+    }
+
+    @Test("leaves the highest descriptors to libraries, whatever clients who do not read hold open")
+    func highest() async throws {
+        let proxy = try await Proxy(results: "disk")
+        let picture = Fixtures.photo + [UInt8](repeating: 0, count: 1 << 20)
+        let targets = (0..<60).map { proxy.target("/\($0).jpg") }
+        for (number, target) in targets.enumerated() {
+            proxy.origin.route(
+                "/\(number).jpg", .body(picture, fields: [("Cache-Control", "max-age=600")]))
+            #expect(try await proxy.get(target).status == 200)
+        }
+        let path = proxy.daemon.socketPath
+        let former = try proxy.daemon.descriptors
+        try proxy.daemon.limitDescriptors(aboveOpen: 80)
+
+        let (clients, statuses) = try await onThread {
+            var clients: [RawHTTPClient] = []
+            var statuses: [UInt16] = []
+            for target in targets {
+                clients.append(try RawHTTPClient(unixSocket: path))
+                try clients[clients.count - 1].send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
+                statuses.append(UInt16(try clients[clients.count - 1].head().status))
+            }
+            return (clients, statuses)
+        }
+        let limit = try proxy.daemon.descriptorLimits.soft
+        let kept = Int(linux_kept_descriptors(UInt64(limit)))
+        // A library's own may be there.
+        let scarce = try proxy.daemon.descriptors.filter { number, target in
+            number >= limit - kept && former[number] == nil
+                && ["socket", "/originals/", "memfd"].contains { target.contains($0) }
+        }
+        clients.forEach { $0.hangUp() }
+
+        #expect(kept >= 16)
+        #expect(scarce.isEmpty, "\(scarce)")
+        #expect(statuses.contains(200))
+        #expect(statuses.contains(503))
+    }
+
+    @Test(
+        "refuses a picture that arrives and has no file to go on in before its first byte, not in its middle",
+        arguments: Picture.Length.allCases)
+    func arriving(length: Picture.Length) async throws {
+        let proxy = try await Proxy()
+        let (first, gate) = (OriginGate(), OriginGate())
+        let picture = Picture(first: 20_000, rest: 1 << 20)
+        proxy.origin.route(
+            "/a.jpg", OriginAnswer([.wait(first)] + picture.answer(gate, length).steps))
+        let (path, target) = (proxy.daemon.socketPath, proxy.target("/a.jpg"))
+        let former = try proxy.daemon.descriptorLimits.soft
+
+        let answer = try await onThread {
+            let client = try RawHTTPClient(unixSocket: path)
+            try client.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
+            // The origin is asked by now: what is missing then is a file.
+            while proxy.origin.count("/a.jpg") == 0 { poll(nil, 0, 1) }
+            try proxy.daemon.limitDescriptors(aboveOpen: 0)
+            first.open()
+            gate.open()
+            return try client.answer()
+        }
+        try proxy.daemon.limitDescriptors(to: former)
+
+        #expect(answer.status == 503)
+        #expect(answer["Retry-After"] == "1")
+        #expect(isSame(try await proxy.get(target).body, picture.bytes))
+    }
+
+    @Test("does not start with fewer descriptors than it can work with, and says how many those are")
+    func tooFew() async throws {
+        let folder = try TemporaryDirectory()
+        // Root would raise the limit otherwise.
+        let powerless = getuid() == 0 ? "setpriv --bounding-set=-sys_resource --inh-caps=-sys_resource " : ""
+        let command =
+            "ulimit -n 90; exec \(powerless)\(DaemonProcess.executable) serve --listen unix:\(folder.path)/s"
+        let outcome = try await OtherProgram.run(
+            "/bin/sh", ["-c", command],
+            environment: [
+                "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+                "IMAGEPROXYD_CACHE_DISK_DIRECTORY": folder.path + "/cache",
+            ])
+
+        #expect(outcome.code == 1)
+        #expect(outcome.errors.contains("at most 90 files may be open"), "\(outcome)")
+        #expect(outcome.errors.contains("at least 96 are needed"), "\(outcome)")
     }
 
     @Test("closes files that it keeps open, so that clients are answered")

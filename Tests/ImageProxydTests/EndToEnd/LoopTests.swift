@@ -19,6 +19,24 @@ struct LoopTests {
         #expect(proxy.origin.count("/a.png") == 0)
     }
 
+    @Test(
+        "that has passed before is 508 also for a picture that is here; others get it from memory",
+        arguments: ["CDN-Loop: a, imageproxyd", "Via: 1.1 imageproxyd", "cdn-loop: IMAGEPROXYD;x=1"])
+    func loopOnHit(line: String) async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.png", .body(Fixtures.photo))
+        let target = proxy.target("/a.png")
+        for _ in 0..<2 { #expect(try await proxy.get(target).status == 200) }
+
+        let looping = try await proxy.get(target, line)
+        let other = try await proxy.get(target, "CDN-Loop: imageproxyd2, my-imageproxyd", "Via: 1.1 nginx")
+
+        #expect(looping.status == 508)
+        #expect(looping.code == "loop_detected")
+        #expect(other.status == 200)
+        #expect(other["Cache-Status"]?.contains("detail=memory") == true)
+    }
+
     @Test("hands its trace on, and is 508 where the origin finds the loop")
     func traceAndLoop() async throws {
         let proxy = try await Proxy()

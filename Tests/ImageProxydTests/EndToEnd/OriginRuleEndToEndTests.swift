@@ -45,10 +45,32 @@ struct OriginRuleEndToEndTests {
         proxy.origin.route("/a.jpg", .body(Fixtures.photo(number: 7)))
 
         let answer = try await proxy.get(proxy.target("/a.jpg"))
+        let again = try await proxy.get(proxy.target("/a.jpg"))
 
         #expect(answer.status == 200)
         #expect(answer["Content-Type"] == "image/jpeg")
         #expect(answer.body != Fixtures.photo(number: 7))
+        // The origin was asked, although there are two steps (RFC 9211 §2.2).
+        #expect(answer["Cache-Status"]?.hasPrefix("imageproxyd; fwd=uri-miss; fwd-status=200") == true)
+        #expect(again["Cache-Status"]?.hasPrefix("imageproxyd; hit") == true)
+    }
+
+    @Test(
+        "reencode can't be dodged by writing the path otherwise",
+        arguments: ["%72e", "r%65", "x/%2e%2e/re", "/re", "x/..%2fre"])
+    func reencodeDodged(path: String) async throws {
+        let origin = try FakeOrigin()
+        let proxy = try await Proxy(
+            settings: "\"origins\": [{\"match\": \"\(origin.url("/re/*"))\", \"reencode\": true}]",
+            origin: origin)
+        for spelling in [path, "re"] { origin.route("/\(spelling)/a.jpg", .body(Fixtures.photo)) }
+
+        let answer = try await proxy.get(proxy.target("/\(path)/a.jpg"))
+
+        #expect(answer.body != Fixtures.photo)
+        let isAmbiguous = path.hasPrefix("/") || path.contains("%2f")
+        #expect(answer.status == (isAmbiguous ? 403 : 200))
+        #expect(answer.code == (isAmbiguous ? "source_forbidden" : nil))
     }
 
     @Test("storeAs: originals are kept, and go out, in the format that the rule names")

@@ -16,16 +16,25 @@ struct Picture {
         self.rest = Array(bytes[first...])
     }
 
+    /// Bytes as they are, the first half first.
+    init(coded bytes: [UInt8]) {
+        first = Array(bytes[..<(bytes.count / 2)])
+        rest = Array(bytes[(bytes.count / 2)...])
+    }
+
     /// What makes the answers of an origin differ.
     enum Length: CaseIterable {
         case declared, chunked, untilClose
     }
 
     /// The answer whose second part comes once the gate is open.
-    func answer(_ gate: OriginGate, _ length: Length = .declared, control: String = "max-age=600")
-        -> OriginAnswer
-    {
-        let fields = [("Content-Type", "image/jpeg"), ("Cache-Control", control)]
+    func answer(
+        _ gate: OriginGate, _ length: Length = .declared, control: String = "max-age=600",
+        coding: String? = nil
+    ) -> OriginAnswer {
+        let fields =
+            [("Content-Type", "image/jpeg"), ("Cache-Control", control)]
+            + (coding.map { [("Content-Encoding", $0)] } ?? [])
         switch length {
         case .declared:
             return OriginAnswer([

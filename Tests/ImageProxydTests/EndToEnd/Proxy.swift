@@ -27,12 +27,29 @@ final class Proxy: Sendable {
     private static func configuration(
         _ folder: TemporaryDirectory, _ settings: String, _ security: String, _ results: String
     ) -> String {
-        """
-        {"security": {"allowedNetworks": ["127.0.0.0/8"]\(security.isEmpty ? "" : ", ")\(security)}, \
-        "cache": {"results": "\(results)", "disk": {"directory": "\(folder.path)/cache"}}, \
-        "transform": {"workers": 2, "queue": 512, "queueTimeout": "60s"}\
-        \(settings.isEmpty ? "" : ", ")\(settings)}
-        """
+        let settings = patient(settings)
+        return """
+            {"security": {"allowedNetworks": ["127.0.0.0/8"]\(security.isEmpty ? "" : ", ")\(security)}, \
+            "cache": {"results": "\(results)", "disk": {"directory": "\(folder.path)/cache"}}, \
+            "transform": {"workers": 2, "queue": 512, "queueTimeout": "5m", "timeout": "1m"}, \(settings)}
+            """
+    }
+
+    /// Settings with more time for all that they say nothing of: a machine that is busy with other tests is slow, not wrong.
+    private static func patient(_ settings: String) -> String {
+        let times: KeyValuePairs = [
+            "fetch": "queueTimeout connectTimeout firstByteTimeout totalTimeout lowSpeedTime",
+            "http": "headerTimeout bodyTimeout writeTimeout requestTimeout",
+        ]
+        return times.reduce(settings) { settings, section in
+            let silent = section.value.split(separator: " ").filter { !settings.contains("\"\($0)\":") }
+            let members = silent.map { "\"\($0)\": \"5m\"" }.joined(separator: ", ")
+            let opening = "\"\(section.key)\": {"
+            guard !settings.contains(opening) else {
+                return settings.replacing(opening, with: "\(opening)\(members), ")
+            }
+            return settings + (settings.isEmpty ? "" : ", ") + "\(opening)\(members)}"
+        }
     }
 
     /// Has the daemon read other settings, given as to `init`.

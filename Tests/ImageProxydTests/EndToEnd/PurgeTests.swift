@@ -104,6 +104,33 @@ struct PurgeTests {
         #expect(proxy.origin.count("/a.jpg") == 2)
     }
 
+    @Test(
+        "a purge of a tag in one tier leaves the other, and the tag; an untransformed picture goes from disk, too"
+    )
+    func tagInOneTier() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.jpeg))
+        let result = proxy.target("/a.jpg", Self.small + "&tag=spring")
+        let plain = proxy.target("/a.jpg", "&tag=spring")
+        _ = try await proxy.get(plain)
+        _ = try await proxy.get(result)
+
+        let disk = try await proxy.administer("DELETE", "/cache?tag=spring&tier=disk")
+        let fromMemory = try await proxy.get(result)
+        let memory = try await proxy.administer("DELETE", "/cache?tag=spring&tier=memory")
+        let again = try await proxy.get(result)
+        let one = try await proxy.administer("DELETE", "/cache?tag=spring&tier=memory")
+        let fromDisk = try await proxy.get(result)
+
+        #expect(disk.text == "{\"memory\": 0, \"disk\": 2, \"failures\": 0}\n")
+        #expect(fromMemory["Cache-Status"]?.hasSuffix("detail=memory") == true)
+        #expect(memory.text == "{\"memory\": 1, \"disk\": 0, \"failures\": 0}\n")
+        #expect(again["Cache-Status"]?.hasSuffix("stored") == true)
+        #expect(one.text == "{\"memory\": 1, \"disk\": 0, \"failures\": 0}\n")
+        #expect(fromDisk["Cache-Status"]?.hasSuffix("detail=disk") == true)
+        #expect(proxy.origin.count("/a.jpg") == 2)
+    }
+
     @Test("tags survive a restart")
     func tagAfterRestart() async throws {
         let folder = try TemporaryDirectory()

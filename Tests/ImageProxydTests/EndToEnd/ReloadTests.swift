@@ -45,6 +45,55 @@ struct ReloadTests {
         #expect(proxy.daemon.log.contains("the settings stay as they were"))
     }
 
+    @Test(
+        "lets nothing go out as it came that a new rule has encoded anew, from no tier",
+        arguments: ["", "format=source"])
+    func reencodes(parameters: String) async throws {
+        let proxy = try await Proxy()
+        for path in ["/memory.jpg", "/disk.jpg"] {
+            proxy.origin.route(path, .body(Fixtures.photo, fields: Self.fields))
+            #expect(isSame(try await proxy.get(proxy.target(path, parameters)).body, Fixtures.photo))
+        }
+        #expect(isSame(try await proxy.get(proxy.target("/memory.jpg", parameters)).body, Fixtures.photo))
+
+        try await proxy.reload(
+            settings: "\"origins\": [{\"match\": \"\(proxy.origin.url("/*"))\", \"reencode\": true}]")
+        _ = try await proxy.administer("DELETE", "/cache", about: "/disk.jpg", "tier=memory")
+
+        for path in ["/memory.jpg", "/disk.jpg"] {
+            for _ in 0..<3 {
+                let answer = try await proxy.get(proxy.target(path, parameters))
+                #expect(answer.status == 200)
+                #expect(!isSame(answer.body, Fixtures.photo), "\(path)")
+            }
+            let head = try await proxy.ask("HEAD", proxy.target(path, parameters))
+            #expect(head["Content-Length"] != "\(Fixtures.photo.count)")
+            // The original is good as it is: nobody has to fetch it again.
+            #expect(proxy.origin.count(path) == 1)
+        }
+    }
+
+    @Test(
+        "has originals of another format than a new rule's fetched again, and kept in that",
+        arguments: [true, false])
+    func storesAs(isInMemory: Bool) async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields + [("ETag", "\"a\"")]))
+        let target = proxy.target("/a.jpg")
+        #expect(try await proxy.get(target)["Content-Type"] == "image/jpeg")
+        let small = proxy.target("/a.jpg", "transform=resize:30x&format=png")
+        #expect(try await proxy.get(small).pngSize?.first == 30)
+
+        try await proxy.reload(
+            settings: "\"origins\": [{\"match\": \"\(proxy.origin.url("/*"))\", \"storeAs\": \"webp\"}]")
+        if !isInMemory { _ = try await proxy.administer("DELETE", "/cache", about: "/a.jpg", "tier=memory") }
+
+        for _ in 0..<3 { #expect(try await proxy.get(target)["Content-Type"] == "image/webp") }
+        #expect(try await proxy.get(small).pngSize?.first == 30)
+        #expect(proxy.origin.count("/a.jpg") == 2)
+        #expect(proxy.origin.log.requests.last?["if-none-match"] == nil)
+    }
+
     @Test("names the settings that need a restart, and goes on with the old ones")
     func restart() async throws {
         let proxy = try await Proxy(settings: Self.thumb(30))
@@ -52,13 +101,13 @@ struct ReloadTests {
 
         try await proxy.reload(
             settings: Self.thumb(60)
-                + ", \"fetch\": {\"maxConcurrent\": 3}, \"http\": {\"maxConnections\": 99}")
+                + ", \"fetch\": {\"via\": \"other\"}, \"http\": {\"maxConnections\": 99}")
 
         #expect(try await proxy.get(proxy.target("/a.jpg", "preset=thumb")).pngSize?.first == 60)
         #expect(
-            proxy.daemon.log.contains("these need a restart: http.maxConnections, fetch.maxConcurrent\n")
+            proxy.daemon.log.contains("these need a restart: http.maxConnections, fetch.via\n")
                 || proxy.daemon.log.contains(
-                    "these need a restart: http.maxConnections, fetch.maxConcurrent ")
+                    "these need a restart: http.maxConnections, fetch.via ")
         )
     }
 
@@ -92,6 +141,53 @@ struct ReloadTests {
 
         #expect(denied.code == "address_forbidden")
         #expect(proxy.origin.count("/b.jpg") == 0)
+    }
+
+    @Test("has fetches go by other bounds and fields, also over a connection that is kept")
+    func fetches() async throws {
+        let proxy = try await Proxy()
+        for path in ["/a.jpg", "/b.jpg", "/c.jpg"] {
+            proxy.origin.route(path, .body(Fixtures.photo, fields: Self.fields))
+        }
+        #expect(try await proxy.get(proxy.target("/a.jpg")).status == 200)
+
+        try await proxy.reload(
+            settings: "\"fetch\": {\"userAgent\": \"other\", \"headers\": {\"X-Us\": \"1\"}}")
+        #expect(try await proxy.get(proxy.target("/b.jpg")).status == 200)
+        try await proxy.reload(settings: "\"fetch\": {\"maxBytes\": \"1KiB\"}")
+        let large = try await proxy.get(proxy.target("/c.jpg"))
+
+        #expect(large.code == "source_too_large")
+        let requests = proxy.origin.log.requests
+        #expect(requests.map { $0["user-agent"] } == ["imageproxyd", "other", "imageproxyd"])
+        #expect(requests.map { $0["x-us"] } == [nil, "1", nil])
+        #expect(proxy.origin.log.connections == 1)
+        // What was stored under the old bound stays.
+        #expect(try await proxy.get(proxy.target("/a.jpg")).status == 200)
+    }
+
+    @Test("has an origin that says nothing given up on sooner")
+    func times() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.jpg", .silence)
+
+        try await proxy.reload(settings: "\"fetch\": {\"firstByteTimeout\": \"1ms\"}")
+
+        #expect(try await proxy.get(proxy.target("/a.jpg")).code == "upstream_timeout")
+    }
+
+    @Test("has failures remembered for another time, and keeps what is remembered")
+    func failures() async throws {
+        let proxy = try await Proxy()
+        for path in ["/a.jpg", "/b.jpg"] { proxy.origin.route(path, .status(404)) }
+        _ = try await proxy.get(proxy.target("/a.jpg"))
+
+        try await proxy.reload(settings: "\"failedURLs\": {\"ttl\": {\"notFound\": \"0s\"}}")
+        for _ in 0..<2 { #expect(try await proxy.get(proxy.target("/a.jpg")).status == 404) }
+        for _ in 0..<2 { #expect(try await proxy.get(proxy.target("/b.jpg")).status == 404) }
+
+        #expect(proxy.origin.count("/a.jpg") == 1)
+        #expect(proxy.origin.count("/b.jpg") == 2)
     }
 
     @Test("keeps redirects from sources that are not allowed any more")

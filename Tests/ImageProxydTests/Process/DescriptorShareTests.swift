@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import ImageProxyd
+@testable import ProxyCore
 
 @Suite("The descriptors")
 struct DescriptorShareTests {
@@ -11,10 +12,12 @@ struct DescriptorShareTests {
     private final class Files: Sendable {
         let bounds = Mutex<[Int]>([])
         let open = Mutex(0)
+        let bodies = BodyFiles()
 
         func share(descriptors: Int, wanted: Int) -> DescriptorShare {
             DescriptorShare(
-                descriptors: descriptors, wanted: wanted,
+                budget: DescriptorBudget(all: descriptors, loops: 2, workers: 2), wanted: wanted,
+                bodies: bodies,
                 keepFiles: { bound in self.bounds.withLock { $0.append(bound) } },
                 closeFiles: { count in
                     self.open.withLock { open in
@@ -29,12 +32,15 @@ struct DescriptorShareTests {
     @Test(
         "that clients leave are for open files, two for each client and some for others aside",
         arguments: [
-            (16_384, 20_000, 0, 16_384), (16_384, 20_000, 64, 16_384), (16_384, 20_000, 2_000, 14_880),
-            (16_384, 20_000, 10_000, 0), (16_384, 1_024, 64, 640), (16_384, 1_024, 16_000, 0),
+            (16_384, 20_000, 0, 16_384), (16_384, 20_000, 64, 16_384), (16_384, 20_000, 2_000, 14_244),
+            (16_384, 20_000, 10_000, 0), (16_384, 1_024, 64, 516), (16_384, 1_024, 16_000, 0),
             (0, 20_000, 1, 0),
         ])
     func files(wanted: Int, descriptors: Int, connections: Int, files: Int) {
-        #expect(DescriptorShare.files(wanted, of: descriptors, beside: connections) == files)
+        #expect(
+            DescriptorShare.files(
+                wanted, of: DescriptorBudget(all: descriptors, loops: 2, workers: 2), beside: connections)
+                == files)
     }
 
     @Test("are taken from open files as clients come, in steps, and given back as they go")
@@ -45,7 +51,7 @@ struct DescriptorShareTests {
         for _ in 0..<65 { share.connectionsChanged(by: 1) }
         for _ in 0..<65 { share.connectionsChanged(by: -1) }
 
-        #expect(files.bounds.withLock { $0 } == [768, 640, 512, 640, 768])
+        #expect(files.bounds.withLock { $0 } == [644, 516, 388, 516, 644])
     }
 
     @Test("are shared by what there is in the end, in whatever order loops tell of clients")
@@ -64,7 +70,7 @@ struct DescriptorShareTests {
             }
         }
 
-        #expect(files.bounds.withLock(\.last) == 512)
+        #expect(files.bounds.withLock(\.last) == 388)
     }
 
     @Test("that have run out are taken from open files, as long as there are any")
@@ -77,5 +83,37 @@ struct DescriptorShareTests {
         #expect(files.open.withLock { $0 } == 44)
         #expect(share.relieve())
         #expect(!share.relieve())
+    }
+
+    @Test(
+        "are enough for all clients, a file for as many of them as the rest allows, and what else there is",
+        arguments: [(96, 8), (128, 20), (400, 200), (1_024, 512), (4_096, 2_048), (20_000, 16_928)])
+    func budget(descriptors: Int, connections: Int) {
+        let budget = DescriptorBudget(all: descriptors, loops: 2, workers: 2)
+
+        #expect(budget.connections == connections)
+        #expect(descriptors < 128 || budget.connections + budget.others <= descriptors)
+    }
+
+    @Test("are not all taken by files that clients are answered from")
+    func bodyFiles() throws {
+        let files = Files()
+        let share = files.share(descriptors: 400, wanted: 100)
+        for _ in 0..<200 { share.connectionsChanged(by: 1) }
+
+        let crowded = entered(files.bodies)
+        for _ in 0..<crowded { files.bodies.leave() }
+        for _ in 0..<200 { share.connectionsChanged(by: -1) }
+        let lonely = entered(files.bodies)
+
+        #expect(crowded == 15)
+        #expect(lonely == 215)
+    }
+
+    /// How many more files are let in.
+    private func entered(_ files: BodyFiles) -> Int {
+        var count = 0
+        while files.enter() { count += 1 }
+        return count
     }
 }

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CLinux
+import Glibc
+import Synchronization
+
+/// An HTTPS origin on 127.0.0.1 that says what it is told to, one connection after the other: each `send` is a TLS record.
+public final class TLSConversation: Sendable {
+    /// The file with its certificate.
+    public let certificate: String
+
+    private let folder: TemporaryDirectory
+    private let pid: pid_t
+    private let port: Int
+    private let input: CInt
+    private let output: CInt
+    private let heard = Mutex("")
+
+    /// Milliseconds without a word from the server, after which a test may be over: among all others it waits for its turn.
+    private static let patience: CInt = 600_000
+
+    /// Makes a key and a certificate, and listens.
+    public init() throws {
+        folder = try TemporaryDirectory()
+        let (certificate, key) = try TLSOrigin.makeCertificate(in: folder.path)
+        self.certificate = certificate
+        let names = (input: folder.path + "/input", output: folder.path + "/output")
+        guard mkfifo(names.input, 0o600) == 0, mkfifo(names.output, 0o600) == 0 else {
+            throw RawHTTPClient.Failure(description: "mkfifo: \(errno)")
+        }
+        // Both ends are ours as well, so that neither pipe ends before we do.
+        input = linux_open(names.input, O_RDWR | O_CLOEXEC, 0)
+        output = linux_open(names.output, O_RDWR | O_CLOEXEC, 0)
+        pid = try TLSOrigin.openssl(
+            ["s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key],
+            output: names.output, in: folder.path, input: names.input)
+        port = try TLSOrigin.port(output)
+    }
+
+    deinit {
+        kill(pid, SIGKILL)
+        waitpid(pid, nil, 0)
+        close(input)
+        close(output)
+    }
+
+    /// The absolute URL of a path.
+    public func url(_ path: String) -> String { "https://127.0.0.1:\(port)\(path)" }
+
+    /// Waits for the next request.
+    public func hear() async throws {
+        try await onThread { try self.readRequest() }
+    }
+
+    /// Sends bytes, as one record: at most 16 KiB.
+    public func send(_ bytes: [UInt8]) throws {
+        guard write(input, bytes, bytes.count) == bytes.count else {
+            throw RawHTTPClient.Failure(description: "write: \(errno)")
+        }
+    }
+
+    /// The server prints requests among remarks of its own.
+    private func readRequest() throws {
+        var text = heard.withLock { $0 }
+        var patience = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+        while true {
+            if let start = text.firstRange(of: "GET /"),
+                let end = text[start.upperBound...].firstRange(of: "\r\n\r\n")
+            {
+                let rest = String(text[end.upperBound...])
+                heard.withLock { $0 = rest }
+                return
+            }
+            guard poll(&patience, 1, Self.patience) == 1 else { break }
+            var buffer = [UInt8](repeating: 0, count: 4_096)
+            let count = read(output, &buffer, buffer.count)
+            text += String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+        }
+        throw RawHTTPClient.Failure(description: "openssl s_server: \(text)")
+    }
+}
