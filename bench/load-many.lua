@@ -1,12 +1,13 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Another request each time: arguments are BEFORE, AFTER, and how many there are (0: never the same twice;
--- below 0: so many, with numbers that are not filled up with zeros).
+-- below 0: so many, with numbers that are not filled up with zeros, from the fourth argument on).
 -- A prime step visits all of a set in an order that no cache can profit from.
-local before, after, count, number = "", "", 0, 0
+local before, after, count, first, number = "", "", 0, 0, 0
 local step = 7919
 
 function init(arguments)
     before, after, count = arguments[1], arguments[2] or "", tonumber(arguments[3])
+    first = tonumber(arguments[4] or 0)
 end
 
 function request()
@@ -15,7 +16,7 @@ function request()
     if count > 0 then
         name = string.format("%05d", number * step % count)
     elseif count < 0 then
-        name = tostring(number * step % -count)
+        name = tostring(first + number * step % -count)
     end
     return wrk.format(nil, before .. name .. after)
 end

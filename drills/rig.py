@@ -76,7 +76,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Daemon:
-    """The daemon in a folder; settings are variables without their prefix."""
+    """The daemon in a folder; settings are variables without their prefix, `user` is whom it runs as."""
 
     started = []
 
@@ -87,7 +87,7 @@ class Daemon:
             if daemon.is_alive:
                 daemon.kill()
 
-    def __init__(self, folder, must_start=True, cache=None, **settings):
+    def __init__(self, folder, must_start=True, cache=None, user=None, program=PROGRAM, **settings):
         self.folder = pathlib.Path(folder)
         self.cache = pathlib.Path(cache or self.folder / "cache")
         with socket.socket() as probe:
@@ -101,8 +101,8 @@ class Daemon:
         began = time.monotonic()
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
-                [PROGRAM, "serve", "--listen", f"127.0.0.1:{self.port}"], env=environment,
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+                [program, "serve", "--listen", f"127.0.0.1:{self.port}"], env=environment,
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, user=user, group=user)
         Daemon.started.append(self)
         if must_start:
             self.wait_until_ready(began)

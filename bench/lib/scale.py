@@ -19,6 +19,7 @@ HOT = 4_000
 CONNECTIONS = 16
 MOST_BYTES = "1TiB"
 LOAD_SECONDS = 60
+FLOOR_READS = 50_000
 SWEPT = 100_000
 SWEEP_SECONDS = 6
 
@@ -27,6 +28,7 @@ def rows(folder, report):
     """Each row is a name, what was seen, and the goal in words."""
     folders = {count: _filled(count) for count in (FEW, MANY)}
     text = f"{FEW:,} against {MANY:,} entries"
+    _floor(folders, report)
     running = {}
     starts = {}
     try:
@@ -48,9 +50,43 @@ def rows(folder, report):
     finally:
         for server in running.values():
             server.close()
+    _closed(folder, folders, report)
     latencies = [_latency(folder, bound) for bound in (MOST_BYTES, "150MiB")]
     report(f"p99 of hits without, with a sweep of {SWEPT:,}", " and ".join(f"{value / 1000:.1f} ms" for value in latencies),
            "no pause")
+
+
+def _floor(folders, report):
+    """What opening, reading and closing files at random costs, whoever does it."""
+    opened, read = {count: [] for count in folders}, {count: [] for count in folders}
+    for _ in range(settings.ROUNDS):
+        for count, cache in folders.items():
+            output = subprocess.run(
+                pinned(settings.SERVER_CORE, [settings.BUILD / "floor-files", cache, str(FLOOR_READS)]),
+                check=True, capture_output=True, text=True).stdout
+            for figures, word in zip((opened, read), output.split()):
+                figures[count].append(float(word))
+    for name, figures in (("open and close a file", opened), ("and read it", read)):
+        table.rounds(name, figures)
+        middle = {count: statistics.median(values) for count, values in figures.items()}
+        report(f"floor: {name}", f"{_both(middle, '{:.1f} µs')}: {middle[MANY] / middle[FEW]:.2f}", "-")
+
+
+def _closed(folder, folders, report):
+    """Hits when no file is kept open: what the number of entries costs by itself."""
+    running = {}
+    try:
+        for count in (FEW, MANY):
+            began = time.monotonic()
+            running[count] = _daemon(folder, f"closed{count}", folders[count], CACHE_DISK_OPEN_FILES="0")
+            _wait_until_ready(running[count])
+            _wait_until_counted(running[count], count, began)
+        figures = _hits(running, lambda count: count)
+        ratio = figures[MANY] / figures[FEW]
+        report("disk hit, at random, none kept open", f"{_both(figures, '{:.1f} µs')}: {ratio:.2f}", "≤ 1.20")
+    finally:
+        for server in running.values():
+            server.close()
 
 
 def _latency(folder, bound):
@@ -64,13 +100,16 @@ def _latency(folder, bound):
         # The latest stay when the oldest go.
         first = SWEPT // 10 * 9
         command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{SWEEP_SECONDS}s", "-s", settings.BENCH / "load-many.lua",
-                   f"http://127.0.0.1:{server.port}/", "--", before + str(first // 10_000), after, "10000"]
+                   f"http://127.0.0.1:{server.port}/", "--", before, after, str(first - SWEPT), str(first)]
         output = subprocess.run(
             pinned(settings.LOAD_CORE, command), capture_output=True, text=True, check=True).stdout
+        figures = [int(word) for word in next(line for line in output.splitlines() if line.startswith("BENCH ")).split()[1:]]
+        if figures[2]:
+            raise Wrong(f"{server.name}: {figures[2]} of {figures[0]} requests failed")
         swept = re.search(r'cache_evictions_total\{tier="disk",reason="size"\} (\d+)', _metrics(server))
         if (int(swept.group(1)) > 0) != (bound != MOST_BYTES):
             raise Wrong(f"{server.name}: {swept.group(0)}")
-        return int(next(line for line in output.splitlines() if line.startswith("BENCH ")).split()[5])
+        return figures[4]
     finally:
         server.close()
 

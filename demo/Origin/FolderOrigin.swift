@@ -5,9 +5,13 @@ import Glibc
 import HTTPServer
 
 /// Answers `/name` with the file of that name in one folder: the smallest useful origin, and an example of the server.
-struct FolderOrigin: RequestHandling {
+final class FolderOrigin: RequestHandling {
     /// The folder, without a slash at its end.
-    let folder: String
+    private let folder: String
+
+    init(folder: String) {
+        self.folder = folder
+    }
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
         guard request.method == .get || request.method == .head else {
