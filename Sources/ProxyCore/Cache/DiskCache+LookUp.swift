@@ -59,7 +59,7 @@ extension DiskCache {
 
     // MARK: - On whichever thread
 
-    private func find(_ id: EntryID, keyText: String, fromMemory: Bool) throws(DiskCacheError) -> DiskLookUp {
+    func find(_ id: EntryID, keyText: String, fromMemory: Bool) throws(DiskCacheError) -> DiskLookUp {
         let own = try findOwn(id, keyText: keyText, fromMemory: fromMemory)
         guard case .miss = own, !seeds.isEmpty else { return own }
         return try findSeeded(id, keyText: keyText, fromMemory: fromMemory)

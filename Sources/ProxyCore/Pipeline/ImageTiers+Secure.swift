@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ImageTiers {
-    /// Has what is answered from a tier survive a loss of power, too: on disk anew, where that may keep it.
+    /// Has what is answered from a tier survive a loss of power, too: in its file, or in a new one where it has none.
     ///
     /// Nothing happens where the disk tier is off, and a failure is the tier's to count. What is in memory is marked, so
     /// that this is done once for it.
@@ -13,10 +13,12 @@ extension ImageTiers {
         var description = response.description
         let isOriginal = description.kind == .original
         guard !response.isDurable, response.entry?.isDurable != true, !record.directives.forbidStoring,
-            (isOriginal ? originals : results).usesDisk, permit.admits(description),
-            let bytes = await bytes(of: response.body)
+            (isOriginal ? originals : results).usesDisk, permit.admits(description)
         else { return }
         if isOriginal { (description.key, description.keyText) = (request.sourceKey, request.sourceKeyText) }
+        // Lost: why the disk can't tell; the tier has counted it, and to store is to try once more.
+        if (try? await disk.secure(description)) == true { return markSecured(&response) }
+        guard let bytes = await bytes(of: response.body) else { return }
         // The index knows more of a source than a file does.
         let known = await disk.sourceRecord(for: record.key)
         guard known.map({ $0.contentHash == description.sourceHash }) ?? true else { return }
@@ -27,6 +29,10 @@ extension ImageTiers {
         } catch {
             return
         }
+        markSecured(&response)
+    }
+
+    private func markSecured(_ response: inout ImageResponse) {
         response.isDurable = true
         response.isStored = true
         response.entry?.markDurable()

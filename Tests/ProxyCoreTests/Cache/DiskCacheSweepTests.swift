@@ -164,7 +164,9 @@ struct DiskCacheSweepTests {
         for number in 0..<200 { try await store(disk, "\(number)", count: 680) }
 
         await disk.close()
-        #expect(folder.entryFiles.count <= 51)
+        // What is stored between the steps of a sweep comes on top of the 51 that fit.
+        #expect(folder.entryFiles.count <= 51 + 10)
+        #expect(disk.statistics.evictions[.size] == 200 - folder.entryFiles.count)
     }
 
     @Test("Accesses are written when the tier closes, and count after the restart")

@@ -69,6 +69,39 @@ struct KeepingTests {
         #expect(fixture.origin.count("/a.jpg") == 1)
     }
 
+    @Test("wait-store writes nothing anew of what is on disk already")
+    func waitStoreInPlace() async throws {
+        let fixture = try PipelineFixture()
+        fixture.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fresh))
+        let disk = fixture.pipeline.tiers.disk
+        for parameters in ["", Self.resize] {
+            _ = try await fixture.get("/a.jpg", parameters)
+            await disk.settle()
+            let request = try fixture.request("/a.jpg", parameters)
+            let (kind, key, text) =
+                parameters.isEmpty
+                ? (EntryKind.original, request.sourceKey, request.sourceKeyText)
+                : (.result, request.resultKey, request.resultKeyText)
+            func identity() async throws -> VerifiedFiles.Identity? {
+                let hit = try await disk.lookUp(key, kind: kind, keyText: text)
+                guard case .file(let file, _, _) = hit?.body else { return nil }
+                return try disk.parts.folder.status(of: file).identity
+            }
+            let before = try #require(try await identity())
+            #expect(!disk.parts.secured.contains(before))
+
+            for _ in 1...2 {
+                fixture.forgetMemory()
+                let waited = try await fixture.get("/a.jpg", parameters) { $0.waitsForStore = true }
+                #expect(waited.isDurable && waited.isStored)
+                #expect(try await identity() == before)
+                #expect(disk.parts.secured.contains(before))
+            }
+        }
+        #expect(disk.statistics.tally.entries == 2)
+        #expect(fixture.origin.count("/a.jpg") == 1)
+    }
+
     @Test("a drawing is asked for once, and its answer says that it was")
     func drawing() async throws {
         let fixture = try PipelineFixture()

@@ -26,6 +26,8 @@ final class DiskParts: Sendable {
     /// The files that clients are answered from, or will be.
     let bodies = BodyFiles()
     let verified: VerifiedFiles
+    /// The files that are known to survive a loss of power.
+    let secured = VerifiedFiles(capacity: 4_096)
 
     /// Why nothing is stored or found for now; nil while the tier works.
     private let reason = Mutex<DiskCacheError?>(nil)

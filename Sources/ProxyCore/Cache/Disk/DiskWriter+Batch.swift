@@ -63,6 +63,7 @@ extension DiskWriter {
             guard permit?.isValid ?? true else { throw .purged }
             let (entry, file) = try parts.write(draft, durable: isDurable)
             try commit(entry, file, isDurable, record, &pending)
+        case .secure(let entry, let identity): count = try secure(entry, identity, &pending) ? 1 : 0
         case .remove(let id, let reason): count = try remove(id, because: reason, &pending) ? 1 : 0
         case .discard(let id, let identity): count = try discard(id, identity, &pending) ? 1 : 0
         case .save(let record, let permit):
@@ -101,6 +102,16 @@ extension DiskWriter {
         guard isDurable else { return }
         try parts.folder.syncNames(of: entry.id)
         pending.isDurable = true
+    }
+
+    private func secure(
+        _ entry: IndexEntry, _ identity: VerifiedFiles.Identity, _ pending: inout Pending
+    ) throws(DiskCacheError) -> Bool {
+        guard try parts.folder.status(of: entry.id)?.identity == identity else { return false }
+        try parts.folder.syncNames(of: entry.id)
+        pending.changes.append(.put(entry))
+        pending.isDurable = true
+        return true
     }
 
     /// Unlinks first and tells the index later: a crash in between leaves a row without a file, which is a miss.

@@ -96,7 +96,7 @@ extension DiskWriter {
     /// goes on holding what they hang on.
     func runOff(_ job: WriteJob, because error: DiskCacheError) {
         switch job.task {
-        case .commit, .store, .save, .saveLate:
+        case .commit, .store, .secure, .save, .saveLate:
             parts.counters.failedToWrite()
             parts.monitor.failed(with: error)
             job.completion?(.failure(error))

@@ -9,6 +9,8 @@ struct WriteJob: Sendable {
             IndexEntry, OwnedDescriptor, durable: Bool, record: SourceRecord?, PurgeLedger.Permit?)
         /// The same for a body that has yet to be written.
         case store(Draft, durable: Bool, record: SourceRecord?, PurgeLedger.Permit?)
+        /// Have an entry survive a loss of power, if that is still the file in its place; its bytes are on the disk already.
+        case secure(IndexEntry, VerifiedFiles.Identity)
         /// Remove an entry.
         case remove(EntryID, because: EvictionReason)
         /// Remove an entry whose file is damaged, if that is still the file there; nil when there was none at all.
