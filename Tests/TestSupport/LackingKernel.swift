@@ -4,7 +4,7 @@ import CLinux
 import CSeccomp
 import Glibc
 
-/// Runs the daemon's program on a kernel that does not know some system calls, for it and every process it starts.
+/// A kernel that does not know some system calls, for those who work on it and whatever they start.
 public enum LackingKernel {
     /// How the program ended, and what it printed and complained of.
     public struct Outcome: Sendable {
@@ -12,7 +12,7 @@ public enum LackingKernel {
         public var lines: [String]
     }
 
-    /// Runs it to its end; once it has said `last`, if that is given, it is told to end.
+    /// Runs the daemon's program to its end; once it has said `last`, if that is given, it is told to end.
     public static func run(
         _ arguments: [String], without calls: [String], until last: String? = nil
     ) async throws -> Outcome {
@@ -25,6 +25,17 @@ public enum LackingKernel {
                         return try outcome(of: [DaemonProcess.executable] + arguments, until: last)
                     })
             }
+        }
+    }
+
+    /// Makes something on a thread that does not know some system calls, nor do the threads that it starts.
+    public static func make<Value: Sendable>(
+        without calls: [String], _ work: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        // A thread of its own, since what it loses never comes back.
+        try await onThread {
+            try lose(calls)
+            return try work()
         }
     }
 
