@@ -14,6 +14,8 @@ struct ImageHeader: Sendable, Equatable {
     let orientation: Int
     /// Whether rows come in several passes, or are one stream without loss (WebP), so that the decoder must hold them all.
     var isInterlaced = false
+    /// Pixels of the pictures that a drawing holds; 0 for all else.
+    var embeddedPixels = 0
 
     /// Whether its frames are shown one after the other, and are not pages.
     var isAnimation: Bool { frames > 1 && (format.row.supportsAnimation || format == .png) }

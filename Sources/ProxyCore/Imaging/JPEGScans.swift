@@ -10,11 +10,15 @@ struct JPEGScans: Equatable {
     private(set) var count = 0
     /// The fewest bytes that a picture of the size takes; 0 where that is not known.
     private(set) var leastBytes = 0
+    /// Width × height of the frame; nil before there is one.
+    private(set) var pixels: Int?
 
     /// Most scans of a picture: encoders write about ten.
     static let limit = 64
 
     private static let progressive: UInt8 = 0xC2
+    /// Markers of frames, between which tables have theirs (§B.1.1.3).
+    private static let frames: Set<UInt8> = Set(0xC0...0xCF).subtracting([0xC4, 0xC8, 0xCC])
     private static let startOfScan: UInt8 = 0xDA
     private static let endOfImage: UInt8 = 0xD9
     /// The fewest bits of a block of 8 × 8 samples by its frame's marker: one for its mean, and one that ends it, which many
@@ -35,6 +39,11 @@ struct JPEGScans: Equatable {
             if code == Self.startOfScan, unsafe Int(file[marker + 4]) == components { break }
             let length = unsafe max(2, Int(file[marker + 2]) << 8 | Int(file[marker + 3]))
             place = marker + 2 + length
+            if pixels == nil, Self.frames.contains(code), marker + 9 <= file.count {
+                pixels =
+                    unsafe (Int(file[marker + 5]) << 8 | Int(file[marker + 6]))
+                    * (Int(file[marker + 7]) << 8 | Int(file[marker + 8]))
+            }
             if leastBytes == 0, let bits = Self.leastBits[code], place <= file.count {
                 let frame = unsafe UnsafeRawBufferPointer(rebasing: file[marker + 4..<place])
                 leastBytes = unsafe Self.blocks(of: frame) * bits / 8

@@ -30,6 +30,7 @@ struct MemoryEstimate {
         static let jxl = 12
         static let lossless = 5
         static let alphaPlane = 1
+        static let embedded = 8
     }
     /// Bytes of each pixel of a WebP in full size: while it is decoded, and what is left of that while it is written.
     private enum WholeWebP {
@@ -82,7 +83,7 @@ struct MemoryEstimate {
         case .gif: return pixels * Held.canvas + (frames > 1 ? header.size.area * Self.bytesPerPixel : 0)
         case .avif, .heic: return pixels * Held.video
         case .jxl: return pixels * Held.jxl
-        case .svg: return result * Self.bytesPerPixel
+        case .svg: return result * Self.bytesPerPixel + header.embeddedPixels * Held.embedded
         }
     }
 

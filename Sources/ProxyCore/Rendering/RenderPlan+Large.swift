@@ -5,6 +5,7 @@ extension RenderPlan {
     func admits(_ header: ImageHeader) -> Bool {
         header.size.width <= limits.side && header.size.height <= limits.side
             && header.size.area * header.frames <= limits.sourcePixels
+            && header.embeddedPixels <= limits.sourcePixels
     }
 
     /// The size of a frame after the first operation, where the header tells that: for one that resizes, or if there is
@@ -27,7 +28,8 @@ extension RenderPlan {
     ///
     /// Nil for one that may not be, or that its decoder would have to hold as a whole.
     func shrinking(_ header: ImageHeader) -> RenderPlan? {
-        guard scalesDownLarge, header.frames == 1, frame == nil, format != .information, header.isStreamed
+        guard scalesDownLarge, header.frames == 1, frame == nil, format != .information, header.isStreamed,
+            header.embeddedPixels <= limits.sourcePixels
         else { return nil }
         let size = header.size.shrunk(toPixels: limits.sourcePixels, side: limits.side)
         let turn = pipeline.orientation?.value(for: header.orientation) ?? header.orientation

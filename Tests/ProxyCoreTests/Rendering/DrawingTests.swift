@@ -55,6 +55,10 @@ struct DrawingTests {
             ("<!DOCTYPE svg [<!ENTITY a SYSTEM 'file:///etc/passwd'>]>", false),
             ("<!DOCTYPE svg [<!ENTITY a 'lol'><!ENTITY b '&a;&a;&a;'>]>", false),
             ("<!DOCTYPE svg [<!ENTITY % a 'x'>]>", false),
+            ("<!DOCTYPE svg [<!ENTITY a '>&b;'>]>", false),
+            ("<!DOCTYPE svg [<!ENTITY a '<g/>'>]>", false),
+            ("<!DOCTYPE svg [<!ATTLIST svg xmlns:a CDATA #FIXED 'http://a/'>]>", true),
+            ("<!DOCTYPE svg [<!ATTLIST image href CDATA 'data:image/png,'>]>", false),
             ("<?xml version='1.0' encoding='UTF-8'?>", true),
             ("<?xml version='1.0' encoding='UTF-7'?>", false),
             ("<?xml version='1.0' encoding='IBM037'?>", false),
@@ -103,6 +107,86 @@ struct DrawingTests {
         }
         let fair = Self.tower(3, 10, of: Self.red) { "<use xlink:href='#a\($0)'/>" }
         #expect(try await drawn(fair)[10, 10] == [255, 0, 0, 255])
+    }
+
+    @Test("References that multiply are seen behind a doctype that seems to open a comment")
+    func hiddenTower() async throws {
+        let tower = Self.tower(9, 10, of: Self.red) { "<use xlink:href='#a\($0)'/>" }
+
+        for doctype in [
+            "<!DOCTYPE svg [<!ELEMENT a (#PCDATA)><!NOTATION a PUBLIC '> <!-- '>]>",
+            "<!DOCTYPE svg PUBLIC '><!-- ' 'a'>",
+        ] {
+            #expect(DrawingWeight(Array((doctype + tower).utf8)).isExcessive, "\(doctype)")
+        }
+    }
+
+    private static func image(_ type: String, _ file: [UInt8]) -> String {
+        "<image width='20' height='20' href='\(type),\(Data(file).base64EncodedString())'/>"
+    }
+
+    @Test("Pictures in a drawing count against the limits, however their bytes are written")
+    func embeddedPixels() async throws {
+        let picture = TestPicture.plain(300, 200, [0, 0, 255])
+        let png = try picture.encoded(as: .png)
+        let percent = png.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+
+        for content in [
+            Self.image("data:image/png;base64", png), Self.image("DATA:;base64", png),
+            Self.image("&#100;ata:image/png;base64", png), Self.image("da&#10;ta:image/png;base64", png),
+            Self.image("data:image/jpeg;base64", try picture.encoded(as: .jpeg)),
+            "<filter><feImage xlink:href='data:image/png,\(percent)'/></filter>",
+        ] {
+            let drawing = Array(Self.svg(Self.red + content).utf8)
+            let pixels = try unsafe drawing.withUnsafeBytes { (text) throws(ImagingError) in
+                try unsafe DrawingGuard.check(text)
+            }
+            #expect(pixels == 60_000, "\(content.prefix(60))")
+            await #expect(throws: RenderError.tooManyPixels) {
+                try await rendered(drawing) {
+                    $0.decodableFormats.append(.svg)
+                    $0.limits.sourcePixels = 59_999
+                }
+            }
+        }
+    }
+
+    @Test("A drawing is refused that holds another one, or a picture that only says how large it is")
+    func embeddedDrawings() async throws {
+        let inner = Array(Self.svg("<rect id='a' width='20' height='20'/>").utf8)
+        let data = "data:image/svg+xml;base64,\(Data(inner).base64EncodedString())"
+        var hollow = try TestPicture.plain(16, 16, [0, 0, 255]).encoded(as: .jpeg)
+        let frame = try #require(
+            hollow.indices.dropLast().first { hollow[$0] == 0xFF && [0xC0, 0xC2].contains(hollow[$0 + 1]) })
+        hollow.replaceSubrange(frame + 5..<frame + 9, with: [0x17, 0x70, 0x17, 0x70])
+
+        for content in [
+            "<image width='20' height='20' href='\(data)'/>", "<use xlink:href='\(data)#a'/>",
+            "<rect width='20' height='20' fill='url(\(data)#a)'/>",
+            "<x:include xmlns:x='http://www.w3.org/2001/XInclude' href='\(data)'/>",
+            "<rect width='20' height='20' fill='url(&#100;ata:a,b#a)'/>",
+            "<image width='20' height='20' href='&a;'/>", Self.image("data:image/jpeg;base64", hollow),
+        ] {
+            let error = await #expect(throws: RenderError.self) { try await drawn(Self.svg(content)) }
+            guard case .badImageData = error else {
+                Issue.record("\(String(describing: error)): \(content.prefix(60))")
+                continue
+            }
+        }
+    }
+
+    @Test("What a drawing holds is part of the memory that its job is estimated to take")
+    func embeddedMemory() {
+        var header = ImageHeader(
+            format: .svg, size: PixelSize(20, 20), frames: 1, hasAlpha: true, orientation: 1)
+        let plan = RenderPlan(pipeline: TransformPipeline(), format: .explicit(.jpeg))
+        let alone = MemoryEstimate(header: header, frames: 1, plan: plan, sourceBytes: 0).bytes
+        header.embeddedPixels = 49_000_000
+
+        let both = MemoryEstimate(header: header, frames: 1, plan: plan, sourceBytes: 0).bytes
+
+        // Seen: 6.7 bytes for each pixel.
+        #expect((300 << 20...450 << 20).contains(both - alone))
     }
 
     @Test("Weighing takes what is no XML, refers to itself, or nests deeper than any stack")

@@ -9,42 +9,91 @@ enum DrawingGuard {
     /// Most bytes of one declaration.
     private static let declarationLimit = 1_024
 
-    /// Throws `badImageData` for a drawing whose declarations refer to files or to one another, or are too many, and for one
-    /// that its references make too large.
+    /// Throws `badImageData` for a drawing whose declarations refer to files or to one another, or are too many, for one
+    /// that its references make too large, and for one that holds another.
     ///
     /// Looks at bytes: the signature lets in no encoding in which these would look otherwise but that says so in its
     /// declaration, which must then be UTF-8, ASCII or Latin.
-    static func check(_ text: UnsafeRawBufferPointer) throws(ImagingError) {
+    ///
+    /// - Returns: the pixels of all pictures that it holds.
+    static func check(_ text: UnsafeRawBufferPointer) throws(ImagingError) -> Int {
         guard unsafe hasPlainEncoding(text.prefix(ImageFormat.sniffLength)) else {
             throw .badImageData("an SVG in an encoding that is not looked into")
         }
+        try unsafe check(text, for: entityMark, isHarmless: isHarmlessEntity)
+        try unsafe check(text, for: attributesMark, isHarmless: isHarmlessDefault)
+        let drawing = unsafe DrawingWeight(Array(text))
+        guard !drawing.isExcessive else {
+            throw .badImageData("an SVG whose references make too much of it")
+        }
+        guard !drawing.isOpaque, unsafe !refersIntoData(text) else {
+            throw .badImageData("an SVG that holds what is neither PNG nor JPEG")
+        }
+        return drawing.embeddedPixels
+    }
+
+    private static func check(
+        _ text: UnsafeRawBufferPointer, for mark: [UInt8], isHarmless: (String) -> Bool
+    ) throws(ImagingError) {
         var count = 0
         var index = 0
-        while let start = unsafe next(of: doctypeMark, in: text, from: index) {
+        while let start = unsafe next(of: mark, in: text, from: index) {
             count += 1
             let length = min(declarationLimit, text.count - start)
             let part = unsafe Array(text[start..<start + length])
-            guard count <= entityLimit, let end = part.firstIndex(of: UInt8(ascii: ">")),
-                isHarmless(part[..<end])
-            else { throw .badImageData("an SVG with entities that are not let in") }
-            index = start + doctypeMark.count
-        }
-        guard unsafe !DrawingWeight(Array(text)).isExcessive else {
-            throw .badImageData("an SVG whose references make too much of it")
+            guard count <= entityLimit, let end = end(of: part),
+                isHarmless(String(decoding: part[mark.count..<end], as: UTF8.self))
+            else { throw .badImageData("an SVG with declarations that are not let in") }
+            index = start + mark.count
         }
     }
 
-    private static let doctypeMark = Array("<!ENTITY".utf8)
+    private static let entityMark = Array("<!ENTITY".utf8)
+    private static let attributesMark = Array("<!ATTLIST".utf8)
+
+    /// Where a declaration's `>` stands that is not between quotes.
+    private static func end(of declaration: [UInt8]) -> Int? {
+        var quote: UInt8?
+        return declaration.firstIndex { byte in
+            if let open = quote {
+                if byte == open { quote = nil }
+                return false
+            }
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") { quote = byte }
+            return byte == UInt8(ascii: ">")
+        }
+    }
+
+    /// An entity that refers to nothing and holds no element: no file, no parameter entity, no other entity.
+    private static func isHarmlessEntity(_ text: String) -> Bool {
+        !text.contains("SYSTEM") && !text.contains("PUBLIC") && !text.contains { "&%<>".contains($0) }
+    }
+
+    /// Attributes that get no value by default but the name of a namespace.
+    private static func isHarmlessDefault(_ text: String) -> Bool {
+        let parts = text.split(omittingEmptySubsequences: false) { $0 == "\"" || $0 == "'" }
+        return !text.contains { "&%<>".contains($0) }
+            && stride(from: 1, to: parts.count, by: 2).allSatisfy { parts[$0].hasPrefix("http") }
+    }
+
+    /// Whether something refers to a part of what a `data:` URL holds: a part of another drawing.
+    private static func refersIntoData(_ text: UnsafeRawBufferPointer) -> Bool {
+        for colon in text.indices.dropFirst(dataMark.count) where unsafe text[colon] == UInt8(ascii: ":") {
+            // As good as lower case, for what stands in an XML text.
+            let scheme = unsafe text[colon - dataMark.count..<colon].map { $0 | 0x20 }
+            guard scheme == dataMark else { continue }
+            let held = unsafe text[colon...].prefix { !endsReference.contains($0) }
+            if unsafe held.contains(UInt8(ascii: "#")) { return true }
+        }
+        return false
+    }
+
+    private static let dataMark = Array("data".utf8)
+    private static let endsReference = Set("\"')<> \t\r\n".utf8)
+
     private static let plainEncodings = [
         "utf-8", "us-ascii", "ascii", "iso-8859-1", "iso-8859-15", "windows-1252",
     ]
-
-    /// A declaration that refers to nothing: no file, no parameter entity, no other entity.
-    private static func isHarmless(_ declaration: ArraySlice<UInt8>) -> Bool {
-        let text = String(decoding: declaration, as: UTF8.self)
-        return !text.contains("SYSTEM") && !text.contains("PUBLIC") && !text.contains("&")
-            && !text.contains("%")
-    }
 
     private static func hasPlainEncoding(_ head: Slice<UnsafeRawBufferPointer>) -> Bool {
         let text = unsafe String(decoding: head, as: UTF8.self).lowercased()

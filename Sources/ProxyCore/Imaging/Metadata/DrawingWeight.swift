@@ -7,15 +7,23 @@
 struct DrawingWeight {
     private var elements: [Element] = []
     private var byID: [String: Int] = [:]
+    /// Pixels of all pictures that it holds.
+    private(set) var embeddedPixels = 0
+    /// Whether it holds what is no picture that is let in, or refers to something in a way that is not looked through.
+    private(set) var isOpaque = false
 
     private struct Element {
         let name: String
         var references: [String] = []
         var children: [Int] = []
+        /// What it takes to draw it alone, one element being one.
+        var weight = 1
     }
 
     /// Most elements that references may add: librsvg draws some 30,000 a second.
     static let limit = 50_000
+    /// Pixels of a picture that take as long as an element.
+    private static let pixelsPerElement = 2_000
     /// Elements that are looked up and not drawn again.
     private static let paints: Set<String> = ["linearGradient", "radialGradient", "filter", "solidColor"]
 
@@ -43,7 +51,7 @@ struct DrawingWeight {
 
     /// Where a comment, a CDATA section or a declaration ends; nil for a tag.
     private static func skipped(_ rest: ArraySlice<UInt8>, in text: [UInt8]) -> Int? {
-        for (opening, closing) in [("!--", "-->"), ("![CDATA[", "]]>"), ("?", "?>"), ("!", ">")]
+        for (opening, closing) in [("!--", "-->"), ("![CDATA[", "]]>"), ("?", "?>")]
         where rest.starts(with: opening.utf8) {
             let mark = Array(closing.utf8)
             var place = rest.startIndex
@@ -53,11 +61,13 @@ struct DrawingWeight {
             }
             return text.count
         }
-        return nil
+        // A doctype's own declarations are read like others.
+        return rest.first == UInt8(ascii: "!")
+            ? min(tagEnd(text, from: rest.startIndex, or: UInt8(ascii: "[")) + 1, text.count) : nil
     }
 
-    /// Where a tag's `>` stands, which may also occur between quotes.
-    private static func tagEnd(_ text: [UInt8], from start: Int) -> Int {
+    /// Where a tag's `>` stands, which may also occur between quotes, or another end of it.
+    private static func tagEnd(_ text: [UInt8], from start: Int, or other: UInt8? = nil) -> Int {
         var quote: UInt8?
         for place in start..<text.count {
             let byte = text[place]
@@ -65,7 +75,7 @@ struct DrawingWeight {
                 if byte == open { quote = nil }
             } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
                 quote = byte
-            } else if byte == UInt8(ascii: ">") {
+            } else if byte == UInt8(ascii: ">") || byte == other {
                 return place
             }
         }
@@ -81,8 +91,13 @@ struct DrawingWeight {
             let attribute = rest[..<quote].filter { !Self.isSpace($0) && $0 != UInt8(ascii: "=") }
             let value = rest[(quote + 1)...].prefix { $0 != rest[quote] }
             rest = rest[min(value.endIndex + 1, rest.endIndex)...]
-            guard value.count <= Self.valueLimit else { continue }
-            note(attribute, value, in: &element)
+            if attribute.suffix(4).elementsEqual("href".utf8) {
+                note(reference: value, in: &element)
+            } else if Self.isVeiled(value) {
+                isOpaque = true
+            } else if value.count <= Self.valueLimit {
+                note(attribute, value, in: &element)
+            }
         }
         elements.append(element)
         return elements.count - 1
@@ -94,9 +109,6 @@ struct DrawingWeight {
         if attribute.elementsEqual("id".utf8) {
             let id = String(decoding: value, as: UTF8.self)
             byID[id] = byID[id] ?? elements.count
-        } else if attribute.suffix(4).elementsEqual("href".utf8) {
-            guard value.first == UInt8(ascii: "#") else { return }
-            element.references.append(String(decoding: value.dropFirst(), as: UTF8.self))
         } else {
             // `url(#name)`, also within a style.
             for (index, part) in value.split(separator: UInt8(ascii: "#")).enumerated() where index > 0 {
@@ -105,6 +117,65 @@ struct DrawingWeight {
             }
         }
     }
+
+    /// Takes what an element refers to as a whole: another one, or a picture in the drawing itself.
+    private mutating func note(reference value: ArraySlice<UInt8>, in element: inout Element) {
+        guard let target = Self.resolved(value) else {
+            isOpaque = true
+            return
+        }
+        if target.first == UInt8(ascii: "#") {
+            element.references.append(String(decoding: target.dropFirst(), as: UTF8.self))
+        } else if EmbeddedPicture.isHeld(by: target), element.name != "a", element.name != "script" {
+            guard let picture = EmbeddedPicture(target) else {
+                isOpaque = true
+                return
+            }
+            // Two sides of 32 bits each; an area that is far beyond any limit is as good as its sum.
+            embeddedPixels = min(Self.ceiling * 8, embeddedPixels + min(Self.ceiling, picture.pixels))
+            element.weight += min(Self.ceiling, picture.pixels) / Self.pixelsPerElement
+        }
+    }
+
+    /// Whether a value refers to something in characters that are written by their numbers.
+    private static func isVeiled(_ value: ArraySlice<UInt8>) -> Bool {
+        guard value.contains(UInt8(ascii: "&")), value.contains(UInt8(ascii: "(")) else { return false }
+        let text = String(decoding: value, as: UTF8.self)
+        return text.contains("&#") && text.contains("url")
+    }
+
+    /// A reference as the parser hands it on, its characters written out and no line's end in it; nil where entities make it.
+    private static func resolved(_ value: ArraySlice<UInt8>) -> [UInt8]? {
+        var result: [UInt8] = []
+        result.reserveCapacity(value.count)
+        var rest = value
+        while let mark = rest.firstIndex(of: UInt8(ascii: "&")) {
+            result += rest[..<mark]
+            rest = rest[(mark + 1)...]
+            let name = String(decoding: rest.prefix(12).prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
+            guard let scalar = scalar(named: name) else { return nil }
+            result += Array(String(Character(scalar)).utf8)
+            rest = rest.dropFirst(name.utf8.count + 1)
+        }
+        result += rest
+        let start = result.firstIndex { $0 > 0x20 } ?? result.endIndex
+        result.removeSubrange(..<start)
+        result.removeAll { (0x09...0x0D).contains($0) }
+        return result
+    }
+
+    /// The character of a reference such as `#100` or `amp` (XML 1.0 §4.1, §4.6).
+    private static func scalar(named name: String) -> Unicode.Scalar? {
+        if let scalar = characters[name] { return scalar }
+        guard name.hasPrefix("#") else { return nil }
+        let isHexadecimal = name.hasPrefix("#x")
+        return UInt32(name.dropFirst(isHexadecimal ? 2 : 1), radix: isHexadecimal ? 16 : 10)
+            .flatMap(Unicode.Scalar.init)
+    }
+
+    private static let characters: [String: Unicode.Scalar] = [
+        "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'",
+    ]
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 
@@ -131,7 +202,8 @@ struct DrawingWeight {
                 stack.removeLast()
                 // One that refers to itself counts as nothing there, as it is drawn.
                 guard weights[top] == nil else { continue }
-                weights[top] = min(Self.ceiling, targets.reduce(1) { $0 + (weights[$1] ?? 0) })
+                weights[top] = min(
+                    Self.ceiling, targets.reduce(elements[top].weight) { $0 + (weights[$1] ?? 0) })
             }
         }
         for (index, element) in elements.enumerated() {

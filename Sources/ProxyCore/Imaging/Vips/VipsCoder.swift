@@ -10,8 +10,11 @@ enum VipsCoder {
     ) throws(ImagingError) -> ImageHeader {
         try VipsLibrary.start()
         VipsLibrary.unblock(format)
+        var embedded = 0
         if format == .svg {
-            try unsafe source.withBytes { (text) throws(ImagingError) in try unsafe DrawingGuard.check(text) }
+            try unsafe source.withBytes { (text) throws(ImagingError) in
+                embedded = try unsafe DrawingGuard.check(text)
+            }
         }
         if format == .webp { return try webpHeader(of: source) }
         if format == .jpeg {
@@ -40,7 +43,8 @@ enum VipsCoder {
         return ImageHeader(
             format: format, size: image.size,
             frames: source.pngAnimation?.frames.count ?? image.pagesInSource, hasAlpha: image.hasAlpha,
-            orientation: orientation, isInterlaced: image.integer("interlaced", otherwise: 0) != 0)
+            orientation: orientation, isInterlaced: image.integer("interlaced", otherwise: 0) != 0,
+            embeddedPixels: embedded)
     }
 
     /// When the frames of an animation follow each other.
