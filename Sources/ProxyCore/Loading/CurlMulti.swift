@@ -19,8 +19,6 @@ final class CurlMulti {
     private var transfers: [UInt64: Transfer] = [:]
     /// The jobs of running hops, by handle.
     private var running: [UInt: UInt64] = [:]
-    /// Handles without work, at most `fetch.maxConcurrent`, all of them made by the present settings.
-    private var idleHandles: [CurlHandle] = []
     private var isStopping = false
 
     /// Longest wait without anything to do; a wish ends it at once, so it is only a belt to the braces.
@@ -90,7 +88,6 @@ final class CurlMulti {
         queue.adopt(settings.configuration)
         delayed.adopt(settings.configuration.retryDelay)
         set.keep(idleConnections: settings.idleConnections)
-        idleHandles = []
     }
 
     private func admit(_ job: LoadJob, _ continuation: LoadJob.Continuation) {
@@ -130,19 +127,13 @@ final class CurlMulti {
         let lines = fields.lines(
             for: transfer.job.request, to: transfer.url, isForeignOrigin: transfer.isForeignOrigin)
         let rule = transfer.isForeignOrigin ? nil : transfer.job.request.rule
-        guard let handle = handle(for: rule),
+        guard let handle = CurlHandle(configuration: rules.configuration),
             handle.prepare(url: transfer.url, lines: lines, by: rule, for: transfer), set.add(handle)
         else {
             return conclude(transfer, .failure(.unreachable("libcurl refused the request")))
         }
         transfer.handle = handle
         running[handle.id] = transfer.job.id
-    }
-
-    /// A handle without work; a new one where a rule changes what would stay with it.
-    private func handle(for rule: OriginRule?) -> CurlHandle? {
-        let isPlain = rule.map { !$0.needsOwnHandle } ?? true
-        return (isPlain ? idleHandles.popLast() : nil) ?? CurlHandle(configuration: rules.configuration)
     }
 
     private func settle(_ handleID: UInt, _ ending: CurlHandle.Ending) {
@@ -197,12 +188,6 @@ final class CurlMulti {
         set.remove(handle)
         running[handle.id] = nil
         transfer.handle = nil
-        let isPlain = transfer.job.request.rule.map { !$0.needsOwnHandle } ?? true
-        // One that was made by earlier settings has their time-out and name.
-        let isCurrent = transfer.rules === rules
-        if isPlain, isCurrent, idleHandles.count < rules.configuration.maxConcurrent {
-            idleHandles.append(handle)
-        }
     }
 
     private func summary(of transfer: Transfer) -> LoadSummary {
@@ -267,6 +252,5 @@ final class CurlMulti {
             case .cancel, .raise, .adopt, .stop: continue
             }
         }
-        idleHandles.removeAll()
     }
 }

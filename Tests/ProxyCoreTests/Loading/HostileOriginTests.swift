@@ -107,6 +107,22 @@ struct HostileOriginTests {
     }
 
     @Test("switches to a protocol that nobody asked for, and is not waited for (RFC 9110 §15.2.2)")
+    @Test("begins its head with a folded line, behind answers with fields (RFC 9112 §2.2)")
+    func foldedFirst() async throws {
+        let fixture = try LoaderFixture()
+        let long = String(repeating: "q", count: 400)
+        fixture.origin.route("/plain", .body([9], fields: [("X-Long", long)]))
+        let folded = "HTTP/1.1 200 Fake\r\n folded: \(long)\r\nContent-Length: 1\r\n\r\nA"
+        fixture.origin.route("/folded", OriginAnswer([.send(Array(folded.utf8)), .close]))
+
+        // libcurl may refuse such a head or pass the line over. What it must not do is add to a field of another answer:
+        // that is freed memory, and ends the process sooner or later.
+        for _ in 0..<64 {
+            try await fixture.load("/plain")
+            _ = try? await fixture.load("/folded")
+        }
+    }
+
     func switchesProtocols() async throws {
         let fixture = try LoaderFixture()
         let fields = [("Upgrade", "h2c"), ("Connection", "upgrade")]
