@@ -15,7 +15,9 @@ import Glibc
 @safe
 final class CurlHandle {
     /// Bytes that libcurl reads at once; the largest piece of a body that is handed over.
-    private static let receiveBuffer = 64 << 10
+    ///
+    /// It reads a hundred times as much before it turns to the next transfer, if that is at hand: so long do others wait.
+    private static let receiveBuffer = 16 << 10
 
     // Safe because only this object knows the pointers; they are freed once, and only after the handle left its set.
     fileprivate let raw: UnsafeMutableRawPointer

@@ -50,7 +50,7 @@ final class CurlMulti {
             startWaiting()
             if !set.perform() { breakOff() }
             set.takeFinished().forEach(settle)
-            for id in running.values { transfers[id]?.tellOfNews() }
+            tellOfNews()
             enforceDeadlines(at: .now)
             startWaiting()
             ledger.show(running: queue.running, waiting: queue.waiting + delayed.count)
@@ -134,6 +134,13 @@ final class CurlMulti {
         }
         transfer.handle = handle
         running[handle.id] = transfer.job.id
+    }
+
+    private func tellOfNews() {
+        for id in running.values {
+            guard let transfer = transfers[id], !transfer.tellOfNews() else { continue }
+            conclude(transfer, transfer.next(after: .refused, isAllowed: isAllowed))
+        }
     }
 
     private func settle(_ handleID: UInt, _ ending: CurlHandle.Ending) {

@@ -93,6 +93,8 @@ final class Transfer {
     /// Bytes of the body as they were sent, on this hop.
     var arrivedBytes = 0
     /// Bytes of the body that its content codings left, on this hop.
+    /// Bytes of the body that have come in small pieces and are yet to be looked at, less than a page.
+    var crumbs: [UInt8] = []
     var bodyBytes = 0
     /// Whether bytes have been handed over since the receiver was last told that no more is at hand.
     var hasNews = false
@@ -151,6 +153,7 @@ final class Transfer {
         decoder = nil
         didRefuseAddress = false
         didOpenSocket = false
+        crumbs.removeAll(keepingCapacity: true)
         openedSockets = []
         usedSocket = nil
         isTainted = false

@@ -106,7 +106,6 @@ struct HostileOriginTests {
         }
     }
 
-    @Test("switches to a protocol that nobody asked for, and is not waited for (RFC 9110 §15.2.2)")
     @Test("begins its head with a folded line, behind answers with fields (RFC 9112 §2.2)")
     func foldedFirst() async throws {
         let fixture = try LoaderFixture()
@@ -124,6 +123,38 @@ struct HostileOriginTests {
     }
 
     func switchesProtocols() async throws {
+    @Test("sends chunks of one byte, which are handed over by the page and not one by one")
+    func crumbs() async throws {
+        let fixture = try LoaderFixture()
+        let count = 20_000
+        let chunks = Array(String(repeating: "1\r\nA\r\n", count: count).utf8)
+        fixture.origin.route(
+            "/crumbs",
+            OriginAnswer([
+                .send(OriginAnswer.head(200, [("Transfer-Encoding", "chunked")]) + chunks),
+                .send(Array("0\r\n\r\n".utf8)),
+            ]))
+        let receiver = CollectingReceiver()
+
+        try await fixture.load("/crumbs", into: receiver)
+
+        #expect(receiver.bytes == [UInt8](repeating: UInt8(ascii: "A"), count: count))
+        // One for each time that something has come; without that one for each chunk.
+        #expect(receiver.pieces < count / 10)
+    }
+
+    @Test("sends a small piece that is not what it says, and is not waited for")
+    func smallNonsense() async throws {
+        let fixture = try LoaderFixture()
+        let fields = [("Transfer-Encoding", "chunked"), ("Content-Encoding", "gzip")]
+        let answer = OriginAnswer.head(200, fields) + Array("5\r\nplain\r\n".utf8)
+        fixture.origin.route("/a", OriginAnswer([.send(answer), .stall]))
+
+        await expectFailure(.incomplete) { try await fixture.load("/a") }
+        await fixture.origin.waitForDepartures("/a")
+    }
+
+    @Test("switches to a protocol that nobody asked for, and is not waited for (RFC 9110 §15.2.2)")
         let fixture = try LoaderFixture()
         let fields = [("Upgrade", "h2c"), ("Connection", "upgrade")]
         fixture.origin.route(
