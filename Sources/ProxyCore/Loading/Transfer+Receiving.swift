@@ -169,6 +169,9 @@ extension Transfer {
         guard !OriginHead.contradictsItself(head.fields) else {
             return refuse(.incomplete("a length that is none, or two for one body"))
         }
+        guard !head.hidesFraming else {
+            return refuse(.incomplete("a length or coding that libcurl did not see"))
+        }
         guard ContentCoding.isPlainlyTransferred(head.fields) else {
             return refuse(.incomplete("a transfer coding that was not asked for"))
         }

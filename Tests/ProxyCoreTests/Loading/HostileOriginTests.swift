@@ -72,7 +72,8 @@ struct HostileOriginTests {
         arguments: [
             [("Content-Length", "5"), ("Content-Length", "6")], [("Content-Length", "-1")],
             [("Content-Length", "1x")],
-            [("Content-Length", "99999999999999999999")],
+            [("Content-Length", "99999999999999999999")], [("Content-Length ", "5")],
+            [("Transfer-Encoding\t", "chunked")],
         ])
     func framing(fields: [(String, String)]) async throws {
         let fixture = try LoaderFixture()
