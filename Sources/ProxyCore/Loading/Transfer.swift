@@ -46,11 +46,12 @@ final class Transfer {
 
         /// Whether `url` may be asked for at all, as far as it can be told without its address.
         ///
-        /// Behind a proxy that includes an address that stands in the URL itself.
+        /// Behind a proxy that includes an address that stands in the URL itself. Without one no resolver may hear of a name
+        /// of Tor's (RFC 7686 §2).
         func permits(_ url: SourceURL) -> Bool {
             guard addresses.allows(port: url.port) else { return false }
-            guard isProxied, let literal = url.literalAddress else { return true }
-            return addresses.allows(literal, port: url.port)
+            guard isProxied else { return !url.host.hasSuffix(".onion") }
+            return url.literalAddress.map { addresses.allows($0, port: url.port) } ?? true
         }
 
         /// Whether a connection for `url` to `address` may be used.
