@@ -51,6 +51,7 @@ final class CurlHandle {
         ]
         return contexts.allSatisfy { unsafe ccurl_set_pointer(raw, $0, context) == CURLE_OK }
             && set(CURLOPT_FRESH_CONNECT, transfer.needsFreshConnection ? 1 : 0)
+            && set(CURLOPT_FORBID_REUSE, transfer.isAlone ? 1 : 0)
             && set(CURLOPT_URL, url.normalized) && setFields(lines) && setTrust(rule) && setSignature(rule)
     }
 
@@ -88,6 +89,7 @@ final class CurlHandle {
                 CURLOPT_HTTP_VERSION,
                 configuration.http2 ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
             && set(CURLOPT_CONNECTTIMEOUT_MS, max(1, configuration.connectTimeout.milliseconds))
+            && set(CURLOPT_MAXLIFETIME_CONN, (configuration.connectionLifetime.milliseconds + 999) / 1_000)
             && set(CURLOPT_BUFFERSIZE, Self.receiveBuffer)
             && set(CURLOPT_USERAGENT, configuration.userAgent)
             // Asks for no coding, and leaves one that comes all the same to `ContentDecoder`.

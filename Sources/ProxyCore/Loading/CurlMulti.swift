@@ -9,6 +9,7 @@ final class CurlMulti {
     private let inbox: LoaderInbox
     private let ledger: LoaderLedger
     private let connections = KnownConnections()
+    private var distrusted = DistrustedOrigins()
     private var rules: Transfer.Rules
     private var fields: RequestFields
     private let isAllowed: @Sendable (SourceURL) -> Bool
@@ -120,7 +121,8 @@ final class CurlMulti {
     }
 
     private func begin(_ transfer: Transfer) {
-        transfer.beginHop(at: .now)
+        let now = ContinuousClock.now
+        transfer.beginHop(at: now, isAlone: distrusted.contains(transfer.url.origin, at: now))
         guard rules.permits(transfer.url) else {
             return conclude(transfer, .failure(.addressForbidden))
         }
@@ -163,6 +165,8 @@ final class CurlMulti {
         case .anew:
             transfer.startAfresh()
             ledger.count(\.taintedConnections)
+            distrusted.add(
+                transfer.url.origin, until: ContinuousClock.now + rules.configuration.distrust.duration)
             requeue(transfer)
         case .follow(let target):
             transfer.follow(target)

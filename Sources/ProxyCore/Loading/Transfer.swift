@@ -93,9 +93,9 @@ final class Transfer {
     var deliveredStatus: Int?
     /// Bytes of the body as they were sent, on this hop.
     var arrivedBytes = 0
-    /// Bytes of the body that its content codings left, on this hop.
     /// Bytes of the body that have come in small pieces and are yet to be looked at, less than a page.
     var crumbs: [UInt8] = []
+    /// Bytes of the body that its content codings left, on this hop.
     var bodyBytes = 0
     /// Whether bytes have been handed over since the receiver was last told that no more is at hand.
     var hasNews = false
@@ -119,8 +119,10 @@ final class Transfer {
     var usedSocket: CInt?
     /// Whether the current hop's connection had bytes on it that nobody had asked for.
     var isTainted = false
-    /// Whether the current hop has to have a connection of its own.
+    /// Whether the current hop has to have a new connection.
     private(set) var needsFreshConnection = false
+    /// Whether nobody else may use the current hop's connection, before it or after it.
+    private(set) var isAlone = false
 
     init(
         job: LoadJob, rules: Rules, connections: KnownConnections, continuation: LoadJob.Continuation
@@ -144,17 +146,20 @@ final class Transfer {
     var hasSentRequest: Bool { clock?.isConnecting == false }
 
     /// Forgets the last hop and starts the next one's deadlines.
-    func beginHop(at now: ContinuousClock.Instant) {
+    /// - Parameter isAlone: whether nobody else may use the hop's connection.
+    func beginHop(at now: ContinuousClock.Instant, isAlone: Bool) {
+        self.isAlone = isAlone
+        if isAlone { needsFreshConnection = true }
         verdict = .open
         head = OriginHeadReader(maxBytes: rules.configuration.maxHeadBytes)
         arrivedBytes = 0
+        crumbs.removeAll(keepingCapacity: true)
         bodyBytes = 0
         content = nil
         hasNews = false
         decoder = nil
         didRefuseAddress = false
         didOpenSocket = false
-        crumbs.removeAll(keepingCapacity: true)
         openedSockets = []
         usedSocket = nil
         isTainted = false

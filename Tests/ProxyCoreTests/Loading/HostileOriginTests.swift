@@ -123,7 +123,6 @@ struct HostileOriginTests {
         }
     }
 
-    func switchesProtocols() async throws {
     @Test("sends chunks of one byte, which are handed over by the page and not one by one")
     func crumbs() async throws {
         let fixture = try LoaderFixture()
@@ -156,6 +155,7 @@ struct HostileOriginTests {
     }
 
     @Test("switches to a protocol that nobody asked for, and is not waited for (RFC 9110 §15.2.2)")
+    func switchesProtocols() async throws {
         let fixture = try LoaderFixture()
         let fields = [("Upgrade", "h2c"), ("Connection", "upgrade")]
         fixture.origin.route(
