@@ -97,6 +97,14 @@ struct Readings {
     private func registerWork() {
         metrics.flights.observe("fetch") { [pipeline] in pipeline().flightCounts.fetches }
         metrics.flights.observe("transform") { [pipeline] in pipeline().flightCounts.renderings }
+        metrics.fetchConnections.collect { [loader] in
+            let statistics = loader.statistics
+            return [
+                Reading(["new"], statistics.newConnections),
+                Reading(["reused"], statistics.reusedConnections),
+                Reading(["tainted"], statistics.taintedConnections),
+            ]
+        }
         metrics.fetchesInFlight.observe { [loader] in loader.statistics.inflight }
         metrics.fetchQueue.observe { [loader] in loader.statistics.queued }
         metrics.transformQueue.observe { [workers] in workers.statistics.queueDepth }

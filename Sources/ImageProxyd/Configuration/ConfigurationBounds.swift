@@ -190,6 +190,8 @@ extension FetchConfiguration {
         check.require("fetch.retries", retries, in: 0...10)
         check.require("fetch.retryDelay", retryDelay, in: .milliseconds(0)...(.seconds(10)))
         check.require("fetch.maxRetryAfter", maxRetryAfter, in: .seconds(0)...(.days(1)))
+        check.require("fetch.connectionLifetime", connectionLifetime, in: .seconds(0)...(.days(1)))
+        check.require("fetch.distrust", distrust, in: .seconds(0)...(.days(1)))
         check.require(
             "fetch.userAgent", userAgent, isFieldValue(userAgent),
             allowed: "printable ASCII without line breaks")

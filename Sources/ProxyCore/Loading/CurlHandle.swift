@@ -7,23 +7,26 @@ import Glibc
 // The only file of the transfer side that sees libcurl: one transfer, a set of them, and what wakes the set. All three
 // speak Swift outwards. Option names and meanings are those of curl_easy_setopt(3) in libcurl 7.88.
 
-/// A transfer's handle, used for one hop after the other; confined to the loader's thread.
+/// The handle of one hop; confined to the loader's thread.
 ///
-/// Everything that does not change between hops is set once. libcurl calls back into the `Transfer` it was prepared for.
+/// Never used for another: before 8.1.1 libcurl forgets to forget the last field of the answer before, and a head that
+/// begins with a folded line has it write into memory that it has freed. libcurl calls back into the `Transfer` it was
+/// prepared for.
 @safe
 final class CurlHandle {
     /// Bytes that libcurl reads at once; the largest piece of a body that is handed over.
-    private static let receiveBuffer = 64 << 10
+    ///
+    /// It reads a hundred times as much before it turns to the next transfer, if that is at hand: so long do others wait.
+    private static let receiveBuffer = 16 << 10
 
     // Safe because only this object knows the pointers; they are freed once, and only after the handle left its set.
     fileprivate let raw: UnsafeMutableRawPointer
     private var fieldList: UnsafeMutablePointer<curl_slist>?
-    private var fieldLines: [String] = []
 
     /// Tells handles apart, as the set does when one has finished.
     var id: UInt { unsafe UInt(bitPattern: raw) }
 
-    /// A handle with all settings that hold for every hop; nil when libcurl has no memory or lacks an option.
+    /// A handle with all settings that every hop has; nil when libcurl has no memory or lacks an option.
     init?(configuration: FetchConfiguration) {
         guard let raw = unsafe curl_easy_init() else { return nil }
         unsafe self.raw = raw
@@ -37,8 +40,7 @@ final class CurlHandle {
 
     /// Points the handle at a URL, with these field lines, for this transfer; false when libcurl has no memory.
     ///
-    /// The transfer has to live until the handle has been removed from its set. A handle that was prepared by a rule with
-    /// settings of its own is not to be used for another hop.
+    /// Called once. The transfer has to live until the handle has been removed from its set.
     func prepare(
         url: SourceURL, lines: [String], by rule: OriginRule? = nil, for transfer: Transfer
     ) -> Bool {
@@ -49,6 +51,7 @@ final class CurlHandle {
         ]
         return contexts.allSatisfy { unsafe ccurl_set_pointer(raw, $0, context) == CURLE_OK }
             && set(CURLOPT_FRESH_CONNECT, transfer.needsFreshConnection ? 1 : 0)
+            && set(CURLOPT_FORBID_REUSE, transfer.isAlone ? 1 : 0)
             && set(CURLOPT_URL, url.normalized) && setFields(lines) && setTrust(rule) && setSignature(rule)
     }
 
@@ -86,6 +89,7 @@ final class CurlHandle {
                 CURLOPT_HTTP_VERSION,
                 configuration.http2 ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
             && set(CURLOPT_CONNECTTIMEOUT_MS, max(1, configuration.connectTimeout.milliseconds))
+            && set(CURLOPT_MAXLIFETIME_CONN, (configuration.connectionLifetime.milliseconds + 999) / 1_000)
             && set(CURLOPT_BUFFERSIZE, Self.receiveBuffer)
             && set(CURLOPT_USERAGENT, configuration.userAgent)
             // Asks for no coding, and leaves one that comes all the same to `ContentDecoder`.
@@ -102,22 +106,11 @@ final class CurlHandle {
     }
 
     private func setFields(_ lines: [String]) -> Bool {
-        // Mostly they are those of the last hop.
-        if lines == fieldLines { return true }
-        var list: UnsafeMutablePointer<curl_slist>?
         for line in lines {
-            guard let longer = unsafe curl_slist_append(list, line) else {
-                unsafe curl_slist_free_all(list)
-                return false
-            }
-            unsafe list = longer
+            guard let longer = unsafe curl_slist_append(fieldList, line) else { return false }
+            unsafe fieldList = longer
         }
-        defer {
-            unsafe curl_slist_free_all(fieldList)
-            unsafe fieldList = list
-        }
-        fieldLines = lines
-        return unsafe ccurl_set_list(raw, CURLOPT_HTTPHEADER, list) == CURLE_OK
+        return unsafe ccurl_set_list(raw, CURLOPT_HTTPHEADER, fieldList) == CURLE_OK
     }
 
     private func set(_ option: CURLoption, _ value: Int) -> Bool {

@@ -9,6 +9,7 @@ final class CurlMulti {
     private let inbox: LoaderInbox
     private let ledger: LoaderLedger
     private let connections = KnownConnections()
+    private var distrusted = DistrustedOrigins()
     private var rules: Transfer.Rules
     private var fields: RequestFields
     private let isAllowed: @Sendable (SourceURL) -> Bool
@@ -19,8 +20,6 @@ final class CurlMulti {
     private var transfers: [UInt64: Transfer] = [:]
     /// The jobs of running hops, by handle.
     private var running: [UInt: UInt64] = [:]
-    /// Handles without work, at most `fetch.maxConcurrent`, all of them made by the present settings.
-    private var idleHandles: [CurlHandle] = []
     private var isStopping = false
 
     /// Longest wait without anything to do; a wish ends it at once, so it is only a belt to the braces.
@@ -52,7 +51,7 @@ final class CurlMulti {
             startWaiting()
             if !set.perform() { breakOff() }
             set.takeFinished().forEach(settle)
-            for id in running.values { transfers[id]?.tellOfNews() }
+            tellOfNews()
             enforceDeadlines(at: .now)
             startWaiting()
             ledger.show(running: queue.running, waiting: queue.waiting + delayed.count)
@@ -90,7 +89,6 @@ final class CurlMulti {
         queue.adopt(settings.configuration)
         delayed.adopt(settings.configuration.retryDelay)
         set.keep(idleConnections: settings.idleConnections)
-        idleHandles = []
     }
 
     private func admit(_ job: LoadJob, _ continuation: LoadJob.Continuation) {
@@ -123,14 +121,15 @@ final class CurlMulti {
     }
 
     private func begin(_ transfer: Transfer) {
-        transfer.beginHop(at: .now)
+        let now = ContinuousClock.now
+        transfer.beginHop(at: now, isAlone: distrusted.contains(transfer.url.origin, at: now))
         guard rules.permits(transfer.url) else {
             return conclude(transfer, .failure(.addressForbidden))
         }
         let lines = fields.lines(
             for: transfer.job.request, to: transfer.url, isForeignOrigin: transfer.isForeignOrigin)
         let rule = transfer.isForeignOrigin ? nil : transfer.job.request.rule
-        guard let handle = handle(for: rule),
+        guard let handle = CurlHandle(configuration: rules.configuration),
             handle.prepare(url: transfer.url, lines: lines, by: rule, for: transfer), set.add(handle)
         else {
             return conclude(transfer, .failure(.unreachable("libcurl refused the request")))
@@ -139,10 +138,11 @@ final class CurlMulti {
         running[handle.id] = transfer.job.id
     }
 
-    /// A handle without work; a new one where a rule changes what would stay with it.
-    private func handle(for rule: OriginRule?) -> CurlHandle? {
-        let isPlain = rule.map { !$0.needsOwnHandle } ?? true
-        return (isPlain ? idleHandles.popLast() : nil) ?? CurlHandle(configuration: rules.configuration)
+    private func tellOfNews() {
+        for id in running.values {
+            guard let transfer = transfers[id], !transfer.tellOfNews() else { continue }
+            conclude(transfer, transfer.next(after: .refused, isAllowed: isAllowed))
+        }
     }
 
     private func settle(_ handleID: UInt, _ ending: CurlHandle.Ending) {
@@ -165,6 +165,8 @@ final class CurlMulti {
         case .anew:
             transfer.startAfresh()
             ledger.count(\.taintedConnections)
+            distrusted.add(
+                transfer.url.origin, until: ContinuousClock.now + rules.configuration.distrust.duration)
             requeue(transfer)
         case .follow(let target):
             transfer.follow(target)
@@ -197,12 +199,6 @@ final class CurlMulti {
         set.remove(handle)
         running[handle.id] = nil
         transfer.handle = nil
-        let isPlain = transfer.job.request.rule.map { !$0.needsOwnHandle } ?? true
-        // One that was made by earlier settings has their time-out and name.
-        let isCurrent = transfer.rules === rules
-        if isPlain, isCurrent, idleHandles.count < rules.configuration.maxConcurrent {
-            idleHandles.append(handle)
-        }
     }
 
     private func summary(of transfer: Transfer) -> LoadSummary {
@@ -267,6 +263,5 @@ final class CurlMulti {
             case .cancel, .raise, .adopt, .stop: continue
             }
         }
-        idleHandles.removeAll()
     }
 }

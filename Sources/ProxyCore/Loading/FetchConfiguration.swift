@@ -69,6 +69,14 @@ public struct FetchConfiguration: Sendable, Hashable, Codable {
     ///
     /// Default 1h; 0 passes none on.
     public var maxRetryAfter: TimeSpan = .hours(1)
+    /// How old a connection may be that is used again.
+    ///
+    /// Default 1m; 0 is no bound. Seconds, rounded up.
+    public var connectionLifetime: TimeSpan = .minutes(1)
+    /// How long an origin that has sent bytes which nobody had asked for has a connection for each request.
+    ///
+    /// Default 10m; 0 goes by the one request alone.
+    public var distrust: TimeSpan = .minutes(10)
     /// The `User-Agent` sent to origins.
     public var userAgent: String = "imageproxyd"
     /// The name under which the daemon enters itself in `Via` and `CDN-Loop` of its requests, and knows a request that

@@ -18,6 +18,9 @@ struct OriginHeadReader {
     /// 101 Switching Protocols (RFC 9110 §15.2.2).
     static let switchingProtocols = 101
 
+    /// Fields that say where a body ends.
+    private static let framing: Set<String> = ["content-length", "transfer-encoding"]
+
     private let maxBytes: Int
     private var bytes = 0
     private var status = 0
@@ -25,6 +28,9 @@ struct OriginHeadReader {
 
     /// Whether anything has come at all.
     var hasBegun: Bool { bytes > 0 }
+
+    /// Whether a field that frames the body has a blank before its colon: libcurl passes that one over (RFC 9112 §5.1).
+    private(set) var hidesFraming = false
 
     /// The fields so far, names in lower case.
     private(set) var fields: [OriginRequest.Field] = []
@@ -56,6 +62,7 @@ struct OriginHeadReader {
     private mutating func finish() -> Step {
         guard status >= 200 || status == Self.switchingProtocols else {
             fields = []
+            hidesFraming = false
             return .more
         }
         isComplete = true
@@ -70,7 +77,8 @@ struct OriginHeadReader {
         guard let colon = unsafe text.firstIndex(of: UInt8(ascii: ":")), unsafe colon > text.startIndex else {
             return
         }
-        let name = unsafe Self.lowercased(text[..<colon])
+        let name = unsafe Self.lowercased(Self.droppingBlanks(text[..<colon]))
+        if unsafe Self.isBlank(text[colon - 1]), Self.framing.contains(name) { hidesFraming = true }
         let value = unsafe Self.trimmingBlanks(text[(colon + 1)...])
         fields.append(OriginRequest.Field(name: name, value: value))
     }
@@ -108,9 +116,15 @@ struct OriginHeadReader {
     }
 
     private static func trimmingBlanks(_ text: UnsafeRawBufferPointer.SubSequence) -> String {
-        var rest = unsafe text.drop(while: isBlank)
+        unsafe String(decoding: droppingBlanks(text.drop(while: isBlank)), as: UTF8.self)
+    }
+
+    private static func droppingBlanks(
+        _ text: UnsafeRawBufferPointer.SubSequence
+    ) -> UnsafeRawBufferPointer.SubSequence {
+        var rest = unsafe text
         while let last = unsafe rest.last, isBlank(last) { unsafe rest.removeLast() }
-        return unsafe String(decoding: rest, as: UTF8.self)
+        return unsafe rest
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }

@@ -74,14 +74,36 @@ extension Transfer {
     }
 
     /// Takes a piece of the body as it was sent, but for `chunked`.
+    ///
+    /// libcurl calls for each chunk, a million times in one go where an origin sends chunks of one byte: pieces below a page
+    /// are put together first, or the other fetches would wait that long.
     func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
         arrivedBytes += bytes.count
-        received(bodyBytes: bytes.count, at: .now)
         guard case .delivering = verdict else {
+            received(bodyBytes: bytes.count, at: .now)
             return arrivedBytes <= rules.configuration.maxHeadBytes.bytes
         }
         let most = content?.maxPackedBytes ?? rules.configuration.maxBytes.bytes
         guard arrivedBytes <= most else { return refuse(.tooLarge) }
+        if bytes.count < Self.page {
+            unsafe crumbs.append(contentsOf: bytes)
+            return crumbs.count < Self.page || passesCrumbs()
+        }
+        return unsafe passesCrumbs() && passes(bytes)
+    }
+
+    /// Bytes that are worth a call of their own.
+    private static let page = 4_096
+
+    /// Hands on what small pieces have come to; false ends the hop.
+    private func passesCrumbs() -> Bool {
+        guard !crumbs.isEmpty else { return true }
+        defer { crumbs.removeAll(keepingCapacity: true) }
+        return unsafe crumbs.withUnsafeBytes { unsafe passes($0) }
+    }
+
+    private func passes(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        received(bodyBytes: bytes.count, at: .now)
         do throws(LoadError) {
             try unsafe decode(bytes)
             return true
@@ -94,17 +116,20 @@ extension Transfer {
     /// - Throws: why it is not.
     func finishBody() throws(LoadError) {
         guard deliveredStatus != 304 else { return }
+        guard passesCrumbs() else { throw verdict.error }
         try content?.finish()
         guard var decoder else { return }
         guard let rest = decoder.finish() else { throw .incomplete("base64 that breaks off") }
         try hand(rest)
     }
 
-    /// Tells the receiver that no more is at hand for now, if it has got something since.
-    func tellOfNews() {
-        guard hasNews else { return }
+    /// Tells the receiver that no more is at hand for now, if something has come since; false ends the hop.
+    func tellOfNews() -> Bool {
+        guard passesCrumbs() else { return false }
+        guard hasNews else { return true }
         hasNews = false
         job.receiver.caughtUp()
+        return true
     }
 
     // MARK: - Steps
@@ -143,6 +168,9 @@ extension Transfer {
         }
         guard !OriginHead.contradictsItself(head.fields) else {
             return refuse(.incomplete("a length that is none, or two for one body"))
+        }
+        guard !head.hidesFraming else {
+            return refuse(.incomplete("a length or coding that libcurl did not see"))
         }
         guard ContentCoding.isPlainlyTransferred(head.fields) else {
             return refuse(.incomplete("a transfer coding that was not asked for"))

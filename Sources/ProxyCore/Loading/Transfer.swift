@@ -46,11 +46,12 @@ final class Transfer {
 
         /// Whether `url` may be asked for at all, as far as it can be told without its address.
         ///
-        /// Behind a proxy that includes an address that stands in the URL itself.
+        /// Behind a proxy that includes an address that stands in the URL itself. Without one no resolver may hear of a name
+        /// of Tor's (RFC 7686 §2).
         func permits(_ url: SourceURL) -> Bool {
             guard addresses.allows(port: url.port) else { return false }
-            guard isProxied, let literal = url.literalAddress else { return true }
-            return addresses.allows(literal, port: url.port)
+            guard isProxied else { return !url.host.hasSuffix(".onion") }
+            return url.literalAddress.map { addresses.allows($0, port: url.port) } ?? true
         }
 
         /// Whether a connection for `url` to `address` may be used.
@@ -92,6 +93,8 @@ final class Transfer {
     var deliveredStatus: Int?
     /// Bytes of the body as they were sent, on this hop.
     var arrivedBytes = 0
+    /// Bytes of the body that have come in small pieces and are yet to be looked at, less than a page.
+    var crumbs: [UInt8] = []
     /// Bytes of the body that its content codings left, on this hop.
     var bodyBytes = 0
     /// Whether bytes have been handed over since the receiver was last told that no more is at hand.
@@ -116,8 +119,10 @@ final class Transfer {
     var usedSocket: CInt?
     /// Whether the current hop's connection had bytes on it that nobody had asked for.
     var isTainted = false
-    /// Whether the current hop has to have a connection of its own.
+    /// Whether the current hop has to have a new connection.
     private(set) var needsFreshConnection = false
+    /// Whether nobody else may use the current hop's connection, before it or after it.
+    private(set) var isAlone = false
 
     init(
         job: LoadJob, rules: Rules, connections: KnownConnections, continuation: LoadJob.Continuation
@@ -141,10 +146,14 @@ final class Transfer {
     var hasSentRequest: Bool { clock?.isConnecting == false }
 
     /// Forgets the last hop and starts the next one's deadlines.
-    func beginHop(at now: ContinuousClock.Instant) {
+    /// - Parameter isAlone: whether nobody else may use the hop's connection.
+    func beginHop(at now: ContinuousClock.Instant, isAlone: Bool) {
+        self.isAlone = isAlone
+        if isAlone { needsFreshConnection = true }
         verdict = .open
         head = OriginHeadReader(maxBytes: rules.configuration.maxHeadBytes)
         arrivedBytes = 0
+        crumbs.removeAll(keepingCapacity: true)
         bodyBytes = 0
         content = nil
         hasNews = false

@@ -52,6 +52,8 @@ public final class Metrics: Sendable {
     public let fetchPhase: MetricHistogram<Metric.Phase>
     /// Bytes of bodies received from origins.
     public let fetchBytes: MetricCounter<NoLabels>
+    /// Connections of fetches; `use`: `new`, `reused`, or `tainted`, left because of bytes that nobody had asked for.
+    public let fetchConnections: MetricReading
     /// Transfers under way.
     public let fetchesInFlight: MetricReading
     /// Fetches waiting for a slot.
@@ -116,6 +118,10 @@ public final class Metrics: Sendable {
         fetchPhase = make.histogram(
             "fetch_phase_seconds", "Time of the phases of a fetch's last hop.", buckets: .work)
         fetchBytes = make.counter("fetch_bytes_total", "Bytes of bodies received from origins.")
+        fetchConnections = make.readCounter(
+            "fetch_connections_total",
+            "Connections to origins: opened, used again, or left because of bytes nobody had asked for.",
+            labels: ["use"])
         fetchesInFlight = make.gauge("fetch_inflight", "Transfers from origins under way.")
         fetchQueue = make.gauge("fetch_queue", "Fetches waiting for a slot.")
         transforms = make.counter("transform_total", "Transforms, by format written and outcome.")
@@ -136,8 +142,8 @@ public final class Metrics: Sendable {
             httpResponseBytes, cacheRequests, cacheBytes, cacheEntries, cacheEvictions, cacheCorrupt,
             cacheWriteErrors, coalescedRequests, flights, failedURLs, failedURLHits, hostBreakersOpen,
             fetches, fetchDuration,
-            fetchPhase, fetchBytes, fetchesInFlight, fetchQueue, transforms, transformDuration,
-            transformQueue,
+            fetchPhase, fetchBytes, fetchConnections, fetchesInFlight, fetchQueue, transforms,
+            transformDuration, transformQueue,
             transformQueueDuration, workers, workerRestarts, accessLogDropped, buildInfo,
         ]
     }

@@ -64,9 +64,6 @@ public final class OriginRule: Sendable {
         lifetime = configuration.responseTTL ?? OriginRuleConfiguration.TTL()
     }
 
-    /// Whether a transfer by this rule needs settings that its handle would keep.
-    var needsOwnHandle: Bool { tls.insecure || tls.ca != nil || credentials.signature != nil }
-
     /// Whether the rule is about a URL, as it is spelt or in its normal form.
     func matches(_ url: URLCandidate) -> Bool {
         patterns.contains { $0.matches(url) }

@@ -130,4 +130,25 @@ struct FailureTests {
         #expect(try await proxy.get("/healthz").status == 200)
         #expect(try await proxy.get("/readyz").status == 200)
     }
+
+    @Test("Connections to origins are counted by their use, those that had more on them than an answer too")
+    func connectionsByUse() async throws {
+        let proxy = try await Proxy()
+        let gate = OriginGate()
+        let answer = OriginAnswer.head(200, [("Content-Length", "\(Fixtures.photo.count)")]) + Fixtures.photo
+        let further = OriginAnswer.head(200, [("Content-Length", "4")]) + Array("evil".utf8)
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo))
+        proxy.origin.route("/b.jpg", OriginAnswer([.send(answer), .wait(gate), .send(further), .delivered]))
+        proxy.origin.route("/c.jpg", .body(Fixtures.photo))
+
+        for path in ["/a.jpg", "/b.jpg"] { #expect(try await proxy.get(proxy.target(path)).status == 200) }
+        gate.open()
+        await proxy.origin.wait { $0.completions["/b.jpg"] == 1 }
+        #expect(try await proxy.get(proxy.target("/c.jpg")).body == Fixtures.photo)
+
+        for (use, count) in [("new", 2.0), ("reused", 1), ("tainted", 1)] {
+            let name = "imageproxyd_fetch_connections_total{use=\"\(use)\"}"
+            #expect(try await proxy.metric(name) == count, "\(use)")
+        }
+    }
 }

@@ -8,6 +8,7 @@ final class CollectingReceiver: OriginReceiving {
     struct Received: Sendable {
         var head: OriginHead?
         var bytes: [UInt8] = []
+        var pieces = 0
     }
 
     let received = Observed(Received())
@@ -21,6 +22,8 @@ final class CollectingReceiver: OriginReceiving {
 
     var head: OriginHead? { received.value.head }
     var bytes: [UInt8] { received.value.bytes }
+    /// In how many pieces they came.
+    var pieces: Int { received.value.pieces }
 
     func receive(head: OriginHead) throws(LoadError) {
         received.update { $0.head = head }
@@ -29,7 +32,10 @@ final class CollectingReceiver: OriginReceiving {
 
     func receive(bytes: UnsafeRawBufferPointer) throws(LoadError) {
         let copy = Array(bytes)
-        received.update { $0.bytes += copy }
+        received.update {
+            $0.bytes += copy
+            $0.pieces += 1
+        }
         if let bodyError { throw bodyError }
     }
 }

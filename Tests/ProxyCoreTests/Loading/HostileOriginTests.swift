@@ -72,7 +72,8 @@ struct HostileOriginTests {
         arguments: [
             [("Content-Length", "5"), ("Content-Length", "6")], [("Content-Length", "-1")],
             [("Content-Length", "1x")],
-            [("Content-Length", "99999999999999999999")],
+            [("Content-Length", "99999999999999999999")], [("Content-Length ", "5")],
+            [("Transfer-Encoding\t", "chunked")],
         ])
     func framing(fields: [(String, String)]) async throws {
         let fixture = try LoaderFixture()
@@ -104,6 +105,53 @@ struct HostileOriginTests {
             #expect(error?.outcome == .incomplete || error?.outcome == .unreachable, "\(path)")
             await fixture.origin.waitForDepartures(path)
         }
+    }
+
+    @Test("begins its head with a folded line, behind answers with fields (RFC 9112 §2.2)")
+    func foldedFirst() async throws {
+        let fixture = try LoaderFixture()
+        let long = String(repeating: "q", count: 400)
+        fixture.origin.route("/plain", .body([9], fields: [("X-Long", long)]))
+        let folded = "HTTP/1.1 200 Fake\r\n folded: \(long)\r\nContent-Length: 1\r\n\r\nA"
+        fixture.origin.route("/folded", OriginAnswer([.send(Array(folded.utf8)), .close]))
+
+        // libcurl may refuse such a head or pass the line over. What it must not do is add to a field of another answer:
+        // that is freed memory, and ends the process sooner or later.
+        for _ in 0..<64 {
+            try await fixture.load("/plain")
+            _ = try? await fixture.load("/folded")
+        }
+    }
+
+    @Test("sends chunks of one byte, which are handed over by the page and not one by one")
+    func crumbs() async throws {
+        let fixture = try LoaderFixture()
+        let count = 20_000
+        let chunks = Array(String(repeating: "1\r\nA\r\n", count: count).utf8)
+        fixture.origin.route(
+            "/crumbs",
+            OriginAnswer([
+                .send(OriginAnswer.head(200, [("Transfer-Encoding", "chunked")]) + chunks),
+                .send(Array("0\r\n\r\n".utf8)),
+            ]))
+        let receiver = CollectingReceiver()
+
+        try await fixture.load("/crumbs", into: receiver)
+
+        #expect(receiver.bytes == [UInt8](repeating: UInt8(ascii: "A"), count: count))
+        // One for each time that something has come; without that one for each chunk.
+        #expect(receiver.pieces < count / 10)
+    }
+
+    @Test("sends a small piece that is not what it says, and is not waited for")
+    func smallNonsense() async throws {
+        let fixture = try LoaderFixture()
+        let fields = [("Transfer-Encoding", "chunked"), ("Content-Encoding", "gzip")]
+        let answer = OriginAnswer.head(200, fields) + Array("5\r\nplain\r\n".utf8)
+        fixture.origin.route("/a", OriginAnswer([.send(answer), .stall]))
+
+        await expectFailure(.incomplete) { try await fixture.load("/a") }
+        await fixture.origin.waitForDepartures("/a")
     }
 
     @Test("switches to a protocol that nobody asked for, and is not waited for (RFC 9110 §15.2.2)")

@@ -95,6 +95,16 @@ struct HostileSourceTests {
         #expect(guarded.victim.log.connections == 0)
     }
 
+    @Test("with a name of Tor's is refused, and no resolver hears of it (RFC 7686 §2)")
+    func onion() async throws {
+        let guarded = try Guarded()
+        TestNames.set("hidden.onion", to: ["93.184.216.34"])
+
+        await #expect(throws: LoadError.addressForbidden) { try await guarded.load("http://hidden.onion/") }
+
+        #expect(TestNames.lookUps(of: "hidden.onion") == 0)
+    }
+
     @Test("whose name has a good and a bad address is asked at the good one only")
     func mixedAnswer() async throws {
         let guarded = try Guarded(allowed: ["127.0.0.2/32"])

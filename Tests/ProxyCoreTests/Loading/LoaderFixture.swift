@@ -21,6 +21,7 @@ struct LoaderFixture {
         configuration.firstByteTimeout = .minutes(5)
         configuration.totalTimeout = .minutes(5)
         configuration.lowSpeedTime = .minutes(5)
+        configuration.connectionLifetime = .seconds(0)
         configure(&configuration)
         var addresses = AddressConfiguration()
         addresses.allowedNetworks = ["127.0.0.1/32"]

@@ -17,6 +17,16 @@ struct OriginHeadReaderTests {
         #expect(reader.fields.map(\.value) == ["image/png", "1"])
     }
 
+    @Test("takes blanks before a colon for none, and says so of fields that frame the body (RFC 9112 §5.1)")
+    func blankBeforeColon() {
+        let (_, reader) = read(["HTTP/1.1 200 OK\r\n", "Cache-Control \t: private\r\n", "\r\n"])
+        let (_, hiding) = read(["HTTP/1.1 200 OK\r\n", "Content-Length : 5\r\n", "\r\n"])
+
+        #expect(reader.fields == [OriginRequest.Field(name: "cache-control", value: "private")])
+        #expect(!reader.hidesFraming)
+        #expect(hiding.hidesFraming)
+    }
+
     @Test("reads the status of HTTP/2, which has no reason")
     func http2() {
         #expect(read(["HTTP/2 404 \r\n", "\r\n"]).steps.last == .complete(status: 404))

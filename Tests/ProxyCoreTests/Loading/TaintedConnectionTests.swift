@@ -75,9 +75,9 @@ struct TaintedConnectionTests {
         if bait == .redirect { #expect(first == Array("good".utf8)) }
     }
 
-    @Test("is left for a new one, which is used again as ever")
+    @Test("is left for a new one, which is used again as ever where fetch.distrust is 0")
     func leaves() async throws {
-        let fixture = try LoaderFixture()
+        let fixture = try LoaderFixture { $0.distrust = .seconds(0) }
         fixture.origin.route("/bait", OriginAnswer([.send(Bait.length.bytes + Self.smuggled), .delivered]))
         fixture.origin.route("/next", .body([9]))
 
@@ -92,10 +92,52 @@ struct TaintedConnectionTests {
         #expect(fixture.loader.statistics.reusedConnections == 2)
     }
 
+    @Test("has each further request to its origin go over one that nobody else uses, for fetch.distrust")
+    func distrusts() async throws {
+        let fixture = try LoaderFixture()
+        fixture.origin.route("/bait", OriginAnswer([.send(Bait.length.bytes + Self.smuggled), .delivered]))
+        fixture.origin.route("/next", .body([9]))
+
+        try await fixture.load("/bait")
+        await fixture.origin.wait { $0.completions["/bait"] == 1 }
+        for _ in 0..<3 { try await fixture.load("/next") }
+        await fixture.origin.wait { $0.closedConnections == 4 }
+
+        #expect(fixture.origin.log.connections == 4)
+        #expect(fixture.loader.statistics.taintedConnections == 1)
+        #expect(fixture.loader.statistics.reusedConnections == 0)
+    }
+
+    @Test("is not used for longer than fetch.connectionLifetime anyway", .timeLimit(.minutes(5)))
+    func ages() async throws {
+        let fixture = try LoaderFixture { $0.connectionLifetime = .seconds(1) }
+        fixture.origin.route("/next", .body([9]))
+
+        // A second has to pass: with requests, so that it is no rest that ends the connection.
+        repeat { try await fixture.load("/next") } while fixture.origin.log.connections == 1
+
+        #expect(fixture.loader.statistics.taintedConnections == 0)
+    }
+
+    @Test("is remembered of its origin for as long as it is to be, and of a bounded number of origins")
+    func remembers() {
+        func origin(_ port: Int) -> SourceURL.Origin { .init(scheme: "http", host: "a.example", port: port) }
+        let now = ContinuousClock.now
+        var distrusted = DistrustedOrigins()
+
+        for port in 1...(DistrustedOrigins.most + 1) {
+            distrusted.add(origin(port), until: now + .seconds(port))
+        }
+
+        let moments = [(1, 0), (2, 1), (2, 2), (DistrustedOrigins.most + 1, 2)]
+        let answers = moments.map { distrusted.contains(origin($0.0), at: now + .seconds($0.1)) }
+        #expect(answers == [false, true, false, true])
+    }
+
     @Test("is not used again over TLS, where what is left may have been read and deciphered already")
     func secure() async throws {
         let origin = try TLSConversation()
-        let loader = try LoaderFixture().loader
+        let loader = try LoaderFixture { $0.distrust = .seconds(0) }.loader
         let rule = try Self.rule(trusting: origin.certificate)
         let load: @Sendable (String, CollectingReceiver) async throws -> Void = { path, receiver in
             let request = try OriginRequest(url: SourceURL(parsing: origin.url(path)), rule: rule)
