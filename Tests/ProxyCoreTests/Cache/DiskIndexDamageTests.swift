@@ -239,12 +239,13 @@ struct DiskIndexDamageTests {
         try await killed.store(description, body: body)
         if hasRecord { try await killed.save(record("source", lifetime: 600)) }
         try await killed.link([TagLink(tag: "spring", result: key("r"), source: key("source"))])
-        _ = try await killed.removeAll(taggedWith: "spring") { _ in }
+        let count = try await killed.removeAll(taggedWith: "spring") { _ in }
         try copyAsKilled()
         await killed.close()
 
         let disk = try await open("copy")
 
+        #expect(count == (hasRecord ? 0 : 1))
         #expect(try await disk.links(ofTag: "spring").isEmpty)
         let record = await disk.sourceRecord(for: key("source"))
         #expect(record?.directives.contains(.purged) == (hasRecord ? true : nil))
