@@ -77,7 +77,7 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
         let seconds = max(1, Int64((Double(longest) * (1 - configuration.jitter * random())).rounded()))
         let entry = FailureTable<Failure>.Entry(
             key: key, source: source ?? key, text: text, failure: failure, failureClass: failureClass,
-            end: now + seconds)
+            start: now, end: now + seconds)
         state.withLock { $0.table.insert(entry, at: now) }
     }
 

@@ -11,6 +11,8 @@ struct FailureTable<Failure: Sendable>: Sendable {
         let text: String
         let failure: Failure
         let failureClass: FailureClass
+        /// When it happened, in seconds since 1970.
+        let start: Int64
         /// When it is forgotten, in seconds since 1970.
         let end: Int64
     }
@@ -20,6 +22,11 @@ struct FailureTable<Failure: Sendable>: Sendable {
     private var heap: [Entry] = []
     private var places: [CacheKey: Int] = [:]
     private var classes: [FailureClass: Int] = [:]
+    /// The time as it was last told.
+    private var latest: Int64 = 0
+
+    /// By so many seconds whoever reads the clock may be overtaken before he comes here.
+    private static var slack: Int64 { 2 }
 
     init(maxEntries: Int) {
         self.maxEntries = maxEntries
@@ -51,6 +58,7 @@ struct FailureTable<Failure: Sendable>: Sendable {
 
     /// The entry of `key`, unless its time is over.
     mutating func entry(for key: CacheKey, at now: Int64) -> Entry? {
+        follow(now)
         guard let place = places[key] else { return nil }
         guard heap[place].end > now else {
             remove(key)
@@ -103,7 +111,18 @@ struct FailureTable<Failure: Sendable>: Sendable {
     // MARK: - The heap
 
     private mutating func expire(at now: Int64) {
+        follow(now)
         while let first = heap.first, first.end <= now { remove(first.key) }
+    }
+
+    /// Forgets what happened later than now: a clock that was set back must not make its time longer.
+    private mutating func follow(_ now: Int64) {
+        guard now < latest - Self.slack else {
+            latest = max(latest, now)
+            return
+        }
+        latest = now
+        for entry in heap where entry.start > now { remove(entry.key) }
     }
 
     private mutating func rise(from start: Int) {

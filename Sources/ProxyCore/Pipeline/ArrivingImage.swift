@@ -59,6 +59,7 @@ extension ImagePipeline {
         request.rule?.apply(to: &record)
         let isKept =
             !record.directives.forbidStoring && client.keeping != .nothing && seat.key.loner == nil
+            && fetch.permit.isValid
         if client.noStore { record.directives.insert(.noStore) }
         if seat.key.loner != nil { record.directives.insert(.isPrivate) }
         if !seat.isLeader { metrics.coalescedRequests.increment(.transform) }

@@ -46,6 +46,7 @@ extension ImagePipeline {
         let fetch = OriginalFetch(
             body: body, place: place, decodable: configuration.decodableFormats,
             maxBytes: configuration.maxSourceBytes,
+            permit: tiers.ledger.permit(for: request.sourceKey),
             judge: { [freshness] in freshness.verdict(on: $0, after: $1) })
         fetch.urgency.raise(to: request.delivery.priority ?? .normal)
         return fetch
@@ -58,7 +59,6 @@ extension ImagePipeline {
     ) async throws(PipelineError) -> Source {
         var question = try originRequest(for: request, validating: record)
         let pass = try failures.hosts.admit(question.url.origin, at: clock())
-        let permit = tiers.ledger.permit(for: request.sourceKey)
         let start = ContinuousClock.now
         let received: Source?
         do throws(LoadError) {
@@ -68,7 +68,7 @@ extension ImagePipeline {
             metrics.count(summary, isNotModified: fetch.head?.status == 304, took: start.microsecondsUntilNow)
             received = try await receivedSource(
                 request, fetch, validating: record, isAuthorized: question.isAuthorized, asking: client,
-                permit: permit)
+                permit: fetch.permit)
         } catch {
             fetch.body.fail(error)
             failures.hosts.report(

@@ -342,9 +342,10 @@ public final class ImagePipeline: Sendable {
         guard let found = try await tiers.result(for: request, hash: source.record.contentHash) else {
             return nil
         }
+        let tier: ImageResponse.Provenance = found.isInMemory ? .memory : .disk
         var response = ImageResponse(
             description: found.description, record: source.record, body: found.body,
-            provenance: source.provenance == .storedOriginal ? .disk : source.provenance)
+            provenance: source.provenance == .storedOriginal ? tier : source.provenance)
         response.description.key = request.resultKey
         response.isStored = true
         if case .stale = response.provenance {

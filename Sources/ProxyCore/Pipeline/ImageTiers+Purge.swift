@@ -103,22 +103,31 @@ extension ImageTiers {
     ) async throws(DiskCacheError) -> (counts: PurgeCounts, sources: Set<CacheKey>) {
         let all = FoundLinks()
         var counts = PurgeCounts()
+        var failure: DiskCacheError?
         await disk.settle()
-        counts.disk = try await disk.removeAll(taggedWith: tag) { [ledger] links in
-            // Boarding is closed before permits are void: who boards in between stores nothing.
-            found(Set(links.map(\.source)))
-            for link in links {
-                ledger.purge(link.result)
-                ledger.purge(link.source)
+        do throws(DiskCacheError) {
+            counts.disk = try await disk.removeAll(taggedWith: tag) { [ledger] links in
+                // Boarding is closed before permits are void: who boards in between stores nothing.
+                found(Set(links.map(\.source)))
+                for link in links {
+                    ledger.purge(link.result)
+                    ledger.purge(link.source)
+                }
+                all.append(links)
             }
-            all.append(links)
+        } catch {
+            // What was found until then is purged, as far as it can be.
+            failure = error
         }
         for link in all.links {
             if memory.remove(link.result) { counts.memory += 1 }
             files.remove(link.result)
         }
         let sources = Set(all.links.map(\.source))
-        for source in sources { try await markStale(source) }
+        for source in sources {
+            do throws(DiskCacheError) { try await markStale(source) } catch { failure = error }
+        }
+        if let failure { throw failure }
         return (counts, sources)
     }
 

@@ -61,6 +61,8 @@ public final class ImageTiers: Sendable {
         let description: EntryDescription
         let body: StoredBody
         let entry: MemoryEntry?
+        /// Whether memory has them.
+        var isInMemory = false
     }
 
     // MARK: - Looking up
@@ -99,7 +101,8 @@ public final class ImageTiers: Sendable {
     /// - Throws: `queueFull` where it can't be looked for now.
     func result(for request: ImageRequest, hash: ContentHash) async throws(PipelineError) -> Found? {
         if let entry = peek(request.resultKey), entry.description.sourceHash == hash {
-            return Found(description: entry.description, body: entry.body, entry: entry)
+            return Found(
+                description: entry.description, body: entry.body, entry: entry, isInMemory: true)
         }
         guard request.plan != nil else { return try await original(for: request, hash: hash) }
         let found = try await onDisk(request.resultKey, .result, request.resultKeyText)
@@ -118,7 +121,7 @@ public final class ImageTiers: Sendable {
     /// - Throws: `queueFull` where it can't be looked for now.
     func original(for request: ImageRequest, hash: ContentHash) async throws(PipelineError) -> Found? {
         if let entry = peek(request.sourceKey), entry.description.contentHash == hash {
-            return Found(description: entry.description, body: entry.body, entry: nil)
+            return Found(description: entry.description, body: entry.body, entry: nil, isInMemory: true)
         }
         let found = try await onDisk(request.sourceKey, .original, request.sourceKeyText)
         return found?.description.contentHash == hash ? found : nil

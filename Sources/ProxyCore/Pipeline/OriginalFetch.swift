@@ -34,6 +34,9 @@ final class OriginalFetch: OriginReceiving {
     /// When it was begun.
     let start = ContinuousClock.now
 
+    /// Leave to store what arrives.
+    let permit: PurgeLedger.Permit
+
     private let decodable: Set<ImageFormat>
     private let maxBytes: Int
     private let judge: @Sendable (OriginHead, [OriginHead]) -> FreshnessPolicy.Verdict
@@ -45,15 +48,18 @@ final class OriginalFetch: OriginReceiving {
     ///   - place: of `body`.
     ///   - decodable: formats that are let through.
     ///   - maxBytes: a declared length beyond it ends the fetch before a byte of the body.
+    ///   - permit: of before anything is asked.
     ///   - judge: says of a response with this head, after these redirects, whether others than those who wait may have it.
     init(
         body: GrowingBody, place: SpillPlace, decodable: Set<ImageFormat>, maxBytes: Int,
+        permit: PurgeLedger.Permit,
         judge: @escaping @Sendable (OriginHead, [OriginHead]) -> FreshnessPolicy.Verdict
     ) {
         self.body = body
         self.place = place
         self.decodable = decodable
         self.maxBytes = maxBytes
+        self.permit = permit
         self.judge = judge
     }
 

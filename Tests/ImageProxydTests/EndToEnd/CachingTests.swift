@@ -16,6 +16,18 @@ struct CachingTests {
         .body(Fixtures.photo(number: number), fields: [("Cache-Control", control), ("Age", "\(age)")] + more)
     }
 
+    @Test("an original that is kept in memory alone is answered from memory, and says so (RFC 9211 §2.8)")
+    func originalInMemory() async throws {
+        let proxy = try await Proxy(results: "none", environment: ["IMAGEPROXYD_CACHE_ORIGINALS=memory"])
+        proxy.origin.route("/a.jpg", photo("max-age=600"))
+        _ = try await proxy.get(proxy.target("/a.jpg"))
+
+        let again = try await proxy.get(proxy.target("/a.jpg"))
+
+        #expect(again["Cache-Status"]?.hasSuffix("; detail=memory") == true)
+        #expect(proxy.origin.count("/a.jpg") == 1)
+    }
+
     @Test("a stale picture within its grace is answered from memory while it is refreshed (RFC 5861 §3)")
     func staleWhileRevalidate() async throws {
         let proxy = try await Proxy()

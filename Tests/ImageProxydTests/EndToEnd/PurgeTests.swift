@@ -77,6 +77,23 @@ struct PurgeTests {
         #expect(proxy.origin.count("/a.jpg") == 2)
     }
 
+    @Test("what goes out while it arrives is not said to be stored when a purge came before its head")
+    func purgedBeforeHead() async throws {
+        let proxy = try await Proxy()
+        let gate = OriginGate()
+        proxy.origin.route("/a.jpg", OriginAnswer.body(Fixtures.photo, fields: Self.jpeg).held(by: gate))
+
+        async let waiting = proxy.get(proxy.target("/a.jpg"))
+        _ = await proxy.origin.waitForRequests("/a.jpg")
+        _ = try await proxy.administer("DELETE", "/cache", about: "/a.jpg")
+        gate.open()
+
+        #expect(try await waiting["Cache-Status"] == "imageproxyd; fwd=uri-miss; fwd-status=200")
+        #expect(
+            try await proxy.get(proxy.target("/a.jpg"))["Cache-Status"]
+                == "imageproxyd; fwd=uri-miss; fwd-status=200; stored")
+    }
+
     @Test(
         "a purge of a tag takes its results and has their source asked again; other results stay if the source is the same"
     )

@@ -195,6 +195,65 @@ struct DiskIndexDamageTests {
         await disk.close()
     }
 
+    @Test("Tags that are lost with a log that is gone have the origin asked: no purge finds them any more")
+    func lostTags() async throws {
+        let first = try await open()
+        try await first.save(record("left", lifetime: 600))
+        await first.close()
+        let killed = try await open()
+        try await killed.link([TagLink(tag: "spring", result: key("r"), source: key("left"))])
+        try copyAsKilled()
+        await killed.close()
+        try folder.remove("copy/index.sqlite-wal")
+
+        let disk = try await open("copy")
+
+        #expect(try await disk.links(ofTag: "spring").isEmpty)
+        #expect(await disk.sourceRecord(for: key("left"))?.directives.contains(.purged) == true)
+        await disk.close()
+    }
+
+    @Test("Files whose entries are lost with a log that is gone are found again, and purged")
+    func lostEntries() async throws {
+        await (try await open()).close()
+        let killed = try await open()
+        for number in 0..<5 { try await killed.store(describe("\(number)", body: body), body: body) }
+        try copyAsKilled()
+        try folder.write(try folder.read("cache/lock"), to: "copy/lock")
+        await killed.close()
+        try folder.remove("copy/index.sqlite-wal")
+
+        let disk = try await open("copy")
+
+        #expect(disk.statistics.tally.entries == 5)
+        #expect(try await disk.removeAll(ofSource: key("source")) == 5)
+        await disk.close()
+    }
+
+    @Test(
+        "What a tag hung on is not believed after a kill in the middle of its purge",
+        arguments: [true, false])
+    func killedPurge(hasRecord: Bool) async throws {
+        let killed = try await open()
+        let description = describe("source", kind: .original, body: body)
+        try await killed.store(description, body: body)
+        if hasRecord { try await killed.save(record("source", lifetime: 600)) }
+        try await killed.link([TagLink(tag: "spring", result: key("r"), source: key("source"))])
+        let count = try await killed.removeAll(taggedWith: "spring") { _ in }
+        try copyAsKilled()
+        await killed.close()
+
+        let disk = try await open("copy")
+
+        #expect(count == (hasRecord ? 0 : 1))
+        #expect(try await disk.links(ofTag: "spring").isEmpty)
+        let record = await disk.sourceRecord(for: key("source"))
+        #expect(record?.directives.contains(.purged) == (hasRecord ? true : nil))
+        let original = try await disk.lookUp(key("source"), kind: .original, keyText: "source")
+        #expect((original != nil) == hasRecord)
+        await disk.close()
+    }
+
     @Test("No bit that flips in a killed daemon's log brings back what was purged or replaced")
     func flippedLog() async throws {
         try await killAfterRevocations()

@@ -22,6 +22,21 @@ struct FailedURLsTests {
         #expect(failed.lookup(key("b"), at: now) == nil)
     }
 
+    @Test("forgets what a clock that was set back would have it remember for longer")
+    func clockSetBack() {
+        let failed = FailedURLs<String>(configuration: FailedURLsConfiguration(), random: { 0 })
+        failed.remember(key("a"), "gone", as: .notFound, at: now)
+        failed.remember(key("b"), "gone", as: .notFound, at: now + 60)
+        failed.remember(key("c"), "gone", as: .notFound, at: now + 61)
+
+        #expect(failed.lookup(key("c"), at: now + 60)?.remainingSeconds == 301)
+        #expect(failed.lookup(key("b"), at: now + 30) == nil)
+        #expect(failed.list(limit: 10, at: now + 30).map(\.key) == [key("a")])
+        #expect(failed.lookup(key("a"), at: now + 30)?.remainingSeconds == 270)
+        #expect(failed.remaining(of: key("a"), at: now - 86_400) == nil)
+        #expect(failed.counts(at: now - 86_400).isEmpty)
+    }
+
     @Test("keeps the latest failure of a key alone")
     func replaces() {
         let failed = FailedURLs<String>(configuration: FailedURLsConfiguration(), random: { 0 })

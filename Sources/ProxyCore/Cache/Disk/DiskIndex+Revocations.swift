@@ -64,6 +64,21 @@ extension DiskIndex {
         revocations.store(known, ordering: .releasing)
         era.store(next, ordering: .releasing)
     }
+
+    // MARK: - What another index is told
+
+    /// The links that were seen last, at most `limit`, of an index that is to be set aside.
+    func latestLinks(limit: Int) throws(DiskCacheError) -> [TagLink] {
+        let sql = "SELECT name, high, low, sourceHigh, sourceLow FROM tag ORDER BY seenAt DESC LIMIT \(limit)"
+        return try translating {
+            try pool.read { db in
+                try Row.fetchAll(db, sql: sql).map { row in
+                    guard let tag = String.fromDatabaseValue(row[0]) else { throw Row.altered }
+                    return TagLink(tag: tag, result: try row.key(at: 1), source: try row.key(at: 3))
+                }
+            }
+        }
+    }
 }
 
 extension IndexChange {

@@ -37,7 +37,10 @@ extension DiskIndex {
         case .touch(let id, let time): try touch(id, at: time, db)
         case .save(let record, let time): try save(record, at: time, db, &tally)
         case .deleteRecord(let key): try deleteRecord(key, db, &tally)
-        case .link(let link, let time): try self.link(link, at: time, db)
+        case .link(let link, let time):
+            // A purge that does not find a tag revokes nothing: so one that is lost counts like a purge that is.
+            isRevoking.store(true, ordering: .relaxed)
+            try self.link(link, at: time, db)
         case .unlink(let link):
             isRevoking.store(true, ordering: .relaxed)
             try db.cachedStatement(sql: "DELETE FROM tag WHERE name = ? AND low = ? AND high = ?")

@@ -115,7 +115,9 @@ final class DiskParts: Sendable {
         let folder = try DiskFolder(path: directory)
         let lock = try FolderLock(folder: folder, patience: patience)
         let ballast = Ballast(folder: folder, size: limits.ballast)
-        let isCut = WriteAheadLog.hasLostFrames(at: "\(folder.path)/\(DiskIndex.fileName)-wal")
+        let log = "\(folder.path)/\(DiskIndex.fileName)-wal"
+        let isCut = WriteAheadLog.hasLostFrames(at: log)
+        let isLogMissing = lock.wasLeft && WriteAheadLog.isMissing(at: log)
         var (opened, counted) = try withRoom(folder, ballast, limits) { () throws(DiskCacheError) in
             // Asked now, so that a file system without them is found at the start and not by the first request.
             _ = try folder.stage()
@@ -142,7 +144,8 @@ final class DiskParts: Sendable {
             opened.isNew = true
         }
         let knowsAll = try index.knowsAllFiles()
-        opened.needsScan = opened.isNew || lock.wasCutOff || lacksRevocations || !knowsAll || !isSettled
+        opened.needsScan =
+            opened.isNew || lock.wasCutOff || isLogMissing || lacksRevocations || !knowsAll || !isSettled
         // Whoever is ended before all has been looked through leaves the rest to the next start.
         if opened.needsScan, knowsAll {
             try withRoom(folder, ballast, limits) { () throws(DiskCacheError) in

@@ -161,6 +161,7 @@ extension DiskWriter {
             // First of all: who asks from now on writes them again, behind this.
             parts.tags.remove(links)
             found(links)
+            for source in Set(links.map(\.source)) { count += try distrust(source, &pending) }
             for link in links {
                 for kind in EntryKind.allCases where kind.isResult {
                     let id = EntryID(kind: kind, key: link.result)
@@ -170,6 +171,20 @@ extension DiskWriter {
             }
             try tellIndex(&pending)
         }
+    }
+
+    /// Has the origin asked about a source before it is answered from again; returns how many entries go for that.
+    ///
+    /// With what forgets the tag's links, and never behind that: whoever is ended in between, or finds the disk full, is
+    /// purged again, and must find them again.
+    private func distrust(_ source: CacheKey, _ pending: inout Pending) throws(DiskCacheError) -> Int {
+        guard var record = try parts.index.record(for: source) else {
+            // What its files say of its freshness must not be believed either.
+            return try removeSource(source, &pending)
+        }
+        record.directives.insert(.purged)
+        pending.changes.append(.save(record, at: parts.clock()))
+        return 0
     }
 
     private func removeAll(

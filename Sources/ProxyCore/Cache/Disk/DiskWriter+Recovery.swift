@@ -24,6 +24,8 @@ extension DiskWriter {
         let isElsewhere =
             parts.isOff || !parts.folder.isInPlace || !parts.lock.isInPlace(in: parts.folder)
         if isElsewhere, try !attach() { return false }
+        // Lost: tags that a damaged index does not tell any more.
+        let links = isElsewhere ? [] : (try? parts.index.latestLinks(limit: KnownTags.capacity / 2)) ?? []
         try DiskIndex.setAside(in: parts.folder)
         try parts.index.reopen()
         try parts.revocations.write(parts.index.revocations.load(ordering: .acquiring), durable: false)
@@ -39,7 +41,7 @@ extension DiskWriter {
         parts.switchOn()
         parts.ballast.fill()
         parts.monitor.tell(isElsewhere ? .folderReplaced : .indexReplaced)
-        try tellIndexOfTags()
+        try tellIndexOfTags(and: links)
         return true
     }
 
@@ -82,9 +84,9 @@ extension DiskWriter {
         parts.monitor.failed(with: error)
     }
 
-    /// Writes the tags that are known into a new index: they hang on what memory holds.
-    private func tellIndexOfTags() throws(DiskCacheError) {
-        let links = parts.tags.all
+    /// Writes the tags that are known into a new index, and those of the earlier one: they hang on what memory holds, too.
+    private func tellIndexOfTags(and others: [TagLink]) throws(DiskCacheError) {
+        let links = Array(Set(parts.tags.all).union(others))
         parts.tags.removeAll()
         try apply(links.map { .link($0, at: parts.clock()) })
         parts.tags.insert(links)

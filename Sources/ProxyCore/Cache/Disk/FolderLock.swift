@@ -18,6 +18,8 @@ final class FolderLock: Sendable {
 
     /// Whether the machine stopped while the folder was in use.
     let wasCutOff: Bool
+    /// Whether whoever had the folder last did not leave it in order.
+    let wasLeft: Bool
 
     private let file: OwnedDescriptor
 
@@ -30,14 +32,15 @@ final class FolderLock: Sendable {
         guard case .bytes(let last) = try file.read(Self.maxContent, at: 0, fromMemory: false) else {
             throw .system(call: "read lock", code: EAGAIN)
         }
-        wasCutOff = last.contains { $0 != Self.blank } && last != boot
+        wasLeft = last.contains { $0 != Self.blank }
+        wasCutOff = wasLeft && last != boot
         try Self.write(boot, to: file)
     }
 
     /// A lock on nothing, for a folder that nothing can be written in; `hold` makes it one.
     init() throws(DiskCacheError) {
         file = try OwnedDescriptor.anonymous("lock")
-        wasCutOff = false
+        (wasCutOff, wasLeft) = (false, false)
     }
 
     /// Locks another folder, and lets go of nothing yet: `hold` does when everything else is at hand.

@@ -7,7 +7,8 @@ import Synchronization
 /// Only the thread that writes the index changes it, together with that: a link that is known here is found by the next
 /// purge. Bounded: full, it starts anew. May be asked from any thread.
 final class KnownTags: Sendable {
-    private static let capacity = 65_536
+    /// Most links.
+    static let capacity = 65_536
     private let links = Mutex<Set<TagLink>>([])
 
     /// All that are known.

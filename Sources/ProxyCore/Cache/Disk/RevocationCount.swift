@@ -2,10 +2,11 @@
 
 import Glibc
 
-/// How many revocations the index has been told of: purges, and records in place of others; kept in a file beside it.
+/// How many revocations the index has been told of, purges and records in place of others, and of tags, by which purges
+/// find what they revoke; kept in a file beside it.
 ///
 /// What is lost of its log SQLite takes for never written, and is sound again, as of an earlier time: with records in it
-/// that had been purged or replaced. So the index counts them, in the same transactions, and the count is written here
+/// that had been purged or replaced, and without tags. So the index counts them, in the same transactions, and the count is written here
 /// right behind. An index that has counted fewer lacks some. Only the thread that writes to the tier uses it.
 final class RevocationCount: Sendable {
     private static let fileName = "revocations"

@@ -35,7 +35,16 @@ enum WriteAheadLog {
         }
     }
 
-    /// The same of a log's bytes. Pure.
+    /// Whether there is no log at `path`, or nothing in it: SQLite leaves that where it was closed, and none who was killed
+    /// and had written anything.
+    static func isMissing(at path: String) -> Bool {
+        let descriptor = unsafe linux_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0)
+        guard descriptor >= 0 else { return true }
+        // Lost: why it has no length; the files are looked through then.
+        return ((try? OwnedDescriptor(owning: descriptor).length()) ?? 0) <= headerLength
+    }
+
+    /// Whether the bytes of a log have such frames. Pure.
     static func hasLostFrames(_ log: [UInt8]) -> Bool {
         guard log.count > headerLength else { return false }
         let magic = number(log, 0)
