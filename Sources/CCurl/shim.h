@@ -102,6 +102,44 @@ static inline enum ccurl_tls ccurl_tls_state(CURL *handle) {
     return has_pending(info->internals) ? CCURL_TLS_PENDING : CCURL_TLS_QUIET;
 }
 
+// The session of the connection of a transfer that is under way, as OpenSSL knows it; NULL without TLS, or with another library.
+static inline const void *ccurl_session(CURL *handle) {
+    const struct curl_tlssessioninfo *info = NULL;
+    if (curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &info) != CURLE_OK || !info) return NULL;
+    return info->backend == CURLSSLBACKEND_OPENSSL ? info->internals : NULL;
+}
+
+// Called with OpenSSL's SSL_CTX before a connection's handshake.
+typedef CURLcode (*ccurl_tls_function)(CURL *handle, void *context, void *watcher);
+// OpenSSL's info callback: a session, what happens, and its value.
+typedef void (*ccurl_alert_function)(const void *session, int what, int value);
+
+// Has `function` called before each handshake, with `watcher`; nothing where libcurl comes without OpenSSL.
+static inline CURLcode ccurl_set_tls_function(CURL *handle, ccurl_tls_function function, void *watcher) {
+    CURLcode code = curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, function);
+    if (code == CURLE_NOT_BUILT_IN || code == CURLE_UNKNOWN_OPTION) return CURLE_OK;
+    return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_SSL_CTX_DATA, watcher) : code;
+}
+
+// Has `function` hear of what happens to the sessions of an SSL_CTX; `watcher` is what ccurl_watcher gives for them.
+static inline CURLcode ccurl_watch(void *context, void *watcher, ccurl_alert_function function) {
+    int (*keep)(void *, int, void *) = (int (*)(void *, int, void *))dlsym(NULL, "SSL_CTX_set_ex_data");
+    void (*watch)(void *, ccurl_alert_function) = (void (*)(void *, ccurl_alert_function))dlsym(NULL, "SSL_CTX_set_info_callback");
+    // Number 0 is the application's.
+    if (!keep || !watch || keep(context, 0, watcher) != 1) return CURLE_SSL_CONNECT_ERROR;
+    watch(context, function);
+    return CURLE_OK;
+}
+
+static inline void *ccurl_watcher(const void *session) {
+    void *(*context)(const void *) = (void *(*)(const void *))dlsym(NULL, "SSL_get_SSL_CTX");
+    void *(*kept)(const void *, int) = (void *(*)(const void *, int))dlsym(NULL, "SSL_CTX_get_ex_data");
+    return context && kept ? kept(context(session), 0) : NULL;
+}
+
+// Whether the other end has said that it ends: a close_notify alert was read (SSL_CB_READ_ALERT; RFC 8446, section 6.1).
+static inline int ccurl_is_end(int what, int value) { return what == 0x4004 && (value & 0xff) == 0; }
+
 // Options of a set of transfers.
 static inline CURLMcode ccurl_multi_set_long(CURLM *set, CURLMoption option, long value) {
     return curl_multi_setopt(set, option, value);

@@ -59,6 +59,11 @@ public final class TLSConversation: Sendable {
         }
     }
 
+    /// Ends the connection without a word of TLS, as who cuts it can.
+    public func cut() {
+        kill(pid, SIGKILL)
+    }
+
     /// The server prints requests among remarks of its own.
     private func readRequest() throws {
         var text = heard.withLock { $0 }

@@ -22,14 +22,19 @@ final class CurlHandle {
     // Safe because only this object knows the pointers; they are freed once, and only after the handle left its set.
     fileprivate let raw: UnsafeMutableRawPointer
     private var fieldList: UnsafeMutablePointer<curl_slist>?
+    private let endings: TLSEndings
+    /// The TLS session whose end is a body's, too, where nothing else ends that; 0 without one.
+    private var session: UInt = 0
 
     /// Tells handles apart, as the set does when one has finished.
     var id: UInt { unsafe UInt(bitPattern: raw) }
 
     /// A handle with all settings that every hop has; nil when libcurl has no memory or lacks an option.
-    init?(configuration: FetchConfiguration) {
+    /// - Parameter endings: of the set that it is for.
+    init?(configuration: FetchConfiguration, endings: TLSEndings) {
         guard let raw = unsafe curl_easy_init() else { return nil }
         unsafe self.raw = raw
+        self.endings = endings
         guard setConstants(configuration), setCallbacks() else { return nil }
     }
 
@@ -103,6 +108,8 @@ final class CurlHandle {
             && ccurl_set_open_socket_function(raw, openSocket) == CURLE_OK
             && ccurl_set_resolver_start_function(raw, startResolver) == CURLE_OK
             && ccurl_set_prerequest_function(raw, checkConnection) == CURLE_OK
+            && ccurl_set_tls_function(raw, watchSession, Unmanaged.passUnretained(endings).toOpaque())
+                == CURLE_OK
     }
 
     private func setFields(_ lines: [String]) -> Bool {
@@ -152,6 +159,17 @@ extension CurlHandle {
 
     /// Whether the hop went over a connection that had been used before.
     var didReuseConnection: Bool { unsafe ccurl_get_long(raw, CURLINFO_NUM_CONNECTS) == 0 }
+
+    /// Notes which session the connection has; asked when the request is about to go out.
+    func noteSession() {
+        switch tls {
+        case .none, .http2: session = 0
+        case .quiet, .pending: session = unsafe UInt(bitPattern: ccurl_session(raw))
+        }
+    }
+
+    /// Whether the connection may have been cut: TLS has not said that it ends; asked when the hop has ended.
+    var mayBeCut: Bool { session != 0 && !endings.contains(session) }
 
     /// What TLS says of the connection; asked while a request is under way or about to be.
     var tls: TLSState {
@@ -269,6 +287,21 @@ private func checkConnection(
     return transfer.maySend(over: ends) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
+/// Called before a handshake: has `hearAlert` hear of the session.
+private func watchSession(
+    _ handle: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?,
+    _ endings: UnsafeMutableRawPointer?
+) -> CURLcode {
+    unsafe ccurl_watch(context, endings, hearAlert)
+}
+
+/// Called by OpenSSL for each step of a session.
+private func hearAlert(_ session: UnsafeRawPointer?, _ what: Int32, _ value: Int32) {
+    guard ccurl_is_end(what, value) != 0, let endings = unsafe ccurl_watcher(session) else { return }
+    // Safe because the set, which outlives its connections, holds the object.
+    unsafe Unmanaged<TLSEndings>.fromOpaque(endings).takeUnretainedValue().note(UInt(bitPattern: session))
+}
+
 // MARK: - A set of transfers
 
 /// libcurl's multi handle: transfers that share connections, names and TLS sessions; confined to the loader's thread.
@@ -276,6 +309,8 @@ private func checkConnection(
 final class CurlHandleSet {
     // Safe because only this object and its waker know the pointer; the inbox forgets the waker before this goes.
     private let raw: UnsafeMutableRawPointer
+    /// What the connections of the set have come to; closing them tells it, too.
+    let endings = TLSEndings()
 
     /// An empty set that keeps up to `idleConnections` connections open; nil when libcurl has no memory.
     init?(idleConnections: Int) {
@@ -312,6 +347,7 @@ final class CurlHandleSet {
 
     /// Does what can be done without waiting, callbacks included; false when libcurl is out of order.
     func perform() -> Bool {
+        endings.forget()
         var running: Int32 = 0
         return unsafe curl_multi_perform(raw, &running) == CURLM_OK
     }

@@ -22,6 +22,11 @@ extension OriginHead {
         return !isLength(first) || !lengths.allSatisfy { $0 == first }
     }
 
+    /// Whether something else ends the body than its connection (RFC 9112 §6.3).
+    static func isDelimited(_ fields: [OriginRequest.Field]) -> Bool {
+        fields.contains { $0.name == "content-length" || $0.name == "transfer-encoding" }
+    }
+
     private static func isLength(_ value: String) -> Bool {
         value.utf8.allSatisfy { (0x30...0x39).contains($0) } && Int(value) != nil
     }

@@ -54,6 +54,7 @@ extension Transfer {
             isTainted = true
             return false
         }
+        handle?.noteSession()
         requestTime = rules.wallClock()
         requestSent(at: .now)
         return true
@@ -117,6 +118,9 @@ extension Transfer {
     func finishBody() throws(LoadError) {
         guard deliveredStatus != 304 else { return }
         guard passesCrumbs() else { throw verdict.error }
+        guard OriginHead.isDelimited(head.fields) || handle?.mayBeCut == false else {
+            throw .incomplete("a body that ends with its connection, while TLS does not")
+        }
         try content?.finish()
         guard var decoder else { return }
         guard let rest = decoder.finish() else { throw .incomplete("base64 that breaks off") }

@@ -169,6 +169,30 @@ struct TaintedConnectionTests {
         #expect(loader.statistics.newConnections == 3)
     }
 
+    @Test("that is cut over TLS ends no body, and one that TLS ends does (RFC 9112 §9.8)")
+    func cut() async throws {
+        let loader = try LoaderFixture().loader
+        let whole = try TLSOrigin(file: "a.png", [7])
+        let origin = try TLSConversation()
+        let (received, receiver) = (CollectingReceiver(), CollectingReceiver())
+
+        // Neither says how long it is.
+        _ = try await loader.load(
+            OriginRequest(
+                url: SourceURL(parsing: whole.url), rule: Self.rule(trusting: whole.certificate)),
+            into: received)
+        let request = try OriginRequest(
+            url: SourceURL(parsing: origin.url("/a")), rule: Self.rule(trusting: origin.certificate))
+        let loading = Task { try await loader.load(request, into: receiver) }
+        try await origin.hear()
+        try origin.send(OriginAnswer.head(200, [("Connection", "close")]) + [7])
+        await receiver.received.wait { $0.bytes.count == 1 }
+        origin.cut()
+
+        #expect(received.bytes == [7])
+        await expectFailure(.incomplete) { try await loading.value }
+    }
+
     private static func rule(trusting certificate: String) throws -> OriginRule {
         var configuration = OriginRuleConfiguration()
         configuration.match = ["*://*"]
