@@ -150,9 +150,11 @@ extension Connection {
         return unsafe recv(socket, &octet, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)) == 0
     }
 
-    /// What a head that is refused, or not whole, asks for: HEAD, or something that may be answered with content.
+    /// What a head that is refused, or not whole, asks for behind empty lines: HEAD, or something that may be answered with
+    /// content.
     private static func method(of bytes: some Sequence<UInt8>) -> HTTPMethod {
-        bytes.starts(with: "HEAD ".utf8) ? .head : .get
+        let line = bytes.drop { $0 == Octet.carriageReturn || $0 == Octet.lineFeed }
+        return line.starts(with: "HEAD ".utf8) ? .head : .get
     }
 
     /// The client has not sent all of what it began within its time.
