@@ -38,6 +38,7 @@ struct Readings {
 
     private func registerMemory() {
         metrics.cacheBytes.observe("memory", "result") { [memory] in memory.statistics.bytes }
+        metrics.cacheHeldBytes.observe { [memory] in memory.statistics.heldBytes }
         metrics.cacheEntries.observe("memory", "result") { [memory] in memory.statistics.entries }
         metrics.cacheRequests.collect { [memory, pipeline] in
             let stale = pipeline().staleAnswers.value.memory

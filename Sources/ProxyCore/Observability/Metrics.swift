@@ -24,6 +24,8 @@ public final class Metrics: Sendable {
     public let cacheRequests: MetricReading
     /// Bytes stored; `tier`, `kind`.
     public let cacheBytes: MetricReading
+    /// Bytes of pictures in memory, in the tier or in answers on their way.
+    public let cacheHeldBytes: MetricReading
     /// Entries stored; `tier`, `kind`.
     public let cacheEntries: MetricReading
     /// Entries evicted; `tier`, `reason`.
@@ -97,6 +99,8 @@ public final class Metrics: Sendable {
             "cache_requests_total", "Cache look-ups, by tier, kind and outcome.",
             labels: ["tier", "kind", "outcome"])
         cacheBytes = make.gauge("cache_bytes", "Bytes stored.", labels: ["tier", "kind"])
+        cacheHeldBytes = make.gauge(
+            "cache_held_bytes", "Bytes of pictures in memory, in the tier or in answers on their way.")
         cacheEntries = make.gauge("cache_entries", "Entries stored.", labels: ["tier", "kind"])
         cacheEvictions = make.readCounter(
             "cache_evictions_total", "Entries evicted.", labels: ["tier", "reason"])
@@ -139,7 +143,8 @@ public final class Metrics: Sendable {
         buildInfo.observe(version) { 1 }
         families = [
             httpRequests, httpRequestDuration, httpConnections, httpConnectionsTotal, httpRejected,
-            httpResponseBytes, cacheRequests, cacheBytes, cacheEntries, cacheEvictions, cacheCorrupt,
+            httpResponseBytes, cacheRequests, cacheBytes, cacheHeldBytes, cacheEntries, cacheEvictions,
+            cacheCorrupt,
             cacheWriteErrors, coalescedRequests, flights, failedURLs, failedURLHits, hostBreakersOpen,
             fetches, fetchDuration,
             fetchPhase, fetchBytes, fetchConnections, fetchesInFlight, fetchQueue, transforms,

@@ -120,10 +120,11 @@ extension ImageTiers {
             sourceHash: record.contentHash, contentHash: record.contentHash, format: record.format,
             storedAt: now)
         if originals.usesMemory, content.body.count <= maxEntryBytes,
-            let bytes = await bytes(of: content.body)
+            let lease = memory.lease(content.body.count), let bytes = await bytes(of: content.body)
         {
             kept.isStored = memory.insert(
-                MemoryEntry(description: description, body: bytes, record: record), permit: permit)
+                MemoryEntry(description: description, body: bytes, record: record, lease: lease),
+                permit: permit)
         }
         // Together with the record: who reads that before would look for bytes that are not there yet.
         if originals.usesDisk, keeping.usesDisk,

@@ -233,10 +233,12 @@ public final class ImageTiers: Sendable {
     /// then answers from there.
     func promote(_ response: inout ImageResponse, permit: PurgeLedger.Permit) async {
         guard results.usesMemory, response.entry == nil, response.body.count <= maxEntryBytes,
-            !response.record.directives.forbidStoring, let bytes = await bytes(of: response.body)
+            !response.record.directives.forbidStoring, let lease = memory.lease(response.body.count),
+            let bytes = await bytes(of: response.body)
         else { return }
         response.body = .bytes(bytes)
-        let entry = MemoryEntry(description: response.description, body: bytes, record: response.record)
+        let entry = MemoryEntry(
+            description: response.description, body: bytes, record: response.record, lease: lease)
         guard let kept = memory.admit(entry, permit: permit) else { return }
         response.keep(kept)
     }

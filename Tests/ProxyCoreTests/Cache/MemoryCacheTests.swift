@@ -30,6 +30,31 @@ struct MemoryCacheTests {
         #expect(cache.statistics.hits == 1 && cache.statistics.misses == 1)
     }
 
+    @Test("Clients who take their answers slowly hold no more than as much again")
+    func boundsLeases() {
+        let cache = cache()
+        var held = (0..<40).map { number in
+            let lease = cache.lease(60_000)
+            if let lease {
+                let body = bytes(60_000)
+                cache.insert(
+                    MemoryEntry(
+                        description: describe("\(number)", body: body), body: body,
+                        record: record("source"), lease: lease))
+            }
+            return lease
+        }
+
+        #expect(held.count { $0 != nil } == (2 << 20) / 60_000)
+        #expect(cache.statistics.heldBytes == (2 << 20) / 60_000 * 60_000)
+        #expect(cache.statistics.bytes <= 1 << 20)
+        held.removeAll()
+        #expect(cache.statistics.heldBytes == cache.statistics.entries * 60_000)
+        #expect(cache.lease(60_000) != nil)
+        cache.removeAll()
+        #expect(cache.statistics.heldBytes == 0)
+    }
+
     @Test("It never holds more bytes than it may, and counts who left for it")
     func boundsBytes() {
         let cache = cache()

@@ -16,6 +16,8 @@ public final class MemoryCache: Sendable {
         public var bytes = 0
         /// The bound now, in bytes.
         public var maxBytes = 0
+        /// Bytes of bodies that have left the tier, and are still being sent, with those in it.
+        public var heldBytes = 0
         /// Look-ups that found an entry.
         public var hits = 0
         /// Look-ups that found none.
@@ -36,6 +38,7 @@ public final class MemoryCache: Sendable {
 
     private let configuration: MemoryCacheConfiguration
     private let shards: [Shard]
+    private let ledger = MemoryLedger()
     private let bound: Atomic<Int>
     private let entryBound: Atomic<Int>
 
@@ -59,6 +62,13 @@ public final class MemoryCache: Sendable {
     /// How many bytes a tier so configured may hold.
     public static func size(of configuration: MemoryCacheConfiguration) -> Int {
         configuration.maxBytes.bytes > 0 ? configuration.maxBytes.bytes : shareOfMachine()
+    }
+
+    /// Lets somebody make an entry of so many bytes; nil while clients who take their answers slowly hold so much that more
+    /// than twice the bound would be in memory.
+    func lease(_ bytes: Int) -> MemoryLease? {
+        let limit = bound.load(ordering: .relaxed).multipliedReportingOverflow(by: 2)
+        return ledger.lease(bytes, limit: limit.overflow ? .max : limit.partialValue)
     }
 
     /// Hot path: returns the entry of `key` and marks it as asked for; one lock, no allocation.
@@ -171,7 +181,7 @@ public final class MemoryCache: Sendable {
 
     /// What the tier holds and has done; takes each shard's lock in turn.
     public var statistics: Statistics {
-        var sum = Statistics(maxBytes: bound.load(ordering: .relaxed))
+        var sum = Statistics(maxBytes: bound.load(ordering: .relaxed), heldBytes: ledger.heldBytes)
         for shard in shards {
             let part = shard.state.withLock { shard in
                 Statistics(

@@ -20,6 +20,8 @@ public final class MemoryEntry: Sendable {
 
     /// What the file's inode told when the entry was made; nil for bytes.
     private let identity: VerifiedFiles.Identity?
+    /// Has the bytes counted until the last answer from them has gone; nil for a file.
+    private let lease: MemoryLease?
     private let isBeingRefreshed = Atomic(false)
     private let survivesPowerLoss: Atomic<Bool>
     private let lastTouch: Atomic<Int64>
@@ -30,8 +32,15 @@ public final class MemoryEntry: Sendable {
 
     /// Wraps a body that is complete.
     public convenience init(description: EntryDescription, body: [UInt8], record: SourceRecord) {
+        self.init(description: description, body: body, record: record, lease: nil)
+    }
+
+    /// The same with a lease for its bytes.
+    convenience init(
+        description: EntryDescription, body: [UInt8], record: SourceRecord, lease: MemoryLease?
+    ) {
         self.init(
-            description: description, body: .bytes(body), identity: nil, record: record,
+            description: description, body: .bytes(body), identity: nil, lease: lease, record: record,
             lastTouch: description.storedAt)
     }
 
@@ -41,14 +50,15 @@ public final class MemoryEntry: Sendable {
             return nil
         }
         self.init(
-            description: description, body: body, identity: identity, record: record,
+            description: description, body: body, identity: identity, lease: nil, record: record,
             lastTouch: description.storedAt)
     }
 
     private init(
         description: EntryDescription, body: StoredBody, identity: VerifiedFiles.Identity?,
-        record: SourceRecord, lastTouch: Int64, isDurable: Bool = false
+        lease: MemoryLease?, record: SourceRecord, lastTouch: Int64, isDurable: Bool = false
     ) {
+        self.lease = lease
         self.description = description
         self.body = body
         self.identity = identity
@@ -63,7 +73,7 @@ public final class MemoryEntry: Sendable {
     /// The same bytes with a newer record; they are shared, not copied.
     func refreshed(with record: SourceRecord) -> MemoryEntry {
         MemoryEntry(
-            description: description, body: body, identity: identity, record: record,
+            description: description, body: body, identity: identity, lease: lease, record: record,
             lastTouch: lastTouch.load(ordering: .relaxed), isDurable: isDurable)
     }
 

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// Bytes of pictures in memory: in the tier, or only in answers on their way to clients who take them slowly.
+final class MemoryLedger: Sendable {
+    private let held = Atomic<Int>(0)
+
+    /// All bytes that are leased now.
+    var heldBytes: Int { held.load(ordering: .relaxed) }
+
+    /// Leases so many bytes; nil when more than `limit` would be held then.
+    func lease(_ bytes: Int, limit: Int) -> MemoryLease? {
+        let held = held.wrappingAdd(bytes, ordering: .relaxed).newValue
+        let lease = MemoryLease(bytes, of: self)
+        return held <= limit ? lease : nil
+    }
+
+    fileprivate func giveBack(_ bytes: Int) {
+        held.wrappingSubtract(bytes, ordering: .relaxed)
+    }
+}
+
+/// A picture's bytes, counted as long as anybody has it.
+final class MemoryLease: Sendable {
+    private let bytes: Int
+    private let ledger: MemoryLedger
+
+    fileprivate init(_ bytes: Int, of ledger: MemoryLedger) {
+        (self.bytes, self.ledger) = (bytes, ledger)
+    }
+
+    deinit { ledger.giveBack(bytes) }
+}
