@@ -71,6 +71,55 @@ struct MetadataTests {
         #expect(try TestPicture(decoding: gif).width == 20)
     }
 
+    @Test(
+        "TIFF has them as its own tags, read and written",
+        arguments: [RenderPlan.MetadataPolicy.strip, .keep])
+    func tiff(metadata: RenderPlan.MetadataPolicy) async throws {
+        let tiff = try await written(Self.source(), as: .tiff, metadata)
+        let block = try #require(ExifBlock(tiff))
+        #expect(block.text(.copyright) == "Ada (Lovelace)" && block.text(.artist) == "Byron")
+
+        for format in [ImageFormat.jpeg, .webp] {
+            let found = try await fields(written(tiff, as: format, metadata))
+            #expect(found.ownership.copyright == "Ada (Lovelace)" && found.ownership.artist == "Byron")
+        }
+    }
+
+    @Test("JPEG XL has them in a box of its container, which its pixels do not mind")
+    func container() async throws {
+        let bare = try await written(Self.source(), as: .jxl, .none)
+        let kept = try await written(Self.source(), as: .jxl, .strip)
+
+        #expect(ImageFormat(sniffing: kept) == .jxl)
+        let start = try #require(kept.indices.first { kept[$0...].starts(with: "Exif".utf8) })
+        let block = try #require(ExifBlock(Array(kept[(start + 8)...])))
+        #expect(block.text(.copyright) == "Ada (Lovelace)" && block.text(.artist) == "Byron")
+        #expect(kept.suffix(bare.count).elementsEqual(bare))
+        let again = try await written(kept, as: .png, .strip)
+        #expect(try TestPicture(decoding: again).width == 20)
+    }
+
+    /// Renders from and to any format.
+    private func written(
+        _ source: [UInt8], as format: ImageFormat, _ metadata: RenderPlan.MetadataPolicy
+    ) async throws -> [UInt8] {
+        var plan = RenderPlan(pipeline: TransformPipeline(), format: .explicit(format))
+        plan.metadata = metadata
+        plan.decodableFormats = ImageFormat.allCases
+        let target = try RenderTarget()
+        let rendition = try await InProcessRenderer().render(
+            plan, from: .bytes(source), into: target.file, at: 0)
+        return target.bytes(rendition)
+    }
+
+    @Test("keep of a GIF holds no less than strip")
+    func keptComment() async throws {
+        let gif = try await rendered(Self.source(), as: .explicit(.gif)) { $0.metadata = .keep }.bytes
+        let comment = Array("Author: Byron; Copyright: Ada (Lovelace)".utf8)
+
+        #expect(gif.indices.contains { gif[$0...].starts(with: comment) })
+    }
+
     @Test("keep keeps everything, upright; none keeps nothing")
     func keepAndNone() async throws {
         for format in [ImageFormat.jpeg, .webp, .avif] {

@@ -40,6 +40,17 @@ struct Insertion {
         return Insertion(bytes: blocks + [0], offset: headerLength + palette)
     }
 
+    /// EXIF in a container before a bare codestream of JPEG XL, which then lies in the container's last box (ISO/IEC 18181-2);
+    /// nil where it is in one already.
+    static func box(_ exif: ExifBlock, beforeHeader header: [UInt8]) -> Insertion? {
+        guard header.starts(with: [0xFF, 0x0A]) else { return nil }
+        let signature = big(12) + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A]
+        let type = big(20) + Array("ftypjxl ".utf8) + big(0) + Array("jxl ".utf8)
+        let metadata = big(UInt32(exif.bytes.count + 12)) + Array("Exif".utf8) + big(0) + exif.bytes
+        // A length of 0 reaches to the file's end.
+        return Insertion(bytes: signature + type + metadata + big(0) + Array("jxlc".utf8), offset: 0)
+    }
+
     /// Signature and IHDR.
     private static let pngHeaderLength = 33
     /// GIF's signature and logical screen descriptor: enough to find the place in any format.

@@ -50,4 +50,15 @@ import CVips
         guard let base = memory.baseAddress else { fatalError("g_malloc returns memory or aborts") }
         return unsafe EncodedImage(adopting: base, count: count + added)
     }
+
+    /// The same with as many bytes replaced as are put in their place; those have to lie within.
+    consuming func replacing(_ replacement: Insertion) -> EncodedImage {
+        let end = replacement.offset + replacement.bytes.count
+        guard end <= count else { return self }
+        let place = unsafe UnsafeMutableRawBufferPointer(
+            start: UnsafeMutableRawPointer(mutating: start + replacement.offset),
+            count: replacement.bytes.count)
+        unsafe place.copyBytes(from: replacement.bytes)
+        return self
+    }
 }

@@ -90,8 +90,10 @@ enum VipsCoder {
         if format.isHEIF, image.hasAlpha, source.isPremultiplied {
             return try image.inEightBits().unpremultiplied()
         }
-        guard let exif = source.pngExif, image.blob("exif-data") == nil else { return image }
-        // libvips 8.14 does not read this chunk.
+        guard let exif = source.pngExif ?? source.tiffOwnership, image.blob("exif-data") == nil else {
+            return image
+        }
+        // libvips 8.14 does not read this chunk, nor these tags.
         let own = try image.duplicate()
         own.set("exif-data", to: exif)
         return own
@@ -214,6 +216,10 @@ enum VipsCoder {
         case chunk(ExifBlock)
         /// EXIF in a JPEG, of which libvips would write no letters but those of ASCII.
         case segment(ExifBlock)
+        /// EXIF in a JPEG XL, which libvips does not write.
+        case box(ExifBlock)
+        /// Tags of a TIFF, which libvips does not write.
+        case tags(Ownership)
         /// A comment in a GIF.
         case comment(String)
 
@@ -221,17 +227,23 @@ enum VipsCoder {
         var isBare: Bool {
             switch self {
             case .bare, .segment: true
-            case .complete, .chunk, .comment: false
+            case .complete, .chunk, .box, .tags, .comment: false
             }
         }
 
         func apply(to encoded: consuming EncodedImage) -> EncodedImage {
+            if case .tags(let ownership) = self {
+                let file = unsafe encoded.withBytes { unsafe Array($0) }
+                guard let tags = TIFFTags(ownership, of: file) else { return encoded }
+                return encoded.inserting(tags.directory).replacing(tags.pointer)
+            }
             let header = unsafe encoded.withBytes { unsafe Array($0.prefix(Insertion.headerLength)) }
             let insertion: Insertion? =
                 switch self {
-                case .bare, .complete: nil
+                case .bare, .complete, .tags: nil
                 case .chunk(let block): .chunk(block)
                 case .segment(let block): .segment(block, afterHeader: header)
+                case .box(let block): .box(block, beforeHeader: header)
                 case .comment(let text): .comment(text, afterHeader: header)
                 }
             guard let insertion else { return encoded }
@@ -248,17 +260,26 @@ enum VipsCoder {
             image.removeDescriptions()
             return .bare
         case .all:
-            guard settings.format == .png, var block = image.blob("exif-data").flatMap({ ExifBlock($0) })
-            else { return .complete }
-            block.resetOrientation()
-            return .chunk(block)
+            let ownership = image.ownership
+            switch settings.format {
+            case .gif where !ownership.isEmpty: return .comment(ownership.line)
+            case .tiff where !ownership.isEmpty: return .tags(ownership)
+            case .png, .jxl:
+                guard var block = image.blob("exif-data").flatMap({ ExifBlock($0) }) else { return .complete }
+                block.resetOrientation()
+                return settings.format == .png ? .chunk(block) : .box(block)
+            default: return .complete
+            }
         case .copyright:
             let ownership = image.ownership
             image.keepOnly(ownership)
             guard !ownership.isEmpty else { return .bare }
+            let block = ExifBlock(artist: ownership.artist, copyright: ownership.copyright)
             switch settings.format {
-            case .png: return .chunk(ExifBlock(artist: ownership.artist, copyright: ownership.copyright))
-            case .jpeg: return .segment(ExifBlock(artist: ownership.artist, copyright: ownership.copyright))
+            case .png: return .chunk(block)
+            case .jpeg: return .segment(block)
+            case .jxl: return .box(block)
+            case .tiff: return .tags(ownership)
             case .gif: return .comment(ownership.line)
             default: return .complete
             }

@@ -91,6 +91,17 @@ import Glibc
         return unsafe PNGChunks.exif(of: memory)
     }
 
+    /// Maker and copyright of a TIFF, which libvips does not read, as an EXIF block; nil where neither is named, and for
+    /// other formats. O(bytes).
+    var tiffOwnership: [UInt8]? {
+        guard ImageFormat(sniffing: prefix) == .tiff, let block = unsafe ExifBlock(Array(memory)) else {
+            return nil
+        }
+        let (artist, copyright) = (block.text(.artist), block.text(.copyright))
+        guard artist != nil || copyright != nil else { return nil }
+        return ExifBlock(artist: artist, copyright: copyright).bytes
+    }
+
     deinit {
         unsafe g_object_unref(raw)
     }
