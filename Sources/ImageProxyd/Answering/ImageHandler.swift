@@ -259,7 +259,7 @@ final class ImageHandler: Sendable {
         guard let request, let memory = error.disposition.memory else { return nil }
         // What is remembered of a result may have become its source's.
         let source = failures.remaining(of: request.sourceKey, at: clock())
-        return memory.scope == .source
+        return memory.scope == .source && !request.shrinksLarge
             ? source : failures.remaining(of: request.resultKey, at: clock()) ?? source
     }
 }

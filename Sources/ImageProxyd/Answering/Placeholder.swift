@@ -13,6 +13,9 @@ struct Placeholder: Sendable {
     /// Largest file; it stays in memory.
     static let maxBytes = 4 << 20
 
+    /// What browsers show.
+    private static let formats: Set<ImageFormat> = [.jpeg, .png, .webp, .gif, .avif]
+
     /// Why a file can't stand in.
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -23,7 +26,7 @@ struct Placeholder: Sendable {
         guard bytes.count <= Self.maxBytes else {
             throw Failure(description: "larger than \(ByteCount(Self.maxBytes))")
         }
-        guard let format = ImageFormat(sniffing: bytes), format != .svg else {
+        guard let format = ImageFormat(sniffing: bytes), Self.formats.contains(format) else {
             throw Failure(description: "not a JPEG, PNG, WebP, GIF or AVIF image")
         }
         self.bytes = bytes

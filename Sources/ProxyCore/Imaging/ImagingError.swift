@@ -12,6 +12,8 @@ enum ImagingError: Error, Equatable {
     case tooManyBytes
     /// The source has no such frame or page.
     case frameOutOfRange
+    /// A configured image that is to be laid over can't be read; its name, and why. The source is sound.
+    case overlayUnreadable(String)
     /// An operation left no pixel.
     case emptyResult
     /// libvips ran out of memory; the process should not be used further.

@@ -47,13 +47,22 @@ struct TransformContext {
         try made.image(.init(operation: operation, part: part), make)
     }
 
-    /// Returns a configured image as sRGB with alpha, in memory.
+    /// Returns a configured image, upright, as sRGB with alpha, in memory.
+    ///
+    /// What is wrong with it is not the source's fault, and must not be remembered of that.
     func overlay(named name: String) throws(ImagingError) -> VipsImage {
         guard let bytes = overlays[name], let format = ImageFormat(sniffing: bytes),
             let source = VipsSource.copy(of: bytes)
-        else { throw .unsupportedFormat("watermark \(name)") }
-        let image = try VipsCoder.open(source, as: format, frames: .primary, shrink: .none)
-        try check(image.size)
-        return try image.inEightBits().inSRGB(keepsGrey: false).withAlpha().inMemory()
+        else { throw .overlayUnreadable(name) }
+        do throws(ImagingError) {
+            let image = try VipsCoder.open(source, as: format, frames: .primary, shrink: .none)
+            try check(image.size)
+            let upright = image.orientation == 1 ? image : try image.oriented(by: image.orientation)
+            return try upright.inEightBits().inSRGB(keepsGrey: false).withAlpha().inMemory()
+        } catch .badImageData(let text) {
+            throw .overlayUnreadable("\(name): \(text)")
+        } catch .unsupportedFormat(let text) {
+            throw .overlayUnreadable("\(name): \(text)")
+        }
     }
 }

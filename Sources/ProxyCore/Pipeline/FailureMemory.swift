@@ -36,6 +36,14 @@ public final class FailureMemory: Sendable {
         failed.lookup(key, at: now)?.failure
     }
 
+    /// What is remembered of a request's source; nil when it may be tried.
+    ///
+    /// That it is too large refuses only those who do not want it shrunk.
+    func failure(ofSourceOf request: ImageRequest, at now: Int64) -> PipelineError? {
+        let failure = failure(of: request.sourceKey, at: now)
+        return failure == .tooManyPixels && request.shrinksLarge ? nil : failure
+    }
+
     /// Seconds until the failure of `key` is forgotten, for `max-age`.
     public func remaining(of key: CacheKey, at now: Int64) -> Int64? {
         failed.remaining(of: key, at: now)
@@ -45,20 +53,22 @@ public final class FailureMemory: Sendable {
     func remember(
         _ failure: PipelineError, of request: ImageRequest, atMost seconds: Int64? = nil, at now: Int64
     ) {
+        // What can't be shrunk says nothing of the source to others.
+        let isOfResult = failure == .tooManyPixels && request.shrinksLarge
         remember(
             failure, source: request.sourceKey, result: request.resultKey, request.source.normalized,
-            atMost: seconds, at: now)
+            isOfResult: isOfResult, atMost: seconds, at: now)
     }
 
     func remember(
         _ failure: PipelineError, source: CacheKey, result: CacheKey, _ text: String = "",
-        atMost seconds: Int64? = nil, at now: Int64
+        isOfResult: Bool = false, atMost seconds: Int64? = nil, at now: Int64
     ) {
         guard let memory = failure.disposition.memory else { return }
         // What a client says of its way may have had the origin refuse it: others must not suffer. That a picture is
         // missing or damaged has other reasons; behind a proxy that names itself every request says something.
         if case .upstreamStatus = failure, FetchContext.current.hasHistory { return }
-        var key = memory.scope == .source ? source : result
+        var key = memory.scope == .source && !isOfResult ? source : result
         if failure == .transformTimeout {
             let slow = slowSources.withLock { $0.add(result, of: source) }
             if slow >= Self.timeoutsPerSource { key = source }

@@ -11,7 +11,9 @@ extension ImagePipeline {
         _ request: ImageRequest, validating record: SourceRecord?, asking client: RequestDirectives = .none,
         telling arrival: Arrival? = nil
     ) async throws(PipelineError) -> Source {
-        if !client.retryFailed { try refuseIfRecentlyFailed(request.sourceKey) }
+        if !client.retryFailed, let failure = failures.failure(ofSourceOf: request, at: clock()) {
+            throw failure
+        }
         let key = FetchKey(
             source: request.sourceKey, isConditional: record != nil, keeping: client.keeping)
         let seat = fetches.join(key, progress: newFetch(request, keeping: client.keeping)) {
@@ -166,12 +168,6 @@ extension ImagePipeline {
     private func removeCopies(of request: ImageRequest) async {
         guard await tiers.record(for: request) != nil else { return }
         await tiers.removeAll(ofSource: request.sourceKey)
-    }
-
-    /// Throws what is remembered of `key`, a source's or a result's.
-    func refuseIfRecentlyFailed(_ key: CacheKey) throws(PipelineError) {
-        guard let failure = failures.failure(of: key, at: clock()) else { return }
-        throw failure
     }
 
     /// Puts a failure on the blacklist if its row says so; a source that is gone takes its copies with it.

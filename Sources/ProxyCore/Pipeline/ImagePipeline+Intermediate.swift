@@ -111,7 +111,9 @@ extension RenderError {
     /// Whether the same job may well succeed another time, so that nothing is known against its source.
     fileprivate var isOfTheMoment: Bool {
         switch self {
-        case .queueFull, .queueTimedOut, .notWritten, .unavailable, .cancelled, .workerKilled: true
+        case .queueFull, .queueTimedOut, .notWritten, .unavailable, .cancelled, .workerKilled,
+            .watermarkUnreadable:
+            true
         default: false
         }
     }

@@ -24,12 +24,11 @@ extension ImagePipeline {
         _ request: ImageRequest, asking client: RequestDirectives
     ) throws(PipelineError) {
         guard !client.retryFailed else { return }
-        try refuseIfRecentlyFailed(request.resultKey)
+        if let failure = failures.failure(of: request.resultKey, at: clock()) { throw failure }
         // That it can't be fetched now forbids nothing that needs no fetch.
-        guard let failure = failures.failure(of: request.sourceKey, at: clock()), failure.isOfDecoding else {
-            return
+        if let failure = failures.failure(ofSourceOf: request, at: clock()), failure.isOfDecoding {
+            throw failure
         }
-        throw failure
     }
 
     /// Makes a rendition, and keeps it as far as it may be.

@@ -32,7 +32,7 @@ extension ImagePipeline {
         guard tiers.mayHold(request) else {
             return try await fetch(request, validating: nil, asking: client, telling: arrival)
         }
-        let isRemembered = !client.retryFailed && failures.failure(of: request.sourceKey, at: clock()) != nil
+        let isRemembered = !client.retryFailed && failures.failure(ofSourceOf: request, at: clock()) != nil
         do throws(PipelineError) {
             var source = try await fetch(request, validating: client.noCache ? nil : record, asking: client)
             source.provenance.wentForward(because: record.isFresh(at: clock()) ? .request : .stale)

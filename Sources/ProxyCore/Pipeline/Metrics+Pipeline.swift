@@ -71,7 +71,7 @@ extension Metric.Transform {
             case .timedOut: .timeout
             case .frameOutOfRange, .emptyResult, .tooManyBytes: .empty
             case .queueFull, .queueTimedOut: .queue
-            case .notWritten, .unavailable: .unavailable
+            case .notWritten, .unavailable, .watermarkUnreadable: .unavailable
             case .cancelled: .cancelled
             }
     }

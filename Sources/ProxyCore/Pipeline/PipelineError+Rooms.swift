@@ -47,6 +47,7 @@ extension PipelineError {
         case .queueTimedOut: self = .queueTimeout
         case .unavailable(let text): self = .engineUnavailable(text)
         case .notWritten(let text): self = .internalFailure(text)
+        case .watermarkUnreadable(let text): self = .internalFailure("the watermark can't be read: \(text)")
         case .cancelled: self = .clientLeft
         }
     }

@@ -28,6 +28,7 @@ struct RenderEngine {
             case .tooManyPixels: self.error = .resultTooLarge
             case .tooManyBytes: self.error = .tooManyBytes
             case .frameOutOfRange: self.error = .frameOutOfRange
+            case .overlayUnreadable(let text): self.error = .watermarkUnreadable(text)
             case .emptyResult: self.error = .emptyResult
             case .outOfMemory: self.error = .outOfMemory
             }

@@ -26,6 +26,8 @@ public enum RenderError: Error, Sendable, Hashable, Codable {
     case timedOut
     /// `frame` names a frame or page that the source lacks.
     case frameOutOfRange
+    /// A configured watermark can't be read; its name, and why, for the log. The source is sound.
+    case watermarkUnreadable(String)
     /// An operation left no pixel.
     case emptyResult
     /// The queue for workers is full.

@@ -28,13 +28,15 @@ extension RenderPlan {
     ///
     /// Nil for one that may not be, or that its decoder would have to hold as a whole.
     func shrinking(_ header: ImageHeader) -> RenderPlan? {
-        guard scalesDownLarge, header.frames == 1, frame == nil, format != .information, header.isStreamed,
+        guard scalesDownLarge, header.frames == 1, (frame ?? 0) == 0, format != .information,
+            header.isStreamed,
             header.embeddedPixels <= limits.sourcePixels
         else { return nil }
         let size = header.size.shrunk(toPixels: limits.sourcePixels, side: limits.side)
         let turn = pipeline.orientation?.value(for: header.orientation) ?? header.orientation
         var plan = self
         plan.scalesDownLarge = false
+        plan.frame = nil
         if pipeline.operations.first is Resize, let first = firstSize(of: header), first.area <= size.area {
             return plan
         }

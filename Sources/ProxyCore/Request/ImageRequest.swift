@@ -60,6 +60,9 @@ public struct ImageRequest: Sendable, Hashable {
         plan == nil && mayPassThrough && rule?.storeAs == nil && rule?.decodesBase64 != true
     }
 
+    /// Whether a source beyond the limits is shrunk, so that its size alone is no reason to refuse it.
+    public var shrinksLarge: Bool { plan?.scalesDownLarge == true }
+
     /// The text that names a source, whatever is made of it: its URL, as its rule filters that.
     public static func sourceKeyText(_ source: SourceURL, _ rule: OriginRule?) -> String {
         "source " + (rule?.keyText(of: source) ?? source.normalized)

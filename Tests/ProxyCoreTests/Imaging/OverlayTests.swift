@@ -86,6 +86,36 @@ struct OverlayTests {
         #expect(isNear(Array(moving.picture[2, 22].prefix(3)), [255, 0, 0]))
     }
 
+    @Test("A damaged watermark is nobody's fault but its own: 500, and the source is not remembered")
+    func damaged() async throws {
+        let (base, mark) = (try Self.base.encoded(as: .png), try Self.mark.encoded(as: .png))
+        for bytes in [Array(mark.prefix(mark.count / 2)), Array("RIFF....WEBPjunk".utf8), Array("no".utf8)] {
+            let error = await #expect(throws: RenderError.self) {
+                try await rendered(base, "watermark:logo") {
+                    $0.watermarks = [WatermarkImage(name: "logo", bytes: bytes)]
+                }
+            }
+            guard case .watermarkUnreadable = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect(error.map { PipelineError($0).disposition.status } == 500)
+            #expect(error.map { PipelineError($0).disposition.memory == nil } == true)
+        }
+    }
+
+    @Test("A watermark that lies on its side is laid upright")
+    func turned() async throws {
+        let mark = try Self.mark.encoded(as: .jpeg, orientation: 6)
+        let found = try await rendered(Self.base.encoded(as: .png), "watermark:logo:northwest") {
+            $0.watermarks = [WatermarkImage(name: "logo", bytes: mark)]
+        }.picture
+
+        // 10 × 20 now.
+        #expect(isNear(found[15, 5], [40, 80, 120]))
+        #expect(!isNear(found[5, 15], [40, 80, 120]))
+    }
+
     @Test("A worker gets a watermark's bytes by a descriptor")
     func inWorker() async throws {
         var configuration = TransformConfiguration()

@@ -102,6 +102,27 @@ struct KeepingTests {
         #expect(fixture.origin.count("/a.jpg") == 1)
     }
 
+    @Test("that a source is too large refuses only who does not want it shrunk")
+    func tooLargeForOthers() async throws {
+        let fixture = try PipelineFixture()
+        let large = try TestPicture.ramps(400, 200).encoded(as: .jpeg)
+        fixture.origin.route("/a.jpg", .body(large, fields: Self.fresh))
+        func get(_ more: String) async throws -> ImageResponse {
+            let request = try fixture.request("/a.jpg", "transform=resize:50x" + more)
+            var plan = try #require(request.plan)
+            plan.limits.sourcePixels = 20_000
+            return try await fixture.pipeline.response(for: request.made(by: plan), asking: .none)
+        }
+
+        await #expect(throws: PipelineError.tooManyPixels) { try await get("") }
+        await #expect(throws: PipelineError.tooManyPixels) {
+            try await get("&frame=3&options=scale-down-large")
+        }
+        #expect(try await get("&options=scale-down-large").description.width == 50)
+        #expect(try await get("&frame=0&options=scale-down-large").description.width == 50)
+        await #expect(throws: PipelineError.tooManyPixels) { try await get("") }
+    }
+
     @Test("a drawing is asked for once, and its answer says that it was")
     func drawing() async throws {
         let fixture = try PipelineFixture()
