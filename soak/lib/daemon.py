@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The daemon that is tried, and what the kernel says of it."""
 
+import collections
 import dataclasses
 import json
 import os
@@ -36,9 +37,11 @@ class State:
     descriptors: int
     threads: int
     connections: int = 0
+    kinds: dict = dataclasses.field(default_factory=dict)
 
     def __str__(self):
-        text = (f"{self.memory / 2**20:.1f} MiB, {self.descriptors} descriptors, {self.threads} threads; "
+        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.kinds.items()))
+        text = (f"{self.memory / 2**20:.1f} MiB, {self.descriptors} descriptors ({kinds}), {self.threads} threads; "
                 f"{self.workers} workers with {self.worker_memory / 2**20:.1f} MiB")
         return text + (f"; {self.connections} connection" if self.connections else "")
 
@@ -76,9 +79,10 @@ class Daemon:
 
     def state(self):
         pid = self.process.pid
+        files = _open_files(pid)
         workers = [int(name) for name in os.listdir("/proc") if name.isdigit() and _parent(name) == pid]
         return State(memory=_resident(pid), workers=len(workers), worker_memory=sum(map(_resident, workers)),
-                     descriptors=len(os.listdir(f"/proc/{pid}/fd")), threads=len(os.listdir(f"/proc/{pid}/task")))
+                     descriptors=sum(files.values()), kinds=files, threads=len(os.listdir(f"/proc/{pid}/task")))
 
     def rest(self, port, seconds):
         """Waits until only the asker is connected and idle fetches have ended, and returns what it then is."""
@@ -126,6 +130,21 @@ def _ask(port, target):
         while piece := connection.recv(65536):
             answer += piece
         return answer
+
+
+def _open_files(pid):
+    """How many descriptors there are of each kind."""
+    kinds = collections.Counter()
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            target = os.readlink(f"/proc/{pid}/fd/{name}")
+        except FileNotFoundError:
+            continue
+        kinds["unnamed files" if "memfd:" in target or "(deleted)" in target
+              else "stored pictures" if "/originals/" in target or "/results/" in target or "/cache/entries" in target
+              else "sockets" if target.startswith("socket:")
+              else "others"] += 1
+    return kinds
 
 
 def is_healthy(port):

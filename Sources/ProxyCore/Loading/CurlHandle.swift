@@ -94,7 +94,7 @@ final class CurlHandle {
                 CURLOPT_HTTP_VERSION,
                 configuration.http2 ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
             && set(CURLOPT_CONNECTTIMEOUT_MS, max(1, configuration.connectTimeout.milliseconds))
-            && set(CURLOPT_MAXLIFETIME_CONN, (configuration.connectionLifetime.milliseconds + 999) / 1_000)
+            && setLifetime((configuration.connectionLifetime.milliseconds + 999) / 1_000)
             && set(CURLOPT_BUFFERSIZE, Self.receiveBuffer)
             && set(CURLOPT_USERAGENT, configuration.userAgent)
             // Asks for no coding, and leaves one that comes all the same to `ContentDecoder`.
@@ -110,6 +110,11 @@ final class CurlHandle {
             && ccurl_set_prerequest_function(raw, checkConnection) == CURLE_OK
             && ccurl_set_tls_function(raw, watchSession, Unmanaged.passUnretained(endings).toOpaque())
                 == CURLE_OK
+    }
+
+    /// How old a connection may be in seconds; 0 is no bound, where libcurl would still have one for how long it is idle.
+    private func setLifetime(_ seconds: Int) -> Bool {
+        set(CURLOPT_MAXLIFETIME_CONN, seconds) && set(CURLOPT_MAXAGE_CONN, seconds == 0 ? 86_400 : seconds)
     }
 
     private func setFields(_ lines: [String]) -> Bool {
