@@ -5,6 +5,7 @@ import collections
 import dataclasses
 import json
 import os
+import re
 import socket
 import subprocess
 import time
@@ -136,14 +137,20 @@ def _open_files(pid):
     """How many descriptors there are of each kind."""
     kinds = collections.Counter()
     for name in os.listdir(f"/proc/{pid}/fd"):
+        path = f"/proc/{pid}/fd/{name}"
         try:
-            target = os.readlink(f"/proc/{pid}/fd/{name}")
+            target, links = os.readlink(path), os.stat(path).st_nlink
         except FileNotFoundError:
             continue
-        kinds["unnamed files" if "memfd:" in target or "(deleted)" in target
-              else "stored pictures" if "/originals/" in target or "/results/" in target or "/cache/entries" in target
-              else "sockets" if target.startswith("socket:")
-              else "others"] += 1
+        if target.startswith("socket:"):
+            kinds["sockets"] += 1
+        elif "/cache/" in target and re.search("/(originals|results|intermediates|derived)/|/#", target):
+            # One that was opened before it got its name is called by its number for ever.
+            kinds["stored pictures" if links else "pictures without a name"] += 1
+        elif target.startswith("/memfd:"):
+            kinds["bodies in memory"] += 1
+        else:
+            kinds["others"] += 1
     return kinds
 
 
