@@ -11,13 +11,15 @@ import subprocess
 import time
 
 START_SECONDS = 20
+# Pictures on disk that are kept open.
+OPEN_FILES = 32
 # Small, so that everything is full and in turnover before the warm-up ends; short, so that hostile clients come to their
 # end often.
 SETTINGS = {
     "http": {"maxConnections": 400, "headerTimeout": "2s", "bodyTimeout": "2s", "writeTimeout": "2s",
              "idleTimeout": "5s", "maxBodyBytes": "64KiB"},
     "cache": {"memory": {"maxBytes": "16MiB", "limits": {"maxTargets": 1024}},
-              "disk": {"maxBytes": "64MiB", "openFiles": 32, "sweepInterval": "5s",
+              "disk": {"maxBytes": "64MiB", "openFiles": OPEN_FILES, "sweepInterval": "5s",
                        "limits": {"maxRecordsInMemory": 500, "maxSourceRecords": 2000, "maxVerified": 1024}}},
     "freshness": {"staleWhileRevalidate": "1s", "refreshPause": "1s"},
     # Short of patience with its origins, too.
@@ -39,6 +41,14 @@ class State:
     threads: int
     connections: int = 0
     kinds: dict = dataclasses.field(default_factory=dict)
+
+    @property
+    def pictures(self):
+        return self.kinds.get("stored pictures", 0) + self.kinds.get("pictures without a name", 0)
+
+    @property
+    def besides_pictures(self):
+        return self.descriptors - self.pictures
 
     def __str__(self):
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.kinds.items()))
