@@ -11,6 +11,13 @@ struct KeepingTests {
     private static let fresh = [("Cache-Control", "max-age=6000")]
     private static let whileRevalidating = [("Cache-Control", "max-age=60, stale-while-revalidate=600")]
 
+    /// What the disk has of a request: the source's own bytes where nothing is to be made of them.
+    private static func stored(_ request: ImageRequest, on disk: DiskCache) async throws -> DiskHit? {
+        request.plan == nil
+            ? try await disk.lookUp(request.sourceKey, kind: .original, keyText: request.sourceKeyText)
+            : try await disk.lookUp(request.resultKey, kind: .result, keyText: request.resultKeyText)
+    }
+
     @Test("a source that can't be fetched now forbids no transform of the copy that is here")
     func refusedFetch() async throws {
         let fixture = try PipelineFixture()
@@ -34,18 +41,15 @@ struct KeepingTests {
         let disk = fixture.pipeline.tiers.disk
         for parameters in ["", Self.resize] {
             let request = try fixture.request("/a.jpg", parameters)
-            let key = parameters.isEmpty ? request.sourceKey : request.resultKey
-            let kind: EntryKind = parameters.isEmpty ? .original : .result
             _ = try await fixture.get("/a.jpg", parameters) { $0.memoryOnly = true }
-            let text = parameters.isEmpty ? request.sourceKeyText : request.resultKeyText
-            #expect(try await disk.lookUp(key, kind: kind, keyText: text) == nil)
+            #expect(try await Self.stored(request, on: disk) == nil)
 
             let waited = try await fixture.get("/a.jpg", parameters) { $0.waitsForStore = true }
 
             #expect(waited.provenance == .memory)
             #expect(waited.isDurable)
             #expect(fixture.pipeline.tiers.peek(request.resultKey)?.isDurable == true)
-            #expect(try await disk.lookUp(key, kind: kind, keyText: text) != nil)
+            #expect(try await Self.stored(request, on: disk) != nil)
         }
         fixture.forgetMemory()
         #expect(try await fixture.get("/a.jpg").provenance == .disk)
@@ -78,13 +82,10 @@ struct KeepingTests {
             _ = try await fixture.get("/a.jpg", parameters)
             await disk.settle()
             let request = try fixture.request("/a.jpg", parameters)
-            let (kind, key, text) =
-                parameters.isEmpty
-                ? (EntryKind.original, request.sourceKey, request.sourceKeyText)
-                : (.result, request.resultKey, request.resultKeyText)
             func identity() async throws -> VerifiedFiles.Identity? {
-                let hit = try await disk.lookUp(key, kind: kind, keyText: text)
-                guard case .file(let file, _, _) = hit?.body else { return nil }
+                guard case .file(let file, _, _) = try await Self.stored(request, on: disk)?.body else {
+                    return nil
+                }
                 return try disk.parts.folder.status(of: file).identity
             }
             let before = try #require(try await identity())
