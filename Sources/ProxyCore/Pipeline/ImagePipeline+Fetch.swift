@@ -120,14 +120,15 @@ extension ImagePipeline {
         let format = try fetch.sniff()
         fetch.body.finish()
         guard let content = fetch.body.content else { throw .storage("the body can't be read back") }
-        fetch.hasArrived()
+        // Who may have the bytes before they are stored goes first: a pool of one thread would have them wait for the disk.
+        if fetch.hasArrived() { await Task.yield() }
         let fetched = FetchedOriginal(content: content, place: fetch.place, format: format)
         let original = try await serialized(fetched, for: request, keeping: client.keeping)
         var record = freshness.record(
             key: request.sourceKey, keyText: request.sourceKeyText, contentHash: original.content.hash,
             byteCount: original.content.body.count, format: original.format, head: head,
             after: fetch.redirects, isAuthorized: isAuthorized, verdict: isAuthorized ? nil : fetch.verdict)
-        record.finalURL = fetch.finalURL?.digest
+        if let finalURL = fetch.finalURL { record.finalURL = finalURL.digest }
         request.rule?.apply(to: &record)
         var kept = Source.Kept.nowhere
         if record.directives.forbidStoring {

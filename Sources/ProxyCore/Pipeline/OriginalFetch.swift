@@ -149,29 +149,32 @@ final class OriginalFetch: OriginReceiving {
     /// All bytes are there, and the origin has ended as it should: they may go out before they are stored.
     ///
     /// Not those of a small image, which is stored in no time.
-    func hasArrived() {
-        guard body.count > GrowingBody.Configuration().memoryLimit.bytes else { return }
-        arrive { _ in true }
+    /// - Returns: whether this call told somebody.
+    func hasArrived() -> Bool {
+        guard body.count > GrowingBody.Configuration().memoryLimit.bytes else { return false }
+        return arrive { _ in true }
     }
 
     /// Tells the followers, once.
     ///
     /// Never of a drawing, which goes out as pixels only; nor while it is not sure that there is a place for all that may
     /// follow, for who has the first bytes can't be refused any more.
-    private func arrive(where isReady: (State) -> Bool) {
+    @discardableResult
+    private func arrive(where isReady: (State) -> Bool) -> Bool {
         let mayArrive = state.withLock { state in
             guard !state.isArriving, let format = state.format, format != .svg, state.head != nil else {
                 return false
             }
             return isReady(state)
         }
-        guard mayArrive, hasPlace else { return }
+        guard mayArrive, hasPlace else { return false }
         let followers = state.withLock { state in
             state.isArriving = true
             defer { state.followers = [] }
             return state.followers
         }
         for follower in followers { follower() }
+        return !followers.isEmpty
     }
 
     /// Whether there is a place for a body of any length; one that has told its length has made sure of that.
