@@ -4,12 +4,18 @@
 ///
 /// Bounded: of what was forgotten it is not said that there was nothing.
 struct LatestRecords: Sendable {
-    /// A record, and when it came.
-    struct Item: Sendable {
+    /// A record, and when it came: an object, since it is handed on often, and a record is large.
+    final class Item: Sendable {
         let record: SourceRecord
         let arrived: ContinuousClock.Instant
         /// Which event this was.
         let number: UInt64
+
+        init(record: SourceRecord, arrived: ContinuousClock.Instant, number: UInt64) {
+            self.record = record
+            self.arrived = arrived
+            self.number = number
+        }
 
         /// Whether the origin made it before another one, or it came first (RFC 9111 §4).
         fileprivate func isOlder(than other: Item) -> Bool {
@@ -48,8 +54,11 @@ struct LatestRecords: Sendable {
         return forgotten > number ? .unknown : .none
     }
 
-    /// Whether nothing has come of its source since this record.
-    func isLatest(_ record: SourceRecord) -> Bool { items[record.key]?.record == record }
+    /// Whether nothing has come of its source since this record, but for the same.
+    func isLatest(_ item: Item) -> Bool {
+        guard let known = items[item.record.key] else { return false }
+        return known === item || known.record == item.record
+    }
 
     /// Forgets what has been purged.
     mutating func forget(_ key: CacheKey) { items[key] = nil }

@@ -66,7 +66,7 @@ public final class PurgeLedger: Sendable {
         state.withLock { state in
             permit.number >= state.floor
                 && permit.keys.allSatisfy { key in state.purges[key].map { $0 <= permit.number } ?? true }
-                && (permit.record.map { state.latest.isLatest($0) } ?? true)
+                && (permit.claim.map { state.latest.isLatest($0) } ?? true)
         }
     }
 
@@ -84,7 +84,7 @@ public final class PurgeLedger: Sendable {
             guard state.latest.replace(with: item, since: permit.number, capacity: capacity) else {
                 return nil
             }
-            return Permit(ledger: self, keys: permit.keys, number: permit.number, record: record)
+            return Permit(ledger: self, keys: permit.keys, number: permit.number, claim: item)
         }
     }
 
@@ -115,7 +115,7 @@ public final class PurgeLedger: Sendable {
         fileprivate let keys: [CacheKey]
         fileprivate let number: UInt64
         /// What it is void without: that this is the latest that is known of its source.
-        fileprivate var record: SourceRecord?
+        fileprivate var claim: LatestRecords.Item?
 
         /// Whether what it was given for may be stored.
         public var isValid: Bool { ledger.isValid(self) }
@@ -128,7 +128,7 @@ public final class PurgeLedger: Sendable {
 
         /// The same leave for another result as well.
         func extended(to key: CacheKey) -> Permit {
-            Permit(ledger: ledger, keys: keys + [key], number: number, record: record)
+            Permit(ledger: ledger, keys: keys + [key], number: number, claim: claim)
         }
     }
 }

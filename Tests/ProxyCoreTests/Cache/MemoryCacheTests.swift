@@ -253,6 +253,20 @@ struct MemoryCacheTests {
         }
     }
 
+    @Test("An entry in use that was evicted outlasts what becomes known of other sources")
+    func keepsDeparted() {
+        let cache = cache(maxBytes: .mebibytes(1), maxEntryBytes: .kibibytes(128))
+        let used = memoryEntry("used", count: 100_000)
+        cache.insert(used)
+        for number in 0..<20 { cache.insert(memoryEntry("\(number)", source: "other", count: 100_000)) }
+        #expect(cache.peek(key("used")) == nil)
+
+        cache.update(record("third", content: "new"))
+        cache.removeAll(ofSource: key("third"))
+
+        #expect(cache.entry(for: key("used")) === used)
+    }
+
     @Test("Many tasks at once leave it within its bounds and its counts right")
     func isSafeToShare() async {
         let cache = cache(maxBytes: .mebibytes(2), maxEntryBytes: .kibibytes(16))

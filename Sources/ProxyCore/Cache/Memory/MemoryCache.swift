@@ -147,7 +147,10 @@ public final class MemoryCache: Sendable {
     /// - Parameter permit: where it is void nothing changes: what is there is newer.
     public func update(_ record: SourceRecord, permit: PurgeLedger.Permit? = nil) {
         for shard in shards {
-            _ = shard.state.withLock { permit?.isValid ?? true ? $0.update(record) : [] }
+            // Freed after the lock is open again.
+            _ = shard.state.withLock { shard in
+                shard.knows(record.key) && permit?.isValid ?? true ? shard.update(record) : []
+            }
         }
     }
 

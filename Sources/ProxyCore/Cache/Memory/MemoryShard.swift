@@ -97,7 +97,7 @@ struct MemoryShard: Sendable {
 
     /// Takes every entry of a source out.
     mutating func removeAll(ofSource source: CacheKey) -> [MemoryEntry] {
-        departed.removeAll()
+        departed.removeAll(ofSource: source)
         guard let keys = keysBySource.removeValue(forKey: source) else { return [] }
         let removed = keys.compactMap { ring.remove($0) }
         evictions[.purged, default: 0] += removed.count
@@ -117,13 +117,16 @@ struct MemoryShard: Sendable {
         return ring.removeAll()
     }
 
+    /// Whether it has entries of a source, or remembers some that have left.
+    func knows(_ source: CacheKey) -> Bool { keysBySource[source] != nil || departed.knows(source) }
+
     /// Gives every entry of the record's source that record, and returns the entries that had another one.
     ///
     /// An entry made of other bytes than the record speaks of is out of date and leaves.
     mutating func update(_ record: SourceRecord) -> [MemoryEntry] {
         var leaving: [MemoryEntry] = []
-        // They have the older record, and nobody knows of which source they are.
-        departed.removeAll()
+        // They have the older record.
+        departed.removeAll(ofSource: record.key)
         for key in keysBySource[record.key] ?? [] {
             guard let entry = ring.peek(key) else { continue }
             if entry.description.sourceHash != record.contentHash {
