@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A pinned process, and what the kernel says about it and its descendants."""
 
+import contextlib
 import os
 import signal
 import subprocess
+import sys
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -14,6 +16,23 @@ class Wrong(Exception):
 
 def pinned(core, command):
     return ["taskset", "-c", str(core)] + [str(part) for part in command]
+
+
+@contextlib.contextmanager
+def awake():
+    """Keeps all cores from sleeping, with loops that run only when nothing else does (SCHED_IDLE).
+
+    The host of a virtual machine takes an idle core away and gives it back milliseconds later: a latency of wake-ups would
+    be the host's.
+    """
+    code = "import os\nos.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\nwhile True: pass"
+    loops = [subprocess.Popen(pinned(core, [sys.executable, "-c", code])) for core in os.sched_getaffinity(0)]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
 
 
 def stat_fields(pid):

@@ -98,8 +98,8 @@ def misses_row(column, figures, goal):
 
 
 def behaviour_header(title="behaviour"):
-    return f"\n{title:<44}{'seen':<72}goal"
+    return f"\n{title:<46}{'seen':<72}goal"
 
 
 def behaviour_row(name, seen, goal):
-    return f"{name:<44}{seen:<72}{goal}"
+    return f"{name:<46}{seen:<72}{goal}"

@@ -10,7 +10,7 @@ import time
 import urllib.parse
 
 from . import servers, settings
-from .process import Wrong
+from .process import Wrong, awake
 
 ORIGIN_DELAY = 0.05
 FIRST_BYTE_FETCHES = 100
@@ -90,7 +90,7 @@ def _first_byte(folder):
     origin = Origin(ORIGIN_DELAY)
     server = servers.daemon("firstbyte", folder, origin.port)
     direct, through = [], []
-    with socket.create_connection(("127.0.0.1", origin.port)) as near, \
+    with awake(), socket.create_connection(("127.0.0.1", origin.port)) as near, \
             socket.create_connection(("127.0.0.1", server.port)) as far:
         for number in range(FIRST_BYTE_FETCHES):
             direct.append(_first_byte_time(near, "bench", f"/d{number}")[0])
