@@ -106,6 +106,11 @@ public final class DiskCache: Sendable {
         try await writer.perform(.sweep)
     }
 
+    /// Has one observer hear what is swept away, so that it lets go of the files; called on the writer's thread.
+    func whenSwept(_ observer: @escaping @Sendable ([EntryID]) -> Void) {
+        parts.whenSwept(observer)
+    }
+
     /// Hot path: counts a hit that an open file answered.
     func countHit(_ kind: EntryKind) { parts.counters.lookedUp(kind, isHit: true) }
 

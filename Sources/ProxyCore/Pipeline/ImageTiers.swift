@@ -31,6 +31,16 @@ public final class ImageTiers: Sendable {
         originals = configuration.originals
         results = configuration.results
         maxEntryBytes = configuration.memory.maxEntryBytes.bytes
+        disk.whenSwept { [files] swept in
+            for entry in swept {
+                // Untransformed pictures are known by their results' keys there.
+                if entry.kind == .original {
+                    _ = files.removeOriginals(ofSource: entry.key)
+                } else {
+                    files.remove(entry.key)
+                }
+            }
+        }
     }
 
     /// Hot path: an entry that can be answered from at once, in memory or by an open file; counted.

@@ -34,6 +34,28 @@ struct KeepingTests {
         #expect(fixture.origin.count("/a.jpg") == 2)
     }
 
+    @Test("what is swept off the disk is not kept open")
+    func swept() async throws {
+        let fixture = try PipelineFixture()
+        fixture.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fresh))
+        let tiers = fixture.pipeline.tiers
+        tiers.memory.resize(maxBytes: ByteCount(0))
+        for parameters in ["", Self.resize] {
+            _ = try await fixture.get("/a.jpg", parameters) { $0.waitsForStore = true }
+            _ = try await fixture.get("/a.jpg", parameters)
+            #expect(try tiers.files.peek(fixture.request("/a.jpg", parameters).resultKey) != nil)
+        }
+
+        var tiny = DiskCacheConfiguration()
+        tiny.maxBytes = ByteCount(1)
+        tiers.disk.adopt(tiny)
+        try await tiers.disk.sweep()
+
+        #expect(try await Self.stored(fixture.request("/a.jpg", Self.resize), on: tiers.disk) == nil)
+        #expect(tiers.files.statistics.entries == 0)
+        #expect(tiers.bodyFiles.count == 0)
+    }
+
     @Test("wait-store has what only memory holds written down before it is answered")
     func waitStore() async throws {
         let fixture = try PipelineFixture()

@@ -29,6 +29,8 @@ final class DiskParts: Sendable {
     /// The files that are known to survive a loss of power.
     let secured = VerifiedFiles(capacity: 4_096)
 
+    private let sweepObserver = Mutex<(@Sendable ([EntryID]) -> Void)?>(nil)
+
     /// Why nothing is stored or found for now; nil while the tier works.
     private let reason = Mutex<DiskCacheError?>(nil)
     private let hasNoFolder = Atomic(false)
@@ -77,6 +79,16 @@ final class DiskParts: Sendable {
             ballast.fill()
             if opened.isNew, folder.hasEntries { monitor.tell(.indexReplaced) }
         }
+    }
+
+    /// Tells who keeps files open what has been swept away.
+    func tellSwept(_ entries: [EntryID]) {
+        sweepObserver.withLock { $0 }?(entries)
+    }
+
+    /// Has one observer hear what is swept away; called on the writer's thread.
+    func whenSwept(_ observer: @escaping @Sendable ([EntryID]) -> Void) {
+        sweepObserver.withLock { $0 = observer }
     }
 
     /// Why the tier stores and finds nothing for now; nil while it works.

@@ -151,7 +151,7 @@ extension DiskWriter {
         _ victims: [IndexEntry], because reason: EvictionReason, sparingAccessed: Bool
     ) throws(DiskCacheError) -> Bool {
         var changes: [IndexChange] = []
-        var removed = 0
+        var removed: [EntryID] = []
         var givenUp: DiskCacheError?
         for entry in victims {
             if sparingAccessed, let time = accessToCome(of: entry) {
@@ -166,15 +166,17 @@ extension DiskWriter {
             }
             parts.entries.remove(entry.id)
             changes.append(.delete(entry.id))
-            removed += 1
+            removed.append(entry.id)
         }
+        // Whatever becomes of the rows: the files are gone, and one that is kept open takes up its room on the disk.
+        defer { parts.tellSwept(removed) }
         try apply(changes)
         if let givenUp {
             parts.monitor.failed(with: givenUp)
             try parts.index.setKnowsAllFiles(false)
         }
-        parts.counters.evicted(removed, because: reason)
-        housekeeping.withLock { $0.sweep?.removed += removed }
+        parts.counters.evicted(removed.count, because: reason)
+        housekeeping.withLock { $0.sweep?.removed += removed.count }
         return !victims.isEmpty
     }
 
