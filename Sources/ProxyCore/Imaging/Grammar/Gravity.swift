@@ -25,7 +25,8 @@ enum Gravity: Sendable, Hashable {
     /// The declaration of `gravity`.
     static let parameter = TransformParameter(
         "gravity", .word(words), .value(.word("center")),
-        "Which part stays: a side or corner, smart (attention), entropy, or focal with fx and fy.")
+        "Which part stays of what is cut (by resize, mode=cover alone): a side or corner, smart (attention), entropy, "
+            + "or focal with fx and fy.")
     /// The declaration of `gravity` where a smaller picture is placed on a larger one.
     static let placement = placement(otherwise: "center")
 

@@ -92,6 +92,9 @@ extension TransformParameter {
 }
 
 extension TransformParameter.Kind {
+    private static let percentages =
+        "a percentage (50pc) up to \(TransformParameter.percentRange.upperBound)pc"
+
     /// What a value looks like, for error texts and the reference.
     var expectation: String {
         switch self {
@@ -102,13 +105,13 @@ extension TransformParameter.Kind {
         case .whole(let range):
             "a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .length(let range):
-            "pixels from \(range.lowerBound) to \(range.upperBound), or a percentage such as 50pc"
+            "pixels from \(range.lowerBound) to \(range.upperBound), or \(Self.percentages)"
         case .lengthOr(let range, let words):
-            "pixels from \(range.lowerBound) to \(range.upperBound), a percentage such as 50pc, or "
+            "pixels from \(range.lowerBound) to \(range.upperBound), \(Self.percentages), or "
                 + words.joined(separator: ", ")
         case .size:
             "a size such as 300x200, 300x or x200, each side from \(TransformParameter.sizeRange.lowerBound) to "
-                + "\(TransformParameter.sizeRange.upperBound) pixels or a percentage such as 50pc"
+                + "\(TransformParameter.sizeRange.upperBound) pixels or \(Self.percentages)"
         case .word(let words):
             "one of " + words.joined(separator: ", ")
         case .words(let words):
