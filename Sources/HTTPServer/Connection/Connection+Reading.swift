@@ -127,6 +127,11 @@ extension Connection {
         request.receivedAt = loop.now
         request.client = loop.client(of: request, peer)
         guard !turnsAway(request) else { return }
+        // Connections are secured by others: by proxies, and one that is trusted is believed.
+        guard !request.isOfSecuredScheme || loop.configuration.isTrustedProxy(peer) else {
+            let error = RequestError.misdirected
+            return refuse(error.rawValue, HTTPServer.RejectionReason(error), to: request.method)
+        }
         guard framing.body != .none else { return answer(request, framing) }
         do throws(RequestError) {
             let reader = try ContentReader(

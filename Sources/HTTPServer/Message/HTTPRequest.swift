@@ -18,6 +18,8 @@ public struct HTTPRequest: Sendable {
     /// The head as received; ranges below index into it.
     private(set) var head = ReusedArray<UInt8>()
     private(set) var targetRange = 0..<0
+    /// Whether the target says `https`.
+    private(set) var isOfSecuredScheme = false
     private(set) var lines = ReusedArray<FieldLine>()
     /// Which fields there are, and which of them on several lines.
     private(set) var present = KnownFields()
@@ -116,6 +118,7 @@ extension HTTPRequest {
         targetRange = target
         lines.removeAll()
         (present, repeated) = (KnownFields(), KnownFields())
+        isOfSecuredScheme = false
         if !body.isEmpty { body = [] }
     }
 
@@ -164,6 +167,7 @@ extension HTTPRequest {
     /// gap: `http://a?b` becomes `http:/a/?b`, whose end is an origin-form target.
     mutating func reduce(authority: Range<Int>, path: UInt8?) {
         var authority = authority
+        isOfSecuredScheme = authority.lowerBound - targetRange.lowerBound == "https://".utf8.count
         if let path {
             for index in authority { head[index - 1] = head[index] }
             authority = (authority.lowerBound - 1)..<(authority.upperBound - 1)

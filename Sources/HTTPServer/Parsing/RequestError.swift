@@ -10,6 +10,8 @@ public enum RequestError: UInt16, Error, Sendable, Hashable, CaseIterable {
     case targetTooLong = 414
     /// An expectation other than `100-continue`.
     case unknownExpectation = 417
+    /// A resource of `https`, asked for over a connection that nobody has secured (RFC 9110 §7.4).
+    case misdirected = 421
     /// The head or the trailers are longer than allowed, or have too many lines.
     case headTooLarge = 431
     /// An unknown method or transfer coding.

@@ -67,7 +67,7 @@ extension HTTPServer {
     /// Why something was refused or cut.
     public enum RejectionReason: Int, Sendable, CaseIterable {
         case malformed, bodyTooLarge, targetTooLong, unknownExpectation, headTooLarge, notImplemented
-        case versionNotSupported
+        case versionNotSupported, misdirected
         case tooManyConnections, outOfDescriptors, overload, evicted
         case headerTimeout, bodyTimeout, writeTimeout, requestTimeout
         case brokenBody, reset, incomplete
@@ -82,6 +82,7 @@ extension HTTPServer {
                 case .headTooLarge: .headTooLarge
                 case .notImplemented: .notImplemented
                 case .versionNotSupported: .versionNotSupported
+                case .misdirected: .misdirected
                 }
         }
     }

@@ -51,6 +51,26 @@ struct ServerTests {
         }
     }
 
+    @Test("refuses a target of https, but from a trusted proxy (RFC 9110 §7.4)")
+    func securedScheme() async throws {
+        for isTrusted in [false, true] {
+            var configuration = HTTPServer.Configuration.patient
+            configuration.isTrustedProxy = { _ in isTrusted }
+            let server = try TestServer(configuration) { .now(text($0.target)) }
+            try await onThread {
+                let client = try server.client()
+                for target in ["http://a/b", "https://a/b", "HTTPS://a?b"] {
+                    try client.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
+                    let answer = try client.answer()
+                    let isRefused = target.lowercased().hasPrefix("https") && !isTrusted
+                    #expect(answer.status == (isRefused ? 421 : 200))
+                    guard !isRefused else { break }
+                }
+            }
+            #expect(server.server.counts.rejected[.misdirected] == (isTrusted ? nil : 1))
+        }
+    }
+
     @Test("answers HEAD with the fields of GET and no body (RFC 9110 §9.3.2)")
     func head() async throws {
         let server = try TestServer { _ in .now(text("hello")) }
