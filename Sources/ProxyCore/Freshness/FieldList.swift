@@ -33,13 +33,24 @@ struct FieldList: Sequence, IteratorProtocol {
     private static func endOfMember(_ bytes: ArraySlice<UInt8>) -> Int? {
         var isQuoted = false
         var isEscaped = false
+        // A quoted string begins right behind the member's "=", and a quote elsewhere is a letter of something malformed.
+        var hasArgument = false
+        var mayOpen = false
         for index in bytes.indices {
             let byte = bytes[index]
+            defer {
+                if byte == UInt8(ascii: "="), !isQuoted, !hasArgument {
+                    hasArgument = true
+                    mayOpen = index > bytes.startIndex && isTokenByte(bytes[index - 1])
+                } else {
+                    mayOpen = false
+                }
+            }
             if isEscaped {
                 isEscaped = false
             } else if isQuoted && byte == UInt8(ascii: "\\") {
                 isEscaped = true
-            } else if byte == UInt8(ascii: "\"") {
+            } else if byte == UInt8(ascii: "\""), isQuoted || mayOpen {
                 isQuoted.toggle()
             } else if byte == UInt8(ascii: ",") && !isQuoted {
                 return index

@@ -50,6 +50,20 @@ struct CacheControlTests {
         #expect(CacheControl([value]).maxAge == 0)
     }
 
+    @Test(
+        "A quote opens a string right behind an equals sign alone (RFC 9110 §5.6.4)",
+        arguments: [
+            #"x=5"a, private, max-age=9, y=3"b"#, #"a"b, private, max-age=9, c"d"#,
+            #"x =" , private, max-age=9, y=" "#, #"x==", private, max-age=9, y=""#,
+            #"x=a="b, private, max-age=9, y="c"#,
+        ])
+    func strayQuotes(text: String) {
+        let control = CacheControl([text])
+
+        #expect(control.directives.contains(.isPrivate))
+        #expect(control.maxAge == 9)
+    }
+
     @Test("of two lifetimes the shorter holds (RFC 9111 §4.2.1)")
     func duplicates() {
         #expect(CacheControl(["max-age=60, max-age=30"]).maxAge == 30)
