@@ -267,6 +267,20 @@ struct MemoryCacheTests {
         #expect(cache.entry(for: key("used")) === used)
     }
 
+    @Test("No more entries are kept than may be, however few those are", arguments: [1, 3, 4, 17, 100])
+    func boundsFew(most: Int) {
+        let cache = cache(maxBytes: .mebibytes(64), maxEntries: most)
+        let resized = self.cache(maxBytes: .mebibytes(64), maxEntries: 1_000)
+        for number in 0..<1_000 {
+            cache.insert(memoryEntry("\(number)"))
+            resized.insert(memoryEntry("\(number)"))
+        }
+        resized.resize(maxEntries: most)
+
+        #expect((1...most).contains(cache.statistics.entries))
+        #expect((1...most).contains(resized.statistics.entries))
+    }
+
     @Test("Many tasks at once leave it within its bounds and its counts right")
     func isSafeToShare() async {
         let cache = cache(maxBytes: .mebibytes(2), maxEntryBytes: .kibibytes(16))

@@ -48,11 +48,12 @@ public final class MemoryCache: Sendable {
         let maxBytes = Self.size(of: configuration)
         let count = Self.shardCount(configuration, maxBytes: maxBytes)
         let maxEntries = configuration.maxEntries == 0 ? Int.max : configuration.maxEntries
-        let bounds = Self.bounds(configuration, maxBytes: maxBytes, maxEntries: maxEntries, shards: count)
-        shards = (0..<count).map { _ in
+        shards = (0..<count).map { number in
             Shard(
                 MemoryShard(
-                    bounds: bounds, scanLimit: configuration.limits.scanLimit,
+                    bounds: Self.bounds(
+                        configuration, maxBytes: maxBytes, maxEntries: maxEntries, of: number, shards: count),
+                    scanLimit: configuration.limits.scanLimit,
                     maxDeparted: configuration.limits.maxDeparted / count))
         }
         bound = Atomic(maxBytes)
@@ -173,10 +174,10 @@ public final class MemoryCache: Sendable {
     }
 
     private func applyBounds() {
-        let bounds = Self.bounds(
-            configuration, maxBytes: bound.load(ordering: .relaxed),
-            maxEntries: entryBound.load(ordering: .relaxed), shards: shards.count)
-        for shard in shards {
+        for (number, shard) in shards.enumerated() {
+            let bounds = Self.bounds(
+                configuration, maxBytes: bound.load(ordering: .relaxed),
+                maxEntries: entryBound.load(ordering: .relaxed), of: number, shards: shards.count)
             shard.state.withLock { $0.bounds = bounds }
             while !shard.state.withLock({ $0.shrink(atMost: bounds.maxEvictions) }).isEmpty {}
         }
@@ -217,21 +218,24 @@ public final class MemoryCache: Sendable {
     /// The largest entry is an eighth of a shard (see the type).
     private static let entriesPerShard = 8
 
-    /// As many shards, a power of two, as leave the largest entry within an eighth of one.
+    /// As many shards, a power of two, as leave the largest entry within an eighth of one, and an entry for each.
     private static func shardCount(_ configuration: MemoryCacheConfiguration, maxBytes: Int) -> Int {
         var count = 1
         let smallest = max(1, configuration.maxEntryBytes.bytes * entriesPerShard)
-        while count * 2 <= configuration.limits.maxShards, maxBytes / (count * 2) >= smallest { count *= 2 }
+        let most = min(
+            configuration.limits.maxShards, configuration.maxEntries == 0 ? .max : configuration.maxEntries)
+        while count * 2 <= most, maxBytes / (count * 2) >= smallest { count *= 2 }
         return count
     }
 
+    /// What one shard may hold, so that all of them hold what they may, to the last entry.
     private static func bounds(
-        _ configuration: MemoryCacheConfiguration, maxBytes: Int, maxEntries: Int, shards: Int
+        _ configuration: MemoryCacheConfiguration, maxBytes: Int, maxEntries: Int, of number: Int, shards: Int
     ) -> MemoryShard.Bounds {
         let bytes = maxBytes / shards
         return MemoryShard.Bounds(
             maxBytes: bytes,
-            maxEntries: maxEntries == 0 ? 0 : max(1, maxEntries / shards),
+            maxEntries: maxEntries / shards + (number < maxEntries % shards ? 1 : 0),
             maxEntryBytes: min(configuration.maxEntryBytes.bytes, bytes / entriesPerShard),
             maxEvictions: configuration.limits.maxEvictionsPerInsert)
     }
