@@ -170,6 +170,35 @@ struct DiskCacheDamageTests {
         await second.close()
     }
 
+    @Test("An index is set aside whatever lies in its place, and in that where it goes", arguments: 0..<5)
+    func setsOddThingsAside(round: Int) async throws {
+        let (first, _) = try await openWithEntry()
+        await first.close()
+        let (index, broken) = (folder.path + "/cache/index.sqlite", folder.path + "/cache/index.sqlite.broken")
+        unlink(index)
+        switch round {
+        case 0:
+            mkdir(index, 0o700)
+            try folder.write([1], to: "cache/index.sqlite.broken")
+        case 1:
+            try folder.write(bytes(5_000), to: "cache/index.sqlite")
+            mkdir(broken, 0o700)
+        case 2, 3:
+            for path in [index, broken] {
+                mkdir(path, 0o700)
+                if round == 3 { mkdir(path + "/a", 0o700) }
+            }
+        default: symlink("/nowhere/at/all", index)
+        }
+
+        let second = try open()
+        #expect(try await lookUp(second) == body)
+        #expect(await second.isLoaded())
+
+        #expect(second.statistics.tally.entries == 1)
+        await second.close()
+    }
+
     @Test("An index of a later version is set aside, too")
     func setsLaterIndexAside() async throws {
         let (first, _) = try await openWithEntry()

@@ -96,10 +96,14 @@ extension DiskFolder {
 
     // MARK: - The index's files
 
-    /// Moves a file out of the way; false when there is none.
+    /// Moves a file out of the way, whatever lies there and in its new place; false when there is none.
     @discardableResult
     func rename(_ name: String, to other: String) throws(DiskCacheError) -> Bool {
         guard unsafe renameat(root.raw, name, root.raw, other) != 0 else { return true }
+        if [EISDIR, ENOTDIR, ENOTEMPTY, EEXIST].contains(errno) {
+            try removeFile(other)
+            guard unsafe renameat(root.raw, name, root.raw, other) != 0 else { return true }
+        }
         guard errno == ENOENT else { throw DiskCacheError("renameat \(name)", code: errno) }
         return false
     }
@@ -109,8 +113,8 @@ extension DiskFolder {
         EntryKind.allCases.contains { hasFile("\(EntryPath.folder(of: $0))") }
     }
 
-    /// Whether there is a file of this name.
+    /// Whether there is a file of this name, or a link, wherever that leads.
     func hasFile(_ name: String) -> Bool {
-        unsafe faccessat(root.raw, name, F_OK, 0) == 0
+        unsafe faccessat(root.raw, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0
     }
 }
