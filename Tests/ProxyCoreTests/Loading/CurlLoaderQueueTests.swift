@@ -98,7 +98,7 @@ struct CurlLoaderQueueTests {
         await fixture.origin.waitForRequests("/a")
         await #expect(throws: LoadError.queueFull) { try await fixture.load("/a") }
 
-        var configuration = FetchConfiguration()
+        var configuration = fixture.configuration
         configuration.maxPerHost = 2
         configuration.queue = 1
         try fixture.loader.adopt(configuration, addresses: fixture.addresses)

@@ -9,6 +9,7 @@ struct LoaderFixture {
     let origin: FakeOrigin
     let loader: CurlLoader
     let addresses: AddressPolicy
+    let configuration: FetchConfiguration
 
     init(
         deniedNetworks: [String] = [], configure: (inout FetchConfiguration) -> Void = { _ in },
@@ -23,6 +24,7 @@ struct LoaderFixture {
         configuration.lowSpeedTime = .minutes(5)
         configuration.connectionLifetime = .seconds(0)
         configure(&configuration)
+        self.configuration = configuration
         var addresses = AddressConfiguration()
         addresses.allowedNetworks = ["127.0.0.1/32"]
         addresses.deniedNetworks = deniedNetworks
