@@ -39,6 +39,7 @@ extension DiskCache {
     /// Forgets a source's record.
     public func removeRecord(of source: CacheKey) async throws(DiskCacheError) {
         records.remove(source)
+        defer { records.remove(source) }
         _ = try await writer.perform(.removeRecord(source))
     }
 }

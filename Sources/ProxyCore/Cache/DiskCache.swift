@@ -142,6 +142,8 @@ public final class DiskCache: Sendable {
     @discardableResult
     public func removeAll(ofSource source: CacheKey) async throws(DiskCacheError) -> Int {
         records.remove(source)
+        // Again: (1) the line above, (2) somebody reads the row and keeps it, (3) the row goes.
+        defer { records.remove(source) }
         return try await writer.perform(.removeSource(source))
     }
 
@@ -151,6 +153,7 @@ public final class DiskCache: Sendable {
     @discardableResult
     public func removeAll(keepingTags: Bool = false) async throws(DiskCacheError) -> Int {
         records.removeAll()
+        defer { records.removeAll() }
         return try await writer.perform(.removeAll(keepingTags: keepingTags))
     }
 }

@@ -5,7 +5,8 @@ import Synchronization
 /// Which keys were purged while work was under way, and what has become known of sources: what began before a purge is
 /// answered, and kept nowhere, nor is what has been overtaken.
 ///
-/// Work takes a permit when it begins; whoever stores asks the permit under the lock, or on the thread, that a purge
+/// A purge has a beginning and an end, and what begins in between counts as begun before it. Work takes a permit when it
+/// begins; whoever stores asks the permit under the lock, or on the thread, that a purge
 /// removes entries under, so that nothing slips in between. Bounded: the keys purged last are told apart, what began
 /// before one that is no longer known counts as purged. Safe from any thread; a leaf: it calls nobody.
 public final class PurgeLedger: Sendable {
@@ -17,6 +18,12 @@ public final class PurgeLedger: Sendable {
         var purges: [CacheKey: UInt64] = [:]
         var order: [(key: CacheKey, number: UInt64)] = []
         var latest = LatestRecords()
+        /// Keys that are being purged, with how many purges do so; bounded by those.
+        var underWay: [CacheKey: Int] = [:]
+        /// Purges of everything that are under way.
+        var sweeps = 0
+
+        func isBeingPurged(_ key: CacheKey) -> Bool { !underWay.isEmpty && underWay[key] != nil }
     }
 
     private let capacity: Int
@@ -32,25 +39,58 @@ public final class PurgeLedger: Sendable {
         Permit(ledger: self, keys: keys, number: state.withLock(\.count))
     }
 
-    /// Voids the permits given so far for a source's or a result's key.
-    public func purge(_ key: CacheKey) {
+    /// Voids the permits for some keys, of sources or results: those given so far, and those given until `end`.
+    ///
+    /// Until then the tiers still have what is to go: who finds it there answers with it, and keeps it nowhere.
+    func begin(_ keys: some Sequence<CacheKey>) {
         state.withLock { state in
-            state.count += 1
-            state.latest.forget(key)
-            state.purges[key] = state.count
-            state.order.append((key, state.count))
-            if state.order.count > capacity { Self.forgetHalf(&state) }
+            for key in keys {
+                void(key, &state)
+                state.underWay[key, default: 0] += 1
+            }
         }
     }
 
-    /// Voids all permits given so far.
-    public func purgeAll() {
+    /// Ends what `begin` began with the same keys, once no tier has anything of them.
+    func end(_ keys: some Sequence<CacheKey>) {
         state.withLock { state in
-            state.count += 1
-            state.floor = state.count
-            (state.purges, state.order) = ([:], [])
-            state.latest.forgetAll()
+            for key in keys {
+                void(key, &state)
+                let left = (state.underWay[key] ?? 1) - 1
+                state.underWay[key] = left > 0 ? left : nil
+            }
         }
+    }
+
+    /// Voids all permits given so far, and those given until `endAll`.
+    func beginAll() {
+        state.withLock { state in
+            Self.voidAll(&state)
+            state.sweeps += 1
+        }
+    }
+
+    /// Ends what `beginAll` began, once the tiers are empty.
+    func endAll() {
+        state.withLock { state in
+            Self.voidAll(&state)
+            state.sweeps -= 1
+        }
+    }
+
+    private func void(_ key: CacheKey, _ state: inout State) {
+        state.count += 1
+        state.latest.forget(key)
+        state.purges[key] = state.count
+        state.order.append((key, state.count))
+        if state.order.count > capacity { Self.forgetHalf(&state) }
+    }
+
+    private static func voidAll(_ state: inout State) {
+        state.count += 1
+        state.floor = state.count
+        (state.purges, state.order) = ([:], [])
+        state.latest.forgetAll()
     }
 
     private static func forgetHalf(_ state: inout State) {
@@ -64,8 +104,10 @@ public final class PurgeLedger: Sendable {
 
     fileprivate func isValid(_ permit: Permit) -> Bool {
         state.withLock { state in
-            permit.number >= state.floor
-                && permit.keys.allSatisfy { key in state.purges[key].map { $0 <= permit.number } ?? true }
+            state.sweeps == 0 && permit.number >= state.floor
+                && permit.keys.allSatisfy { key in
+                    !state.isBeingPurged(key) && state.purges[key].map { $0 <= permit.number } ?? true
+                }
                 && (permit.claim.map { state.latest.isLatest($0) } ?? true)
         }
     }

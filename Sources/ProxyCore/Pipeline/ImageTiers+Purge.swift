@@ -46,7 +46,8 @@ extension ImageTiers {
         var counts = PurgeCounts()
         // So that what was answered counts as stored.
         await disk.settle()
-        ledger.purge(source)
+        ledger.begin([source])
+        defer { ledger.end([source]) }
         if which.includesMemory {
             counts.memory = memory.removeAll(ofSource: source)
             files.removeAll(ofSource: source)
@@ -62,7 +63,8 @@ extension ImageTiers {
     func purge(key: CacheKey, in which: PurgedTiers) async throws(DiskCacheError) -> PurgeCounts {
         var counts = PurgeCounts()
         await disk.settle()
-        ledger.purge(key)
+        ledger.begin([key])
+        defer { ledger.end([key]) }
         if which.includesMemory {
             // An untransformed picture has a key of its own here, and its source's on disk: either means both.
             counts.memory = (memory.remove(key) ? 1 : 0) + memory.removeOriginals(ofSource: key)
@@ -84,7 +86,8 @@ extension ImageTiers {
     func purgeAll(in which: PurgedTiers) async throws(DiskCacheError) -> PurgeCounts {
         var counts = PurgeCounts()
         await disk.settle()
-        ledger.purgeAll()
+        ledger.beginAll()
+        defer { ledger.endAll() }
         files.removeAll()
         if which.includesMemory { counts.memory = memory.removeAll() }
         if which.includesDisk {
@@ -105,14 +108,12 @@ extension ImageTiers {
         var counts = PurgeCounts()
         var failure: DiskCacheError?
         await disk.settle()
+        defer { ledger.end(all.links.keys) }
         do throws(DiskCacheError) {
             counts.disk = try await disk.removeAll(taggedWith: tag) { [ledger] links in
                 // Boarding is closed before permits are void: who boards in between stores nothing.
                 found(Set(links.map(\.source)))
-                for link in links {
-                    ledger.purge(link.result)
-                    ledger.purge(link.source)
-                }
+                ledger.begin(links.keys)
                 all.append(links)
             }
         } catch {
@@ -142,9 +143,9 @@ extension ImageTiers {
         let links = try await disk.links(ofTag: tag)
         let sources = Set(links.map(\.source))
         found(sources)
-        for source in sources { ledger.purge(source) }
+        ledger.begin(links.keys)
+        defer { ledger.end(links.keys) }
         for link in links {
-            ledger.purge(link.result)
             if which.includesMemory, memory.remove(link.result) { counts.memory += 1 }
             files.remove(link.result)
             guard which.includesDisk else { continue }
@@ -174,6 +175,11 @@ extension ImageTiers {
         // Again, as in `save`.
         files.update(record)
     }
+}
+
+extension [TagLink] {
+    /// What permits are given for.
+    fileprivate var keys: [CacheKey] { flatMap { [$0.result, $0.source] } }
 }
 
 /// Collects what the writer finds.

@@ -271,7 +271,8 @@ public final class ImageTiers: Sendable {
 
     /// Forgets everything of a source that is gone.
     func removeAll(ofSource source: CacheKey) async {
-        ledger.purge(source)
+        ledger.begin([source])
+        defer { ledger.end([source]) }
         memory.removeAll(ofSource: source)
         files.removeAll(ofSource: source)
         // Lost: a failure to delete; the source's record is gone or stale, so nothing of it is served.

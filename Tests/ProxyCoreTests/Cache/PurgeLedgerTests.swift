@@ -4,6 +4,20 @@ import Testing
 
 @testable import ProxyCore
 
+extension PurgeLedger {
+    /// A purge that takes no time.
+    func purge(_ key: CacheKey) {
+        begin([key])
+        end([key])
+    }
+
+    /// The same of everything.
+    func purgeAll() {
+        beginAll()
+        endAll()
+    }
+}
+
 @Suite("The ledger of purges")
 struct PurgeLedgerTests {
     private func key(_ number: UInt64) -> CacheKey { CacheKey(high: number, low: number) }
@@ -19,6 +33,35 @@ struct PurgeLedgerTests {
         #expect(!before.isValid)
         #expect(other.isValid)
         #expect(ledger.permit(for: key(2)).isValid)
+    }
+
+    @Test("voids what is given while a purge is under way, for good")
+    func underWay() {
+        let ledger = PurgeLedger()
+        ledger.begin([key(1)])
+        let meanwhile = ledger.permit(for: key(1), key(2))
+        #expect(!meanwhile.isValid)
+        #expect(ledger.permit(for: key(2)).isValid)
+
+        ledger.begin([key(1)])
+        ledger.end([key(1)])
+        #expect(!ledger.permit(for: key(1)).isValid)
+
+        ledger.end([key(1)])
+        #expect(!meanwhile.isValid)
+        #expect(ledger.permit(for: key(1)).isValid)
+    }
+
+    @Test("voids what is given while everything is being purged, for good")
+    func everythingUnderWay() {
+        let ledger = PurgeLedger()
+        ledger.beginAll()
+        let meanwhile = ledger.permit(for: key(1))
+        #expect(!meanwhile.isValid)
+
+        ledger.endAll()
+        #expect(!meanwhile.isValid)
+        #expect(ledger.permit(for: key(1)).isValid)
     }
 
     @Test("voids everything at once")

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+@Suite("Between the beginning of a purge and its end")
+struct PurgeWindowTests {
+    private static let resize = "transform=resize:30x20&format=png"
+
+    private let renderer = GatedRenderer()
+    private let fixture: PipelineFixture
+    private var tiers: ImageTiers { fixture.pipeline.tiers }
+
+    init() throws {
+        fixture = try PipelineFixture(renderer: renderer)
+        fixture.origin.route(
+            "/a.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "max-age=6000"), ("ETag", "\"1\"")]))
+    }
+
+    /// Runs a purge that finds the disk's writer busy until `meanwhile` has returned.
+    private func purge(
+        _ target: PurgeTarget, of request: ImageRequest, _ meanwhile: () async throws -> Void
+    ) async throws {
+        let disk = tiers.disk
+        try await disk.link([TagLink(tag: "other", result: key("x"), source: key("y"))])
+        let (arrivals, arrival) = AsyncStream<Void>.makeStream()
+        let leave = DispatchSemaphore(value: 0)
+        async let blocking = disk.removeAll(taggedWith: "other") { _ in
+            arrival.finish()
+            leave.wait()
+        }
+        for await _ in arrivals {}
+        let before = tiers.ledger.permit(for: request.resultKey, request.sourceKey)
+        async let purge = fixture.pipeline.purge(target)
+        while before.isValid { await Task.yield() }
+        let outcome = await Result<Void, any Error> { try await meanwhile() }
+        leave.signal()
+        _ = try await (blocking, purge)
+        try outcome.get()
+    }
+
+    @Test(
+        "what is still found on disk is answered, and kept nowhere",
+        arguments: ["", resize], [false, true])
+    func found(plan: String, everything: Bool) async throws {
+        renderer.gate.open()
+        let request = try fixture.request("/a.jpg", plan)
+        _ = try await fixture.get("/a.jpg", plan) { $0.waitsForStore = true }
+        fixture.forgetMemory()
+
+        let target = PurgeTarget.source(request.source)
+        try await purge(everything ? .everything : target, of: request) {
+            let hit = try await fixture.get("/a.jpg", plan)
+            #expect(hit.provenance == .disk)
+        }
+
+        #expect(tiers.memory.statistics.entries == 0 && tiers.files.statistics.entries == 0)
+        #expect(tiers.disk.statistics.tally.entries == 0)
+        _ = try await fixture.get("/a.jpg", plan)
+        #expect(fixture.origin.count("/a.jpg") == 2)
+    }
+
+    @Test("what is made of an original that is about to go is answered, and kept nowhere")
+    func made() async throws {
+        let request = try fixture.request("/a.jpg", Self.resize)
+        _ = try await fixture.get("/a.jpg") { $0.waitsForStore = true }
+        fixture.forgetMemory()
+
+        let making = Mutex<Task<ImageResponse, any Error>?>(nil)
+        try await purge(.source(request.source), of: request) {
+            making.withLock { $0 = Task { try await fixture.get("/a.jpg", Self.resize) } }
+            await renderer.gate.arrival()
+        }
+        renderer.gate.open()
+        _ = try await making.withLock { $0 }?.value
+        #expect(fixture.origin.count("/a.jpg") == 1)
+
+        #expect(tiers.memory.statistics.entries == 0 && tiers.files.statistics.entries == 0)
+        #expect(tiers.disk.statistics.tally.entries == 0)
+        #expect(tiers.disk.sourceRecordNow(for: request.sourceKey) == nil)
+    }
+}
+
+extension Result where Failure == any Error {
+    /// What `body` comes to.
+    fileprivate init(_ body: () async throws -> Success) async {
+        do {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}
