@@ -174,7 +174,8 @@ struct DiskCacheDamageTests {
     func setsOddThingsAside(round: Int) async throws {
         let (first, _) = try await openWithEntry()
         await first.close()
-        let (index, broken) = (folder.path + "/cache/index.sqlite", folder.path + "/cache/index.sqlite.broken")
+        let index = folder.path + "/cache/index.sqlite"
+        let broken = index + ".broken"
         unlink(index)
         switch round {
         case 0:
