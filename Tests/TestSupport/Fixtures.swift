@@ -10,6 +10,9 @@ public enum Fixtures {
     /// HEIC of 64 × 48 pixels: red, green / blue, white; and the same with alpha that grows downwards.
     public static let heic = (plain: read("images/quarters.heic"), clear: read("images/alpha.heic"))
 
+    /// HEIC of two pictures: the first of 64 × 64 pixels, the other of 240 × 120.
+    public static let twoSizes = read("images/two.heic")
+
     /// AVIF grids of four tiles of 64 × 64 pixels, red, green / blue, white: whole, cut to 100 × 90, said to be of 250 × 200,
     /// and with a last tile that is a quarter of what it says.
     public static let grids = (

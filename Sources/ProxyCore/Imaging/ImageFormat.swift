@@ -44,6 +44,9 @@ public enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
     /// Whether it is one of HEIF's.
     var isHEIF: Bool { self == .avif || self == .heic }
 
+    /// Whether one file may hold pictures of several sizes.
+    var hasPages: Bool { isHEIF || self == .tiff }
+
     /// The format's row.
     public var row: Row {
         switch self {

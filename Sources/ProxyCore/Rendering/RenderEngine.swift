@@ -49,13 +49,17 @@ struct RenderEngine {
         if isAlone { VipsLibrary.forgetComplaints() }
         let rendition = try FreshMemory.isCleared(for: format) { () throws(Failure) in
             let header = try self.header(of: source, as: format)
-            if plan.admits(header) {
-                return try render(
-                    source, header, watch, into: destination, at: offset, beside: beside, admit: admit)
+            let page = try self.page(of: source, header)
+            if plan.admits(page) {
+                var rendition = try render(
+                    source, page, watch, into: destination, at: offset, beside: beside, admit: admit)
+                // Whichever page was taken, the source is what its first one says.
+                if plan.original == nil { rendition.source = header.facts }
+                return rendition
             }
-            guard let plan = plan.shrinking(header) else { throw Failure(refusing: .tooManyPixels) }
+            guard let plan = plan.shrinking(page) else { throw Failure(refusing: .tooManyPixels) }
             return try RenderEngine(plan: plan).render(
-                source, header, watch, into: destination, at: offset, beside: nil, admit: admit)
+                source, page, watch, into: destination, at: offset, beside: nil, admit: admit)
         }
         if isAlone, let damage = VipsLibrary.damage { throw Failure(imaging: .badImageData(damage)) }
         return rendition
@@ -138,6 +142,18 @@ struct RenderEngine {
         do { header = try VipsCoder.header(of: source, as: format) } catch { throw Failure(imaging: error) }
         guard header.frames <= plan.limits.frames else { throw Failure(refusing: .tooManyFrames) }
         return header
+    }
+
+    /// What is said of the page that is asked for, which need not be like the one that the file begins with.
+    private func page(
+        of source: borrowing VipsSource, _ header: ImageHeader
+    ) throws(Failure) -> ImageHeader {
+        guard let index = plan.frame, index < header.frames, header.frames > 1, header.format.hasPages,
+            plan.format != .information
+        else { return header }
+        do { return try VipsCoder.header(ofPage: index, in: source, header) } catch {
+            throw Failure(imaging: error)
+        }
     }
 
     private func transformed(

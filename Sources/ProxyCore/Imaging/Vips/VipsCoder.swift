@@ -47,6 +47,16 @@ enum VipsCoder {
             embeddedPixels: embedded)
     }
 
+    /// Reads the header of one page: its size, alpha and orientation may be others than the file's first page has.
+    static func header(
+        ofPage index: Int, in source: borrowing VipsSource, _ file: ImageHeader
+    ) throws(ImagingError) -> ImageHeader {
+        let image = try loaded(source, file.format, .single(index), .none)
+        return ImageHeader(
+            format: file.format, size: image.size, frames: file.frames, hasAlpha: image.hasAlpha,
+            orientation: image.orientation, isInterlaced: file.isInterlaced)
+    }
+
     /// When the frames of an animation follow each other.
     static func timing(
         of source: borrowing VipsSource, as format: ImageFormat
