@@ -56,6 +56,15 @@ struct GIFAnimation: FramedAnimation, Equatable {
         self.frames = frames
     }
 
+    /// Throws for a file that ends within a block, of which decoders show what there is. O(bytes ÷ 255).
+    static func check(_ file: UnsafeRawBufferPointer) throws(ImagingError) {
+        guard file.count >= headEnd, unsafe file.starts(with: "GIF8".utf8) else { return }
+        var blocks = unsafe Blocks(file: file, place: headEnd)
+        _ = unsafe blocks.table(file[10])
+        while blocks.next() != nil {}
+        guard !blocks.isCut else { throw .badImageData("a GIF that breaks off") }
+    }
+
     private static func short(_ file: UnsafeRawBufferPointer, _ place: Int) -> Int {
         unsafe Int(file[place]) | Int(file[place + 1]) << 8
     }
@@ -114,8 +123,10 @@ struct GIFAnimation: FramedAnimation, Equatable {
         let file: UnsafeRawBufferPointer
         /// Where the next one begins.
         var place: Int
-        /// Whether none has ended beyond the file so far.
+        /// Whether there has been nothing but whole blocks so far.
         private(set) var areWhole = true
+        /// Whether one of them ends beyond the file.
+        private(set) var isCut = false
 
         init(file: UnsafeRawBufferPointer, place: Int) {
             unsafe self.file = unsafe file
@@ -132,22 +143,24 @@ struct GIFAnimation: FramedAnimation, Equatable {
         /// Returns nil at the trailer, at the end, and at what is no block.
         mutating func next() -> Block? {
             let start = place
+            guard unsafe place <= file.count else { return cut() }
             guard unsafe place < file.count, unsafe file[place] != GIFAnimation.trailer else { return nil }
             switch unsafe file[place] {
             case 0x21:
                 place += 2
-                guard skipData() else { return nil }
+                guard skipData() else { return cut() }
                 return unsafe file[start + 1] == 0xF9 ? .control(Control(file, start..<place)) : .other
             case 0x2C:
                 place += GIFAnimation.descriptorLength
-                guard unsafe place < file.count else { return end() }
+                guard unsafe place < file.count else { return cut() }
                 let own = unsafe table(file[start + 9])
                 // The code's size comes before the data.
                 place += 1
-                guard skipData() else { return nil }
+                guard skipData() else { return cut() }
                 return .image(whole: start..<place, hasTable: !own.isEmpty)
             default:
-                return end()
+                areWhole = false
+                return nil
             }
         }
 
@@ -158,11 +171,11 @@ struct GIFAnimation: FramedAnimation, Equatable {
                 place += length + 1
                 if length == 0 { return true }
             }
-            areWhole = false
             return false
         }
 
-        private mutating func end() -> Block? {
+        private mutating func cut() -> Block? {
+            isCut = true
             areWhole = false
             return nil
         }

@@ -126,4 +126,23 @@ struct AnimatedGIFTests {
 
         #expect(bytes.withUnsafeBytes { GIFAnimation($0) } == nil)
     }
+
+    @Test("A file that ends within a block is damaged; one without its trailer is not (GIF89a §27)")
+    func cut() async throws {
+        let frames = (1...3).map { Frame(color: $0) }
+        let whole = Self.file(frames)
+        let firstFrames = Self.file(Array(frames.prefix(1))).count - 1
+        let second = Self.file(Array(frames.prefix(2))).count - 1
+
+        for length in firstFrames + 1..<whole.count - 1 where length != second {
+            await #expect(throws: RenderError.badImageData("a GIF that breaks off"), "\(length)") {
+                try await rendered(Array(whole.prefix(length)), as: .explicit(.webp))
+            }
+        }
+        let noTrailer = Array(whole.dropLast())
+        for bytes in [whole, noTrailer, whole + [0, 0], noTrailer + [0]] {
+            let found = try await rendered(bytes, as: .explicit(.webp))
+            #expect(found.rendition.frames == 3)
+        }
+    }
 }

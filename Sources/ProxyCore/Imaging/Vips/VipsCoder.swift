@@ -32,6 +32,11 @@ enum VipsCoder {
                 try unsafe PNGChunks.checkWeight(of: file)
             }
         }
+        if format == .gif {
+            try unsafe source.withBytes { (file) throws(ImagingError) in
+                try unsafe GIFAnimation.check(file)
+            }
+        }
         let image = try unsafe VipsImage(
             adopting: loader(source.raw, format, format == .png ? 0 : -1, 1, .none), isSequential: true)
         if let drawn = source.gifAnimation {
