@@ -549,11 +549,26 @@ static inline VipsImage *shim_composite(VipsImage *base, VipsImage *overlay, Vip
     return out;
 }
 
-// Exactly with fractions, or faster with whole numbers for weights.
-static inline VipsImage *shim_gaussian_blur(VipsImage *in, double sigma, double smallest, int exactly) {
+// Into fractions.
+static inline VipsImage *shim_gaussian_blur(VipsImage *in, double sigma, double smallest) {
     VipsImage *out = NULL;
-    vips_gaussblur(in, &out, sigma, "min_ampl", smallest, "precision",
-        exactly ? VIPS_PRECISION_FLOAT : VIPS_PRECISION_INTEGER, NULL);
+    vips_gaussblur(in, &out, sigma, "min_ampl", smallest, "precision", VIPS_PRECISION_FLOAT, NULL);
+    return out;
+}
+
+// Twice as large by linear interpolation, which is a tent over doubled pixels. These weights are powers of two, which libvips'
+// fast way keeps as they are.
+static inline VipsImage *shim_double(VipsImage *in) {
+    static const double tent[9] = {1, 2, 1, 2, 4, 2, 1, 2, 1};
+    VipsImage *weights = vips_image_new_matrix_from_array(3, 3, tent, 9);
+    if (!weights) return NULL;
+    vips_image_set_double(weights, "scale", 16);
+    VipsImage *large = NULL;
+    VipsImage *out = NULL;
+    if (vips_zoom(in, &large, 2, 2, NULL) == 0)
+        vips_conv(large, &out, weights, "precision", VIPS_PRECISION_INTEGER, NULL);
+    if (large) g_object_unref(large);
+    g_object_unref(weights);
     return out;
 }
 

@@ -61,34 +61,34 @@ extension VipsImage {
         return try unsafe derived(shim_recombine(raw, full, CInt(size))).roundedToBytes()
     }
 
-    /// Blurs by a Gaussian of `sigma` pixels; the image must not be sequential.
-    ///
-    /// Alpha is premultiplied around it. Wide ones are computed at a smaller size, where nobody sees the difference; its
-    /// edge pixels go on beside the picture before it is made smaller, since half the weight at an edge is theirs.
+    /// Blurs by a Gaussian of `sigma` pixels, alpha premultiplied around it; the image must not be sequential.
     borrowing func softened(sigma: Double) throws(ImagingError) -> VipsImage {
-        guard sigma >= GaussianBounds.coarse else { return try softenedHere(sigma: sigma) }
-        let margin = Int((sigma * GaussianBounds.reach).rounded(.up))
-        let wide = PixelSize(size.width + 2 * margin, size.height + 2 * margin)
-        return try surrounded(on: wide, left: margin, top: margin, by: .continued)
-            .resized(to: wide.scaled(by: GaussianBounds.whenCoarse / sigma)).computed()
-            .softenedHere(sigma: GaussianBounds.whenCoarse).resized(to: wide)
-            .cropped(to: PixelRectangle(left: margin, top: margin, size: size))
+        guard hasAlpha else { return try blurred(sigma: sigma) }
+        return try premultiplied().blurred(sigma: sigma).unpremultiplied()
     }
 
-    private borrowing func softenedHere(sigma: Double) throws(ImagingError) -> VipsImage {
-        let isFine = sigma < GaussianBounds.fine
-        let smallest = isFine ? GaussianBounds.smallestFineWeight : GaussianBounds.smallestWeight
-        guard hasAlpha else { return try blurred(sigma: sigma, smallest: smallest, exactly: isFine) }
-        return try premultiplied().blurred(sigma: sigma, smallest: smallest, exactly: isFine)
-            .unpremultiplied()
+    /// Blurs all bands alike.
+    ///
+    /// Wide ones are computed at a smaller size, where nobody sees the difference; edge pixels go on beside the picture before
+    /// it is made smaller, since half the weight at an edge is theirs.
+    private borrowing func blurred(sigma: Double) throws(ImagingError) -> VipsImage {
+        let doublings = Gaussian.doublings(for: sigma)
+        guard doublings > 0 else { return try blurredExactly(sigma: sigma) }
+        let factor = 1 << doublings
+        let margin = Int((sigma * Gaussian.reach).rounded(.up)).roundedUp(to: factor)
+        let wide = PixelSize(
+            (size.width + 2 * margin).roundedUp(to: factor), (size.height + 2 * margin).roundedUp(to: factor))
+        let small = PixelSize(wide.width / factor, wide.height / factor)
+        var image = try surrounded(on: wide, left: margin, top: margin, by: .continued)
+            .resampled(to: small).computed()
+            .blurredExactly(sigma: Gaussian.remaining(of: sigma, doublings: doublings)).computed()
+        for _ in 0..<doublings { image = try unsafe image.derived(shim_double(image.raw)) }
+        return try image.cropped(to: PixelRectangle(left: margin, top: margin, size: size))
     }
 
-    /// Blurs all bands by a Gaussian, cut off at a fraction of its peak.
-    borrowing func blurred(
-        sigma: Double, smallest: Double, exactly: Bool = false
-    ) throws(ImagingError) -> VipsImage {
-        let image = try unsafe derived(shim_gaussian_blur(raw, sigma, smallest, exactly ? 1 : 0))
-        return try exactly ? image.roundedToBytes() : image.duplicate()
+    /// With fractions for weights: whole ones, as libvips approximates them for speed, make one colour another.
+    private borrowing func blurredExactly(sigma: Double) throws(ImagingError) -> VipsImage {
+        try unsafe derived(shim_gaussian_blur(raw, sigma, Gaussian.smallestWeight)).roundedToBytes()
     }
 
     /// Returns this image × `weight` + `other` × `otherWeight` in the colour bands; alpha stays.
@@ -114,17 +114,27 @@ extension VipsImage {
 }
 
 /// How exactly Gaussians are computed.
-private enum GaussianBounds {
-    /// Where the Gaussian is cut off, as a fraction of its peak.
-    static let smallestWeight = 0.02
-    /// Below this many pixels the weights are fractions: whole numbers would miss them by too much.
-    static let fine = 3.0
-    /// Where such a Gaussian is cut off.
-    static let smallestFineWeight = 0.002
-    /// From this many pixels on, the picture is blurred at a smaller size.
-    static let coarse = 16.0
+private enum Gaussian {
+    /// Where one is cut off, as a fraction of its peak.
+    static let smallestWeight = 0.002
+    /// From this many pixels on, the picture is blurred at a smaller size, where sigma is less than this.
+    static let wide = 3.0
     /// How far pixels count, in standard deviations.
     static let reach = 3.0
-    /// What sigma then is at the smaller size.
-    static let whenCoarse = 8.0
+
+    /// How often the picture is made half as large.
+    static func doublings(for sigma: Double) -> Int {
+        sigma < wide ? 0 : 1 + doublings(for: sigma / 2)
+    }
+
+    /// What is left for a Gaussian at the smaller size, since linear interpolation blurs, too: doubling once has a variance of
+    /// ¾ of a pixel, and every one before it four times that of the next.
+    static func remaining(of sigma: Double, doublings: Int) -> Double {
+        let factor = Double(1 << doublings)
+        return (sigma * sigma - (factor * factor - 1) / 4).squareRoot() / factor
+    }
+}
+
+extension Int {
+    fileprivate func roundedUp(to step: Int) -> Int { (self + step - 1) / step * step }
 }
