@@ -434,17 +434,15 @@ static inline VipsImage *shim_linear(VipsImage *in, double factor, double offset
     return out;
 }
 
-// First × weight + second × weight + ½, into 8 bits.
-static inline VipsImage *shim_weighted_sum(VipsImage *first, double one, VipsImage *second, double two) {
-    VipsImage *parts[2] = {NULL, NULL};
-    VipsImage *sum = NULL;
+// Adds the difference of `flat` and `soft` so many times, rounding to 8 bits.
+static inline VipsImage *shim_unsharp(VipsImage *in, VipsImage *flat, VipsImage *soft, double amount) {
+    VipsImage *steps[4] = {NULL, NULL, NULL, NULL};
     VipsImage *out = NULL;
-    if (vips_linear1(first, &parts[0], one, 0.5, NULL) == 0 && vips_linear1(second, &parts[1], two, 0, NULL) == 0
-        && vips_add(parts[0], parts[1], &sum, NULL) == 0)
-        vips_cast(sum, &out, VIPS_FORMAT_UCHAR, NULL);
-    if (parts[0]) g_object_unref(parts[0]);
-    if (parts[1]) g_object_unref(parts[1]);
-    if (sum) g_object_unref(sum);
+    if (vips_linear1(flat, &steps[0], amount, 0.5, NULL) == 0 && vips_linear1(soft, &steps[1], -amount, 0, NULL) == 0
+        && vips_add(steps[0], steps[1], &steps[2], NULL) == 0 && vips_add(steps[2], in, &steps[3], NULL) == 0)
+        vips_cast(steps[3], &out, VIPS_FORMAT_UCHAR, NULL);
+    for (int step = 0; step < 4; step++)
+        if (steps[step]) g_object_unref(steps[step]);
     return out;
 }
 

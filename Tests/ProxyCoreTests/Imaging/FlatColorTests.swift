@@ -42,4 +42,26 @@ struct FlatColorTests {
             #expect(places.allSatisfy { Array(found[$0.0, $0.1].prefix(bands)) == Array(color) }, "\(level)")
         }
     }
+
+    @Test(
+        "Half-transparent colours are what they were after sharpening",
+        arguments: [[200, 200, 200, 10], [201, 201, 201, 128], [90, 30, 250, 200], [77, 3]] as [[UInt8]])
+    func transparentSharpen(color: [UInt8]) async throws {
+        let picture = TestPicture.plain(16, 16, color)
+
+        let found = try await rendered(picture.encoded(as: .png), "sharpen:1:10,sharpen:5:10").picture
+
+        let wanted = found.bands == color.count ? color : [color[0], color[0], color[0], color[1]]
+        #expect(found[8, 8] == wanted && found[0, 15] == wanted)
+    }
+
+    @Test("Half-transparent colours get no darker, however often they are resampled")
+    func transparentResize() async throws {
+        let picture = TestPicture.plain(40, 40, [201, 201, 201, 128])
+        let text = [39, 38, 37, 36, 35, 34].map { "resize:\($0)x\($0):fill,blur:1" }.joined(separator: ",")
+
+        let found = try await rendered(picture.encoded(as: .png), text).picture
+
+        #expect(zip(found[17, 17], [201, 201, 201, 128]).allSatisfy { abs(Int($0) - $1) <= 1 })
+    }
 }

@@ -26,7 +26,6 @@ struct Sharpen: ImageTransforming {
     func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
-        let ready = try image.inMemory()
-        return try ready.mixed(1 + strength, with: ready.softened(sigma: deviation), -strength)
+        try image.inMemory().sharpened(by: strength, sigma: deviation)
     }
 }

@@ -85,9 +85,9 @@ extension VipsImage {
         return try unsafe derived(shim_add_alpha(raw))
     }
 
-    /// Multiplies colours by alpha; samples are cut to 8 bits, which costs nothing where alpha is full.
+    /// Multiplies colours by alpha, rounding to 8 bits: cut off, they would be darker each time.
     borrowing func premultiplied() throws(ImagingError) -> VipsImage {
-        try unsafe derived(shim_premultiply(raw)).castToBytes()
+        try unsafe derived(shim_premultiply(raw)).roundedToBytes()
     }
 
     /// Divides colours by alpha, rounding to 8 bits.

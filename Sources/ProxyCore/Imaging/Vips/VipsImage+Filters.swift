@@ -91,17 +91,19 @@ extension VipsImage {
         try unsafe derived(shim_gaussian_blur(raw, sigma, Gaussian.smallestWeight)).roundedToBytes()
     }
 
-    /// Returns this image × `weight` + `other` × `otherWeight` in the colour bands; alpha stays.
-    borrowing func mixed(
-        _ weight: Double, with other: borrowing VipsImage, _ otherWeight: Double
-    ) throws(ImagingError) -> VipsImage {
-        let colors = CInt(bands - (hasAlpha ? 1 : 0))
-        let own = try unsafe derived(shim_bands(raw, 0, colors))
-        let others = try unsafe other.derived(shim_bands(other.raw, 0, colors))
-        let sum = try unsafe own.derived(shim_weighted_sum(own.raw, weight, others.raw, otherWeight))
-        guard hasAlpha else { return sum }
+    /// Adds to the colours, `amount` times, what a blur by `sigma` takes away; alpha stays.
+    ///
+    /// The image must not be sequential.
+    borrowing func sharpened(by amount: Double, sigma: Double) throws(ImagingError) -> VipsImage {
+        let soft = try softened(sigma: sigma)
+        guard hasAlpha else { return try unsafe derived(shim_unsharp(raw, raw, soft.raw, amount)) }
+        // What comes back of a colour that was multiplied by alpha is not always the same, which is no edge.
+        let flat = try premultiplied().unpremultiplied().colorBands()
+        let own = try colorBands()
+        let softColors = try soft.colorBands()
+        let sharp = try unsafe own.derived(shim_unsharp(own.raw, flat.raw, softColors.raw, amount))
         let alpha = try band(bands - 1)
-        return try unsafe sum.derived(shim_bandjoin(sum.raw, alpha.raw))
+        return try unsafe sharp.derived(shim_bandjoin(sharp.raw, alpha.raw))
     }
 
     /// Computes all pixels and returns their samples, row by row; reads the image once.
