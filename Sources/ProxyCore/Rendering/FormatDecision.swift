@@ -38,7 +38,7 @@ struct FormatDecision {
             guard fits(result, format) else { throw .resultTooLarge }
             return format
         case .source, .information:
-            return isWritable(header.format) && fits(result, header.format)
+            return isWritable(header.format) && fits(result, header.format) && losesNothing(header.format)
                 ? header.format : try fallback(for: result)
         case .automatic(let preferred):
             if let chosen = preferred.first(where: { canHold(result, $0) && isWritable($0) }) {
