@@ -45,6 +45,8 @@ struct EncodeSettings: Sendable, Equatable {
         }
     }
 
+    /// The encoder takes no lower one: libvips would write the best instead, without a word.
+    static let leastJXLQuality = 5
     /// PNG 1.2 §4.1.1 knows no other.
     private static let pngPaletteBits = [8, 4, 2, 1]
     private static let gifPaletteBits = [7, 6, 5, 4, 3, 2, 1]

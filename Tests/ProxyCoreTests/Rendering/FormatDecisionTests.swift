@@ -120,4 +120,19 @@ struct FormatDecisionTests {
         let distance = try #require(whole.picture.distance(to: noise))
         #expect(distance <= (format == .webp ? 0 : 3))
     }
+
+    @Test("A lower quality of JPEG XL takes no more bytes, down to the lowest")
+    func lowQuality() async throws {
+        let source = try TestPicture.ramps(200, 150).encoded(as: .png)
+        var counts: [Int] = []
+        for quality in [1, 4, 5, 30, 77] {
+            let result = try await rendered(source, as: .explicit(.jxl)) { plan in
+                plan.quality = quality
+                plan.decodableFormats.append(.jxl)
+            }
+            counts.append(result.bytes.count)
+        }
+
+        #expect(counts == counts.sorted(), "\(counts)")
+    }
 }

@@ -330,7 +330,8 @@ enum VipsCoder {
         case .tiff:
             return unsafe shim_save_tiff(image, &bytes, &count, strip)
         case .jxl:
-            return unsafe shim_save_jxl(image, &bytes, &count, quality, lossless, EncodeEffort.jxl, strip)
+            let borne = CInt(clamping: max(settings.quality, EncodeSettings.leastJXLQuality))
+            return unsafe shim_save_jxl(image, &bytes, &count, borne, lossless, EncodeEffort.jxl, strip)
         case .heic, .svg:
             unsafe shim_complain("the format is read only")
             return -1
