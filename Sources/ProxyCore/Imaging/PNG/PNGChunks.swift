@@ -88,7 +88,9 @@ extension PNGChunks {
         var chunks = unsafe PNGChunks(file)
         var texts = 0
         var left = unpackedLimit
+        var pixels = PixelData()
         while let chunk = chunks.next() {
+            try pixels.note(chunk, chunks)
             if texted.contains(chunk.name) { texts += 1 }
             guard let packed = chunks.packedPart(of: chunk) else { continue }
             let part = unsafe UnsafeRawBufferPointer(rebasing: file[packed])
