@@ -56,13 +56,27 @@ struct GIFAnimation: FramedAnimation, Equatable {
         self.frames = frames
     }
 
-    /// Throws for a file that ends within a block, of which decoders show what there is. O(bytes ÷ 255).
+    /// Most pixels of a screen on which frames may be as small as they like.
+    private static let freeArea = 4_000_000
+    /// How many times larger than its largest frame any other screen may be.
+    private static let emptiness = 64
+
+    /// Throws for a file that ends within a block, of which decoders show what there is, and for one whose frames are next to
+    /// nothing of its screen. O(bytes ÷ 255).
     static func check(_ file: UnsafeRawBufferPointer) throws(ImagingError) {
         guard file.count >= headEnd, unsafe file.starts(with: "GIF8".utf8) else { return }
         var blocks = unsafe Blocks(file: file, place: headEnd)
         _ = unsafe blocks.table(file[10])
-        while blocks.next() != nil {}
+        var largest = 0
+        while let block = blocks.next() {
+            guard case .image(let whole, _) = block else { continue }
+            largest = unsafe max(largest, place(file, whole.lowerBound).size.area)
+        }
         guard !blocks.isCut else { throw .badImageData("a GIF that breaks off") }
+        let area = unsafe PixelSize(short(file, 6), short(file, 8)).area
+        guard area <= freeArea || !blocks.areWhole || area / emptiness <= largest else {
+            throw .badImageData("a GIF of nothing but its screen")
+        }
     }
 
     private static func short(_ file: UnsafeRawBufferPointer, _ place: Int) -> Int {

@@ -145,4 +145,19 @@ struct AnimatedGIFTests {
             #expect(found.rendition.frames == 3)
         }
     }
+
+    @Test("A screen that its frames leave all but empty is damaged where it is large")
+    func empty() async throws {
+        func file(_ side: Int, _ frame: Int) -> [UInt8] {
+            var bytes = Self.file([Frame(width: frame, height: frame)])
+            bytes.replaceSubrange(6..<10, with: Self.short(side) + Self.short(side))
+            return bytes
+        }
+
+        for (side, frame, isLetIn) in [(2_000, 1, true), (2_001, 1, false), (7_000, 1, false)] {
+            let source = try openedSource(file(side, frame))
+            let header = try? VipsCoder.header(of: source, as: .gif)
+            #expect((header?.size == PixelSize(side, side)) == isLetIn, "\(side)")
+        }
+    }
 }

@@ -12,8 +12,7 @@ struct SourceReport {
     init(_ source: borrowing VipsSource, _ header: ImageHeader) throws(ImagingError) {
         self.header = header
         byteCount = source.count
-        let first = try VipsCoder.open(source, as: header.format, frames: .primary, shrink: .none)
-        samples = first.sampleFacts
+        samples = try VipsCoder.sampleFacts(of: source, as: header.format)
         timing =
             try header.isAnimation
             ? VipsCoder.timing(of: source, as: header.format)

@@ -52,6 +52,13 @@ enum VipsCoder {
             embeddedPixels: embedded)
     }
 
+    /// How a source stores its samples; no pixel is decoded.
+    static func sampleFacts(
+        of source: borrowing VipsSource, as format: ImageFormat
+    ) throws(ImagingError) -> VipsImage.SampleFacts {
+        try loaded(source, format, .primary, .none).sampleFacts
+    }
+
     /// Reads the header of one page: its size, alpha and orientation may be others than the file's first page has.
     static func header(
         ofPage index: Int, in source: borrowing VipsSource, _ file: ImageHeader
