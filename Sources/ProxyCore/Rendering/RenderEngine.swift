@@ -139,7 +139,9 @@ struct RenderEngine {
             throw Failure(refusing: .unsupportedFormat(format.rawValue))
         }
         let header: ImageHeader
-        do { header = try VipsCoder.header(of: source, as: format) } catch { throw Failure(imaging: error) }
+        do { header = try VipsCoder.header(of: source, as: format) } catch {
+            throw error == .tooManyPixels ? Failure(refusing: .tooManyPixels) : Failure(imaging: error)
+        }
         guard header.frames <= plan.limits.frames else { throw Failure(refusing: .tooManyFrames) }
         return header
     }

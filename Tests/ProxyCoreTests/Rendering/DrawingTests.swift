@@ -217,6 +217,31 @@ struct DrawingTests {
         await #expect(throws: RenderError.tooManyPixels) { try await drawn(large) }
     }
 
+    @Test(
+        "A drawing larger than any picture can be is too large, and not empty",
+        arguments: [
+            "width='20000000' height='10'", "width='100000000' height='100000000'",
+            "width='3000000000' height='1'", "viewBox='0 0 10 3e9'", "style='width:10px;height:1e30px'",
+        ])
+    func beyond(sides: String) async throws {
+        let text = "<svg xmlns='http://www.w3.org/2000/svg' \(sides)>\(Self.red)</svg>"
+
+        for transform in ["", "resize:20x"] {
+            await #expect(throws: RenderError.tooManyPixels) { try await drawn(text, transform) }
+        }
+    }
+
+    @Test("A drawing of one pixel is one", arguments: [(1, 1), (1, 400), (400, 1)])
+    func smallest(width: Int, height: Int) async throws {
+        let text =
+            "<svg xmlns='http://www.w3.org/2000/svg' width='\(width)' height='\(height)'>"
+            + "<rect width='400' height='400' fill='#f00'/></svg>"
+
+        let picture = try await drawn(text)
+
+        #expect(picture.width == width && picture.height == height && picture[0, 0] == [255, 0, 0, 255])
+    }
+
     @Test("Without the configuration's word no drawing is read")
     func refused() async throws {
         await #expect(throws: RenderError.unsupportedFormat("svg")) {

@@ -39,6 +39,7 @@ enum VipsCoder {
         }
         let image = try unsafe VipsImage(
             adopting: loader(source.raw, format, format == .png ? 0 : -1, 1, .none), isSequential: true)
+        if format == .svg { try checkSides(of: image, source) }
         if let drawn = source.gifAnimation {
             return ImageHeader(
                 format: .gif, size: drawn.canvas, frames: drawn.frames.count, hasAlpha: true,
@@ -50,6 +51,19 @@ enum VipsCoder {
             frames: source.pngAnimation?.frames.count ?? image.pagesInSource, hasAlpha: image.hasAlpha,
             orientation: orientation, isInterlaced: image.integer("interlaced", otherwise: 0) != 0,
             embeddedPixels: embedded)
+    }
+
+    /// Throws `tooManyPixels` for a drawing with a side that libvips can't hold, and takes for one pixel.
+    private static func checkSides(
+        of image: borrowing VipsImage, _ source: borrowing VipsSource
+    ) throws(ImagingError) {
+        let size = image.size
+        guard size.width == 1 || size.height == 1 else { return }
+        // One pixel of the drawing's own would be more of them here.
+        let larger = try loaded(source, .svg, .primary, .scale(4)).size
+        let isHeld =
+            (size.width > 1 || larger.width > 1) && (size.height > 1 || larger.height > 1)
+        guard isHeld else { throw .tooManyPixels }
     }
 
     /// How a source stores its samples; no pixel is decoded.
