@@ -120,6 +120,64 @@ struct MetadataTests {
         #expect(gif.indices.contains { gif[$0...].starts(with: comment) })
     }
 
+    /// A picture whose owner is named in IPTC or XMP, and perhaps other things in EXIF of either byte order.
+    private static func source(namedIn field: String, exif: [UInt8]? = nil) throws -> [UInt8] {
+        let image = try TestPicture.ramps(40, 20).image().duplicate()
+        let iptc: [UInt8] =
+            Array("Photoshop 3.0\0".utf8) + Array("8BIM".utf8) + [4, 4, 0, 0, 0, 0, 0, 16]
+            + [0x1C, 2, 80, 0, 3] + Array("Ann".utf8) + [0x1C, 2, 116, 0, 3] + Array("(c)".utf8)
+        if field == "iptc-data" { image.set(field, to: iptc) } else { image.set(field, to: Array(xmp.utf8)) }
+        guard let exif else { return try TestPicture.bytes(of: image, as: .jpeg) }
+        // libvips would write the block in its own order.
+        let bytes = try TestPicture.bytes(of: image, as: .jpeg)
+        let segment = Array("Exif\0\0".utf8) + exif
+        let length = segment.count + 2
+        return bytes[..<2] + [0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 255)] + segment + bytes[2...]
+    }
+
+    /// EXIF of a program's name alone, the highest byte first or last.
+    private static func software(isBigEndian: Bool) -> [UInt8] {
+        isBigEndian
+            ? Array("MM".utf8) + [0, 42, 0, 0, 0, 8, 0, 1, 1, 0x31, 0, 2, 0, 0, 0, 4] + Array("abc\0".utf8)
+                + [0, 0, 0, 0]
+            : Array("II".utf8) + [42, 0, 8, 0, 0, 0, 1, 0, 0x31, 1, 2, 0, 4, 0, 0, 0] + Array("abc\0".utf8)
+                + [0, 0, 0, 0]
+    }
+
+    @Test(
+        "keep loses no owner that strip keeps, wherever the source names it",
+        arguments: [ImageFormat.jpeg, .png, .webp, .avif, .jxl, .tiff, .gif], ["iptc-data", "xmp-data"])
+    func keptOwner(format: ImageFormat, field: String) async throws {
+        for exif in [nil, Self.software(isBigEndian: true), Self.software(isBigEndian: false)] {
+            let bytes = try await written(
+                Self.source(namedIn: field, exif: exif), as: format, .keep)
+            let isIPTC = field == "iptc-data"
+            if [.jpeg, .png, .webp, .avif].contains(format) {
+                let found = try fields(bytes).ownership
+                #expect(found.artist == (isIPTC ? "Ann" : nil))
+                #expect(found.copyright == (isIPTC ? "(c)" : "© Grace & Co"))
+                continue
+            }
+            for text in isIPTC ? ["Ann", "(c)"] : ["© Grace & Co"] {
+                let isThere = bytes.indices.contains { bytes[$0...].starts(with: text.utf8) }
+                #expect(isThere, "\(format), \(field): \(text)")
+            }
+        }
+    }
+
+    @Test("Owners are added to EXIF of either byte order, and what is there stays", arguments: [true, false])
+    func added(isBigEndian: Bool) throws {
+        let block = try #require(ExifBlock(Self.software(isBigEndian: isBigEndian)))
+        var ownership = Ownership(exif: nil, iptc: nil, xmp: nil, comments: ["Copyright": "a longer notice"])
+        ownership.artist = "Ann"
+
+        let found = block.adding(ownership)
+
+        #expect(found.text(.copyright) == "a longer notice" && found.text(.artist) == "Ann")
+        #expect(found.bytes.indices.contains { found.bytes[$0...].starts(with: "abc\0".utf8) })
+        #expect(found.adding(ownership).text(.artist) == "Ann")
+    }
+
     @Test("keep keeps everything, upright; none keeps nothing")
     func keepAndNone() async throws {
         for format in [ImageFormat.jpeg, .webp, .avif] {

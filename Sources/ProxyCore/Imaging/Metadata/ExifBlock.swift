@@ -72,6 +72,15 @@ struct ExifBlock {
         bytes.replaceSubrange(entry + 8..<entry + 12, with: isLittleEndian ? [1, 0, 0, 0] : [0, 1, 0, 0])
     }
 
+    /// The same with owners in place of those that it names; itself where its first directory is no whole one.
+    func adding(_ ownership: Ownership) -> ExifBlock {
+        guard let tags = TIFFTags(ownership, of: bytes) else { return self }
+        var changed = bytes + tags.directory.bytes
+        let place = tags.pointer.offset
+        changed.replaceSubrange(place..<place + tags.pointer.bytes.count, with: tags.pointer.bytes)
+        return ExifBlock(changed) ?? self
+    }
+
     /// Makes a structure that says nothing but these; little-endian.
     init(artist: String?, copyright: String?) {
         let texts = [(Tag.artist, artist), (Tag.copyright, copyright)].compactMap { tag, text in

@@ -26,6 +26,14 @@ struct Ownership: Equatable {
     /// Whether nothing is known.
     var isEmpty: Bool { copyright == nil && artist == nil }
 
+    /// What another one does not name.
+    func without(_ other: Ownership) -> Ownership {
+        var rest = self
+        if other.copyright != nil { rest.copyright = nil }
+        if other.artist != nil { rest.artist = nil }
+        return rest
+    }
+
     /// As one line of text, where there is room for one only.
     var line: String {
         [artist.map { "Author: \($0)" }, copyright.map { "Copyright: \($0)" }].compactMap { $0 }

@@ -297,14 +297,16 @@ enum VipsCoder {
             return .bare
         case .all:
             let ownership = image.ownership
+            let lacking = image.ownership(lostIn: settings.format)
             switch settings.format {
             case .gif where !ownership.isEmpty: return .comment(ownership.line)
             case .tiff where !ownership.isEmpty: return .tags(ownership)
             case .png, .jxl:
-                guard var block = image.blob("exif-data").flatMap({ ExifBlock($0) }) else { return .complete }
-                block.resetOrientation()
+                guard let block = image.exif(adding: lacking) else { return .complete }
                 return settings.format == .png ? .chunk(block) : .box(block)
-            default: return .complete
+            default:
+                image.tell(of: lacking)
+                return .complete
             }
         case .copyright:
             let ownership = image.ownership

@@ -38,19 +38,46 @@ extension VipsImage {
 
     /// Who owns the picture, from whatever metadata says so.
     var ownership: Ownership {
+        Ownership(
+            exif: blob("exif-data"), iptc: blob("iptc-data"), xmp: blob("xmp-data"), comments: comments)
+    }
+
+    /// What of that libvips writes nowhere in a format, though it is to keep everything.
+    func ownership(lostIn format: ImageFormat) -> Ownership {
+        let kept = Ownership(
+            exif: blob("exif-data"), iptc: format == .jpeg ? blob("iptc-data") : nil,
+            xmp: format == .jxl ? nil : blob("xmp-data"), comments: format == .png ? comments : [:])
+        return ownership.without(kept)
+    }
+
+    private var comments: [String: String] {
         var comments: [String: String] = [:]
         for name in fieldNames where name.hasPrefix(Self.pngComment) {
             // `png-comment-NUMBER-KEYWORD`
             let keyword = name.dropFirst(Self.pngComment.count).drop { $0 != "-" }.dropFirst()
             comments[String(keyword)] = text(name)
         }
-        return Ownership(
-            exif: blob("exif-data"), iptc: blob("iptc-data"), xmp: blob("xmp-data"), comments: comments)
+        return comments
+    }
+
+    /// The EXIF of an upright picture, with owners added that it does not name; nil when there is nothing in it.
+    func exif(adding ownership: Ownership) -> ExifBlock? {
+        guard var block = blob("exif-data").flatMap({ ExifBlock($0) }) else {
+            guard !ownership.isEmpty else { return nil }
+            return ExifBlock(artist: ownership.artist, copyright: ownership.copyright)
+        }
+        block.resetOrientation()
+        return block.adding(ownership)
     }
 
     /// Removes all descriptive metadata and profiles, and says who owns the picture.
     borrowing func keepOnly(_ ownership: Ownership) {
         removeDescriptions()
+        tell(of: ownership)
+    }
+
+    /// Says in EXIF who owns the picture; the image must not be shared, as after `duplicate`.
+    borrowing func tell(of ownership: Ownership) {
         for (name, text) in [("Copyright", ownership.copyright), ("Artist", ownership.artist)] {
             // libvips cuts off what stands in the last brackets: it takes it for its own remark.
             if let text { set("exif-ifd0-\(name)", to: "\(text) (ASCII)") }
