@@ -35,25 +35,20 @@ struct Trim: ImageTransforming {
         _ image: borrowing VipsImage, in context: inout TransformContext
     ) throws(ImagingError) {
         // Where nothing shows, colours do not count.
-        let picture = try image.hasAlpha ? image.premultiplied() : image.duplicate()
+        let shown = try image.hasAlpha ? image.premultiplied() : image.duplicate()
+        let colored = try color?.isGrey ?? true ? shown.duplicate() : shown.inColor()
+        let picture = try color?.isOpaque ?? true ? colored.duplicate() : colored.withAlpha()
         let border = try border(of: picture)
-        guard border.count == picture.bands else {
-            // A border that the picture cannot have: nothing is cut.
-            context.rectangle = PixelRectangle(left: 0, top: 0, size: image.size)
-            return
-        }
         guard let inside = try picture.extent(differingFrom: border, by: tolerance) else { return }
         context.rectangle = context.rectangle?.union(inside) ?? inside
     }
 
-    /// The border's samples as the bands of the picture have them.
+    /// The border's samples, one for each band of a picture that can have the colour.
     private func border(of picture: borrowing VipsImage) throws(ImagingError) -> [Double] {
         guard let color else {
             let corner = PixelRectangle(left: 0, top: 0, size: PixelSize(1, 1))
             return try picture.cropped(to: corner).samples().map(Double.init)
         }
-        if picture.isGrey, !color.isGrey { return [] }
-        if !picture.hasAlpha, !color.isOpaque { return [] }
         let levels = color.components.prefix(3).map { $0 * color.opacity }
         let colors = picture.isGrey ? Array(levels.prefix(1)) : levels
         return picture.hasAlpha ? colors + [Double(color.alpha)] : colors
