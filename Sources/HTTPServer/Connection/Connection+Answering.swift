@@ -72,11 +72,24 @@ extension Connection {
     ///
     /// - Parameter method: as far as it could be read; nothing follows the head of an answer to HEAD (RFC 9110 §9.3.2).
     func refuse(_ status: UInt16, _ reason: HTTPServer.RejectionReason, to method: HTTPMethod) {
+        refuse(
+            status, reason,
+            AnsweredHead(method: method, receivedAt: loop.now, id: loop.newID(), client: peer))
+    }
+
+    /// The same for a request whose head could be read: the answer has its id, the log its client and how long it took.
+    func refuse(_ status: UInt16, _ reason: HTTPServer.RejectionReason, to request: HTTPRequest) {
+        refuse(
+            status, reason,
+            AnsweredHead(
+                method: request.method, isHTTP10: request.isHTTP10, receivedAt: request.receivedAt,
+                id: loop.id(of: request), client: request.client))
+    }
+
+    private func refuse(_ status: UInt16, _ reason: HTTPServer.RejectionReason, _ head: AnsweredHead) {
         loop.reject(reason)
         rest = []
-        answer(
-            AnsweredHead(method: method, receivedAt: loop.now, id: loop.newID(), client: peer),
-            with: ServerProblem.response(status))
+        answer(head, with: ServerProblem.response(status))
         flush()
     }
 }

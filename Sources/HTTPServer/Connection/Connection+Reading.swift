@@ -130,7 +130,7 @@ extension Connection {
         // Connections are secured by others: by proxies, and one that is trusted is believed.
         guard !request.isOfSecuredScheme || loop.configuration.isTrustedProxy(peer) else {
             let error = RequestError.misdirected
-            return refuse(error.rawValue, HTTPServer.RejectionReason(error), to: request.method)
+            return refuse(error.rawValue, HTTPServer.RejectionReason(error), to: request)
         }
         guard framing.body != .none else { return answer(request, framing) }
         do throws(RequestError) {
@@ -143,7 +143,7 @@ extension Connection {
             phase = .readingContent(IncomingContent(request, reader, framing))
             deadline = (.body, loop.now + loop.times.body)
         } catch {
-            refuse(error.rawValue, HTTPServer.RejectionReason(error), to: request.method)
+            refuse(error.rawValue, HTTPServer.RejectionReason(error), to: request)
         }
     }
 
@@ -167,7 +167,7 @@ extension Connection {
         guard case .readingContent(let content) = phase else {
             return refuse(408, reason, to: Self.method(of: rest))
         }
-        refuse(408, reason, to: content.request.method)
+        refuse(408, reason, to: content.request)
     }
 
     private func readContent(_ bytes: UnsafeRawBufferPointer, _ content: IncomingContent) -> Int {
@@ -175,7 +175,7 @@ extension Connection {
         do throws(RequestError) {
             count = unsafe try content.reader.read(bytes)
         } catch {
-            refuse(error.rawValue, HTTPServer.RejectionReason(error), to: content.request.method)
+            refuse(error.rawValue, HTTPServer.RejectionReason(error), to: content.request)
             return bytes.count
         }
         if content.reader.isDone {

@@ -23,7 +23,9 @@ extension Connection {
             switch phase {
             case .readingHead: deadline.kind == .idle || deadline.kind == .header || deadline.kind == .taking
             case .readingContent: deadline.kind == .body
-            case .awaitingAnswer, .streaming, .closing, .closed: false
+            // It has its last answer, and has not ended its side.
+            case .closing: deadline.kind == .linger
+            case .awaitingAnswer, .streaming, .closed: false
             }
         guard waits else { return .busy }
         return hasServed && bytesOnTheWay > 0 ? .untaken : .idle
@@ -36,7 +38,8 @@ extension Connection {
             case .idle: loop.times.idle
             case .body: loop.times.body
             case .taking: loop.times.write
-            case .header, .answer, .linger: loop.times.header
+            case .linger: loop.times.linger
+            case .header, .answer: loop.times.header
             }
         return deadline.at &- time
     }
@@ -67,6 +70,13 @@ extension Connection {
         shutdown(socket, CInt(SHUT_WR))
         untaken = bytesOnTheWay
         deadline = (.linger, loop.now + loop.times.linger)
+        if !isEnlisted { loop.enlist(self) }
+    }
+
+    /// Whether it has its last answer, and only waits for the client's own end.
+    var isLingering: Bool {
+        guard case .closing = phase else { return false }
+        return deadline.kind == .linger
     }
 
     /// The time of a connection is over that has nothing to do any more, unless its client still takes what it was sent: as

@@ -151,7 +151,8 @@ extension EventLoop {
 
     private func evict(_ connection: Connection) -> Bool {
         // Whoever has an answer, and only waits for the end of the connection, loses nothing.
-        if !connection.isRestricted || !connection.hasServed || !connection.mayBeEvicted {
+        let hasAll = connection.hasServed && connection.mayBeEvicted
+        if !hasAll || !connection.isRestricted && !connection.isLingering {
             tally.reject(.evicted)
         }
         connection.cut()

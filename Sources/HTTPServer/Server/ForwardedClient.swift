@@ -20,7 +20,7 @@ enum ForwardedClient {
         for member in members.reversed().prefix(maxHops) {
             let words = member.split { $0 == " " || $0 == "\t" }
             guard let word = words.first else { continue }
-            guard words.count == 1, let address = PeerAddress(text: String(word)) else { return client }
+            guard words.count == 1, let address = PeerAddress(forwarded: word) else { return client }
             client = address
             if !isTrusted(address) { return client }
         }
@@ -29,6 +29,23 @@ enum ForwardedClient {
 }
 
 extension PeerAddress {
+    /// Reads an address as proxies write it: alone, IPv6 maybe in brackets, and maybe with the port that it came from.
+    init?(forwarded text: Substring) {
+        var host = text
+        var port: Substring?
+        if host.first == "[" {
+            guard let end = host.firstIndex(of: "]") else { return nil }
+            let behind = host[host.index(after: end)...]
+            guard behind.isEmpty || behind.first == ":" else { return nil }
+            (port, host) = (behind.isEmpty ? nil : behind.dropFirst(), host[..<end].dropFirst())
+            guard host.contains(":") else { return nil }
+        } else if let colon = host.firstIndex(of: ":"), !host[host.index(after: colon)...].contains(":") {
+            (port, host) = (host[host.index(after: colon)...], host[..<colon])
+        }
+        if let port, port.isEmpty || UInt16(port) == nil || port.first == "+" { return nil }
+        self.init(text: String(host))
+    }
+
     /// Reads an address as text; nil for anything else.
     init?(text: String) {
         var bytes = [UInt8](repeating: 0, count: 16)

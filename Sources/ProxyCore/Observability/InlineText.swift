@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Up to 63 bytes of text kept in place, so that a record on the hit path needs no allocation.
+/// Up to 64 bytes of text kept in place, so that a record on the hit path needs no allocation.
 ///
-/// A longer text keeps its first 63 bytes. The bytes need not be UTF-8; `string` repairs them.
+/// A longer text keeps its first 64 bytes. The bytes need not be UTF-8; `string` repairs them.
 public struct InlineText: Sendable {
     /// Most bytes that are kept.
-    public static let capacity = 63
+    public static let capacity = 64
 
-    private var bytes = InlineArray<63, UInt8>(repeating: 0)
+    private var bytes = InlineArray<64, UInt8>(repeating: 0)
     private var count: UInt8 = 0
 
     /// No text.

@@ -38,6 +38,30 @@ struct PlaceTests {
         try TestServer(configuration) { $0.target == "/slow" ? slow.answer() : .now(text($0.target)) }
     }
 
+    @Test(
+        "of those who have their last answer and do not close are given to who comes",
+        arguments: ["GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "x\r\n\r\n"])
+    func lingering(request: String) async throws {
+        var configuration = HTTPServer.Configuration.patient
+        configuration.loops = 1
+        configuration.maxConnections = 4
+        configuration.closeTimeout = .seconds(600)
+        let server = try TestServer(configuration) { .now(text($0.target)) }
+        try await onThread {
+            let clients = try (0..<4).map { _ in try server.client() }
+            for client in clients {
+                try client.send(request)
+                _ = try client.answer()
+                #expect(try client.receiveAll().isEmpty)
+            }
+            let late = try server.client()
+            try late.send(get("/late"))
+            #expect(try late.answer().status == 200)
+            (clients + [late]).forEach { $0.hangUp() }
+        }
+        #expect(server.server.counts.rejected[.evicted] == nil)
+    }
+
     @Test("of somebody idle on another loop, or among many who are busy, are given to who comes")
     func idleElsewhere() async throws {
         var configuration = HTTPServer.Configuration.patient

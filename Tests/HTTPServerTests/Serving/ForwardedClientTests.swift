@@ -30,10 +30,23 @@ struct ForwardedClientTests {
 
     @Test("is the proxy that names nobody, or what is no address")
     func unnamed() {
-        for text in ["", "unknown", "192.0.2.7:80", "192. 0.2.7", "192.0.2.7 192.0.2.7", "[2001:db8::1]"] {
+        let others = [
+            "", "unknown", "192. 0.2.7", "192.0.2.7 192.0.2.7", "192.0.2.7:", "192.0.2.7:+8",
+            "192.0.2.7:65536",
+            "[192.0.2.7]", "[2001:db8::1", "[2001:db8::1]80", "[2001:db8::1]:x",
+        ]
+        for text in others {
             #expect(Self.client(text) == .v4(0x7F00_0001), "\(text)")
         }
         #expect(Self.client("192.0.2.7", peer: .v4(0x0A00_0001)) == .v4(0x0A00_0001))
+    }
+
+    @Test("may come with brackets and its port, as some proxies write it")
+    func withPort() {
+        #expect(Self.client("192.0.2.7:80") == .v4(0xC000_0207))
+        for text in ["[2001:db8::1]", "[2001:db8::1]:99"] {
+            #expect(Self.client(text) == .v6(0x2001_0DB8_0000_0000, 1))
+        }
     }
 
     @Test("has its IPv4 address also where a socket for both families wraps it (RFC 4291 §2.5.5.2)")
