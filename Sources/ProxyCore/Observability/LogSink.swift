@@ -2,8 +2,11 @@
 
 import CLinux
 import Glibc
+import Synchronization
 
-/// Where a log is written: a descriptor, or the journal's socket. Safe from any thread; a write may block.
+/// Where a log is written: a descriptor, or the journal's socket. Safe from any thread.
+///
+/// Who does not read the log keeps nobody waiting: what finds no room for a while is lost, and what follows it is at once.
 public final class LogSink: Sendable {
     /// The journal's socket on a usual system (systemd-journald.service(8)).
     public static let journalPath = "/run/systemd/journal/socket"
@@ -17,15 +20,33 @@ public final class LogSink: Sendable {
     }
 
     private enum Target: Sendable {
-        case stream(Int32)
+        /// A write of no more bytes than that does not block where there is room.
+        case stream(Int32, atOnce: Int)
         case datagrams(Int32)
     }
 
     private let target: Target
 
+    /// How the last write went.
+    private struct State {
+        /// Nobody reads: who writes next does not wait once more.
+        var isStalled = false
+        /// The last line broke off.
+        var isTorn = false
+    }
+
+    /// One write at a time: another would tear its lines, and take the room that was found for it.
+    private let state = Mutex(State())
+    /// Longest wait for room, in milliseconds.
+    private static let patience: Int32 = 250
+    /// A pipe that has room has so much (`PIPE_BUF`, pipe(7)).
+    private static let pipeRoom = 4_096
+
     /// A sink for lines; the descriptor stays the caller's.
     public init(descriptor: Int32) {
-        target = .stream(descriptor)
+        var facts = stat()
+        let isFile = unsafe fstat(descriptor, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG
+        target = .stream(descriptor, atOnce: isFile ? .max : Self.pipeRoom)
     }
 
     /// A sink for datagrams to the socket at `path`.
@@ -75,36 +96,56 @@ public final class LogSink: Sendable {
     /// Writes all bytes, as one datagram where the sink takes datagrams; false when they are lost.
     func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
         switch target {
-        case .stream(let descriptor): unsafe writeAll(bytes, to: descriptor)
+        case .stream(let descriptor, let atOnce): unsafe writeAll(bytes, to: descriptor, atOnce: atOnce)
         case .datagrams(let descriptor): unsafe send(bytes, to: descriptor)
         }
     }
 
-    private func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
-        var rest = unsafe bytes
-        while unsafe !rest.isEmpty {
-            let count = unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
-            if count >= 0 {
-                unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-            } else if errno == EAGAIN {
-                waitUntilWritable(descriptor)
-            } else if errno != EINTR {
-                return false
+    private func writeAll(
+        _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, atOnce: Int
+    ) -> Bool {
+        state.withLock { state in
+            var rest = unsafe bytes
+            while unsafe !rest.isEmpty {
+                guard Self.hasRoom(descriptor, &state) else {
+                    // Nothing of it: the line before is as it was.
+                    state.isTorn = state.isTorn || rest.count < bytes.count
+                    return false
+                }
+                if state.isTorn {
+                    var lineFeed = UInt8(ascii: "\n")
+                    guard unsafe Glibc.write(descriptor, &lineFeed, 1) == 1 else { return false }
+                    state.isTorn = false
+                    continue
+                }
+                let count = unsafe Glibc.write(descriptor, rest.baseAddress, min(rest.count, atOnce))
+                if count >= 0 {
+                    unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+                } else if errno != EINTR, errno != EAGAIN {
+                    return false
+                }
             }
+            return true
         }
-        return true
     }
 
-    private func waitUntilWritable(_ descriptor: Int32) {
+    /// Waits for room, unless there was none the last time either.
+    private static func hasRoom(_ descriptor: Int32, _ state: inout State) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        _ = unsafe poll(&entry, 1, -1)
+        let isReady = unsafe poll(&entry, 1, state.isStalled ? 0 : patience) > 0
+        state.isStalled = !isReady
+        return isReady
     }
 
     private func send(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
-        while true {
-            let count = unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-            if count >= 0 { return true }
-            guard errno == EINTR else { return false }
+        state.withLock { state in
+            while true {
+                let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
+                if unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, flags) >= 0 { return true }
+                guard errno == EINTR || errno == EAGAIN && Self.hasRoom(descriptor, &state) else {
+                    return false
+                }
+            }
         }
     }
 }

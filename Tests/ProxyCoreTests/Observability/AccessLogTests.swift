@@ -161,6 +161,30 @@ struct AccessLogTests {
         #expect(log.dropped == 0)
     }
 
+    @Test("A log that nobody reads keeps nobody waiting, and tears no line once somebody reads again")
+    func unread() throws {
+        let ends = pipeEnds()
+        defer { close(ends.reading) }
+        let sink = LogSink(descriptor: ends.writing)
+        let line = Array((String(repeating: "x", count: 3_000) + "\n").utf8)
+
+        let written = (0..<200).count { _ in sink.write(line) }
+        #expect((1..<200).contains(written))
+
+        func received() -> String {
+            var bytes = [UInt8](repeating: 0, count: 1 << 20)
+            let count = read(ends.reading, &bytes, bytes.count)
+            return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        }
+        var text = received()
+        #expect(sink.write(Array("after\n".utf8)))
+        close(ends.writing)
+        text += received()
+        let lines = text.split(separator: "\n").map(String.init)
+        #expect(lines.count { $0.count == 3_000 } == written)
+        #expect(lines.last == "after")
+    }
+
     @Test("A record wakes the resting writer without anybody closing the log")
     func wakesUp() throws {
         let pipe = Pipe()
@@ -216,9 +240,9 @@ struct AccessLogTests {
         }
     }
 
-    @Test("Text in place keeps 63 bytes and repairs what is no UTF-8")
+    @Test("Text in place keeps 64 bytes and repairs what is no UTF-8")
     func inlineText() {
-        #expect(InlineText(String(repeating: "a", count: 100)).string.count == 63)
+        #expect(InlineText(String(repeating: "a", count: 100)).string.count == 64)
         #expect(InlineText("").isEmpty)
         let broken: [UInt8] = [0x61, 0xFF]
         #expect(broken.withUnsafeBytes { InlineText($0).string } == "a\u{FFFD}")
