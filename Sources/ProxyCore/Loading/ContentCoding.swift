@@ -30,15 +30,15 @@ enum ContentCoding: Sendable, Hashable {
         return codings
     }
 
-    /// Whether the way the body was transferred is one that every recipient knows (RFC 9112 §7).
+    /// Whether the way the body was transferred is one that every recipient knows: `chunked`, once (RFC 9112 §6.1, §7).
     ///
-    /// Others need a `TE` field, which is not sent. libcurl undoes `chunked`.
+    /// Others need a `TE` field, which is not sent. libcurl undoes `chunked`; where there is another coding, `identity` of old
+    /// among them, it sees no length either, and would take a body that is cut for whole.
     static func isPlainlyTransferred(_ fields: [OriginRequest.Field]) -> Bool {
-        fields.lazy.filter { $0.name == "transfer-encoding" }.allSatisfy { field in
-            field.value.lowercased().split(separator: ",").allSatisfy {
-                ["", "chunked", "identity"].contains($0.trimmingBlanks)
-            }
-        }
+        let values = fields.filter { $0.name == "transfer-encoding" }.map { $0.value.lowercased() }
+        guard !values.isEmpty else { return true }
+        let codings = values.flatMap { $0.split(separator: ",") }.map(\.trimmingBlanks).filter { !$0.isEmpty }
+        return codings == ["chunked"]
     }
 }
 

@@ -86,6 +86,8 @@ struct OriginHeadReader {
     /// A line that begins with a blank continues the one before (obs-fold, RFC 9112 §5.2).
     private mutating func unfold(_ text: UnsafeRawBufferPointer.SubSequence) {
         guard !fields.isEmpty else { return }
+        // libcurl does not see what is folded.
+        if Self.framing.contains(fields[fields.count - 1].name) { hidesFraming = true }
         fields[fields.count - 1].value += " " + (unsafe Self.trimmingBlanks(text))
     }
 

@@ -73,7 +73,10 @@ struct HostileOriginTests {
             [("Content-Length", "5"), ("Content-Length", "6")], [("Content-Length", "-1")],
             [("Content-Length", "1x")],
             [("Content-Length", "99999999999999999999")], [("Content-Length ", "5")],
-            [("Transfer-Encoding\t", "chunked")],
+            [("Transfer-Encoding\t", "chunked")], [("Transfer-Encoding", "identity")],
+            [("Transfer-Encoding", "identity"), ("Content-Length", "9")], [("Transfer-Encoding", "")],
+            [("Transfer-Encoding", "chunked, identity")], [("Transfer-Encoding", "chunked, chunked")],
+            [("Transfer-Encoding", "\r\n chunked")],
         ])
     func framing(fields: [(String, String)]) async throws {
         let fixture = try LoaderFixture()
