@@ -35,6 +35,8 @@ extension ImagePipeline {
     private func unsharedSource(
         for request: ImageRequest, cookies: [String], telling arrival: Arrival?
     ) async throws(PipelineError) -> Source {
+        // Nothing of it is ever stored.
+        guard !request.delivery.options.contains(.fromCacheOnly) else { throw .notCached }
         var question = try originRequest(for: request, validating: nil)
         let pass = try failures.hosts.admit(question.url.origin, at: clock())
         let start = ContinuousClock.now
@@ -50,10 +52,11 @@ extension ImagePipeline {
             let summary = try await loader.load(question, into: fetch)
             failures.hosts.report(pass, nil, lastHop: fetch.lastHop, at: clock())
             metrics.count(summary, isNotModified: false, took: start.microsecondsUntilNow)
-            return try unsharedSource(request, from: fetch, fetchTime: start.microsecondsUntilNow)
+            return try await unsharedSource(request, from: fetch, fetchTime: start.microsecondsUntilNow)
         } catch {
             fetch.body.fail(error)
-            failures.hosts.report(pass, error, lastHop: fetch.lastHop, at: clock())
+            failures.hosts.report(
+                pass, error, lastHop: fetch.lastHop, culprit: fetch.culprit, at: clock())
             metrics.count(error, took: start.microsecondsUntilNow)
             throw PipelineError(error)
         }
@@ -61,17 +64,20 @@ extension ImagePipeline {
 
     private func unsharedSource(
         _ request: ImageRequest, from fetch: OriginalFetch, fetchTime: Int
-    ) throws(LoadError) -> Source {
+    ) async throws(LoadError) -> Source {
         guard let head = fetch.head, head.status != 304 else { throw .incomplete("no body") }
         let format = try fetch.sniff()
         fetch.body.finish()
         guard let content = fetch.body.content else { throw .storage("the body can't be read back") }
+        let fetched = FetchedOriginal(content: content, place: fetch.place, format: format)
+        let original = try await serialized(fetched, for: request, keeping: .nothing)
         var record = freshness.record(
-            key: request.sourceKey, keyText: request.sourceKeyText, contentHash: content.hash,
-            byteCount: content.body.count, format: format, head: head, after: fetch.redirects,
-            isAuthorized: false)
+            key: request.sourceKey, keyText: request.sourceKeyText, contentHash: original.content.hash,
+            byteCount: original.content.body.count, format: original.format, head: head,
+            after: fetch.redirects, isAuthorized: false)
+        request.rule?.apply(to: &record)
         record.directives.insert(.isPrivate)
-        var source = Source(record: record, body: content.body, provenance: .fetched(.request))
+        var source = Source(record: record, body: original.content.body, provenance: .fetched(.request))
         source.fetchTime = fetchTime
         source.status = head.status
         source.kept = .nowhere

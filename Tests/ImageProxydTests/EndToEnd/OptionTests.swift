@@ -64,10 +64,12 @@ struct OptionTests {
         let first = try await proxy.get(target, "Cookie: who=ada")
         let second = try await proxy.get(target, "Cookie: who=bob; a=b")
         let plain = try await proxy.get(proxy.target("/a.jpg", Self.small), "Cookie: who=eve")
+        let absent = try await proxy.get(target + ",from-cache-only", "Cookie: who=eve")
 
         #expect(first["Cache-Control"] == "private, max-age=600")
         #expect(first["Cache-Status"] == "imageproxyd; fwd=request; fwd-status=200")
         #expect(second.status == 200)
+        #expect(absent.status == 504 && absent.code == "not_cached")
         #expect(plain["Cache-Status"] == "imageproxyd; fwd=uri-miss; fwd-status=200; stored")
         let sent = await proxy.origin.waitForRequests("/a.jpg", count: 3).requests.map { $0["cookie"] }
         #expect(sent == ["who=ada", "who=bob; a=b", nil])

@@ -88,6 +88,18 @@ struct OriginRuleEndToEndTests {
         #expect(try await proxy.get(proxy.target("/bad.jpg")).status == 422)
     }
 
+    @Test("storeAs and responseTTL hold for what is one client's alone, too")
+    func storeAsUnshared() async throws {
+        let proxy = try await proxy(
+            #""storeAs": "webp", "cookies": "forward", "responseTTL": {"override": "1h"}"#)
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "max-age=5")]))
+
+        let answer = try await proxy.get(proxy.target("/a.jpg"), "Cookie: who=ada")
+
+        #expect(answer["Content-Type"] == "image/webp")
+        #expect(answer["Cache-Control"] == "private, max-age=3600")
+    }
+
     @Test("decode: base64 of a picture is that picture")
     func decode() async throws {
         let proxy = try await proxy(#""decode": "base64""#)
