@@ -57,7 +57,8 @@ final class CurlHandle {
         return contexts.allSatisfy { unsafe ccurl_set_pointer(raw, $0, context) == CURLE_OK }
             && set(CURLOPT_FRESH_CONNECT, transfer.needsFreshConnection ? 1 : 0)
             && set(CURLOPT_FORBID_REUSE, transfer.isAlone ? 1 : 0)
-            && set(CURLOPT_URL, url.normalized) && setFields(lines) && setTrust(rule) && setSignature(rule)
+            && set(CURLOPT_URL, AWSCanonicalURL.target(url, by: rule)) && setFields(lines) && setTrust(rule)
+            && setSignature(rule)
     }
 
     private func setTrust(_ rule: OriginRule?) -> Bool {

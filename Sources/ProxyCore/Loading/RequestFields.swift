@@ -46,9 +46,12 @@ struct RequestFields: Sendable {
     /// What an origin rule adds stays with its origin altogether.
     /// - Parameter hop: where the hop goes; validators go only where they came from.
     func lines(for request: OriginRequest, to hop: SourceURL, isForeignOrigin: Bool) -> [String] {
-        if !isForeignOrigin, request.addsNoFields { return constantLines }
+        let isSigned = !isForeignOrigin && request.rule?.credentials.signature != nil
+        if !isForeignOrigin, !isSigned, request.addsNoFields { return constantLines }
         let special = request.fields + (isForeignOrigin ? [] : Self.ruled(request.rule))
-        let own = Set(special.map { $0.name.lowercased() })
+        // libcurl leaves out the signature where there is another proof.
+        let signed: Set<String> = isSigned ? ["authorization", "x-amz-date"] : []
+        let own = signed.union(special.map { $0.name.lowercased() })
         let before = Dictionary(
             special.filter(\.isHistory).map { ($0.name, $0.value) }, uniquingKeysWith: { $0 + ", " + $1 })
         let ours = constant.filter { $0.isHistory || !own.contains($0.name.lowercased()) }.map { field in

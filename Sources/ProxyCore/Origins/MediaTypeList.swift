@@ -24,6 +24,8 @@ struct MediaTypeList: Sendable {
         guard !types.isEmpty else { return true }
         guard let contentType else { return false }
         let type = contentType.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
-        return types.contains { $0 == type || $0.hasSuffix("/*") && type.hasPrefix($0.dropLast()) }
+        return types.contains {
+            $0 == "*/*" || $0 == type || $0.hasSuffix("/*") && type.hasPrefix($0.dropLast())
+        }
     }
 }

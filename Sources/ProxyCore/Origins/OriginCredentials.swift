@@ -46,10 +46,10 @@ struct OriginCredentials: Sendable {
     private static func add(
         _ auth: OriginRuleConfiguration.Auth?, _ secrets: SecretReader, to fields: inout [Field]
     ) throws(OriginRuleError.Reason) {
+        guard auth == nil || !fields.contains(where: { $0.name.lowercased() == "authorization" }) else {
+            throw OriginRuleError.Reason("either a field Authorization or auth, not both")
+        }
         if let authorization = try authorization(auth, secrets) {
-            guard !fields.contains(where: { $0.name.lowercased() == "authorization" }) else {
-                throw OriginRuleError.Reason("either a field Authorization or auth, not both")
-            }
             fields.append(Field(name: "Authorization", value: authorization))
         }
         if case .awsSigV4(let credentials) = auth, credentials.service == "s3" {

@@ -95,6 +95,12 @@ struct OriginRuleCheck {
         guard rule.auth == nil, rule.requestHeaders.isEmpty, rule.cookies == .ignore, rule.tls == nil else {
             throw failure("loader", "files need no requestHeaders, auth, cookies or tls")
         }
+        guard rule.decode == .none, rule.responseContentType.isEmpty, rule.acceptStatus.isEmpty,
+            rule.maxConcurrent == nil
+        else {
+            throw failure(
+                "loader", "files know no decode, responseContentType, acceptStatus or maxConcurrent")
+        }
     }
 
     /// Looks into the file and the folder that the rule names.

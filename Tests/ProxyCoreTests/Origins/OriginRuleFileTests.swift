@@ -31,6 +31,17 @@ struct OriginRuleFileTests {
         }
 
         #expect(failure(root(folder.path)) == nil)
+        let useless: [(inout OriginRuleConfiguration) -> Void] = [
+            { $0.decode = .base64 }, { $0.responseContentType = ["image/png"] }, { $0.acceptStatus = [200] },
+            { $0.maxConcurrent = 1 },
+        ]
+        for change in useless {
+            let reason = failure { rule in
+                root(folder.path)(&rule)
+                change(&rule)
+            }
+            #expect(reason?.hasPrefix("origins.0.loader: files know no ") == true)
+        }
         #expect(failure(root(folder.path + "/none"))?.hasPrefix("origins.0.root: ") == true)
         #expect(failure(root(folder.path + "/file"))?.hasPrefix("origins.0.root: ") == true)
     }

@@ -54,12 +54,16 @@ struct RuledFetchTests {
                     secretKey: .file(folder.path + "/key")))
         }
 
+        fixture.origin.route("/bucket/a%2Bb%20%281%29.png", .body([1]))
+
         try await fixture.load("/bucket/a%20b.png", by: sign)
         try await fixture.load("/away", by: sign)
+        try await fixture.load("/bucket/a+b%20(1).png?x=2&versionId", by: sign)
         try await fixture.load("/plain")
 
         let requests = fixture.origin.log.requests
-        for request in requests.prefix(2) {
+        #expect(requests.count == 4)
+        for request in requests.prefix(3) {
             #expect(
                 try AWSVerifier(secret: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY").accepts(request),
                 "\(request)")
@@ -68,6 +72,45 @@ struct RuledFetchTests {
         #expect(requests.last?["authorization"] == nil)
         #expect(other.log.requests.first?["authorization"] == nil)
         #expect(other.log.requests.first?["x-amz-date"] == nil)
+    }
+
+    @Test(
+        "asks for a URL that it signs in the form that AWS signs",
+        arguments: [
+            ("/a+b", "/a%2Bb"), ("/a(b)!'*;,=@:$&c", "/a%28b%29%21%27%2A%3B%2C%3D%40%3A%24%26c"),
+            ("/%7e%41%c3%a9", "/~A%C3%A9"), ("//a//", "//a//"), ("/a%2fb", "/a%2Fb"), ("/%zz", "/%25zz"),
+            ("/?b=2&a", "/?a=&b=2"), ("/?a=1&a=0&a=", "/?a=&a=0&a=1"), ("/?q=a/b=c", "/?q=a%2Fb%3Dc"),
+            ("/?q=a+b%20c", "/?q=a%2Bb%20c"), ("/?", "/"),
+        ])
+    func awsForm(target: String, canonical: String) {
+        let origin = "https://bucket.example:8443"
+
+        #expect(AWSCanonicalURL.text(of: origin + target) == origin + canonical)
+        #expect(AWSCanonicalURL.text(of: origin + canonical) == origin + canonical)
+    }
+
+    @Test("signs for AWS in place of a proof that every origin is sent")
+    func awsBesideHeaders() async throws {
+        let fixture = try LoaderFixture { $0.headers = ["Authorization": "Bearer everywhere"] }
+        fixture.origin.route("/a", .body([1]))
+        let folder = try TemporaryDirectory()
+        try folder.write(Array("key".utf8), to: "key")
+
+        for service in ["s3", "execute-api"] {
+            try await fixture.load("/a") {
+                $0.auth = .awsSigV4(
+                    .init(
+                        region: "eu-central-1", service: service, accessKey: .literal("AKIDEXAMPLE"),
+                        secretKey: .file(folder.path + "/key")))
+            }
+        }
+
+        let requests = fixture.origin.log.requests
+        #expect(try AWSVerifier(secret: "key").accepts(#require(requests.first)))
+        #expect(requests.count == 2)
+        for request in requests {
+            #expect(request["authorization"]?.hasPrefix("AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/") == true)
+        }
     }
 
     @Test("takes the statuses and media types that the rule names")

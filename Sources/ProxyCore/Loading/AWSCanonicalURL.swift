@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The form of a URL that AWS Signature Version 4 is made of: libcurl 7.88 signs path and query as they stand, so that they
+/// have to stand so.
+///
+/// All but unreserved characters (RFC 3986 §2.3) are percent-encoded in upper case, parameters are sorted and have an equals
+/// sign each ("Create a canonical request" of AWS' documentation). The resource stays the same.
+enum AWSCanonicalURL {
+    /// A URL as it is asked for: in that form where the rule has it signed.
+    static func target(_ url: SourceURL, by rule: OriginRule?) -> String {
+        rule?.credentials.signature == nil ? url.normalized : text(of: url.normalized)
+    }
+
+    /// A normalized URL in that form.
+    static func text(of url: String) -> String {
+        let bytes = Array(url.utf8)
+        let slash = UInt8(ascii: "/")
+        // "https://authority/path?query"
+        guard let scheme = bytes.firstIndex(of: slash),
+            let start = bytes[(scheme + 2)...].firstIndex(of: slash)
+        else { return url }
+        let end = bytes[start...].firstIndex(of: UInt8(ascii: "?"))
+        let segments = bytes[start..<(end ?? bytes.endIndex)].split(
+            separator: slash, omittingEmptySubsequences: false)
+        let path = segments.map(encoded).joined(separator: "/")
+        let origin = String(decoding: bytes[..<start], as: UTF8.self)
+        guard let end else { return origin + path }
+        let query = query(bytes[(end + 1)...])
+        return origin + path + (query.isEmpty ? "" : "?" + query)
+    }
+
+    private static func query(_ text: ArraySlice<UInt8>) -> String {
+        let pairs = text.split(separator: UInt8(ascii: "&")).map { part in
+            let sides = part.split(
+                separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            return (encoded(sides[0]), sides.count > 1 ? encoded(sides[1]) : "")
+        }
+        return pairs.sorted { $0 < $1 }.map { "\($0.0)=\($0.1)" }.joined(separator: "&")
+    }
+
+    private static func encoded(_ text: ArraySlice<UInt8>) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var out: [UInt8] = []
+        for byte in decoded(text) {
+            if isUnreserved(byte) {
+                out.append(byte)
+            } else {
+                out += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: out, as: UTF8.self)
+    }
+
+    private static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var rest = text
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2, let high = digit(rest[rest.startIndex]),
+                let low = digit(rest[rest.startIndex + 1])
+            {
+                bytes.append(high << 4 | low)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return bytes
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46: byte - 0x41 + 10
+        case 0x61...0x66: byte - 0x61 + 10
+        default: nil
+        }
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        default: "-._~".utf8.contains(byte)
+        }
+    }
+}
