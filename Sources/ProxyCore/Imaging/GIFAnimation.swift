@@ -68,11 +68,16 @@ struct GIFAnimation: FramedAnimation, Equatable {
         var blocks = unsafe Blocks(file: file, place: headEnd)
         _ = unsafe blocks.table(file[10])
         var largest = 0
+        var isFrameToCome = false
         while let block = blocks.next() {
+            if case .control = block { isFrameToCome = true }
             guard case .image(let whole, _) = block else { continue }
+            isFrameToCome = false
             largest = unsafe max(largest, place(file, whole.lowerBound).size.area)
         }
-        guard !blocks.isCut else { throw .badImageData("a GIF that breaks off") }
+        guard !blocks.isCut, !isFrameToCome || blocks.place < file.count else {
+            throw .badImageData("a GIF that breaks off")
+        }
         let area = unsafe PixelSize(short(file, 6), short(file, 8)).area
         guard area <= freeArea || !blocks.areWhole || area / emptiness <= largest else {
             throw .badImageData("a GIF of nothing but its screen")
