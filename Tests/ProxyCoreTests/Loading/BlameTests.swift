@@ -46,13 +46,11 @@ struct BlameTests {
 
     @Test("an origin that can't be reached behind a redirect is to blame, and the one who redirected is not")
     func deadTarget() async throws {
-        let dead = try FakeOrigin()
-        dead.stop()
-        await dead.waitUntilStopped()
+        let dead = try ClosedPort()
         let fixture = try LoaderFixture { $0.retries = 0 }
         fixture.origin.route("/a", .redirect(to: dead.url("/")))
 
-        #expect(try await Self.culprit(of: "/a", fixture) == [try Self.origin(of: dead)])
+        #expect(try await Self.culprit(of: "/a", fixture) == [try SourceURL(parsing: dead.url("/")).origin])
     }
 
     @Test("an origin that keeps silent is")

@@ -269,13 +269,10 @@ struct CurlLoaderTests {
     func unreachable() async throws {
         let fixture = try LoaderFixture()
         fixture.origin.route("/silent", OriginAnswer([.close]))
-        let gone = try FakeOrigin()
-        let url = gone.url("/")
-        gone.stop()
-        await gone.waitUntilStopped()
+        let gone = try ClosedPort()
 
         await expectFailure(.unreachable) { try await fixture.load("/silent") }
-        await expectFailure(.unreachable) { try await fixture.load(absolute: url) }
+        await expectFailure(.unreachable) { try await fixture.load(absolute: gone.url("/")) }
         #expect(
             fixture.loader.statistics.retries == 1,
             "a connection refused is tried once more, a request sent is not")
