@@ -30,6 +30,9 @@ enum URLPath {
         return withoutDots(plain) + normal(Array(path[end...]))
     }
 
+    /// All escapes decoded, once.
+    static func unescaped(_ text: some Sequence<UInt8>) -> [UInt8] { decoding(Array(text), where: { _ in true }) }
+
     /// Decodes the escapes of certain bytes, and writes the others in upper case; what is no escape stays.
     private static func decoding(_ text: [UInt8], where isDecoded: (UInt8) -> Bool) -> [UInt8] {
         guard text.contains(percent) else { return text }
@@ -63,7 +66,8 @@ enum URLPath {
         return path.last == slash || kept.isEmpty ? plain + [slash] : plain
     }
 
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
+    /// Whether a byte never needs an escape (RFC 3986 §2.3).
+    static func isUnreserved(_ byte: UInt8) -> Bool {
         (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
             || "-._~".utf8.contains(byte)
     }
