@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The drill of purges: pictures that change at their origin, readers that never rest, and purges among them."""
 
-import contextlib
-import http.client
 import http.server
 import random
 import re
-import socket
 import struct
 import threading
 import urllib.parse
 import zlib
 
-from rig import Daemon, expect
+from rig import Answerer, Daemon, expect
 
 SOURCES = 4
 READERS = 4
@@ -41,19 +38,10 @@ class ChangingOrigin(http.server.ThreadingHTTPServer):
         return "/img?url=" + urllib.parse.quote(url, safe="") + rest
 
 
-class _Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
+class _Handler(Answerer):
     def do_GET(self):
-        body = _picture(NARROWEST + self.server.versions[int(re.fullmatch(r"/(\d+)\.png", self.path)[1])])
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Cache-Control", "max-age=86400")
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
+        number = int(re.fullmatch(r"/(\d+)\.png", self.path)[1])
+        self.reply(200, _picture(NARROWEST + self.server.versions[number]))
 
 
 def _picture(width, height=400):
@@ -100,15 +88,10 @@ class _Truth:
 def _purge(daemon, origin, how, number):
     """Purges by the admin's socket; whether that was answered."""
     query = origin.target(number)
-    with contextlib.closing(http.client.HTTPConnection("localhost", timeout=60)) as connection:
-        connection.sock = socket.socket(socket.AF_UNIX)
-        connection.sock.connect(str(daemon.cache / "admin.sock"))
-        method, target = {
-            "url": ("DELETE", "/cache?" + query.partition("?")[2]), "method": ("PURGE", query),
-            "tag": ("DELETE", f"/cache?tag=t{number}"), "everything": ("DELETE", "/cache?all=1"),
-        }[how]
-        connection.request(method, target)
-        return connection.getresponse().status == 200
+    return daemon.admin(*{
+        "url": ("DELETE", "/cache?" + query.partition("?")[2]), "method": ("PURGE", query),
+        "tag": ("DELETE", f"/cache?tag=t{number}"), "everything": ("DELETE", "/cache?all=1"),
+    }[how]) == 200
 
 
 def purge(folder, dice, rounds):

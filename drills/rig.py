@@ -2,6 +2,7 @@
 """A daemon, an origin, and the rule of every drill: an answer is right to the byte, or it is an error, never another picture."""
 
 import concurrent.futures
+import contextlib
 import hashlib
 import http.client
 import http.server
@@ -57,14 +58,12 @@ class Origin(http.server.ThreadingHTTPServer):
         return "/img?url=" + urllib.parse.quote(url, safe="") + rest
 
 
-class _Handler(http.server.BaseHTTPRequestHandler):
+class Answerer(http.server.BaseHTTPRequestHandler):
+    """What the drills' origins have in common."""
+
     protocol_version = "HTTP/1.1"
 
-    def do_GET(self):
-        self.server.fetches += 1
-        found = re.fullmatch(r"/(\d+)-(\d+)\.jpg", self.path)
-        body = self.server.body(int(found[1]), int(found[2])) if found else b""
-        status = 503 if self.server.is_down else 200 if found else 404
+    def reply(self, status, body):
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Cache-Control", "max-age=86400")
@@ -73,6 +72,14 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
+
+
+class _Handler(Answerer):
+    def do_GET(self):
+        self.server.fetches += 1
+        found = re.fullmatch(r"/(\d+)-(\d+)\.jpg", self.path)
+        body = self.server.body(int(found[1]), int(found[2])) if found else b""
+        self.reply(503 if self.server.is_down else 200 if found else 404, body)
 
 
 class Daemon:
@@ -130,6 +137,14 @@ class Daemon:
             raise OSError(str(problem)) from problem
         finally:
             connection.close()
+
+    def admin(self, method, target):
+        """The status of an operator's request, asked through the admin's socket."""
+        with contextlib.closing(http.client.HTTPConnection("localhost", timeout=60)) as connection:
+            connection.sock = socket.socket(socket.AF_UNIX)
+            connection.sock.connect(str(self.cache / "admin.sock"))
+            connection.request(method, target)
+            return connection.getresponse().status
 
     def metric(self, pattern):
         """The sum of all samples whose name and labels match."""
