@@ -71,6 +71,20 @@ struct ServerTests {
         }
     }
 
+    @Test("refuses under the id that a request came with, once its head is read", arguments: [413, 421])
+    func refusedID(status: Int) async throws {
+        let server = try TestServer { .now(text($0.target)) }
+        let target = status == 421 ? "https://a/" : "/"
+        try await onThread {
+            let client = try server.client()
+            try client.send(
+                "POST \(target) HTTP/1.1\r\nHost: a\r\nX-Request-Id: me\r\nContent-Length: 99999999\r\n\r\n")
+            let answer = try client.answer()
+            #expect(answer.status == status)
+            #expect(answer["X-Request-Id"] == "me")
+        }
+    }
+
     @Test("answers HEAD with the fields of GET and no body (RFC 9110 §9.3.2)")
     func head() async throws {
         let server = try TestServer { _ in .now(text("hello")) }

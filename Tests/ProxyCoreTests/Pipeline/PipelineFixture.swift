@@ -31,7 +31,7 @@ final class PipelineFixture: Sendable {
         freshness: FreshnessConfiguration = FreshnessConfiguration(),
         failedURLs: FailedURLsConfiguration = FailedURLsConfiguration(),
         intermediates: IntermediateConfiguration = IntermediateConfiguration(),
-        renderer: any Rendering = InProcessRenderer()
+        renderer: any Rendering = InProcessRenderer(), totalTimeout: TimeSpan = .minutes(5)
     ) throws {
         origin = try FakeOrigin()
         folder = try TemporaryDirectory()
@@ -46,7 +46,7 @@ final class PipelineFixture: Sendable {
         fetch.queueTimeout = .minutes(5)
         fetch.connectTimeout = .minutes(5)
         fetch.firstByteTimeout = .minutes(5)
-        fetch.totalTimeout = .minutes(5)
+        fetch.totalTimeout = totalTimeout
         fetch.lowSpeedTime = .minutes(5)
         failures = FailureMemory(configuration: failedURLs)
         var rasterPlan = RenderPlan(format: .source)

@@ -44,6 +44,31 @@ struct UnreachableOriginTests {
         #expect(fixture.failures.openHosts == 0)
     }
 
+    @Test("is not one that others redirect to once they have used the time up, for one client alone either")
+    func redirectedTo() async throws {
+        let fixture = try PipelineFixture(totalTimeout: .milliseconds(500))
+        let victim = try FakeOrigin()
+        victim.route("/", .silence)
+        let redirect = OriginAnswer.head(302, [("Location", victim.url("/")), ("Content-Length", "0")])
+        fixture.origin.route(
+            "/a",
+            OriginAnswer([.trickle(redirect, piece: redirect.count, everyMilliseconds: 480), .stall]))
+        let request = try fixture.request("/a")
+
+        for _ in 0..<5 {
+            await #expect(throws: PipelineError.self) {
+                try await fixture.pipeline.unsharedAnswer(
+                    for: request, cookies: ["who=ada"], streaming: .nothing)
+            }
+        }
+
+        let hosts = fixture.failures.hosts
+        #expect(throws: PipelineError.self) {
+            try hosts.admit(SourceURL(parsing: fixture.origin.url("/")).origin, at: fixture.clock.now)
+        }
+        _ = try hosts.admit(SourceURL(parsing: victim.url("/")).origin, at: fixture.clock.now)
+    }
+
     @Test(
         "a remembered failure is listed by its URL, tried again on demand, and forgotten when that succeeds")
     func retryFailed() async throws {
