@@ -244,4 +244,20 @@ struct DiskCacheSweepTests {
         await disk.close()
     }
 
+    @Test("Who hears of sweeps hears of the last as directly as of the first")
+    func observer() async throws {
+        let disk = try open()
+        let depths = Observed<[Int]>([])
+        disk.whenSwept { _ in
+            let place: UInt8 = 0
+            let address = withUnsafePointer(to: place) { Int(bitPattern: $0) }
+            depths.update { $0.append(address) }
+        }
+
+        for _ in 0..<1_000 { disk.parts.tellSwept([]) }
+
+        let (first, last) = (try #require(depths.value.first), try #require(depths.value.last))
+        #expect(depths.value.count == 1_000 && abs(first - last) < 4_096)
+        await disk.close()
+    }
 }

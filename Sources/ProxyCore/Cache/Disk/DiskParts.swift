@@ -29,7 +29,12 @@ final class DiskParts: Sendable {
     /// The files that are known to survive a loss of power.
     let secured = VerifiedFiles(capacity: 4_096)
 
-    private let sweepObserver = Mutex<(@Sendable ([EntryID]) -> Void)?>(nil)
+    private let sweepObserver = Mutex<SweepObserver?>(nil)
+
+    /// A closure in a struct: one that is the lock's own value is wrapped anew, and written back, each time it is read.
+    private struct SweepObserver {
+        let tell: @Sendable ([EntryID]) -> Void
+    }
 
     /// Why nothing is stored or found for now; nil while the tier works.
     private let reason = Mutex<DiskCacheError?>(nil)
@@ -83,12 +88,12 @@ final class DiskParts: Sendable {
 
     /// Tells who keeps files open what has been swept away.
     func tellSwept(_ entries: [EntryID]) {
-        sweepObserver.withLock { $0 }?(entries)
+        sweepObserver.withLock { $0 }?.tell(entries)
     }
 
     /// Has one observer hear what is swept away; called on the writer's thread.
     func whenSwept(_ observer: @escaping @Sendable ([EntryID]) -> Void) {
-        sweepObserver.withLock { $0 = observer }
+        sweepObserver.withLock { $0 = SweepObserver(tell: observer) }
     }
 
     /// Why the tier stores and finds nothing for now; nil while it works.
