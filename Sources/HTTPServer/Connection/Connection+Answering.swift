@@ -5,20 +5,22 @@ extension Connection {
     func turnsAway(_ request: HTTPRequest) -> Bool {
         guard isRestricted, !loop.handler.isVital(request) else { return false }
         loop.reject(.overload)
-        let head = AnsweredHead(
-            method: request.method, isHTTP10: request.isHTTP10, receivedAt: request.receivedAt,
-            id: loop.id(of: request), client: request.client)
-        answer(head, with: ServerProblem.overload)
+        answer(self.head(of: request), with: ServerProblem.overload)
         return true
+    }
+
+    /// Hot path: what the answer to a request needs to know of it.
+    @inline(__always)
+    private func head(of request: HTTPRequest, keepsAlive: Bool = false) -> AnsweredHead {
+        AnsweredHead(
+            method: request.method, isHTTP10: request.isHTTP10, keepsAlive: keepsAlive,
+            receivedAt: request.receivedAt, id: loop.id(of: request), traceID: request.traceID,
+            client: request.client)
     }
 
     /// Hot path: asks the handler; the request knows its client.
     func answer(_ request: HTTPRequest, _ framing: RequestFraming) {
-        let head = AnsweredHead(
-            method: request.method, isHTTP10: request.isHTTP10,
-            keepsAlive: framing.keepsAlive && !isRestricted,
-            receivedAt: request.receivedAt, id: loop.id(of: request),
-            client: request.client)
+        let head = head(of: request, keepsAlive: framing.keepsAlive && !isRestricted)
         var response = HTTPResponse(status: .ok)
         if loop.handler.answersAtOnce(request, with: &response) { return answer(head, with: response) }
         switch loop.handler.answer(request) {
@@ -79,11 +81,7 @@ extension Connection {
 
     /// The same for a request whose head could be read: the answer has its id, the log its client and how long it took.
     func refuse(_ status: UInt16, _ reason: HTTPServer.RejectionReason, to request: HTTPRequest) {
-        refuse(
-            status, reason,
-            AnsweredHead(
-                method: request.method, isHTTP10: request.isHTTP10, receivedAt: request.receivedAt,
-                id: loop.id(of: request), client: request.client))
+        refuse(status, reason, head(of: request))
     }
 
     private func refuse(_ status: UInt16, _ reason: HTTPServer.RejectionReason, _ head: AnsweredHead) {
@@ -103,7 +101,7 @@ extension HTTPExchange {
         (method, status, bodyBytesSent) = (head.method, response.status, bytes)
         (receivedAt, finishedAt) = (head.receivedAt, 0)
         (context, note) = (response.context, response.note)
-        (requestID, peer) = (head.id, head.client)
+        (requestID, traceID, peer) = (head.id, head.traceID, head.client)
         (self.loop, wasCut) = (loop, false)
     }
 }

@@ -116,16 +116,24 @@ extension Connection {
         case .failed(let error):
             refuse(error.rawValue, HTTPServer.RejectionReason(error), to: unsafe Self.method(of: bytes))
             return bytes.count
+        case .refused(let error):
+            note(&request)
+            refuse(error.rawValue, HTTPServer.RejectionReason(error), to: request)
+            return bytes.count
         case .head(let length, let framing):
             if peerHasFinished { unconsumed = bytes.count - length }
-            begin(&request, framing)
+            note(&request)
+            begin(request, framing)
             return length
         }
     }
 
-    private func begin(_ request: inout HTTPRequest, _ framing: RequestFraming) {
+    private func note(_ request: inout HTTPRequest) {
         request.receivedAt = loop.now
         request.client = loop.client(of: request, peer)
+    }
+
+    private func begin(_ request: HTTPRequest, _ framing: RequestFraming) {
         guard !turnsAway(request) else { return }
         // Connections are secured by others: by proxies, and one that is trusted is believed.
         guard !request.isOfSecuredScheme || loop.configuration.isTrustedProxy(peer) else {
@@ -134,10 +142,11 @@ extension Connection {
         }
         guard framing.body != .none else { return answer(request, framing) }
         do throws(RequestError) {
+            let takesContent = loop.handler.takesContent(of: request)
             let reader = try ContentReader(
-                framing.body, limits: RequestLimits(loop.configuration),
-                isKept: loop.handler.takesContent(of: request))
+                framing.body, limits: RequestLimits(loop.configuration), isKept: takesContent)
             if framing.expectsContinue {
+                guard takesContent else { return answerInstead(of: request, framing) }
                 loop.outbox.appendHead { ResponseEncoder.append("HTTP/1.1 100 Continue\r\n\r\n", to: &$0) }
             }
             phase = .readingContent(IncomingContent(request, reader, framing))
@@ -145,6 +154,15 @@ extension Connection {
         } catch {
             refuse(error.rawValue, HTTPServer.RejectionReason(error), to: request)
         }
+    }
+
+    /// Answers a request whose content nobody wants, and whose client has asked before it sends any: it need not, and what
+    /// it sends all the same is not read (RFC 9110 §10.1.1).
+    private func answerInstead(of request: HTTPRequest, _ framing: RequestFraming) {
+        var framing = framing
+        framing.keepsAlive = false
+        rest = []
+        answer(request, framing)
     }
 
     /// Whether the client has ended its side behind the request that is being answered: the answer says that it is the last

@@ -33,6 +33,7 @@ final class Connection {
         var keepsAlive = false
         var receivedAt: UInt64
         var id: RequestID
+        var traceID: UInt128?
         var client: PeerAddress
 
         /// What the answer's head says beside its response.
@@ -281,6 +282,7 @@ final class Connection {
             exchange.receivedAt = awaited.head.receivedAt
             exchange.context = awaited.context
             exchange.peer = awaited.head.client
+            exchange.traceID = awaited.head.traceID
             exchange.loop = loop.configuration.firstLoop + loop.index
             exchange.wasCut = true
             loop.report(&exchange)

@@ -5,7 +5,8 @@ enum KnownField: UInt8, Sendable, CaseIterable {
     case accept, acceptEncoding, authorization, cacheControl, cdnLoop, connection, contentLength, contentType,
         cookie
     case expect, forwarded, host, ifMatch, ifModifiedSince, ifNoneMatch, ifRange, ifUnmodifiedSince, origin
-    case range, requestID, secCHDPR, trailer, transferEncoding, userAgent, via, xForwardedFor, xForwardedProto
+    case range, requestID, secCHDPR, traceparent, trailer, transferEncoding, userAgent, via, xForwardedFor
+    case xForwardedProto
 
     /// The name as it is usually written.
     var name: StaticString {
@@ -31,6 +32,7 @@ enum KnownField: UInt8, Sendable, CaseIterable {
         case .range: "Range"
         case .requestID: "X-Request-Id"
         case .secCHDPR: "Sec-CH-DPR"
+        case .traceparent: "traceparent"
         case .trailer: "Trailer"
         case .transferEncoding: "Transfer-Encoding"
         case .userAgent: "User-Agent"
@@ -115,6 +117,7 @@ enum KnownField: UInt8, Sendable, CaseIterable {
             case UInt8(ascii: "s"): return .secCHDPR
             default: return .userAgent
             }
+        case 11: return .traceparent
         case 12: return Octet.lower(octets[first]) == UInt8(ascii: "x") ? .requestID : .contentType
         case 13:
             switch Octet.lower(octets[first]) {

@@ -12,6 +12,8 @@ struct RequestParser {
         /// A whole head; the next byte lies at `length`.
         case head(length: Int, RequestFraming)
         case failed(RequestError)
+        /// The same for a whole head whose fields ask for what can't be done; `request` is filled.
+        case refused(RequestError)
     }
 
     /// How far the bytes of the present head have been read.
@@ -51,7 +53,12 @@ struct RequestParser {
             }
             if progress.scanned > 0 { progress = Progress() }
             unsafe request.keep(UnsafeRawBufferPointer(rebasing: bytes[..<length]))
-            let framing = try RequestFraming(of: &request)
+            let framing: RequestFraming
+            do throws(RequestError) {
+                framing = try RequestFraming(of: &request)
+            } catch {
+                return .refused(error)
+            }
             if case .absolute(let authority, let path) = reading.form {
                 request.reduce(authority: authority, path: path)
             }

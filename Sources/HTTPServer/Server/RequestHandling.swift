@@ -59,6 +59,8 @@ public struct HTTPExchange: Sendable {
     public var note: (any AnyObject & Sendable)?
     /// The request's id.
     public var requestID: RequestID
+    /// The id of the trace that the request is part of (`HTTPRequest.traceID`).
+    public var traceID: UInt128?
     /// The other end of the connection, or the client that a trusted proxy named.
     public var peer = PeerAddress.unix
     /// The event loop's number, from 0.

@@ -29,6 +29,7 @@ extension AccessRecord {
             bytes: exchange.bodyBytesSent, route: context.route, cache: context.cache)
         method = exchange.method.name
         requestID = unsafe exchange.requestID.withBytes { unsafe InlineText($0) }
+        traceID = exchange.traceID
         client = Client(exchange.peer)
         guard let note = exchange.note as? ExchangeNote else { return }
         miss = note.miss(wasCut: exchange.wasCut)

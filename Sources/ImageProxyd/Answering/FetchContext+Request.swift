@@ -6,10 +6,8 @@ internal import ProxyCore
 extension FetchContext {
     /// What a request hands on to the origin.
     init(_ request: HTTPRequest) {
-        let parents = request.values(of: .traceparent)
-        // Two of them make no sense together, so neither counts (Trace Context §4.3).
         self.init(
-            traceparent: parents.count == 1 ? parents.first : nil,
+            traceparent: request.traceID == nil ? nil : request.values(of: .traceparent).first,
             tracestate: Self.list(.tracestate, of: request),
             cdnLoop: Self.list(.cdnLoop, of: request), via: Self.list(.via, of: request))
     }

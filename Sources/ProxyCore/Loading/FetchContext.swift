@@ -8,7 +8,7 @@ public struct FetchContext: Sendable, Hashable {
     /// The context of the current task.
     @TaskLocal public static var current = FetchContext()
 
-    /// `traceparent` (W3C Trace Context), if it is well-formed.
+    /// `traceparent` (W3C Trace Context).
     public let traceparent: String?
     /// The proxies that the request has come by, `CDN-Loop` (RFC 8586 §2) and `Via` (RFC 9110 §7.6.3); checked by
     /// `LoopGuard` before. We add ourselves.
@@ -18,25 +18,20 @@ public struct FetchContext: Sendable, Hashable {
 
     /// Longest `tracestate` that is handed on, in bytes (Trace Context §3.3.1.5 asks for at least 512).
     private static let maxState = 1_024
-    /// Bytes of a `traceparent` of version 00: version, trace id, parent id and flags (Trace Context §3.2).
-    private static let parentLength = 55
 
-    /// Takes what a request carries; what is malformed is left out, as Trace Context §4.3 has it.
+    /// Takes what a request carries: a `traceparent` that is well-formed, and a `tracestate`, which is left out when it is
+    /// not, as Trace Context §4.3 has it.
     public init(
         traceparent: String? = nil, tracestate: String? = nil, cdnLoop: String? = nil, via: String? = nil
     ) {
         self.cdnLoop = cdnLoop
         self.via = via
-        let parent = traceparent.flatMap { Self.isParent($0) ? $0 : nil }
-        self.traceparent = parent
-        self.tracestate = parent == nil ? nil : tracestate.flatMap { Self.isState($0) ? $0 : nil }
+        self.traceparent = traceparent
+        self.tracestate = traceparent == nil ? nil : tracestate.flatMap { Self.isState($0) ? $0 : nil }
     }
 
     /// Whether an origin may answer otherwise because of the way that the request has come, as the client tells it.
     var hasHistory: Bool { cdnLoop != nil || via != nil }
-
-    /// The 32 digits that name the trace; nil without one.
-    public var traceID: Substring? { traceparent.map { $0.dropFirst(3).prefix(32) } }
 
     /// The fields that a request to an origin gets.
     var fields: [OriginRequest.Field] {
@@ -48,21 +43,7 @@ public struct FetchContext: Sendable, Hashable {
         ].compactMap { $0 }
     }
 
-    /// Version, trace id, parent id and flags in lower-case hexadecimal; neither id all zeros, version not ff.
-    private static func isParent(_ text: String) -> Bool {
-        guard text.utf8.count == parentLength, !text.hasPrefix("ff") else { return false }
-        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.map(\.utf8.count) == [2, 32, 16, 2] else { return false }
-        return parts.allSatisfy { $0.utf8.allSatisfy(isLowerHexadecimal) }
-            && parts[1].contains { $0 != "0" } && parts[2].contains { $0 != "0" }
-    }
-
     private static func isState(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= maxState && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
-    }
-
-    private static func isLowerHexadecimal(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-            || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
     }
 }

@@ -35,6 +35,7 @@ struct AccessLine {
         if !record.requestID.isEmpty {
             unsafe record.requestID.withBytes { unsafe text("request_id", $0, &line) }
         }
+        if let trace = record.traceID { text("trace_id", AccessRecord.digits(ofTrace: trace), &line) }
         if let miss = record.miss { append(miss, &line) }
         line.put(isJSON ? "}\n" : "\n")
     }

@@ -154,6 +154,9 @@ final class AccessLogWriter: Sendable {
             Field("duration_us", Int(record.duration / 1_000)), Field("client", "\(record.client)"),
         ]
         if !record.requestID.isEmpty { fields.append(Field("request_id", record.requestID.string)) }
+        if let trace = record.traceID {
+            fields.append(Field("trace_id", AccessRecord.digits(ofTrace: trace)))
+        }
         if let miss = record.miss {
             fields.append(Field("url_host", miss.host))
             let steps = [

@@ -22,6 +22,8 @@ public struct AccessRecord: Sendable {
     public var path = InlineText()
     /// The request's id.
     public var requestID = InlineText()
+    /// The id of the trace that the request was part of (W3C Trace Context).
+    public var traceID: UInt128?
     /// The peer.
     public var client = Client.unix
     /// What a miss adds; nil for a hit.
@@ -79,6 +81,14 @@ public struct AccessRecord: Sendable {
         self.bytes = bytes
         self.route = route
         self.cache = cache
+    }
+}
+
+extension AccessRecord {
+    /// The 32 hexadecimal digits of a trace's id (Trace Context §3.2.2.3).
+    static func digits(ofTrace id: UInt128) -> String {
+        let digits = String(id, radix: 16)
+        return String(repeating: "0", count: 32 - digits.count) + digits
     }
 }
 

@@ -6,10 +6,11 @@ public enum Metric {
     public enum Route: Int, CaseIterable, MetricLabels {
         case img, info, healthz, readyz, metrics, transforms, playground, admin, other
 
-        /// The path that the route answers; `/` for those that answer several.
+        /// The path that the route answers, `/` for those that answer several; `-` where the server answers by itself.
         var path: String {
             switch self {
-            case .playground, .admin, .other: "/"
+            case .playground, .admin: "/"
+            case .other: "-"
             default: "/\(label)"
             }
         }

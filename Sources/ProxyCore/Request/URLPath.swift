@@ -31,7 +31,9 @@ enum URLPath {
     }
 
     /// All escapes decoded, once.
-    static func unescaped(_ text: some Sequence<UInt8>) -> [UInt8] { decoding(Array(text), where: { _ in true }) }
+    static func unescaped(_ text: some Sequence<UInt8>) -> [UInt8] {
+        decoding(Array(text), where: { _ in true })
+    }
 
     /// Decodes the escapes of certain bytes, and writes the others in upper case; what is no escape stays.
     private static func decoding(_ text: [UInt8], where isDecoded: (UInt8) -> Bool) -> [UInt8] {

@@ -118,7 +118,8 @@ struct FuzzTests {
         _ plain: PlainReading.Verdict, _ outcome: RequestParser.Outcome, _ request: HTTPRequest
     ) -> String? {
         switch (plain, outcome) {
-        case (.incomplete, .needsMore), (.incomplete, .failed), (.refused, .failed): return nil
+        case (.incomplete, .needsMore), (.incomplete, .failed), (.refused, .failed), (.refused, .refused):
+            return nil
         case (.accepted(let target, let host, let lines, let framing), .head(_, let parsed))
         where framing == parsed:
             let hosts = request.values(of: .host)

@@ -65,7 +65,7 @@ struct RequestStream {
     private mutating func readHead() throws(RequestError) -> Bool {
         switch rest.withUnsafeBytes({ parser.parse($0, into: &request) }) {
         case .needsMore: return false
-        case .failed(let error): throw error
+        case .failed(let error), .refused(let error): throw error
         case .head(let length, let framing):
             rest.removeFirst(length)
             let reader = try ContentReader(framing.body, limits: limits)

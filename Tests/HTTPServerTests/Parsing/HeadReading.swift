@@ -10,8 +10,10 @@ struct HeadReading {
     let request: HTTPRequest
 
     var error: RequestError? {
-        guard case .failed(let error) = outcome else { return nil }
-        return error
+        switch outcome {
+        case .failed(let error), .refused(let error): error
+        case .needsMore, .head: nil
+        }
     }
 
     var framing: RequestFraming? {

@@ -47,7 +47,7 @@ struct RequestReuseTests {
         func isMalformed(_ host: String) -> Bool {
             var parser = RequestParser(RequestLimits())
             let bytes = Array("GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n".utf8)
-            return bytes.withUnsafeBytes { parser.parse($0, into: &request) } == .failed(.malformed)
+            return bytes.withUnsafeBytes { parser.parse($0, into: &request) } == .refused(.malformed)
         }
 
         for host in ["a.example", "a.example", "a.example:80", "b.example", "[::1]", "a.example"] {

@@ -25,6 +25,26 @@ struct MessageEndTests {
         #expect(statuses == [413, 200, 200, 100])
     }
 
+    @Test(
+        "Whoever waits to send what nobody wants is answered at once, and none of it is read (RFC 9110 §10.1.1)"
+    )
+    func unwantedContent() async throws {
+        let server = try TestServer { .now(text($0.target)) }
+        let head = "POST /no-content HTTP/1.1\r\nHost: a\r\nContent-Length: 28\r\n"
+        try await onThread {
+            let client = try server.client()
+            try client.send(head + "Expect: 100-continue\r\n\r\n")
+            let answer = try client.answer()
+            #expect(answer.status == 200 && answer.text == "/no-content")
+            #expect(answer["Connection"] == "close")
+            // What looks like a request is content, which is no longer read.
+            let impatient = try server.client()
+            try impatient.send(head + "Expect: 100-continue\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try impatient.answer().status == 200)
+            #expect(throws: RawHTTPClient.Failure.self) { try impatient.answer() }
+        }
+    }
+
     @Test("Content that comes without waiting for 100 is taken all the same (RFC 9110 §10.1.1)")
     func impatience() async throws {
         let server = try TestServer { .now(text(String(decoding: $0.body, as: UTF8.self))) }

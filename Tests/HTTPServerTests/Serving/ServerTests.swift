@@ -71,20 +71,6 @@ struct ServerTests {
         }
     }
 
-    @Test("refuses under the id that a request came with, once its head is read", arguments: [413, 421])
-    func refusedID(status: Int) async throws {
-        let server = try TestServer { .now(text($0.target)) }
-        let target = status == 421 ? "https://a/" : "/"
-        try await onThread {
-            let client = try server.client()
-            try client.send(
-                "POST \(target) HTTP/1.1\r\nHost: a\r\nX-Request-Id: me\r\nContent-Length: 99999999\r\n\r\n")
-            let answer = try client.answer()
-            #expect(answer.status == status)
-            #expect(answer["X-Request-Id"] == "me")
-        }
-    }
-
     @Test("answers HEAD with the fields of GET and no body (RFC 9110 §9.3.2)")
     func head() async throws {
         let server = try TestServer { _ in .now(text("hello")) }
@@ -296,27 +282,6 @@ struct ServerTests {
         #expect(try listen(socket).count == 1)
         #expect(throws: SocketError.self) { try listen(plain) }
         #expect(access(plain, F_OK) == 0)
-    }
-
-    @Test("gives every answer an id: the client's own when it is well-formed, else one of ours")
-    func requestID() async throws {
-        let server = try TestServer { .now(text($0.target)) }
-        try await onThread {
-            let client = try server.client()
-            try client.send(get("/", "X-Request-Id: abc-1.2:3\r\n"))
-            #expect(try client.answer()["X-Request-Id"] == "abc-1.2:3")
-            var own: Set<String> = []
-            for bad in [
-                "", "X-Request-Id: a b\r\n", "X-Request-Id: \(String(repeating: "x", count: 65))\r\n",
-                "X-Request-Id: a<b\r\n",
-            ] {
-                try client.send(get("/", bad))
-                let id = try #require(try client.answer()["X-Request-Id"])
-                #expect(id.count == 16 && id.allSatisfy(\.isHexDigit))
-                own.insert(id)
-            }
-            #expect(own.count == 4)
-        }
     }
 
     @Test("spreads connections evenly over its loops")

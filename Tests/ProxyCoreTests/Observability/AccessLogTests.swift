@@ -53,6 +53,7 @@ struct AccessLogTests {
         records[0].client = .v6(0x2001_0DB8_0000_0000, 1)
         records[1].client = .unix
         records[2].requestID = InlineText("id-1")
+        records[3].traceID = 0x4bf9_2f35
         records[3].miss = miss
         var line = AccessLine(isJSON: isJSON)
 
@@ -76,6 +77,7 @@ struct AccessLogTests {
         let target = Array("/img?url=https://secret.example/a&sig=abc".utf8)
         hit.path = target.withUnsafeBytes { InlineText($0, upTo: UInt8(ascii: "?")) }
         hit.requestID = InlineText("req-1")
+        hit.traceID = 0xbf9_2f35_77b3_4da6_a3ce_929d_0e0e_4736
 
         log.record(hit, lane: 0)
         log.close()
@@ -85,7 +87,7 @@ struct AccessLogTests {
         #expect(
             lines[0].hasSuffix(
                 " info request method=GET path=/img route=img status=200 bytes=20480 cache=memory duration_us=45 "
-                    + "client=127.0.0.1 request_id=req-1"))
+                    + "client=127.0.0.1 request_id=req-1 trace_id=0bf92f3577b34da6a3ce929d0e0e4736"))
     }
 
     @Test("A miss adds the source's host, what each step took, and the problem")

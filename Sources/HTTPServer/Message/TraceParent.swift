@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `traceparent`: version, trace id, parent id and flags in lower-case hexadecimal (W3C Trace Context §3.2).
+enum TraceParent {
+    /// Octets of the only version that is defined, 00.
+    private static let length = 55
+    private static let hyphens = [2, 35, 52]
+
+    /// The trace's id; nil for what is malformed: an id of zeros, version ff, capitals.
+    static func traceID(_ value: UnsafeRawBufferPointer) -> UInt128? {
+        guard value.count == length else { return nil }
+        for index in hyphens where unsafe value[index] != UInt8(ascii: "-") { return nil }
+        guard let version: UInt8 = unsafe number(0..<2, of: value), version != 0xFF,
+            let trace: UInt128 = unsafe number(3..<35, of: value), trace != 0,
+            let parent: UInt64 = unsafe number(36..<52, of: value), parent != 0,
+            let _: UInt8 = unsafe number(53..<55, of: value)
+        else { return nil }
+        return trace
+    }
+
+    /// What digits spell that fill the number; nil when one of them is none.
+    private static func number<Number: FixedWidthInteger>(
+        _ digits: Range<Int>, of value: UnsafeRawBufferPointer
+    ) -> Number? {
+        var number: Number = 0
+        for index in digits {
+            let digit: UInt8
+            switch unsafe value[index] {
+            case let octet where (0x30...0x39).contains(octet): digit = octet - 0x30
+            case let octet where (0x61...0x66).contains(octet): digit = octet - 0x61 + 10
+            default: return nil
+            }
+            number = number << 4 | Number(digit)
+        }
+        return number
+    }
+}
+
+extension HTTPRequest {
+    /// Hot path: the id of the trace that the request is part of, as its only `traceparent` says.
+    ///
+    /// Two of them make no sense together, so neither counts (Trace Context §4.3), and neither does a malformed one.
+    public var traceID: UInt128? {
+        guard has(known: .traceparent), !repeats(.traceparent) else { return nil }
+        return unsafe withFirstValue(ofKnown: .traceparent) { unsafe TraceParent.traceID($0) } ?? nil
+    }
+}
