@@ -25,16 +25,36 @@ struct AdminRoutes {
             case .health, .readiness, .metrics: [.get, .head]
             }
         }
+
+        var allowed: String { (methods + [.options]).map(\.rawValue).joined(separator: ", ") }
     }
 
+    /// Answers, and has the log name the path.
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
+        let note = ExchangeNote(
+            path: unsafe request.withTarget { unsafe InlineText($0, upTo: UInt8(ascii: "?")) })
+        switch routed(request) {
+        case .now(var response):
+            response.note = note
+            return .now(response)
+        case .later(let context, let work):
+            return .later(context: context) {
+                var response = await work()
+                response.note = note
+                return response
+            }
+        }
+    }
+
+    private func routed(_ request: HTTPRequest) -> HTTPAnswer {
         if Routes.isForServer(request) {
             return .now(SharingPolicy.none.options(for: request, allow: Self.allowed))
         }
         let target = request.target
         let name = target.prefix { $0 != "?" }
         guard let path = Path(rawValue: String(name)) else { return .now(Self.notFound) }
-        guard path.methods.contains(request.method) else { return .now(Self.methodNotAllowed(path.methods)) }
+        guard request.method != .options else { return .now(Self.options(path.allowed)) }
+        guard path.methods.contains(request.method) else { return .now(Self.methodNotAllowed(path.allowed)) }
         switch path {
         case .health: return .now(status.health)
         case .readiness: return .now(status.readiness())
@@ -70,8 +90,15 @@ struct AdminRoutes {
         ProblemDocument(status: 404, code: "not_found", title: "There is nothing at this path"),
         context: ExchangeContext(.admin))
 
-    private static func methodNotAllowed(_ methods: [HTTPMethod]) -> HTTPResponse {
-        let allowed = methods.map(\.rawValue).joined(separator: ", ")
+    /// What is allowed at a path (RFC 9110 §9.3.7).
+    private static func options(_ allowed: String) -> HTTPResponse {
+        var response = HTTPResponse(status: .noContent)
+        response.fields.append(.allow, text: allowed)
+        response.context = ExchangeContext(.admin).packed
+        return response
+    }
+
+    private static func methodNotAllowed(_ allowed: String) -> HTTPResponse {
         var response = ResponseMapping.problem(
             ProblemDocument(
                 status: 405, code: "method_not_allowed", title: "The method is not allowed here",

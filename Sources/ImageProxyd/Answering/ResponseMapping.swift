@@ -105,7 +105,7 @@ struct ResponseMapping: Sendable {
             response.status = .notModified
             return
         case .preconditionFailed:
-            response = failedPrecondition
+            response = Self.failedPrecondition(ExchangeContext(route))
             return
         case .proceed: break
         }
@@ -127,13 +127,12 @@ struct ResponseMapping: Sendable {
         }
     }
 
-    private var failedPrecondition: HTTPResponse {
-        Self.problem(
+    /// 412: what a request's conditions name is not what is here (RFC 9110 §15.5.13).
+    static func failedPrecondition(_ context: ExchangeContext) -> HTTPResponse {
+        problem(
             ProblemDocument(
-                status: 412, code: "precondition_failed",
-                title: "The image is not the one that the request means"
-            ),
-            context: ExchangeContext(route))
+                status: 412, code: "precondition_failed", title: "What is here is not what the request means"),
+            context: context)
     }
 
     /// The answer to a failure: not to be stored, unless the blacklist remembers it for a while.

@@ -57,7 +57,7 @@ final class Routes: Sendable {
         switch route {
         case .img: return images.answer(request)
         case .info: return information.answer(request)
-        case .transforms: return .now(sharing.shared(TransformsPage.response, with: request))
+        case .transforms: return .now(sharing.shared(TransformsPage.answer(request), with: request))
         case .healthz: return .now(status.health)
         case .readyz: return .now(status.readiness())
         default:

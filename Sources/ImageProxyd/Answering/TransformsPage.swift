@@ -5,16 +5,32 @@ internal import ProxyCore
 
 /// What `/transforms` answers: every operation with its parameters, from their declarations.
 enum TransformsPage {
-    /// The answer; the same as long as the process lives.
-    static let response: HTTPResponse = {
+    /// The whole answer and its tag; the same as long as the process lives.
+    private static let page: (response: HTTPResponse, tag: EntityTag?) = {
+        let bytes = Array((text + "\n").utf8)
+        let tag = EntityTag(opaque: ContentHash(of: bytes).shortHexOctets)
         var response = HTTPResponse(status: .ok)
         response.fields.append(.contentType, text: "application/json")
         response.fields.append(.cacheControl, text: "public, max-age=300")
         response.fields.append(.contentTypeOptions, text: "nosniff")
-        response.body = .bytes(Array((text + "\n").utf8))
+        if let tag { response.fields.append(.etag, tag.fieldValue) }
+        response.body = .bytes(bytes)
         response.context = ExchangeContext(.transforms).packed
-        return response
+        return (response, tag)
     }()
+
+    /// The answer to a request, by its conditions (RFC 9110 §13.2.2).
+    static func answer(_ request: HTTPRequest) -> HTTPResponse {
+        // Nothing is known of when it was modified, so no date is read.
+        switch unsafe Precondition.evaluate(request, etag: page.tag, lastModified: nil, date: { _ in nil }) {
+        case .proceed: return page.response
+        case .notModified:
+            var response = page.response
+            (response.status, response.body) = (.notModified, .none)
+            return response
+        case .preconditionFailed: return ResponseMapping.failedPrecondition(ExchangeContext(.transforms))
+        }
+    }
 
     /// The operations as a JSON object.
     static let text: String = {

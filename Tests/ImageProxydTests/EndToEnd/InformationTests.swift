@@ -63,6 +63,10 @@ struct InformationTests {
         #expect(sigma["minimum"] as? Double == 0.1 && sigma["maximum"] as? Double == 250)
         #expect(sigma["required"] as? Bool == true && sigma["scaledByDPR"] as? Bool == true)
         #expect(try await proxy.ask("POST", "/transforms").status == 405)
+        let tag = try #require(answer["ETag"])
+        let known = try await proxy.get("/transforms", "If-None-Match: \(tag)")
+        #expect(known.status == 304 && known.body.isEmpty && known["ETag"] == tag)
+        #expect(try await proxy.get("/transforms", "If-Match: \"other\"").status == 412)
     }
 
     @Test("A configured watermark is laid over, another name is 400")

@@ -268,6 +268,8 @@ struct PurgeTests {
         #expect(wrong.status == 401)
         #expect(right.status == 200)
         #expect(try await proxy.administer("GET", "/healthz").status == 200)
+        let path = try await proxy.administer("OPTIONS", "/failed")
+        #expect(path.status == 204 && path["Allow"] == "GET, HEAD, DELETE, OPTIONS")
         let server = try await proxy.administer("OPTIONS", "*")
         #expect(server.status == 204 && server["Allow"] == "GET, HEAD, DELETE, PURGE, OPTIONS")
     }
