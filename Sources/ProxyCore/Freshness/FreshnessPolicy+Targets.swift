@@ -100,14 +100,24 @@ extension SourceRecord {
     var isTargeted: Bool { untargetedLine != nil }
 
     /// The line of `reuseFields` that says so; hardly any record has one, so it is looked for by bytes, not by characters.
-    private var untargetedLine: Substring? {
+    private var untargetedLine: Substring? { line(beginningWith: Self.untargetedMark) }
+
+    private func line(beginningWith mark: String) -> Substring? {
         var rest = reuseFields.utf8[...]
-        while !rest.starts(with: Self.untargetedMark.utf8) {
+        while !rest.starts(with: mark.utf8) {
             guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
             rest = rest[rest.index(after: end)...]
         }
         return Substring(rest.prefix { $0 != UInt8(ascii: "\n") })
     }
+
+    /// The origin's `Date` where age and arrival do not tell it, in seconds since 1970; nil where they do.
+    var told: Int64? {
+        line(beginningWith: Self.madeMark).flatMap { Int64($0.dropFirst(Self.madeMark.count)) }
+    }
+
+    /// Begins the line of `reuseFields` that keeps the origin's `Date`.
+    static let madeMark = "made: "
 
     /// Begins the line of `reuseFields` that keeps what is told to others: lifetime and directives.
     static let untargetedMark = "untargeted: "

@@ -72,7 +72,8 @@ public struct FreshnessPolicy: Sendable, Hashable {
         return Verdict(
             freshnessLifetime: bounded(lifetime(head, control)), initialAge: Self.initialAge(head),
             responseTime: head.responseTime,
-            directives: directives(head, control, isAuthorized: isAuthorized),
+            directives: directives(head, control, isAuthorized: isAuthorized)
+                .union(isOrigins && !Self.mayGuess(head, control) ? .mustRevalidate : []),
             entityTag: control.restrictedFields.contains("etag") ? nil : Self.entityTag(head),
             lastModified: control.restrictedFields.contains("last-modified") ? nil : Self.lastModified(head),
             staleWhileRevalidate: isOrigins ? control.staleWhileRevalidate : nil,
@@ -129,11 +130,14 @@ public struct FreshnessPolicy: Sendable, Hashable {
     }
 
     /// s-maxage, then max-age, then Expires − Date, then a tenth of the age since Last-Modified, then the default.
+    ///
+    /// The last two only for a status whose responses may be kept without their origin's word: a rule's `acceptStatus` lets
+    /// in others, too (RFC 9111 §3, §4.2.2).
     private func lifetime(_ head: OriginHead, _ control: CacheControl) -> Int64 {
         let fallback = Int64(configuration.default.seconds)
         guard configuration.respectOrigin else { return fallback }
-        return control.sharedMaxAge ?? control.maxAge ?? Self.untilExpires(head) ?? Self.heuristic(head)
-            ?? fallback
+        if let told = control.sharedMaxAge ?? control.maxAge ?? Self.untilExpires(head) { return told }
+        return Self.mayGuess(head, control) ? Self.heuristic(head) ?? fallback : 0
     }
 
     /// Expires − Date; 0 where `Expires` is no date, such as `0` (RFC 9111 §5.3), or where there are two.
@@ -142,6 +146,13 @@ public struct FreshnessPolicy: Sendable, Hashable {
         guard let value = values.first else { return nil }
         guard values.count == 1, let expires = HTTPDate(value, now: head.responseTime) else { return 0 }
         return max(0, expires.seconds - generation(head))
+    }
+
+    /// Whether a lifetime may be made up where the origin names none; true where it names one.
+    private static func mayGuess(_ head: OriginHead, _ control: CacheControl) -> Bool {
+        control.isPublic || control.sharedMaxAge != nil || control.maxAge != nil
+            || !head.values(of: "expires").isEmpty
+            || StatusReuse.isHeuristic(ReuseFields.status(of: head))
     }
 
     private static func heuristic(_ head: OriginHead) -> Int64? {
@@ -168,7 +179,7 @@ public struct FreshnessPolicy: Sendable, Hashable {
     }
 
     /// `Date`, or the time of arrival where it is missing or no date (RFC 9110 §6.6.1).
-    private static func generation(_ head: OriginHead) -> Int64 {
+    static func generation(_ head: OriginHead) -> Int64 {
         head.values(of: "date").first.flatMap { HTTPDate($0, now: head.responseTime) }?.seconds
             ?? head.responseTime
     }
@@ -179,8 +190,14 @@ public struct FreshnessPolicy: Sendable, Hashable {
         _ head: OriginHead, _ control: CacheControl, isAuthorized: Bool
     ) -> SourceRecord.Directives {
         var directives = control.directives
-        // Every status that the loader lets through is understood, so must-understand lifts no-store (RFC 9111 §5.2.2.3).
-        if control.mustUnderstand { directives.remove(.noStore) }
+        // A rule's `acceptStatus` lets in what nobody has defined; errors come with any status (RFC 9111 §5.2.2.3).
+        if control.mustUnderstand {
+            if StatusReuse.isUnderstood(ReuseFields.status(of: head)) {
+                directives.remove(.noStore)
+            } else {
+                directives.insert(.noStore)
+            }
+        }
         if Self.isPragmaNoCache(head) { directives.insert(.noCache) }
         if control.sharedMaxAge != nil || control.maxAge != nil || !head.values(of: "expires").isEmpty {
             directives.insert(.explicitLifetime)

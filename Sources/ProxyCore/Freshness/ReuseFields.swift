@@ -13,8 +13,26 @@ enum ReuseFields {
         if let expires = expires(head) { lines.append("expires: \(expires)") }
         if FreshnessPolicy.isPragmaNoCache(head) { lines.append("pragma: no-cache") }
         if FreshnessPolicy.variesOnEverything(head) { lines.append("vary: *") }
+        let made = FreshnessPolicy.generation(head)
+        if made != head.responseTime - FreshnessPolicy.initialAge(head) {
+            lines.append("\(SourceRecord.madeMark)\(made)")
+        }
+        // A 304 does not tell which status it confirms.
+        let status = status(of: head)
+        if !StatusReuse.isHeuristic(status) || !StatusReuse.isUnderstood(status) {
+            lines.append("\(statusName): \(status)")
+        }
         return lines.joined(separator: "\n")
     }
+
+    /// The status that a response was stored with, behind a 304; its own otherwise.
+    static func status(of head: OriginHead) -> Int {
+        guard head.status == 304, let stored = head.values(of: statusName).first else { return head.status }
+        return Int(stored) ?? head.status
+    }
+
+    /// No name of a field, so that no origin can send it.
+    private static let statusName = "status/"
 
     /// The stored fields of a record, its validators among them.
     static func fields(of record: SourceRecord) -> [OriginRequest.Field] {

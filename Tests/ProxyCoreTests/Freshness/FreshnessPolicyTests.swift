@@ -112,6 +112,29 @@ struct FreshnessPolicyTests {
         #expect(policy().verdict(on: head(values.map { ("age", $0) })).initialAge == age)
     }
 
+    @Test("the origin's Date stays as it is, however old or late the response (RFC 9110 §6.6.1, RFC 9111 §4)")
+    func dateStays() {
+        func made(_ fields: [(String, String)], requested: Int64 = 0) -> Int64 {
+            policy().record(
+                key: CacheKey(canonicalText: "x"), keyText: "x", contentHash: ContentHash(of: [1]),
+                byteCount: 1,
+                format: .png, head: head(fields, requestTime: date - requested)
+            ).generationTime
+        }
+        #expect(made([("date", http(date - 5))]) == date - 5)
+        #expect(made([("date", http(date)), ("age", "30")]) == date)
+        #expect(made([("date", http(date + 400))]) == date + 400)
+        #expect(made([("date", http(date))], requested: 4) == date)
+        #expect(made([], requested: 4) == date)
+        let slow = policy().record(
+            key: CacheKey(canonicalText: "x"), keyText: "x", contentHash: ContentHash(of: [1]), byteCount: 1,
+            format: .png, head: head([("date", http(date))], requestTime: date - 4))
+        #expect(slow.currentAge(at: date) == 4)
+        // A 304 without Date is of the time at which it came.
+        let confirmed = policy().updating(slow, with: head([], status: 304, responseTime: date + 50))
+        #expect(confirmed.generationTime == date + 50)
+    }
+
     // MARK: - Directives and validators
 
     @Test("Vary: * forbids storing (RFC 9111 §4.1), another Vary does not matter")
@@ -125,12 +148,6 @@ struct FreshnessPolicyTests {
         #expect(directives([("pragma", "foo, No-Cache")]) == .noCache)
         #expect(directives([("pragma", "no-cache"), ("cache-control", "public")]).isEmpty)
         #expect(directives([("pragma", "foo=no-cache")]).isEmpty)
-    }
-
-    @Test("must-understand lifts no-store, since both statuses let in are understood (RFC 9111 §5.2.2.3)")
-    func mustUnderstand() {
-        #expect(directives([("cache-control", "no-store, must-understand")]).isEmpty)
-        #expect(directives([("cache-control", "must-understand, private")]) == .isPrivate)
     }
 
     @Test("Set-Cookie does not forbid storing (RFC 9111 §7.3); the field itself is never kept")

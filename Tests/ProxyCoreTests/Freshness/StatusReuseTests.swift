@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ProxyCore
+
+@Suite("The freshness of statuses")
+struct StatusReuseTests {
+    /// When the responses of these tests were generated.
+    private let date: Int64 = 1_795_219_200
+
+    @Test(
+        "must-understand lifts no-store where the status is understood, and forbids storing elsewhere (RFC 9111 §5.2.2.3)"
+    )
+    func mustUnderstand() {
+        #expect(directives([("cache-control", "no-store, must-understand")]).isEmpty)
+        #expect(directives([("cache-control", "must-understand, private")]) == .isPrivate)
+        for (status, forbids) in [(203, false), (404, false), (499, true), (599, true)] {
+            for value in ["max-age=60, no-store, must-understand", "max-age=60, must-understand"] {
+                let verdict = policy().verdict(on: head([("cache-control", value)], status: status))
+                #expect(verdict.directives.contains(.noStore) == forbids, "\(status) \(value)")
+            }
+        }
+        let unknown = head([("cache-control", "max-age=60, no-store, must-understand")], status: 499)
+        #expect(policy().lifetime(ofRefusal: unknown) == 0)
+    }
+
+    @Test(
+        "a lifetime is made up only for statuses that allow it, or with public (RFC 9111 §3, §4.2.2)",
+        arguments: [
+            (200, "", 100), (203, "", 100), (404, "", 100), (501, "", 100), (201, "", 0), (403, "", 0),
+            (503, "", 0), (599, "", 0), (503, "public", 100), (503, "max-age=7", 7), (503, "s-maxage=7", 7),
+        ] as [(Int, String, Int64)])
+    func heuristicStatus(status: Int, control: String, lifetime: Int64) throws {
+        let fields = [("date", http(date)), ("last-modified", http(date - 1_000))]
+        let controlled = control.isEmpty ? fields : fields + [("cache-control", control)]
+        let verdict = policy().verdict(on: head(controlled, status: status))
+        #expect(verdict.freshnessLifetime == lifetime)
+        // Nor is it served stale by our own defaults: those stand in for an origin's word, too.
+        #expect(verdict.directives.contains(.mustRevalidate) == (lifetime == 0))
+        // A default lifetime is as made up as a tenth of an age.
+        let silent = policy().verdict(on: head([], status: status))
+        #expect((silent.freshnessLifetime > 0) == [200, 203, 404, 501].contains(status))
+    }
+
+    @Test("a 304 makes up no lifetime for what came with a status that allows none (RFC 9111 §4.3.4)")
+    func heuristicStatusBehind304() {
+        let stored = policy().record(
+            key: CacheKey(canonicalText: "x"), keyText: "x", contentHash: ContentHash(of: [1]), byteCount: 1,
+            format: .png, head: head([("etag", "\"a\"")], status: 503))
+        let confirmed = policy().updating(stored, with: head([], status: 304))
+        #expect(confirmed.freshnessLifetime == 0)
+        #expect(confirmed.directives.contains(.mustRevalidate))
+        let told = policy().updating(confirmed, with: head([("cache-control", "max-age=9")], status: 304))
+        #expect(told.freshnessLifetime == 9)
+        #expect(!told.directives.contains(.mustRevalidate))
+    }
+
+    @Test("an error that says nothing of its reuse is still remembered by the table of errors")
+    func silentRefusal() {
+        #expect(policy().lifetime(ofRefusal: head([], status: 403)) == nil)
+    }
+
+    // MARK: - Helpers
+
+    private func directives(_ fields: [(String, String)]) -> SourceRecord.Directives {
+        policy().verdict(on: head(fields)).directives
+    }
+
+    private func policy() -> FreshnessPolicy { FreshnessPolicy(configuration: FreshnessConfiguration()) }
+
+    private func http(_ seconds: Int64) -> String { HTTPDate(seconds: seconds).description }
+
+    private func head(_ fields: [(String, String)], status: Int = 200) -> OriginHead {
+        OriginHead(
+            status: status, fields: fields.map { OriginRequest.Field(name: $0.0, value: $0.1) },
+            contentLength: nil, requestTime: date, responseTime: date)
+    }
+}
