@@ -126,7 +126,8 @@ struct Daemon {
             configuration: adminHTTP, handler: LiveAdminRoutes(live: live, accounting: accounting)
         )
         Readings(
-            metrics: metrics, server: server, memory: memory, disk: disk, loader: loader, workers: workers,
+            metrics: metrics, server: server, admin: admin, memory: memory, disk: disk, loader: loader,
+            workers: workers,
             pipeline: { live.current.pipeline }, failures: failures, accessLog: accessLog
         ).register()
     }

@@ -7,6 +7,7 @@ internal import ProxyCore
 struct Readings {
     let metrics: Metrics
     let server: HTTPServer
+    let admin: HTTPServer
     let memory: MemoryCache
     let disk: DiskCache
     let loader: CurlLoader
@@ -29,8 +30,8 @@ struct Readings {
     private func registerServer() {
         metrics.httpConnections.observe { [server] in server.counts.connections }
         metrics.httpConnectionsTotal.observe { [server] in server.counts.accepted }
-        metrics.httpRejected.collect { [server] in
-            let rejected = server.counts.rejected
+        metrics.httpRejected.collect { [server, admin] in
+            let rejected = server.counts.rejected.merging(admin.counts.rejected, uniquingKeysWith: +)
             return HTTPServer.RejectionReason.allCases.map { Reading(["\($0)"], rejected[$0] ?? 0) }
         }
         metrics.accessLogDropped.observe { [accessLog] in accessLog.dropped }

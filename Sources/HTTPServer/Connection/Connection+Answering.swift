@@ -25,18 +25,18 @@ extension Connection {
         if loop.handler.answersAtOnce(request, with: &response) { return answer(head, with: response) }
         switch loop.handler.answer(request) {
         case .now(let response): answer(head, with: response)
-        case .later(let context, _) where isRestricted && !loop.mayAwaitVital:
+        case .later(let context, let note, _) where isRestricted && !loop.mayAwaitVital:
             loop.reject(.overload)
             var response = ServerProblem.overload
-            response.context = context
+            (response.context, response.note) = (context, note)
             answer(head, with: response)
-        case .later(let context, let work):
+        case .later(let context, let note, let work):
             let (inbox, number, sequence) = (loop.inbox, number, answered)
             let task = Task {
                 let response = await work()
                 inbox.post(.answer(connection: number, sequence: sequence, response))
             }
-            phase = .awaitingAnswer(Awaited(head: head, context: context, task: task))
+            phase = .awaitingAnswer(Awaited(head: head, context: context, note: note, task: task))
             loop.awaited += 1
             deadline = (.answer, loop.now + loop.times.request)
         }

@@ -23,6 +23,7 @@ final class Connection {
     struct Awaited {
         var head: AnsweredHead
         var context: UInt64
+        var note: (any AnyObject & Sendable)?
         var task: Task<Void, Never>
     }
 
@@ -165,7 +166,7 @@ final class Connection {
             loop.awaited -= 1
             awaited.task.cancel()
             var response = ServerProblem.response(503)
-            response.context = awaited.context
+            (response.context, response.note) = (awaited.context, awaited.note)
             unconsumed = rest.count
             answer(awaited.head, with: response)
             settle()
@@ -280,7 +281,7 @@ final class Connection {
             var exchange = HTTPExchange(status: HTTPStatus(499), requestID: awaited.head.id)
             exchange.method = awaited.head.method
             exchange.receivedAt = awaited.head.receivedAt
-            exchange.context = awaited.context
+            (exchange.context, exchange.note) = (awaited.context, awaited.note)
             exchange.peer = awaited.head.client
             exchange.traceID = awaited.head.traceID
             exchange.loop = loop.configuration.firstLoop + loop.index

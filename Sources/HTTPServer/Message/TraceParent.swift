@@ -2,15 +2,16 @@
 
 /// `traceparent`: version, trace id, parent id and flags in lower-case hexadecimal (W3C Trace Context §3.2).
 enum TraceParent {
-    /// Octets of the only version that is defined, 00.
+    /// Octets of the only version that is defined, 00; others begin as it does (Trace Context, "Versioning of traceparent").
     private static let length = 55
     private static let hyphens = [2, 35, 52]
 
     /// The trace's id; nil for what is malformed: an id of zeros, version ff, capitals.
     static func traceID(_ value: UnsafeRawBufferPointer) -> UInt128? {
-        guard value.count == length else { return nil }
+        guard value.count >= length else { return nil }
         for index in hyphens where unsafe value[index] != UInt8(ascii: "-") { return nil }
         guard let version: UInt8 = unsafe number(0..<2, of: value), version != 0xFF,
+            unsafe value.count == length || version > 0 && value[length] == UInt8(ascii: "-"),
             let trace: UInt128 = unsafe number(3..<35, of: value), trace != 0,
             let parent: UInt64 = unsafe number(36..<52, of: value), parent != 0,
             let _: UInt8 = unsafe number(53..<55, of: value)

@@ -42,7 +42,9 @@ extension PeerAddress {
         } else if let colon = host.firstIndex(of: ":"), !host[host.index(after: colon)...].contains(":") {
             (port, host) = (host[host.index(after: colon)...], host[..<colon])
         }
-        if let port, port.isEmpty || UInt16(port) == nil || port.first == "+" { return nil }
+        if let port, port.isEmpty || UInt16(port) == nil || "+-".contains(port[port.startIndex]) {
+            return nil
+        }
         self.init(text: String(host))
     }
 

@@ -39,8 +39,9 @@ public enum HTTPAnswer: Sendable {
     case now(HTTPResponse)
     /// From a task that the server owns, and cancels when the client goes away or `requestTimeout` passes.
     ///
-    /// `context` stands for the response's own until there is one.
-    case later(context: UInt64, @Sendable () async -> HTTPResponse)
+    /// `context` and `note` stand for the response's own until there is one.
+    case later(
+        context: UInt64, note: (any AnyObject & Sendable)? = nil, @Sendable () async -> HTTPResponse)
 }
 
 /// One request and what became of it.

@@ -3,16 +3,14 @@
 /// The answers that the server gives by itself, as problem documents (RFC 9457).
 enum ServerProblem {
     /// There are too many connections for anything but health checks.
-    static var overload: HTTPResponse {
-        var response = response(503)
-        response.fields.append(.retryAfter, FieldValue(1))
-        return response
-    }
+    static var overload: HTTPResponse { response(503) }
 
     static func response(_ code: UInt16) -> HTTPResponse {
         var response = HTTPResponse(status: HTTPStatus(code))
         if let type = FieldValue("application/problem+json") { response.fields.append(.contentType, type) }
         if let noStore = FieldValue("no-store") { response.fields.append(.cacheControl, noStore) }
+        if let noSniff = FieldValue("nosniff") { response.fields.append(.contentTypeOptions, noSniff) }
+        if code == 503 { response.fields.append(.retryAfter, FieldValue(1)) }
         let title = "\(response.status.reason)"
         let name = title.lowercased().map { $0 == " " ? "_" : String($0) }.joined()
         let json = #"{"type":"about:blank","title":"\#(title)","status":\#(code),"code":"\#(name)"}"# + "\n"

@@ -37,8 +37,8 @@ struct AdminRoutes {
         case .now(var response):
             response.note = note
             return .now(response)
-        case .later(let context, let work):
-            return .later(context: context) {
+        case .later(let context, _, let work):
+            return .later(context: context, note: note) {
                 var response = await work()
                 response.note = note
                 return response

@@ -7,9 +7,15 @@ extension FetchContext {
     /// What a request hands on to the origin.
     init(_ request: HTTPRequest) {
         self.init(
-            traceparent: request.traceID == nil ? nil : request.values(of: .traceparent).first,
+            traceparent: Self.parent(of: request),
             tracestate: Self.list(.tracestate, of: request),
             cdnLoop: Self.list(.cdnLoop, of: request), via: Self.list(.via, of: request))
+    }
+
+    /// What of `traceparent` is known, as the version that is known.
+    private static func parent(of request: HTTPRequest) -> String? {
+        guard request.traceID != nil, let parent = request.values(of: .traceparent).first else { return nil }
+        return "00" + parent.dropFirst(2).prefix(53)
     }
 
     private static func list(_ name: FieldName, of request: HTTPRequest) -> String? {

@@ -43,7 +43,9 @@ final class Routes: Sendable {
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
         let route = unsafe request.withTarget { unsafe Self.route(of: $0) }
         if Self.isForServer(request) {
-            return .now(SharingPolicy.none.options(for: request, allow: Self.allowed))
+            var response = SharingPolicy.none.options(for: request, allow: Self.allowed)
+            response.note = ExchangeNote(path: InlineText("*"))
+            return .now(response)
         }
         guard route != .other, route != .metrics || showsMetrics else { return .now(Self.notFound(request)) }
         switch request.method {

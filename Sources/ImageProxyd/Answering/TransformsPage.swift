@@ -5,13 +5,15 @@ internal import ProxyCore
 
 /// What `/transforms` answers: every operation with its parameters, from their declarations.
 enum TransformsPage {
+    private static let lifetime = "public, max-age=300"
+
     /// The whole answer and its tag; the same as long as the process lives.
     private static let page: (response: HTTPResponse, tag: EntityTag?) = {
         let bytes = Array((text + "\n").utf8)
         let tag = EntityTag(opaque: ContentHash(of: bytes).shortHexOctets)
         var response = HTTPResponse(status: .ok)
         response.fields.append(.contentType, text: "application/json")
-        response.fields.append(.cacheControl, text: "public, max-age=300")
+        response.fields.append(.cacheControl, text: lifetime)
         response.fields.append(.contentTypeOptions, text: "nosniff")
         if let tag { response.fields.append(.etag, tag.fieldValue) }
         response.body = .bytes(bytes)
@@ -25,8 +27,10 @@ enum TransformsPage {
         switch unsafe Precondition.evaluate(request, etag: page.tag, lastModified: nil, date: { _ in nil }) {
         case .proceed: return page.response
         case .notModified:
-            var response = page.response
-            (response.status, response.body) = (.notModified, .none)
+            var response = HTTPResponse(status: .notModified)
+            response.fields.append(.cacheControl, text: lifetime)
+            if let tag = page.tag { response.fields.append(.etag, tag.fieldValue) }
+            response.context = ExchangeContext(.transforms).packed
             return response
         case .preconditionFailed: return ResponseMapping.failedPrecondition(ExchangeContext(.transforms))
         }

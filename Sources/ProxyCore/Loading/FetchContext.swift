@@ -44,6 +44,7 @@ public struct FetchContext: Sendable, Hashable {
     }
 
     private static func isState(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.count <= maxState && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+        !text.isEmpty && text.utf8.count <= maxState
+            && text.utf8.allSatisfy { (0x20...0x7E).contains($0) || $0 == 0x09 }
     }
 }

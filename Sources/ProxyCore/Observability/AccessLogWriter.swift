@@ -135,9 +135,11 @@ final class AccessLogWriter: Sendable {
         for record in records {
             line.append(record, at: clock.milliseconds(of: record.finishedAt), to: &lines)
         }
-        if unsafe !lines.withBytes({ unsafe sink.write($0) }) {
-            lostCount.add(records.count, ordering: .relaxed)
+        let lost = unsafe lines.withBytes { lines in
+            let taken = unsafe sink.take(lines)
+            return unsafe lines[taken...].count { $0 == UInt8(ascii: "\n") }
         }
+        if lost > 0 { lostCount.add(lost, ordering: .relaxed) }
         lines.removeAll()
     }
 

@@ -94,39 +94,50 @@ public final class LogSink: Sendable {
     }
 
     /// Writes all bytes, as one datagram where the sink takes datagrams; false when they are lost.
-    func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    func write(_ bytes: UnsafeRawBufferPointer) -> Bool { unsafe take(bytes) == bytes.count }
+
+    /// Writes as much as finds room, and returns how many bytes that were: of lines whole ones, so that what is lost is
+    /// lost by lines, unless one is longer than what is written at once.
+    func take(_ bytes: UnsafeRawBufferPointer) -> Int {
         switch target {
         case .stream(let descriptor, let atOnce): unsafe writeAll(bytes, to: descriptor, atOnce: atOnce)
-        case .datagrams(let descriptor): unsafe send(bytes, to: descriptor)
+        case .datagrams(let descriptor): unsafe send(bytes, to: descriptor) ? bytes.count : 0
         }
     }
 
     private func writeAll(
         _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, atOnce: Int
-    ) -> Bool {
+    ) -> Int {
         state.withLock { state in
             var rest = unsafe bytes
             while unsafe !rest.isEmpty {
-                guard Self.hasRoom(descriptor, &state) else {
-                    // Nothing of it: the line before is as it was.
-                    state.isTorn = state.isTorn || rest.count < bytes.count
-                    return false
-                }
+                guard Self.hasRoom(descriptor, &state) else { break }
                 if state.isTorn {
-                    var lineFeed = UInt8(ascii: "\n")
-                    guard unsafe Glibc.write(descriptor, &lineFeed, 1) == 1 else { return false }
+                    var lineFeed = Self.lineFeed
+                    guard unsafe Glibc.write(descriptor, &lineFeed, 1) == 1 else { break }
                     state.isTorn = false
                     continue
                 }
-                let count = unsafe Glibc.write(descriptor, rest.baseAddress, min(rest.count, atOnce))
+                let count = unsafe Glibc.write(descriptor, rest.baseAddress, Self.piece(of: rest, atOnce))
                 if count >= 0 {
                     unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
                 } else if errno != EINTR, errno != EAGAIN {
-                    return false
+                    break
                 }
             }
-            return true
+            let taken = bytes.count - rest.count
+            // Where nothing of it was taken the line before is as it was.
+            if taken > 0, unsafe !rest.isEmpty { unsafe state.isTorn = bytes[taken - 1] != Self.lineFeed }
+            return taken
         }
+    }
+
+    private static let lineFeed = UInt8(ascii: "\n")
+
+    /// How much to write at once: up to the end of a line, if there is one.
+    private static func piece(of rest: UnsafeRawBufferPointer, _ atOnce: Int) -> Int {
+        guard rest.count > atOnce else { return rest.count }
+        return unsafe rest[..<atOnce].lastIndex(of: lineFeed).map { $0 + 1 } ?? atOnce
     }
 
     /// Waits for room, unless there was none the last time either.

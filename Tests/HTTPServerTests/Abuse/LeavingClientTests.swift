@@ -50,8 +50,9 @@ struct LeavingClientTests {
         let (started, cancelled) = (Gate(), Gate())
         var configuration = HTTPServer.Configuration.patient
         configuration.closeTimeout = .milliseconds(50)
+        let note = Gate()
         let server = try TestServer(configuration) { _ in
-            .later(context: 7) {
+            .later(context: 7, note: note) {
                 await withTaskCancellationHandler {
                     started.open()
                     await cancelled.passage()
@@ -78,7 +79,7 @@ struct LeavingClientTests {
         await cancelled.passage()
         let exchange = try #require(await server.exchanges.wait { !$0.isEmpty }.first)
         #expect(exchange.status.code == 499)
-        #expect(exchange.context == 7)
+        #expect(exchange.context == 7 && exchange.note === note)
         #expect(exchange.wasCut)
         #expect(server.server.counts.rejected == (departure == .reset ? [.reset: 1] : [:]))
         await server.emptiness()

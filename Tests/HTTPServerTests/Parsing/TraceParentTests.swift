@@ -20,6 +20,15 @@ struct TraceParentTests {
         #expect(traceID("") == nil)
     }
 
+    @Test("is named by versions to come as by this one, whatever they add (W3C Trace Context §4.3)")
+    func laterVersions() {
+        let rest = Self.parent.dropFirst(2)
+        #expect(traceID("traceparent: cc\(rest)\r\n") != nil)
+        #expect(traceID("traceparent: cc\(rest)-what-there-will-be\r\n") != nil)
+        #expect(traceID("traceparent: cc\(rest).x\r\n") == nil)
+        #expect(traceID("traceparent: ff\(rest)-x\r\n") == nil)
+    }
+
     @Test("is none where that is malformed, or there are two (W3C Trace Context §4.3)")
     func malformed() {
         let others = [

@@ -31,7 +31,7 @@ struct ForwardedClientTests {
     @Test("is the proxy that names nobody, or what is no address")
     func unnamed() {
         let others = [
-            "", "unknown", "192. 0.2.7", "192.0.2.7 192.0.2.7", "192.0.2.7:", "192.0.2.7:+8",
+            "", "unknown", "192. 0.2.7", "192.0.2.7 192.0.2.7", "192.0.2.7:", "192.0.2.7:+8", "192.0.2.7:-0",
             "192.0.2.7:65536",
             "[192.0.2.7]", "[2001:db8::1", "[2001:db8::1]80", "[2001:db8::1]:x",
         ]

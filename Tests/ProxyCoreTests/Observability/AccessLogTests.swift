@@ -187,6 +187,22 @@ struct AccessLogTests {
         #expect(lines.last == "after")
     }
 
+    @Test("What a reader who has stopped costs is whole lines, of many written at once, too")
+    func stalledBatch() throws {
+        let ends = pipeEnds()
+        defer {
+            close(ends.reading)
+            close(ends.writing)
+        }
+        _ = fcntl(ends.writing, 1_031 /* F_SETPIPE_SZ */, 8_192)
+        let line = Array((String(repeating: "x", count: 299) + "\n").utf8)
+        let batch = Array(repeatElement(line, count: 100).joined())
+
+        let taken = batch.withUnsafeBytes { LogSink(descriptor: ends.writing).take($0) }
+
+        #expect(taken > 0 && taken < batch.count && taken.isMultiple(of: 300))
+    }
+
     @Test("A record wakes the resting writer without anybody closing the log")
     func wakesUp() throws {
         let pipe = Pipe()
