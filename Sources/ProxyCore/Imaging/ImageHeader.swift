@@ -59,7 +59,9 @@ enum LoadShrink: Sendable, Equatable {
         case .jpeg:
             return [8, 4, 2].first { Double($0) <= factor }.map(LoadShrink.divisor) ?? .none
         case .webp:
-            return factor > 1 ? .scale(1 / factor) : .none
+            // libwebp weighs brightness by alpha, and colours not: what is transparent would show at edges.
+            guard factor > 1, !header.hasAlpha || header.isInterlaced else { return .none }
+            return .scale(1 / factor)
         case .svg:
             return factor != 1 ? .scale(1 / factor) : .none
         case .png, .gif, .avif, .heic, .tiff, .jxl:

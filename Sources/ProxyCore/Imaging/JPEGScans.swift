@@ -12,6 +12,11 @@ struct JPEGScans: Equatable {
     private(set) var leastBytes = 0
     /// Width × height of the frame; nil before there is one.
     private(set) var pixels: Int?
+    /// The frame's number of components; nil before there is one.
+    private(set) var components: Int?
+    /// Where the frame's height lies, two bytes before its width; nil where a larger size up to the next eight would change
+    /// how many blocks there are, or there is no frame.
+    private(set) var growingSize: Int?
 
     /// Most scans of a picture: encoders write about ten.
     static let limit = 64
@@ -29,25 +34,31 @@ struct JPEGScans: Equatable {
     /// Reads from marker to marker. O(bytes).
     init(of file: UnsafeRawBufferPointer) {
         var place = 2
-        var components: Int?
+        // Of the scan behind which no decoder reads on.
+        var whole: Int?
         while count <= Self.limit, let marker = unsafe Self.nextMarker(in: file, from: place) {
             let code = unsafe file[marker + 1]
             if code == Self.endOfImage { break }
             if code == Self.startOfScan { count += 1 }
             guard marker + 4 < file.count else { break }
             // The one scan of a picture that is not progressive: no decoder reads on behind it.
-            if code == Self.startOfScan, unsafe Int(file[marker + 4]) == components { break }
+            if code == Self.startOfScan, unsafe Int(file[marker + 4]) == whole { break }
             let length = unsafe max(2, Int(file[marker + 2]) << 8 | Int(file[marker + 3]))
             place = marker + 2 + length
             if pixels == nil, Self.frames.contains(code), marker + 9 <= file.count {
                 pixels =
                     unsafe (Int(file[marker + 5]) << 8 | Int(file[marker + 6]))
                     * (Int(file[marker + 7]) << 8 | Int(file[marker + 8]))
+                if place <= file.count {
+                    let frame = unsafe UnsafeRawBufferPointer(rebasing: file[marker + 4..<place])
+                    components = frame.count > 5 ? unsafe Int(frame[5]) : nil
+                    growingSize = unsafe Self.mayGrow(frame) ? marker + 5 : nil
+                }
             }
             if leastBytes == 0, let bits = Self.leastBits[code], place <= file.count {
                 let frame = unsafe UnsafeRawBufferPointer(rebasing: file[marker + 4..<place])
                 leastBytes = unsafe Self.blocks(of: frame) * bits / 8
-                if code != Self.progressive, frame.count > 5 { components = unsafe Int(frame[5]) }
+                if code != Self.progressive, frame.count > 5 { whole = unsafe Int(frame[5]) }
             }
         }
     }
@@ -66,6 +77,16 @@ struct JPEGScans: Equatable {
         let down = max(1, factors.map(\.down).max() ?? 1)
         return factors.reduce(0) { sum, factor in
             sum + side(size.across * factor.across, across) * side(size.down * factor.down, down)
+        }
+    }
+
+    /// Whether all components have samples for one, two or four of the finest: then each has the same blocks for all sizes
+    /// up to the next multiple of eight.
+    private static func mayGrow(_ frame: UnsafeRawBufferPointer) -> Bool {
+        guard frame.count > 6, unsafe frame.count >= 6 + 3 * Int(frame[5]) else { return false }
+        return unsafe (0..<Int(frame[5])).allSatisfy { component in
+            let both = unsafe frame[6 + 3 * component + 1]
+            return [1, 2, 4].contains(both >> 4) && [1, 2, 4].contains(both & 15)
         }
     }
 

@@ -52,8 +52,17 @@ extension TransformPipeline {
     ) throws(ImagingError) -> VipsImage {
         let target = turn > 4 ? size.transposed : size
         let shrink = LoadShrink.strongest(for: header, needed: target)
-        let small = try VipsCoder.open(source, as: header.format, frames: .primary, shrink: shrink)
-            .inEightBits().resized(to: target)
+        let isGrown: Bool
+        var part = (width: Double(header.size.width), height: Double(header.size.height))
+        if case .divisor(let divisor) = shrink {
+            isGrown = source.growToMultiple(of: divisor)
+            part = (part.width / Double(divisor), part.height / Double(divisor))
+        } else {
+            isGrown = false
+        }
+        let shrunk = try VipsCoder.open(source, as: header.format, frames: .primary, shrink: shrink)
+            .inEightBits()
+        let small = try isGrown ? shrunk.reduced(to: target, showing: part) : shrunk.resized(to: target)
         return try upright(small, turn)
     }
 

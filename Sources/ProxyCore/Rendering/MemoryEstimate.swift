@@ -29,7 +29,6 @@ struct MemoryEstimate {
         static let video = 10
         static let jxl = 12
         static let lossless = 5
-        static let alphaPlane = 1
         static let embedded = 8
     }
     /// Bytes of each pixel of a WebP in full size: while it is decoded, and what is left of that while it is written.
@@ -57,7 +56,8 @@ struct MemoryEstimate {
     /// What a WebP in full size takes; nil for other sources.
     private var wholeWebP: (decoding: Int, held: Int)? {
         guard header.format == .webp else { return nil }
-        guard !isShrunk || header.size.area * frames < LoadShrink.smallSource else { return nil }
+        let isWhole = header.hasAlpha && !header.isInterlaced
+        guard isWhole || !isShrunk || header.size.area * frames < LoadShrink.smallSource else { return nil }
         if header.isInterlaced { return WholeWebP.lossless }
         return header.hasAlpha ? WholeWebP.withAlpha : WholeWebP.lossy
     }
@@ -77,7 +77,7 @@ struct MemoryEstimate {
         case .png, .tiff: return header.isInterlaced ? pixels * Held.interlaced : rows(Self.rowsInFlight)
         case .webp:
             if let whole = wholeWebP { return whole.held * pixels }
-            return pixels * (header.isInterlaced ? Held.lossless : header.hasAlpha ? Held.alphaPlane : 0)
+            return header.isInterlaced ? pixels * Held.lossless : 0
         case .gif where header.isInterlaced:
             return pixels * Self.bytesPerPixel + header.size.area * 4 * Self.bytesPerPixel
         case .gif: return pixels * Held.canvas + (frames > 1 ? header.size.area * Self.bytesPerPixel : 0)

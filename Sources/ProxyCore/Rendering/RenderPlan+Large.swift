@@ -56,7 +56,8 @@ extension ImageHeader {
     /// Whether its decoder goes from top to bottom, or shrinks on its own, so that the whole is never in memory.
     fileprivate var isStreamed: Bool {
         switch format {
-        case .jpeg, .svg, .webp: true
+        case .jpeg, .svg: true
+        case .webp: isInterlaced || !hasAlpha
         case .png, .tiff: !isInterlaced
         case .gif, .avif, .heic, .jxl: false
         }

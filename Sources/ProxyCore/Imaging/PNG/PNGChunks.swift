@@ -6,6 +6,8 @@
     let file: UnsafeRawBufferPointer
     /// Where the next one begins.
     private var place = PNGChunks.signatureLength
+    /// Whether the file breaks off within a chunk.
+    private(set) var isCut = false
 
     /// The signature that every file begins with.
     static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
@@ -57,9 +59,15 @@
     /// The next chunk; nil at the end, or where it is cut off.
     mutating func next() -> Chunk? {
         let start = place + Self.frame.front
-        guard unsafe start <= file.count else { return nil }
+        guard unsafe start <= file.count else {
+            isCut = unsafe place < file.count
+            return nil
+        }
         let length = number(at: place)
-        guard unsafe length <= file.count - start - Self.frame.behind else { return nil }
+        guard unsafe length <= file.count - start - Self.frame.behind else {
+            isCut = true
+            return nil
+        }
         place = start + length + Self.frame.behind
         return Chunk(name: Name(code: UInt32(number(at: start - 4))), body: start..<start + length)
     }
@@ -89,8 +97,20 @@ extension PNGChunks {
         var texts = 0
         var left = unpackedLimit
         var pixels = PixelData()
-        while let chunk = chunks.next() {
+        var frames: (announced: Int?, begun: Int) = (nil, 0)
+        var (isEnded, hasData) = (false, false)
+        while !isEnded, let chunk = chunks.next() {
             try pixels.note(chunk, chunks)
+            switch chunk.name {
+            case .animation where chunk.body.count == 8:
+                frames.announced = chunks.number(at: chunk.body.lowerBound)
+            case .frame:
+                frames.begun += 1
+                hasData = false
+            case .data, .frameData: hasData = true
+            case .end: isEnded = true
+            default: break
+            }
             if texted.contains(chunk.name) { texts += 1 }
             guard let packed = chunks.packedPart(of: chunk) else { continue }
             let part = unsafe UnsafeRawBufferPointer(rebasing: file[packed])
@@ -98,6 +118,12 @@ extension PNGChunks {
             guard left >= 0 else { throw .badImageData("text or a profile unpacks to too much") }
         }
         guard texts <= textLimit else { throw .badImageData("too many chunks of text") }
+        // A still without its end is whole when its pixels are.
+        if let announced = frames.announced,
+            chunks.isCut || !isEnded && (frames.begun < announced || !hasData)
+        {
+            throw .badImageData("an animation that breaks off")
+        }
     }
 
     private static let texted: Set<Name> = [.text, .compressedText, .internationalText]

@@ -24,6 +24,10 @@ enum VipsCoder {
                 guard scans.leastBytes <= file.count else {
                     throw .badImageData("fewer bytes than a picture of its size takes")
                 }
+                // Grey, colours, inks (JFIF; Adobe): two mean nothing.
+                guard scans.components.map({ [1, 3, 4].contains($0) }) ?? true else {
+                    throw .badImageData("a JPEG of \(scans.components ?? 0) components")
+                }
             }
         }
         if format.isHEIF, !source.gridsAreFilled { throw .badImageData("a grid that its tiles do not fill") }
@@ -181,6 +185,9 @@ enum VipsCoder {
         return try encoded(image, settings, nil)
     }
 
+    /// WebP has 16 bits for them.
+    private static let mostWebPPlays = 65_535
+
     private static func encoded(
         _ image: borrowing VipsImage, _ settings: EncodeSettings, _ palette: SharedPalette?
     ) throws(ImagingError) -> EncodedImage {
@@ -188,6 +195,9 @@ enum VipsCoder {
             try settings.format.row.supportsAlpha ? image.duplicate() : image.flattened(onto: .white)
         let output = try prepared.duplicate()
         if let palette { output.set(palette) }
+        if settings.format == .webp, output.integer("loop", otherwise: 0) > Self.mostWebPPlays {
+            output.set("loop", to: Self.mostWebPPlays)
+        }
         let insertion = describe(output, settings)
         var bytes: UnsafeMutableRawPointer?
         var count = 0

@@ -3,8 +3,26 @@
 import CVips
 
 extension VipsImage {
-    /// Brings samples to 8 bits; the colour space stays what it is, except that float samples become sRGB.
-    borrowing func inEightBits() throws(ImagingError) -> VipsImage {
+    /// Brings samples to 8 bits, without bands that are neither colour nor alpha; the colour space stays what it is, except
+    /// that float samples become sRGB.
+    borrowing func inEightBits() throws(ImagingError) -> VipsImage { try narrowed().withKnownBands() }
+
+    /// Leaves out what a TIFF has beyond colours and one band that is taken for alpha: masks, spot colours.
+    private borrowing func withKnownBands() throws(ImagingError) -> VipsImage {
+        let colors =
+            switch unsafe vips_image_get_interpretation(raw) {
+            case VIPS_INTERPRETATION_B_W: 1
+            case VIPS_INTERPRETATION_CMYK: 4
+            default: bands < 3 ? 1 : 3
+            }
+        let isNamed = unsafe bands > 2 || vips_image_get_interpretation(raw) == VIPS_INTERPRETATION_B_W
+        guard bands > colors + 1 || !isNamed else { return try duplicate() }
+        let kept = min(bands, colors + 1)
+        let cut = try unsafe derived(shim_bands(raw, 0, CInt(kept)))
+        return kept > 2 ? cut : try unsafe cut.derived(shim_reinterpret(cut.raw, VIPS_INTERPRETATION_B_W))
+    }
+
+    private borrowing func narrowed() throws(ImagingError) -> VipsImage {
         switch unsafe vips_image_get_format(raw) {
         case VIPS_FORMAT_UCHAR:
             return try duplicate()

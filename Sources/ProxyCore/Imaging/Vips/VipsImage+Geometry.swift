@@ -25,6 +25,33 @@ extension VipsImage {
         return try unsafe derived(shim_resize(raw, horizontal, vertical))
     }
 
+    /// Makes an opaque image smaller, of which only this much, from the top left corner on, is to be seen: its last column
+    /// and row may be of the picture in part.
+    borrowing func reduced(
+        to target: PixelSize, showing part: (width: Double, height: Double)
+    ) throws(ImagingError) -> VipsImage {
+        if part == (Double(size.width), Double(size.height)) { return try resized(to: target) }
+        let horizontal = Double(target.width) / part.width
+        let vertical = Double(target.height) / part.height
+        // libvips shares what its rounded size has too much or too little among both sides, up to a quarter of a pixel each;
+        // with this there is hardly any where much is to be made smaller.
+        let room = PixelSize(
+            Self.sideThatScales(size.width, by: horizontal), Self.sideThatScales(size.height, by: vertical))
+        let larger = try unsafe derived(
+            shim_surround(raw, 0, 0, CInt(room.width), CInt(room.height), SHIM_EDGE_COPY))
+        let small = try unsafe larger.derived(shim_resize(larger.raw, horizontal, vertical))
+        return try small.cropped(to: PixelRectangle(left: 0, top: 0, size: target))
+    }
+
+    /// The first of the next few lengths from `length` on that becomes the most nearly a whole number.
+    private static func sideThatScales(_ length: Int, by scale: Double) -> Int {
+        let distances = (length..<length + 8).map { candidate in
+            let scaled = Double(candidate) * scale
+            return (candidate, abs(scaled - scaled.rounded()))
+        }
+        return distances.min { $0.1 < $1.1 }?.0 ?? length
+    }
+
     private borrowing func enlarged(to target: PixelSize) throws(ImagingError) -> VipsImage {
         guard target != size else { return try duplicate() }
         let horizontal = Double(target.width) / Double(size.width)

@@ -66,6 +66,26 @@ import Glibc
         }
     }
 
+    /// Has a JPEG say that it goes on up to the next multiple of `divisor`: what is there is whole blocks. A decoder that
+    /// leaves out frequencies keeps the columns and rows then that fill no pixel of its own.
+    ///
+    /// - Returns: whether it says so.
+    borrowing func growToMultiple(of divisor: Int) -> Bool {
+        guard let place = unsafe JPEGScans(of: memory).growingSize else { return false }
+        let bytes = unsafe UnsafeMutableRawBufferPointer(mutating: memory)
+        let sides = [place, place + 2].map { unsafe Int(bytes[$0]) << 8 | Int(bytes[$0 + 1]) }
+            .map { ($0 + divisor - 1) / divisor * divisor }
+        guard sides.allSatisfy({ (1...Self.longestJPEGSide).contains($0) }) else { return false }
+        for (side, place) in zip(sides, [place, place + 2]) {
+            unsafe bytes[place] = UInt8(side >> 8)
+            unsafe bytes[place + 1] = UInt8(side & 255)
+        }
+        return true
+    }
+
+    /// What libjpeg takes.
+    private static let longestJPEGSide = 65_500
+
     /// Lends all bytes.
     borrowing func withBytes<Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
