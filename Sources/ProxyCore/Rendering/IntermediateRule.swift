@@ -29,9 +29,19 @@ struct IntermediateRule: Sendable {
             upright.area >= configuration.minPixels
         else { return nil }
         let longest = max(upright.width, upright.height)
-        let half = upright.scaled(by: min(1, Double(configuration.side) / Double(longest)))
+        let scaled = upright.scaled(by: min(1, Double(configuration.side) / Double(longest)))
+        let half = PixelSize(
+            Self.inBlocks(scaled.width, atMost: upright.width),
+            Self.inBlocks(scaled.height, atMost: upright.height))
         return upright.area >= half.area * Self.leastGain ? half : nil
     }
+
+    /// The nearest side of whole blocks: what a JPEG decoder makes of those lies where it lay, to no part of a pixel.
+    private static func inBlocks(_ side: Int, atMost whole: Int) -> Int {
+        min(whole, max(1, (side + blockSide / 2) / blockSide) * blockSide)
+    }
+
+    private static let blockSide = 8
 
     /// Whether the plan alone lets its result be made from an intermediate.
     func admits(_ plan: RenderPlan) -> Bool {
