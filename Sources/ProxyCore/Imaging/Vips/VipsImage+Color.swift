@@ -105,12 +105,12 @@ extension VipsImage {
 
     /// Multiplies colours by alpha, rounding to 8 bits: cut off, they would be darker each time.
     borrowing func premultiplied() throws(ImagingError) -> VipsImage {
-        try unsafe derived(shim_premultiply(raw)).roundedToBytes()
+        try unsafe derived(shim_premultiply(raw))
     }
 
     /// Divides colours by alpha, rounding to 8 bits.
     borrowing func unpremultiplied() throws(ImagingError) -> VipsImage {
-        try unsafe derived(shim_unpremultiply(raw)).roundedToBytes()
+        try unsafe derived(shim_unpremultiply(raw))
     }
 
     /// Puts the image onto an opaque colour; nothing changes without alpha.
