@@ -161,7 +161,6 @@ extension Connection {
     private func answerInstead(of request: HTTPRequest, _ framing: RequestFraming) {
         var framing = framing
         framing.keepsAlive = false
-        rest = []
         answer(request, framing)
     }
 
