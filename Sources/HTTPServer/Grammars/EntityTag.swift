@@ -24,7 +24,16 @@ public struct EntityTag: Sendable, Hashable {
 
     /// The tag as a field's value.
     public var fieldValue: FieldValue {
-        FieldValue(checked: (isWeak ? "W/\"" : "\""), opaque, "\"")
+        var text: [UInt8] = []
+        append(to: &text)
+        return FieldValue(checked: text)
+    }
+
+    /// Writes the tag with its quotes, behind what is in `buffer`.
+    public func append(to buffer: inout [UInt8]) {
+        buffer += (isWeak ? "W/\"" : "\"").utf8
+        buffer += opaque
+        buffer.append(UInt8(ascii: "\""))
     }
 
     /// Whether both are strong and alike: the same bytes (RFC 9110 §8.8.3.2).

@@ -6,6 +6,8 @@ public struct FieldName: Sendable, Hashable {
     let prefix: [UInt8]
     /// Which of the fields it is that heads are sorted by.
     let known: KnownField?
+    /// Whether it is `Date`.
+    let isDate: Bool
 
     /// Checks a name; nil unless it is a token.
     public init?(_ name: String) {
@@ -13,6 +15,7 @@ public struct FieldName: Sendable, Hashable {
         guard !bytes.isEmpty, bytes.allSatisfy(OctetSet.token.contains) else { return nil }
         prefix = bytes + ": ".utf8
         known = KnownField(bytes.span, 0..<bytes.count)
+        isDate = Self.isDate(bytes)
     }
 
     /// Takes a name written in the source; one that is no token ends the process.
@@ -22,6 +25,11 @@ public struct FieldName: Sendable, Hashable {
         precondition(!bytes.isEmpty && bytes.allSatisfy(OctetSet.token.contains), "\(name) is no token")
         prefix = bytes + ": ".utf8
         known = KnownField(bytes.span, 0..<bytes.count)
+        isDate = Self.isDate(bytes)
+    }
+
+    private static func isDate(_ name: [UInt8]) -> Bool {
+        name.count == 4 && zip(name, "date".utf8).allSatisfy { Octet.lower($0) == $1 }
     }
 
     /// The name alone, as it is sent.

@@ -11,13 +11,14 @@ public struct FieldValue: Sendable, Hashable {
 
     /// Checks a value's bytes, as the other initializer.
     public init?(_ bytes: [UInt8]) {
-        guard bytes.allSatisfy(Octet.isFieldText) else { return nil }
-        guard let first = bytes.first, let last = bytes.last else {
-            self.bytes = []
-            return
-        }
-        guard !Octet.isSpace(first), !Octet.isSpace(last) else { return nil }
+        guard Self.isValid(bytes[...]) else { return nil }
         self.bytes = bytes
+    }
+
+    /// Whether bytes are a field's value: without control characters but tabs, and without space at either end.
+    static func isValid(_ bytes: ArraySlice<UInt8>) -> Bool {
+        guard let first = bytes.first, let last = bytes.last else { return true }
+        return !Octet.isSpace(first) && !Octet.isSpace(last) && bytes.allSatisfy(Octet.isFieldText)
     }
 
     /// Writes a number.
@@ -31,12 +32,7 @@ public struct FieldValue: Sendable, Hashable {
     }
 
     /// Takes an entity tag's text, whose opaque part was checked when the tag was made.
-    init(checked before: String, _ opaque: [UInt8], _ behind: String) {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(before.utf8.count + opaque.count + behind.utf8.count)
-        bytes += before.utf8
-        bytes += opaque
-        bytes += behind.utf8
-        self.bytes = bytes
+    init(checked text: [UInt8]) {
+        bytes = text
     }
 }

@@ -16,7 +16,7 @@ public struct HTTPFields: Sendable, Hashable {
     public init() {}
 
     /// Whether a `Date` is among them: the server then adds none.
-    var isDated: Bool { lines.contains { $0.name == .date } }
+    var isDated: Bool { lines.contains { $0.name.isDate } }
 
     /// Adds a line, whatever others of its name there are.
     public mutating func append(_ name: FieldName, _ value: FieldValue) {
@@ -27,21 +27,6 @@ public struct HTTPFields: Sendable, Hashable {
     /// Adds all lines of others; to none, without copying them.
     public mutating func append(_ fields: HTTPFields) {
         if lines.isEmpty { lines = fields.lines } else { lines += fields.lines }
-    }
-
-    /// The number of lines.
-    public var count: Int { lines.count }
-
-    /// Makes room for so many lines in all.
-    public mutating func reserve(_ count: Int) {
-        lines.reserveCapacity(count)
-    }
-
-    /// The first lines, at most so many.
-    public func prefix(_ count: Int) -> HTTPFields {
-        var fields = HTTPFields()
-        fields.lines = Array(lines.prefix(count))
-        return fields
     }
 
     /// Puts one line in place of all of its name.

@@ -8,14 +8,21 @@ public final class PreparedFields: Sendable {
     let isDated: Bool
 
     /// Encodes `fields`.
-    public init(_ fields: HTTPFields) {
-        var bytes: [UInt8] = []
-        for line in fields.lines {
-            bytes += line.name.prefix
-            bytes += line.value.bytes
-            bytes += "\r\n".utf8
-        }
-        self.bytes = bytes
-        isDated = fields.isDated
+    public convenience init(_ fields: HTTPFields) {
+        var lines = FieldLines(reserving: 0)
+        lines.append(fields)
+        self.init(lines)
+    }
+
+    /// Takes lines as they are.
+    public init(_ lines: FieldLines) {
+        bytes = lines.bytes
+        isDated = lines.dateEnd != nil
+    }
+
+    /// Takes the first lines, `count` octets, which is where one of them ends.
+    public init(_ lines: FieldLines, first count: Int) {
+        bytes = Array(lines.bytes[..<count])
+        isDated = lines.dateEnd.map { $0 <= count } ?? false
     }
 }

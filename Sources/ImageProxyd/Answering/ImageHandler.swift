@@ -249,8 +249,7 @@ final class ImageHandler: Sendable {
             Alias(
                 target: target, variant: variant,
                 key: entry.description.key,
-                entry: entry.id, head: PreparedFields(heads.full),
-                notModifiedHead: PreparedFields(heads.notModified),
+                entry: entry.id, head: heads.full, notModifiedHead: heads.notModified,
                 validators: heads.validators, expires: imageRequest.delivery.expires))
     }
 

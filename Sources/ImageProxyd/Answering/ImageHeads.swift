@@ -5,14 +5,12 @@ internal import ProxyCore
 
 /// The fields of an image's answer that stay the same as long as the entry does: of the 200, and of the 304.
 struct ImageHeads {
-    /// Fields of a 200 that are this image's own; `common` goes with them.
-    let own: HTTPFields
-    /// Fields of a 200 that all images have, encoded.
-    let common: PreparedFields
-    /// Fields of a 304 (RFC 9110 §15.4.5): the first of an image's own.
-    var notModified: HTTPFields { own.prefix(notModifiedCount) }
+    /// Fields of a 200.
+    let full: PreparedFields
+    /// Fields of a 304 (RFC 9110 §15.4.5): the first of a 200's.
+    var notModified: PreparedFields { PreparedFields(lines, first: notModifiedCount) }
+    private let lines: FieldLines
     private let notModifiedCount: Int
-    private let isShown: Bool
     /// What the bytes are recognised by.
     let validators: Validators
     /// What of the request the answer depends on; nil when on nothing.
@@ -39,54 +37,39 @@ struct ImageHeads {
     ) {
         self.validators = validators
 
-        var shared = HTTPFields()
-        shared.reserve(Self.usualCount + sharing.fields.count)
-        if let tag = validators.entityTag { shared.append(.etag, tag.fieldValue) }
-        shared.append(.cacheControl, text: Self.cacheControl(record))
+        var lines = FieldLines(reserving: Self.usualCount)
+        if let tag = validators.entityTag { lines.append(.etag) { tag.append(to: &$0) } }
+        lines.append(.cacheControl) { Self.appendCacheControl(of: record, to: &$0) }
         // A cache leaves the time at which the response was made as it is (RFC 9110 §6.6.1); Age goes with it.
-        var date: [UInt8] = []
-        date.reserveCapacity(HTTPDate.formattedCount)
-        HTTPDate(seconds: record.generationTime).append(to: &date)
-        if let value = FieldValue(date) { shared.append(.date, value) }
+        lines.append(.date) { HTTPDate(seconds: record.generationTime).append(to: &$0) }
         vary = sharing.vary(onAccept: request.isNegotiated, onDPR: request.isHinted)
-        if let vary {
-            shared.append(.vary, text: vary)
-        }
-        if request.isHinted { shared.append(.acceptCH, text: "Sec-CH-DPR") }
-        shared.append(sharing.fields)
+        if let vary { lines.append(.vary, text: vary) }
+        if request.isHinted { lines.append(.acceptCH, text: "Sec-CH-DPR") }
+        lines.append(sharing.fields)
         if isTagged, !request.delivery.tags.isEmpty {
-            shared.append(.cacheTag, text: request.delivery.tags.joined(separator: ","))
+            lines.append(.cacheTag, text: request.delivery.tags.joined(separator: ","))
         }
-        notModifiedCount = shared.count
+        notModifiedCount = lines.count
 
-        if let modified = record.modified { shared.append(.lastModified, text: "\(modified)") }
-        shared.append(.contentType, text: request.isInformation ? "application/json" : format.row.mediaType)
-        isShown = !request.delivery.isDownload && request.delivery.filename == nil
-        if !isShown { shared.append(.contentDisposition, text: Self.disposition(request.delivery)) }
-        own = shared
-        common = isShown ? Self.preparedShown : Self.preparedAlways
+        if let modified = record.modified { lines.append(.lastModified) { modified.append(to: &$0) } }
+        lines.append(.contentType, text: request.isInformation ? "application/json" : format.row.mediaType)
+        if request.delivery.isDownload || request.delivery.filename != nil {
+            lines.append(.contentDisposition, text: Self.disposition(request.delivery))
+            lines.append(Self.always)
+        } else {
+            lines.append(Self.shown)
+        }
+        self.lines = lines
+        full = PreparedFields(lines)
     }
 
-    /// All fields of a 200.
-    var full: HTTPFields {
-        var fields = own
-        if isShown { fields.append(Self.shown) }
-        fields.append(Self.always)
-        return fields
-    }
-
-    /// Lines of an image's own, and some more: what there is room for at once.
-    private static let usualCount = 8
-
-    private static let preparedAlways = PreparedFields(always)
-    private static let preparedShown: PreparedFields = {
-        var fields = shown
-        fields.append(always)
-        return PreparedFields(fields)
-    }()
+    /// Octets of most heads, and some more: what there is room for at once.
+    private static let usualCount = 1_024
 
     /// What every image is sent with.
-    private static let always: HTTPFields = {
+    private static let always = PreparedFields(alwaysFields)
+
+    private static let alwaysFields: HTTPFields = {
         var fields = HTTPFields()
         fields.append(.acceptRanges, text: "bytes")
         fields.append(.contentTypeOptions, text: "nosniff")
@@ -95,11 +78,12 @@ struct ImageHeads {
         return fields
     }()
 
-    /// What an image without a name is sent with.
-    private static let shown: HTTPFields = {
+    /// The same, and what an image without a name is sent with.
+    private static let shown: PreparedFields = {
         var fields = HTTPFields()
         fields.append(.contentDisposition, text: disposition(Delivery()))
-        return fields
+        fields.append(alwaysFields)
+        return PreparedFields(fields)
     }()
 
     /// How a browser is to show or save the image (RFC 6266); a name beyond ASCII is given in both spellings.
@@ -135,18 +119,20 @@ struct ImageHeads {
     }
 
     /// The whole freshness lifetime, constant for an entry, and what the origin wants to be passed on.
-    static func cacheControl(_ record: SourceRecord) -> String {
+    private static func appendCacheControl(of record: SourceRecord, to value: inout [UInt8]) {
         let (lifetime, directives) = record.downstream
-        var text = directives.contains(.isPrivate) ? "private" : "public"
-        if directives.contains(.noStore) { text = "no-store" }
+        if directives.contains(.noStore) {
+            value += "no-store".utf8
+        } else {
+            value += (directives.contains(.isPrivate) ? "private" : "public").utf8
+        }
         // What varies by anything is never reused unasked (RFC 9111 §4.1), by those behind us no more than by us.
-        if !directives.isDisjoint(with: [.noCache, .variesOnEverything]) { text += ", no-cache" }
-        text += ", max-age="
-        text += String(max(0, lifetime))
-        if directives.contains(.mustRevalidate) { text += ", must-revalidate" }
-        if directives.contains(.proxyRevalidate) { text += ", proxy-revalidate" }
-        if directives.contains(.immutable) { text += ", immutable" }
-        return text
+        if !directives.isDisjoint(with: [.noCache, .variesOnEverything]) { value += ", no-cache".utf8 }
+        value += ", max-age=".utf8
+        value += String(max(0, lifetime)).utf8
+        if directives.contains(.mustRevalidate) { value += ", must-revalidate".utf8 }
+        if directives.contains(.proxyRevalidate) { value += ", proxy-revalidate".utf8 }
+        if directives.contains(.immutable) { value += ", immutable".utf8 }
     }
 }
 

@@ -46,9 +46,8 @@ struct ResponseMapping: Sendable {
         answer(request, image.body, heads.validators, at: now, with: &response)
         switch response.status {
         case .ok, .partialContent:
-            response.prepared = heads.common
-            response.fields.append(heads.own)
-        case .notModified: response.fields.append(heads.notModified)
+            response.prepared = heads.full
+        case .notModified: response.prepared = heads.notModified
         default:
             share(&response, with: request, vary: heads.vary)
             return response
@@ -83,7 +82,7 @@ struct ResponseMapping: Sendable {
     ) -> HTTPResponse {
         var response = HTTPResponse(status: .ok)
         response.body = .stream(StreamedImage(image.body, orElse: problem), length: image.length)
-        response.fields.append(heads.full)
+        response.prepared = heads.full
         sharing.apply(to: &response, for: request)
         response.fields.append(.age, text: "\(image.record.currentAge(at: now))")
         response.fields.append(

@@ -56,13 +56,11 @@ public struct ContentHash: Sendable, Hashable, Codable {
 
     /// The same as octets.
     public var shortHexOctets: [UInt8] {
-        var hex: [UInt8] = []
-        hex.reserveCapacity(32)
+        var hex = [UInt8](repeating: 0, count: 32)
         for place in 0..<16 {
-            let word = place < 8 ? first : second
-            let byte = UInt8(truncatingIfNeeded: word >> UInt64(place % 8 * 8))
-            hex.append(Self.digit(byte >> 4))
-            hex.append(Self.digit(byte & 15))
+            let byte = UInt8(truncatingIfNeeded: (place < 8 ? first : second) >> UInt64(place % 8 * 8))
+            hex[place * 2] = Self.digit(byte >> 4)
+            hex[place * 2 + 1] = Self.digit(byte & 15)
         }
         return hex
     }

@@ -20,35 +20,42 @@ public struct HTTPDate: Sendable, Hashable, Comparable {
     ///
     /// Years beyond 0–9999 are pinned to that range.
     public func append(to buffer: inout [UInt8]) {
+        let octets = self.octets
+        unsafe octets.span.withUnsafeBufferPointer { unsafe buffer.append(contentsOf: $0) }
+    }
+
+    /// The IMF-fixdate.
+    private var octets: InlineArray<29, UInt8> {
         let calendar = CalendarTime(seconds: seconds)
-        buffer.append(contentsOf: Self.days[calendar.weekday].utf8)
-        buffer.append(contentsOf: ", ".utf8)
-        Self.append(calendar.day, digits: 2, to: &buffer)
-        buffer.append(UInt8(ascii: " "))
-        buffer.append(contentsOf: Self.months[calendar.month - 1].utf8)
-        buffer.append(UInt8(ascii: " "))
-        Self.append(calendar.year, digits: 4, to: &buffer)
-        buffer.append(UInt8(ascii: " "))
-        Self.append(calendar.hour, digits: 2, to: &buffer)
-        buffer.append(UInt8(ascii: ":"))
-        Self.append(calendar.minute, digits: 2, to: &buffer)
-        buffer.append(UInt8(ascii: ":"))
-        Self.append(calendar.second, digits: 2, to: &buffer)
-        buffer.append(contentsOf: " GMT".utf8)
-    }
-
-    private static func append(_ number: Int, digits: Int, to buffer: inout [UInt8]) {
-        var divisor = digits == 4 ? 1_000 : 10
-        while divisor > 0 {
-            buffer.append(UInt8(ascii: "0") + UInt8(number / divisor % 10))
-            divisor /= 10
+        var octets = InlineArray<29, UInt8>(repeating: UInt8(ascii: " "))
+        for place in 0..<3 {
+            octets[place] = Self.dayLetters[calendar.weekday * 3 + place]
+            octets[8 + place] = Self.monthLetters[(calendar.month - 1) * 3 + place]
+            octets[26 + place] = Self.zone[place]
         }
+        func put(_ number: Int, at place: Int) {
+            octets[place] = UInt8(ascii: "0") + UInt8(number / 10)
+            octets[place + 1] = UInt8(ascii: "0") + UInt8(number % 10)
+        }
+        octets[3] = UInt8(ascii: ",")
+        put(calendar.day, at: 5)
+        put(calendar.year / 100, at: 12)
+        put(calendar.year % 100, at: 14)
+        put(calendar.hour, at: 17)
+        octets[19] = UInt8(ascii: ":")
+        put(calendar.minute, at: 20)
+        octets[22] = UInt8(ascii: ":")
+        put(calendar.second, at: 23)
+        return octets
     }
 
+    private static let zone = Array("GMT".utf8)
     static let days: [String] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     static let months: [String] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
+    private static let dayLetters = Array(days.joined().utf8)
+    private static let monthLetters = Array(months.joined().utf8)
 }
 
 extension HTTPDate: CustomStringConvertible {

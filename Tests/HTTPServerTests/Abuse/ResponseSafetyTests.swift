@@ -47,15 +47,44 @@ struct ResponseSafetyTests {
         let own = ["Content-Length", "content-length", "TRANSFER-ENCODING", "Connection"]
         var fields = HTTPFields()
         var scratch = FieldScratch()
+        var lines = FieldLines(reserving: 0)
         for name in try own.map({ try #require(FieldName($0)) }) {
             fields.append(name, FieldValue(0))
             fields.set(name, FieldValue(0))
             scratch.append(name, FieldValue(0))
             scratch.append(name, integer: 0)
+            lines.append(name, text: "0")
         }
         #expect(fields.lines.isEmpty)
-        #expect(PreparedFields(fields).bytes.isEmpty)
+        #expect(PreparedFields(fields).bytes.isEmpty && lines.count == 0)
         #expect(scratch.withBytes { $0.isEmpty })
+    }
+
+    @Test("A line whose value turns out to be none is taken back whole, and the others stay (RFC 9110 §5.5)")
+    func linesTakenBack() {
+        var lines = FieldLines(reserving: 0)
+        lines.append(.etag, text: "\"a\"")
+        for octet in Self.octets where octet != 0x09 && (octet < 0x20 || octet == 0x7F) {
+            lines.append(.vary) { $0 += [0x61, octet, 0x61] }
+        }
+        for text in ["a\r\nX-Injected: 1", " a", "a ", "\ta"] { lines.append(.vary, text: text) }
+        lines.append(.age) { $0 += "1".utf8 }
+
+        #expect(lines.bytes == Array("ETag: \"a\"\r\nAge: 1\r\n".utf8))
+    }
+
+    @Test("The first lines of many are dated only where the date is among them")
+    func dateAmongTheFirst() {
+        var lines = FieldLines(reserving: 0)
+        lines.append(.etag, text: "\"a\"")
+        let undated = lines.count
+        lines.append(.date, text: "Sun, 06 Nov 1994 08:49:37 GMT")
+        let dated = lines.count
+        lines.append(.age, text: "1")
+
+        #expect(!PreparedFields(lines, first: undated).isDated && PreparedFields(lines, first: dated).isDated)
+        #expect(PreparedFields(lines, first: undated).bytes == Array("ETag: \"a\"\r\n".utf8))
+        #expect(PreparedFields(lines).isDated)
     }
 
     @Test("Fixed text that is no field value stops a debug build")
