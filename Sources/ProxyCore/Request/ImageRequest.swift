@@ -1,21 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One wanted image: which source, what is made of it, and the keys that name both in every tier.
-public struct ImageRequest: Sendable, Hashable {
+public struct ImageRequest: Sendable {
+    /// What the keys name, and what names them: handed from room to room as one reference.
+    private final class Subject: Sendable {
+        let source: SourceURL
+        let rule: OriginRule?
+        let plan: RenderPlan?
+        let sourceKey: CacheKey
+        let sourceKeyText: String
+        let resultKey: CacheKey
+        let resultKeyText: String
+
+        init(_ source: SourceURL, _ plan: RenderPlan?, _ rule: OriginRule?) {
+            self.source = source
+            self.plan = plan
+            self.rule = rule
+            sourceKeyText = ImageRequest.sourceKeyText(source, rule)
+            sourceKey = CacheKey(canonicalText: sourceKeyText)
+            let sourceText = sourceKeyText
+            resultKeyText =
+                plan.map { ImageRequest.keyText(of: $0, source: sourceText) } ?? "untouched " + sourceText
+            resultKey = CacheKey(canonicalText: resultKeyText)
+        }
+    }
+
+    private let subject: Subject
     /// Where the original comes from.
-    public let source: SourceURL
+    public var source: SourceURL { subject.source }
     /// The origin rule for the source.
-    public let rule: OriginRule?
+    public var rule: OriginRule? { subject.rule }
     /// Names the source: the normalised URL, as the rule filters it.
-    public let sourceKey: CacheKey
+    public var sourceKey: CacheKey { subject.sourceKey }
     /// The text behind `sourceKey`.
-    public let sourceKeyText: String
+    public var sourceKeyText: String { subject.sourceKeyText }
     /// What is made of the original; nil when its own bytes go out untouched.
-    public let plan: RenderPlan?
+    public var plan: RenderPlan? { subject.plan }
     /// Names the result: source, canonical pipeline, effective encode values, accept class, engine epoch.
-    public let resultKey: CacheKey
+    public var resultKey: CacheKey { subject.resultKey }
     /// The text behind `resultKey`.
-    public let resultKeyText: String
+    public var resultKeyText: String { subject.resultKeyText }
     /// Whether the client's word on its screen counts here, given or not, so that the answer varies on it.
     public var isHinted = false
     /// How it is looked for, kept and answered.
@@ -35,14 +59,7 @@ public struct ImageRequest: Sendable, Hashable {
 
     /// Derives the keys.
     public init(source: SourceURL, plan: RenderPlan?, rule: OriginRule? = nil) {
-        self.source = source
-        self.plan = plan
-        self.rule = rule
-        sourceKeyText = Self.sourceKeyText(source, rule)
-        sourceKey = CacheKey(canonicalText: sourceKeyText)
-        let sourceText = sourceKeyText
-        resultKeyText = plan.map { Self.keyText(of: $0, source: sourceText) } ?? "untouched " + sourceText
-        resultKey = CacheKey(canonicalText: resultKeyText)
+        subject = Subject(source, plan, rule)
     }
 
     /// The same source, made into something else.

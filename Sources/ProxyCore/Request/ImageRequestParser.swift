@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Turns the query of `/img` into an `ImageRequest`: every parameter is validated, nothing is ignored.
-public struct ImageRequestParser: Sendable {
+/// Turns the query of `/img` into an `ImageRequest`: every parameter is validated, nothing is ignored. Safe from any thread.
+public final class ImageRequestParser: Sendable {
     private let limits: RenderLimits
     private let formats: FormatsConfiguration
     private let qualities: [ImageFormat: Int]
@@ -47,7 +47,7 @@ public struct ImageRequestParser: Sendable {
         var draft = try draft(of: QueryString(parsing: query))
         let isHinted = dpr != nil && draft.transform != nil && draft.dpr == nil
         if isHinted { draft.dpr = dpr?.ratio }
-        var request = try request(for: draft, isSigned: isSigned, at: now) { () throws(PipelineError) in
+        var request = try request(for: draft, isSigned: isSigned, at: now) { (draft) throws(PipelineError) in
             try plan(from: draft, accept: accept)
         }
         request.isHinted = isHinted
@@ -57,14 +57,15 @@ public struct ImageRequestParser: Sendable {
     /// What all requests have in common: the time, the source, the options and the origin's rule.
     private func request(
         for draft: ImageParameters, isSigned: Bool, at now: Int64,
-        plan: () throws(PipelineError) -> RenderPlan?
+        plan: (ImageParameters) throws(PipelineError) -> RenderPlan?
     ) throws(PipelineError) -> ImageRequest {
         if let expires = draft.delivery.expires, expires <= now { throw .urlExpired }
         guard let url = draft.url else { throw .missingParameter("url") }
         if !isSigned { try checkOptions(of: draft) }
         try checkPlaceholder(draft.delivery)
         guard policy.sources.allows(url) else { throw .sourceForbidden }
-        var request = ImageRequest(source: url, plan: try plan(), rule: try policy.origins.rule(for: url))
+        var request = ImageRequest(
+            source: url, plan: try plan(draft), rule: try policy.origins.rule(for: url))
         request.delivery = draft.delivery
         // The operator's word, which needs nobody's signature.
         if let rule = request.rule { request.delivery.options.formUnion(rule.options) }
@@ -84,7 +85,7 @@ public struct ImageRequestParser: Sendable {
         }
         var plan = rasterPlan
         plan.format = .information
-        return try request(for: draft, isSigned: outcome.isSigned, at: now) { plan }
+        return try request(for: draft, isSigned: outcome.isSigned, at: now) { _ in plan }
     }
 
     private static let informative: Set<String> = [

@@ -74,7 +74,7 @@ public struct QueryString: Sendable {
     private static func text(
         _ bytes: ArraySlice<UInt8>, _ parameter: String?
     ) throws(PipelineError) -> String {
-        guard let text = String(validating: bytes, as: UTF8.self) else {
+        guard let text = String(validOctets: bytes) else {
             throw .invalidParameter(name: parameter ?? "", position: 0, reason: "not valid UTF-8")
         }
         return text

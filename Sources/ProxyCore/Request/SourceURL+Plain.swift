@@ -70,7 +70,7 @@ private enum PlainURL {
         guard isLabel(bytes, label, place), place - start <= maxName else { return nil }
         // Only a last label that begins with a digit can make a number of the host.
         guard isDigit(bytes[label]) else { return place }
-        return labels == 4 && isAddress(bytes[start..<place]) ? place : nil
+        return labels == 4 && isAddress(bytes, start, place) ? place : nil
     }
 
     /// No empty label, no long one, and none in Punycode.
@@ -81,14 +81,20 @@ private enum PlainURL {
             && bytes[start + 3] == UInt8(ascii: "-"))
     }
 
-    /// Numbers up to 255 without leading zeros.
-    private static func isAddress(_ host: ArraySlice<UInt8>) -> Bool {
-        host.split(separator: dot).allSatisfy { part in
-            guard part.count <= 3, part.allSatisfy(isDigit), part.count == 1 || part.first != zero else {
-                return false
+    /// Numbers up to 255 without leading zeros, between full stops.
+    private static func isAddress(_ bytes: [UInt8], _ start: Int, _ end: Int) -> Bool {
+        var (number, first) = (0, start)
+        for place in start...end {
+            guard place < end, bytes[place] != dot else {
+                guard place > first, place == first + 1 || bytes[first] != zero else { return false }
+                (number, first) = (0, place + 1)
+                continue
             }
-            return part.reduce(0) { $0 * 10 + Int($1 - zero) } <= 255
+            guard isDigit(bytes[place]) else { return false }
+            number = number * 10 + Int(bytes[place] - zero)
+            guard number <= 255 else { return false }
         }
+        return true
     }
 
     /// The port, where one is given, and where the path begins.
