@@ -76,6 +76,14 @@ static inline int linux_unless_scarce(int fd) {
     return -1;
 }
 
+// The same for files that are opened by the thousand: asks for the limit at every 64th only.
+static inline int linux_unless_scarce_often(int fd) {
+    static _Thread_local int scarce;
+    static _Thread_local unsigned asked;
+    if (asked++ % 64 == 0) scarce = linux_first_scarce_descriptor();
+    return fd < scarce ? fd : linux_unless_scarce(fd);
+}
+
 // prlimit(2), behind _GNU_SOURCE as well; sets the limits of another process.
 static inline int linux_prlimit(pid_t pid, int resource, const struct rlimit *limits) {
     return (int)syscall(SYS_prlimit64, pid, resource, limits, NULL);
@@ -148,7 +156,7 @@ static inline int linux_link_unnamed(int fd, int directory, const char *name) {
 static inline int linux_open_cached(int directory, const char *path) {
     const struct { uint64_t flags, mode, resolve; } how = {
         O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW, 0, 0x20 /* RESOLVE_CACHED */};
-    return linux_unless_scarce((int)syscall(437 /* openat2, on every architecture */, directory, path, &how, sizeof how));
+    return linux_unless_scarce_often((int)syscall(437 /* openat2, on every architecture */, directory, path, &how, sizeof how));
 }
 
 // Opens a file for reading below `directory`, and nowhere else: no link is followed (openat2(2), RESOLVE_BENEATH,

@@ -49,12 +49,15 @@ extension DiskCache {
 
     func count(_ outcome: DiskLookUp, _ id: EntryID) {
         switch outcome {
-        case .hit:
-            parts.counters.lookedUp(id.kind, isHit: true)
-            touch(id, at: parts.clock())
+        case .hit: countHit(id)
         case .miss: parts.counters.lookedUp(id.kind, isHit: false)
         case .wouldBlock: break
         }
+    }
+
+    func countHit(_ id: EntryID) {
+        parts.counters.lookedUp(id.kind, isHit: true)
+        touch(id, at: parts.clock())
     }
 
     // MARK: - On whichever thread

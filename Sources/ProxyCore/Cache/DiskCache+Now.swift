@@ -32,7 +32,7 @@ extension DiskCache {
         guard let record = hit.record, record.contentHash == hit.description.sourceHash,
             isUsable(hit, record)
         else { return nil }
-        count(.hit(hit), id)
+        countHit(id)
         return hit
     }
 
@@ -62,14 +62,14 @@ extension DiskCache {
 
     private func inlineHit(_ file: [UInt8], _ id: EntryID, _ keyText: String) -> DiskHit? {
         guard let offset = DiskEntry.bodyOffset(inFixedPart: file[...]), offset <= file.count,
-            let entry = DiskEntry(header: file[..<offset]), entry.fileLength == file.count, entry.id == id,
-            entry.description.keyText == keyText
+            let entry = DiskEntry(header: file[..<offset], expecting: keyText),
+            entry.fileLength == file.count, entry.id == id
         else { return nil }
         let body = Array(file[offset...])
         guard Checksum.crc32c(body) == entry.bodyChecksum else { return nil }
-        var hit = DiskHit(description: entry.description, body: .bytes(body), checksum: entry.bodyChecksum)
-        hit.record = believed(entry)
-        return hit
+        return DiskHit(
+            description: entry.description, body: .bytes(body), checksum: entry.bodyChecksum,
+            record: believed(entry))
     }
 
     /// What a file says of its source, if the index is still the one that knew it.

@@ -22,6 +22,11 @@ struct DiskEntryTests {
         #expect(Int64(header.count) == entry.bodyOffset)
         #expect(DiskEntry.bodyOffset(inFixedPart: header[...]) == header.count)
         #expect(DiskEntry(header: header[...]) == entry)
+        let text = entry.description.keyText
+        #expect(DiskEntry(header: header[...], expecting: text) == entry)
+        for other in ["", text + "a", String(text.dropLast()) + "\u{1}"] where other != text {
+            #expect(DiskEntry(header: header[...], expecting: other) == nil)
+        }
     }
 
     @Test("Every flipped bit of a header makes it invalid")

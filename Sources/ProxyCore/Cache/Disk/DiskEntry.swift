@@ -89,8 +89,10 @@ struct DiskEntry: Equatable {
     }
 
     /// Reads the bytes before the body; nil unless their checksum holds.
-    init?(header bytes: ArraySlice<UInt8>) {
-        guard bytes.count >= Self.fixedLength, let entry = Self.parse(bytes) else { return nil }
+    ///
+    /// - Parameter keyText: the text that is expected, if any: what has another one is none.
+    init?(header bytes: ArraySlice<UInt8>, expecting keyText: String? = nil) {
+        guard bytes.count >= Self.fixedLength, let entry = Self.parse(bytes, keyText) else { return nil }
         let place = bytes.startIndex + Self.checksumPlace
         var reader = LittleEndianReader(bytes[place...])
         guard reader.integer(UInt32.self) == Self.checksum(of: bytes) else { return nil }
@@ -131,7 +133,7 @@ struct DiskEntry: Equatable {
         self.bodyOffset = bodyOffset
     }
 
-    private static func parse(_ bytes: ArraySlice<UInt8>) -> DiskEntry? {
+    private static func parse(_ bytes: ArraySlice<UInt8>, _ expected: String?) -> DiskEntry? {
         var reader = LittleEndianReader(bytes)
         guard reader.integer(UInt64.self) == magicNumber, let version = reader.integer(UInt16.self),
             version == Self.version || version == versionWithoutSnapshot,
@@ -147,7 +149,7 @@ struct DiskEntry: Equatable {
             reader.integer(UInt32.self) != nil, reader.integer(UInt32.self) == 0,
             let kept = reader.take(version == Self.version ? RecordSnapshot.length : 0),
             let text = reader.take(Int(textLength)),
-            let keyText = String(validating: text, as: UTF8.self)
+            let keyText = self.text(text, expected)
         else { return nil }
         let description = EntryDescription(
             kind: kind, key: key, keyText: keyText, sourceKey: sourceKey, sourceHash: sourceHash,
@@ -155,6 +157,11 @@ struct DiskEntry: Equatable {
             storedAt: storedAt)
         return DiskEntry(
             description, bodyLength, bodyChecksum, RecordSnapshot(kept), bodyOffset: Int64(bodyOffset))
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>, _ expected: String?) -> String? {
+        guard let expected else { return String(validOctets: bytes) }
+        return expected.isSpelled(bytes) ? expected : nil
     }
 }
 

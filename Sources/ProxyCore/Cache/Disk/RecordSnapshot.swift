@@ -80,7 +80,7 @@ struct RecordSnapshot: Equatable {
             let responseTime = reader.integer(Int64.self), let initialAge = reader.integer(Int64.self),
             let lifetime = reader.integer(Int64.self), let whileRevalidate = reader.integer(Int64.self),
             let ifError = reader.integer(Int64.self), let byteCount = reader.integer(Int64.self),
-            let date = reader.take(Int(dateLength)).flatMap({ String(validating: $0, as: UTF8.self) })
+            let date = reader.take(Int(dateLength)).flatMap(String.init(validOctets:))
         else { return nil }
         self.epoch = epoch
         directives = SourceRecord.Directives(rawValue: bits)
