@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import Synchronization
 import TestSupport
 import Testing
 
@@ -80,6 +81,38 @@ struct DiskIndexDamageTests {
                 sql: "UPDATE sqlite_master SET sql = replace(sql, 'bytes INTEGER', 'bytds INTEGER')")
         }
         try index.close()
+
+        disk = try await open()
+
+        #expect(notices.value.contains(.indexReplaced))
+        for number in 0..<10 {
+            let hit = try await disk.lookUp(key("\(number)"), kind: .result, keyText: "\(number)")
+            #expect(try hit?.body.readAll() == body)
+        }
+        await disk.close()
+    }
+
+    @Test("A page that shows its damage only where it is changed has the index made anew by the start")
+    func damagedPage() async throws {
+        var disk = try await open()
+        for number in 0..<10 { try await disk.store(describe("\(number)", body: body), body: body) }
+        await disk.close()
+        // One more than the index knows of, so that the start has to change the page.
+        let root = try DiskFolder(path: folder.path + "/cache")
+        try RevocationCount(folder: root).write(
+            disk.parts.index.revocations.load(ordering: .acquiring) + 1, durable: false)
+        let index = try DatabaseQueue(path: folder.path + "/cache/index.sqlite")
+        let (page, size) = try await index.read { db in
+            (
+                try Int.fetchOne(db, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'seal'") ?? 0,
+                try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0
+            )
+        }
+        try index.close()
+        var file = try folder.read("cache/index.sqlite")
+        // Where the page's first free block begins: within its head, where none can be.
+        file[(page - 1) * size + 2] = 4
+        try folder.write(file, to: "cache/index.sqlite")
 
         disk = try await open()
 

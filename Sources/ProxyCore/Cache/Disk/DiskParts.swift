@@ -146,40 +146,52 @@ final class DiskParts: Sendable {
                 isNew: isNew)
             return (opened, try revocations.read())
         }
-        let (index, journal) = (opened.index, opened.journal)
-        let lacksRevocations = isCut || counted > index.revocations.load(ordering: .acquiring)
-        var isSettled: Bool
+        let isSound = !lock.wasCutOff && !isLogMissing
         do {
-            isSettled = try withRoom(folder, ballast, limits) { () throws(DiskCacheError) in
-                try settle(folder, journal, index, clock)
-            }
+            try settle(&opened, counted, isSound: isSound, isCut: isCut, ballast, limits, clock)
         } catch .brokenIndex {
             // Some damage shows only in a page that has to be changed.
             try DiskIndex.setAside(in: folder)
-            try index.reopen()
-            isSettled = try settle(folder, journal, index, clock)
+            try opened.index.reopen()
             opened.isNew = true
+            try settle(&opened, counted, isSound: isSound, isCut: isCut, ballast, limits, clock)
+        }
+        return opened
+    }
+
+    /// Sets an index right that has just been opened, and finds out what of it is to be believed.
+    ///
+    /// - Parameters:
+    ///   - counted: how many revocations there have been.
+    ///   - isSound: whether the last run's end has lost nothing.
+    ///   - isCut: whether it has lost some of the index's log.
+    private static func settle(
+        _ opened: inout Opened, _ counted: Int64, isSound: Bool, isCut: Bool, _ ballast: Ballast,
+        _ limits: DiskCacheConfiguration.Limits, _ clock: () -> Int64
+    ) throws(DiskCacheError) {
+        let (folder, index, journal) = (opened.folder, opened.index, opened.journal)
+        let lacksRevocations = isCut || counted > index.revocations.load(ordering: .acquiring)
+        let isSettled = try withRoom(folder, ballast, limits) { () throws(DiskCacheError) in
+            try settle(folder, journal, index, clock)
         }
         let knowsAll = try index.knowsAllFiles()
-        opened.needsScan =
-            opened.isNew || lock.wasCutOff || isLogMissing || lacksRevocations || !knowsAll || !isSettled
+        opened.needsScan = opened.isNew || !isSound || lacksRevocations || !knowsAll || !isSettled
         // Whoever is ended before all has been looked through leaves the rest to the next start.
         if opened.needsScan, knowsAll {
             try withRoom(folder, ballast, limits) { () throws(DiskCacheError) in
                 try index.setKnowsAllFiles(false)
             }
         }
-        let revocations = opened.revocations
+        let (revocations, wasCutOff) = (opened.revocations, opened.lock.wasCutOff)
         try withRoom(folder, ballast, limits) { () throws(DiskCacheError) in
             if lacksRevocations {
                 try index.doubtEverything(counted)
                 try revocations.write(index.revocations.load(ordering: .acquiring), durable: false)
-            } else if lock.wasCutOff {
+            } else if wasCutOff {
                 // What the index knew to be superseded may not have reached the disk.
                 try index.beginEpoch()
             }
         }
-        return opened
     }
 
     /// Does a step of the start that needs some room; on a full disk again, in that of the ballast, or else of entries.
