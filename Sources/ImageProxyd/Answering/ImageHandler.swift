@@ -64,10 +64,14 @@ final class ImageHandler: Sendable {
     /// Answers what `answersAtOnce` has passed on: from disk, or by a task.
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
         let checked = Result { () throws(PipelineError) in try check(request) }
-        if let hit = storedAnswer(to: request, checked) { return .now(hit) }
+        let stored = storedAnswer(to: request, checked)
+        if case .hit(let image) = stored, case .success(let imageRequest) = checked {
+            return .now(response(image, imageRequest, for: request))
+        }
+        let isOnDisk = if case .wouldBlock = stored { true } else { false }
         return .later(context: ExchangeContext(route).packed) {
             await FetchContext.$current.withValue(FetchContext(request)) {
-                await self.answerLater(request, checked)
+                await self.answerLater(request, checked, isOnDisk: isOnDisk)
             }
         }
     }
@@ -75,10 +79,16 @@ final class ImageHandler: Sendable {
     /// Hot path: a fresh picture on disk that nothing else has to be asked for.
     private func storedAnswer(
         to request: HTTPRequest, _ checked: Result<ImageRequest, PipelineError>
-    ) -> HTTPResponse? {
-        guard route == .img, case .success(let imageRequest) = checked, !carriesDirectives(request),
-            let image = pipeline.storedResponse(for: imageRequest)
-        else { return nil }
+    ) -> StoredAnswer {
+        guard route == .img, case .success(let imageRequest) = checked, !carriesDirectives(request) else {
+            return .unknown
+        }
+        return pipeline.storedResponse(for: imageRequest)
+    }
+
+    private func response(
+        _ image: ImageResponse, _ imageRequest: ImageRequest, for request: HTTPRequest
+    ) -> HTTPResponse {
         let heads = ImageHeads(image, request: imageRequest, sharing: mapping.sharing)
         remember(image, heads, imageRequest, for: request)
         var response = mapping.response(image, heads, request: request, at: clock())
@@ -149,13 +159,18 @@ final class ImageHandler: Sendable {
     }
 
     /// The cold path: the pipeline runs.
+    ///
+    /// - Parameter isOnDisk: whether waiting for the disk alone may do.
     private func answerLater(
-        _ request: HTTPRequest, _ checked: Result<ImageRequest, PipelineError>
+        _ request: HTTPRequest, _ checked: Result<ImageRequest, PipelineError>, isOnDisk: Bool
     ) async -> HTTPResponse {
         var parsed: ImageRequest?
         do throws(PipelineError) {
             let imageRequest = try checked.get()
             parsed = imageRequest
+            if isOnDisk, let image = await pipeline.storedResponseSoon(for: imageRequest) {
+                return response(image, imageRequest, for: request)
+            }
             return response(try await image(imageRequest, for: request), imageRequest, for: request)
         } catch {
             return problem(error, parsed, for: request)
@@ -202,21 +217,16 @@ final class ImageHandler: Sendable {
     private func response(
         _ answer: ImageAnswer, _ imageRequest: ImageRequest, for request: HTTPRequest
     ) -> HTTPResponse {
-        var response: HTTPResponse
         switch answer {
-        case .whole(let image):
-            let heads = ImageHeads(image, request: imageRequest, sharing: mapping.sharing)
-            remember(image, heads, imageRequest, for: request)
-            response = mapping.response(image, heads, request: request, at: clock())
-            response.note = ExchangeNote(image, host: imageRequest.source.host)
+        case .whole(let image): return response(image, imageRequest, for: request)
         case .arriving(let image):
             let heads = ImageHeads(image, request: imageRequest, sharing: mapping.sharing)
-            response = mapping.response(image, heads, request: request, at: clock()) { [self] error in
+            var response = mapping.response(image, heads, request: request, at: clock()) { [self] error in
                 problem(error, imageRequest, for: request)
             }
             response.note = ExchangeNote(image, host: imageRequest.source.host)
+            return response
         }
-        return response
     }
 
     private static let cookie = FieldName(literal: "Cookie")

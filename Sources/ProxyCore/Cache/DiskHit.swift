@@ -23,3 +23,13 @@ public enum DiskLookUp: Sendable {
     /// It takes the disk to tell: ask again by the look-up that waits.
     case wouldBlock
 }
+
+/// What asking for an entry with its source's record came to.
+public enum DiskAnswer: Sendable {
+    /// Both, from one file.
+    case hit(DiskHit)
+    /// That is not enough to tell: neither yes nor no.
+    case unknown
+    /// It takes the disk to tell: ask again by the call that waits.
+    case wouldBlock
+}

@@ -1,19 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// What asking for a fresh picture of the disk tier came to.
+public enum StoredAnswer: Sendable {
+    /// The picture.
+    case hit(ImageResponse)
+    /// That is not enough to tell, whatever the reason: `answer` finds out.
+    case unknown
+    /// The disk has to be waited for: `storedResponseSoon` does.
+    case wouldBlock
+}
+
 extension ImagePipeline {
     /// Hot path: a fresh picture of the disk tier, answered from its file and what the kernel has in memory.
     ///
-    /// A handful of system calls, no task, no index. Nil where that is not enough to tell, whatever the reason: then
-    /// `response` finds out.
-    public func storedResponse(for request: ImageRequest) -> ImageResponse? {
+    /// A handful of system calls, no task, no index.
+    public func storedResponse(for request: ImageRequest) -> StoredAnswer {
         let isPlain = request.plan == nil
         guard request.delivery.tags.isEmpty, request.delivery.options.isEmpty,
             !isPlain || request.mayPassThrough, tiers.peek(request.resultKey) == nil
-        else { return nil }
+        else { return .unknown }
         let now = clock()
-        return tiers.answerNow(request) { hit, record in
-            request.accepts(record) && (!isPlain || mayPass(hit.description.format))
-                && freshness.reuse(of: record, at: now, for: .none) == .fresh
+        return tiers.answerNow(request) { hit, record in isFresh(hit, record, for: request, at: now) }
+    }
+
+    /// The same after `storedResponse` came to `wouldBlock`: one wait for the disk, no flight, no index.
+    ///
+    /// Nil where that is not enough to tell.
+    public func storedResponseSoon(for request: ImageRequest) async -> ImageResponse? {
+        let now = clock()
+        return await tiers.answerSoon(request) { hit, record in
+            self.isFresh(hit, record, for: request, at: now)
         }
+    }
+
+    private func isFresh(
+        _ hit: DiskHit, _ record: SourceRecord, for request: ImageRequest, at now: Int64
+    ) -> Bool {
+        request.accepts(record) && (request.plan != nil || mayPass(hit.description.format))
+            && freshness.reuse(of: record, at: now, for: .none) == .fresh
     }
 }

@@ -139,36 +139,56 @@ public final class ImageTiers: Sendable {
 
     /// Hot path: the stored picture for `request`, if that takes no waiting.
     ///
-    /// Nil now and then for one that is asked for again and again: who then goes the long way brings it into memory. Where
-    /// memory is no place for it, its file is kept open, and the answer has that entry.
+    /// Unknown now and then for one that is asked for again and again: who then goes the long way brings it into memory.
+    /// Where memory is no place for it, its file is kept open, and the answer has that entry.
     func answerNow(
         _ request: ImageRequest, where isUsable: (DiskHit, SourceRecord) -> Bool
-    ) -> ImageResponse? {
+    ) -> StoredAnswer {
         let isPlain = request.plan == nil
         let key = isPlain ? request.sourceKey : request.resultKey
         // First of all: what is not there yet has been asked for, too.
         let advice = advice(for: key)
-        guard advice != .memory, let kind = kind(of: key, isPlain: isPlain) else { return nil }
+        guard advice != .memory, let kind = kind(of: key, isPlain: isPlain) else { return .unknown }
         let text = isPlain ? request.sourceKeyText : request.resultKeyText
         guard advice == .openFile else {
-            return response(
-                disk.answerNow(key, kind: kind, keyText: text, where: isUsable), to: request)
+            return answer(disk.answerNow(key, kind: kind, keyText: text, where: isUsable), to: request)
         }
         // Before anything is looked up: what is purged or replaced meanwhile is not kept.
         let permit = ledger.permit(for: request.resultKey, request.sourceKey)
         let generation = disk.recordGeneration
-        let hit = disk.answerNow(key, kind: kind, keyText: text, asFile: true, where: isUsable)
-        guard var response = response(hit, to: request) else { return nil }
+        let found = disk.answerNow(key, kind: kind, keyText: text, asFile: true, where: isUsable)
+        let answer = answer(found, to: request)
+        guard case .hit(var response) = answer else { return answer }
         keepOpen(&response, permit: permit)
         if disk.recordGeneration != generation, let entry = response.entry {
             files.remove(entry.description.key)
             response.entry = nil
         }
-        return response
+        return .hit(response)
     }
 
-    private func response(_ hit: DiskHit?, to request: ImageRequest) -> ImageResponse? {
-        guard let hit, let record = hit.record else { return nil }
+    /// The same where the disk has to be waited for; nothing is kept nearer.
+    func answerSoon(
+        _ request: ImageRequest, where isUsable: @escaping @Sendable (DiskHit, SourceRecord) -> Bool
+    ) async -> ImageResponse? {
+        let isPlain = request.plan == nil
+        let key = isPlain ? request.sourceKey : request.resultKey
+        guard let kind = kind(of: key, isPlain: isPlain) else { return nil }
+        let text = isPlain ? request.sourceKeyText : request.resultKeyText
+        return await disk.answerSoon(key, kind: kind, keyText: text, where: isUsable)
+            .flatMap { response($0, to: request) }
+    }
+
+    private func answer(_ found: DiskAnswer, to request: ImageRequest) -> StoredAnswer {
+        switch found {
+        case .hit(let hit): response(hit, to: request).map(StoredAnswer.hit) ?? .unknown
+        case .unknown: .unknown
+        case .wouldBlock: .wouldBlock
+        }
+    }
+
+    private func response(_ hit: DiskHit, to request: ImageRequest) -> ImageResponse? {
+        guard let record = hit.record else { return nil }
         var response = ImageResponse(
             description: hit.description, record: record, body: hit.body, provenance: .disk)
         response.description.key = request.resultKey

@@ -68,3 +68,11 @@ extension StoredBody {
         }
     }
 }
+
+extension DiskAnswer {
+    /// What was found, if anything.
+    var hit: DiskHit? {
+        guard case .hit(let hit) = self else { return nil }
+        return hit
+    }
+}

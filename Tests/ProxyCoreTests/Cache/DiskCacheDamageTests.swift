@@ -122,7 +122,7 @@ struct DiskCacheDamageTests {
         case .socket: #expect(mknod(path, S_IFSOCK | 0o600, 0) == 0)
         }
 
-        #expect(disk.answerNow(key("a"), kind: .result, keyText: "a") { _, _ in true } == nil)
+        #expect(disk.answerNow(key("a"), kind: .result, keyText: "a") { _, _ in true }.hit == nil)
         #expect(try await lookUp(disk) == nil)
         try await disk.store(describe("a", body: body), body: body)
 

@@ -46,7 +46,7 @@ struct DiskSoonTests {
         let now = disk.answerNow(key("a"), kind: .original, keyText: "a") { _, record in
             record.responseTime == 1_000_000
         }
-        #expect(try now?.body.readAll() == body)
+        #expect(try now.hit?.body.readAll() == body)
 
         await disk.settle()
 
