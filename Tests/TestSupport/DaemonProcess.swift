@@ -34,11 +34,15 @@ public final class DaemonProcess: Sendable {
     /// - Parameters:
     ///   - folder: an existing folder of the caller's.
     ///   - configuration: JSON; `listen` is added.
-    public static func start(in folder: String, configuration: String, environment: [String] = [])
-        async throws -> DaemonProcess
-    {
+    ///   - calls: system calls that the kernel is not to know.
+    public static func start(
+        in folder: String, configuration: String, environment: [String] = [], without calls: [String] = []
+    ) async throws -> DaemonProcess {
         try await starting.pass {
-            try await onThread { try DaemonProcess(folder, configuration, environment) }
+            try await onThread {
+                if !calls.isEmpty { try LackingKernel.lose(calls) }
+                return try DaemonProcess(folder, configuration, environment)
+            }
         }
     }
 

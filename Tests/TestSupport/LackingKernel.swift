@@ -39,7 +39,8 @@ public enum LackingKernel {
         }
     }
 
-    private static func lose(_ calls: [String]) throws {
+    /// Has this thread, and whatever it starts, not know some system calls any more.
+    static func lose(_ calls: [String]) throws {
         guard linux_forbid_new_privileges() == 0, let context = seccomp_init(SHIM_ALLOW) else {
             throw DaemonProcess.Failure(description: "no seccomp")
         }

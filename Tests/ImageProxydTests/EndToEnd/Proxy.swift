@@ -12,16 +12,18 @@ final class Proxy: Sendable {
     ///   - settings: further members of the configuration's object.
     ///   - security: further members of `security`.
     ///   - results: `cache.results`.
+    ///   - calls: system calls that the daemon's kernel is not to know.
     init(
         settings: String = "", security: String = "", results: String = "all",
-        in folder: TemporaryDirectory? = nil, origin: FakeOrigin? = nil, environment: [String] = []
+        in folder: TemporaryDirectory? = nil, origin: FakeOrigin? = nil, environment: [String] = [],
+        without calls: [String] = []
     ) async throws {
         let folder = try folder ?? TemporaryDirectory()
         self.folder = folder
         self.origin = try origin ?? FakeOrigin()
         daemon = try await DaemonProcess.start(
             in: folder.path, configuration: Self.configuration(folder, settings, security, results),
-            environment: environment)
+            environment: environment, without: calls)
     }
 
     private static func configuration(
