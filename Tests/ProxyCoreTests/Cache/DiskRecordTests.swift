@@ -254,7 +254,7 @@ struct DiskRecordTests {
     @Test("A snapshot is read back as it was written; one that does not fit is none")
     func snapshots() throws {
         var long = record("source")
-        long.lastModified = String(repeating: "x", count: 49)
+        long.lastModified = String(repeating: "x", count: 45)
         #expect(RecordSnapshot(of: long, epoch: 1) == nil && RecordSnapshot(of: record(), epoch: 0) == nil)
         let snapshot = try #require(RecordSnapshot(of: record(), epoch: 7))
         var writer = LittleEndianWriter()
@@ -263,6 +263,26 @@ struct DiskRecordTests {
         #expect(writer.bytes.count == RecordSnapshot.length)
         #expect(RecordSnapshot(writer.bytes[...]) == snapshot)
         #expect(RecordSnapshot([UInt8](repeating: 0, count: RecordSnapshot.length)[...]) == nil)
+    }
+
+    @Test(
+        "A snapshot tells the Date that age and arrival do not (RFC 9110 §6.6.1)",
+        arguments: [2_000_000, -7, nil])
+    func snapshotDate(made: Int64?) throws {
+        var record = record("source")
+        if let made { record.reuseFields = "made: \(made)" }
+        let snapshot = try #require(RecordSnapshot(of: record, epoch: 7))
+        var writer = LittleEndianWriter()
+        snapshot.append(to: &writer)
+
+        let description = describe("a", source: "source", body: body, storedAt: 1)
+        let read = try #require(RecordSnapshot(writer.bytes[...])).record(of: description)
+
+        #expect(
+            read.generationTime == record.generationTime && read.generationTime == made ?? read.generationTime
+        )
+        record.reuseFields = "made: 0"
+        #expect(RecordSnapshot(of: record, epoch: 7) == nil)
     }
 
     @Test(

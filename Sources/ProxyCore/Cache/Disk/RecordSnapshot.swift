@@ -7,7 +7,8 @@
 ///
 /// 112 bytes, integers least significant byte first: epoch (4), directives (4), the source's format (1), length of
 /// `Last-Modified` (1), 0 (2), then in 8 bytes each time of response, initial age, lifetime, `stale-while-revalidate` and
-/// `stale-if-error` (−1 for none) and the source's length; then `Last-Modified` (48), filled up with zeros.
+/// `stale-if-error` (−1 for none) and the source's length; then `Last-Modified` (44), filled up with zeros, and in 8 bytes
+/// the origin's `Date` where age and arrival do not tell it (0 where they do).
 struct RecordSnapshot: Equatable {
     /// Of the index when it was made; never 0, which stands for no snapshot.
     let epoch: UInt32
@@ -20,16 +21,18 @@ struct RecordSnapshot: Equatable {
     let staleIfError: Int64?
     let byteCount: Int
     let lastModified: String?
+    /// Seconds since 1970.
+    let made: Int64?
 
     /// How much of a file it takes, in bytes.
     static let length = 112
-    private static let maxDateLength = 48
+    private static let maxDateLength = 44
 
     /// What is worth keeping of a record; nil where that does not fit.
     init?(of record: SourceRecord, epoch: UInt32) {
         guard epoch != 0, !record.directives.contains(.seeded), !record.isTargeted,
             record.lastModified?.utf8.count ?? 0 <= Self.maxDateLength,
-            record.staleWhileRevalidate ?? 0 >= 0, record.staleIfError ?? 0 >= 0
+            record.staleWhileRevalidate ?? 0 >= 0, record.staleIfError ?? 0 >= 0, record.told != 0
         else { return nil }
         self.epoch = epoch
         directives = record.directives
@@ -41,21 +44,23 @@ struct RecordSnapshot: Equatable {
         staleIfError = record.staleIfError
         byteCount = record.byteCount
         lastModified = record.lastModified
+        made = record.told
     }
 
-    /// The record as far as it is kept: without entity tag, fields for a 304, and the source's text.
+    /// The record as far as it is kept: without entity tag, fields for a 304 but `Date`, and the source's text.
     func record(of entry: EntryDescription) -> SourceRecord {
         SourceRecord(
             key: entry.sourceKey, keyText: entry.kind == .original ? entry.keyText : "",
             contentHash: entry.sourceHash, byteCount: byteCount, format: format, lastModified: lastModified,
             responseTime: responseTime, initialAge: initialAge, freshnessLifetime: freshnessLifetime,
-            directives: directives, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError)
+            directives: directives, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError,
+            reuseFields: made.map { "\(SourceRecord.madeMark)\($0)" } ?? "")
     }
 
     // MARK: - As bytes
 
     func append(to writer: inout LittleEndianWriter) {
-        let end = writer.bytes.count + Self.length
+        let end = writer.bytes.count + Self.length - Int64.bitWidth / 8
         writer.append(epoch)
         writer.append(directives.rawValue)
         writer.append(format.storedCode)
@@ -69,6 +74,7 @@ struct RecordSnapshot: Equatable {
         }
         writer.append(contentsOf: (lastModified ?? "").utf8)
         writer.pad(to: end)
+        writer.append(made ?? 0)
     }
 
     /// Reads what `append` wrote, from its own bytes; nil for zeros, or what makes no sense.
@@ -76,11 +82,13 @@ struct RecordSnapshot: Equatable {
         var reader = LittleEndianReader(bytes)
         guard let epoch = reader.integer(UInt32.self), epoch != 0, let bits = reader.integer(UInt32.self),
             let format = reader.integer(UInt8.self).flatMap(ImageFormat.init(storedCode:)),
-            let dateLength = reader.integer(UInt8.self), reader.integer(UInt16.self) == 0,
+            let dateLength = reader.integer(UInt8.self), dateLength <= Self.maxDateLength,
+            reader.integer(UInt16.self) == 0,
             let responseTime = reader.integer(Int64.self), let initialAge = reader.integer(Int64.self),
             let lifetime = reader.integer(Int64.self), let whileRevalidate = reader.integer(Int64.self),
             let ifError = reader.integer(Int64.self), let byteCount = reader.integer(Int64.self),
-            let date = reader.take(Int(dateLength)).flatMap(String.init(validOctets:))
+            let date = reader.take(Int(dateLength)).flatMap(String.init(validOctets:)),
+            reader.take(Self.maxDateLength - Int(dateLength)) != nil, let made = reader.integer(Int64.self)
         else { return nil }
         self.epoch = epoch
         directives = SourceRecord.Directives(rawValue: bits)
@@ -92,5 +100,6 @@ struct RecordSnapshot: Equatable {
         staleIfError = ifError < 0 ? nil : ifError
         self.byteCount = Int(byteCount)
         lastModified = date.isEmpty ? nil : date
+        self.made = made == 0 ? nil : made
     }
 }
