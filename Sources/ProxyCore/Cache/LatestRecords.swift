@@ -60,6 +60,11 @@ struct LatestRecords: Sendable {
         return known === item || known.record == item.record
     }
 
+    /// Whether nothing of other content has come of its source since this record.
+    func isContentLatest(_ item: Item) -> Bool {
+        items[item.record.key]?.record.contentHash == item.record.contentHash
+    }
+
     /// Forgets what has been purged.
     mutating func forget(_ key: CacheKey) { items[key] = nil }
 

@@ -102,13 +102,15 @@ public final class PurgeLedger: Sendable {
         state.order.removeFirst(old.count)
     }
 
-    fileprivate func isValid(_ permit: Permit) -> Bool {
+    fileprivate func isValid(_ permit: Permit, forBody: Bool = false) -> Bool {
         state.withLock { state in
-            state.sweeps == 0 && permit.number >= state.floor
-                && permit.keys.allSatisfy { key in
+            guard state.sweeps == 0, permit.number >= state.floor,
+                permit.keys.allSatisfy({ key in
                     !state.isBeingPurged(key) && state.purges[key].map { $0 <= permit.number } ?? true
-                }
-                && (permit.claim.map { state.latest.isLatest($0) } ?? true)
+                })
+            else { return false }
+            guard let claim = permit.claim else { return true }
+            return forBody ? state.latest.isContentLatest(claim) : state.latest.isLatest(claim)
         }
     }
 
@@ -161,6 +163,9 @@ public final class PurgeLedger: Sendable {
 
         /// Whether what it was given for may be stored.
         public var isValid: Bool { ledger.isValid(self) }
+
+        /// Whether the bytes may be stored, although perhaps a later record of the same ones has come.
+        var isValidForBody: Bool { ledger.isValid(self, forBody: true) }
 
         /// What an entry made under it is to be kept as; nil for not at all.
         func current(_ entry: MemoryEntry) -> MemoryEntry? { ledger.current(entry, under: self) }

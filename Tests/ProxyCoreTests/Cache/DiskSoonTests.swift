@@ -92,6 +92,36 @@ struct DiskSoonTests {
         await disk.close()
     }
 
+    @Test(
+        "are written though a later record of the same bytes has come meanwhile, which holds (RFC 9111 §4.3.4)",
+        arguments: [true, false])
+    func laterRecord(sameContent: Bool) async throws {
+        var disk = try open()
+        let ledger = PurgeLedger()
+        let asked = ledger.permit(for: key("a"))
+        let first = try #require(ledger.claim(record("a"), arrived: .now, under: asked))
+        #expect(storeSoon("a", in: disk, first))
+        var later = sameContent ? record("a") : record("a", content: "other")
+        later.responseTime += 1
+        later.freshnessLifetime = 601
+        let second = try #require(ledger.claim(later, arrived: .now, under: ledger.permit(for: key("a"))))
+        try await disk.save(later, permit: second)
+
+        #expect(try await found("a", in: disk) == (sameContent ? body : nil))
+        await disk.settle()
+        await disk.close()
+        disk = try open()
+
+        #expect(folder.entryFiles.count == (sameContent ? 1 : 0))
+        #expect(try await found("a", in: disk) == (sameContent ? body : nil))
+        #expect(await disk.sourceRecord(for: key("a")) == later)
+        let now = disk.answerNow(key("a"), kind: .original, keyText: "a") { _, record in
+            record.freshnessLifetime == 601
+        }
+        #expect((now.hit != nil) == sameContent)
+        await disk.close()
+    }
+
     @Test("are removed by a removal that comes before they are written")
     func removed() async throws {
         let disk = try open()

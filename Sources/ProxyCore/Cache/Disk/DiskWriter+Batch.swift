@@ -60,9 +60,11 @@ extension DiskWriter {
             guard permit?.isValid ?? true else { throw .purged }
             try commit(entry, file, isDurable, record, &pending)
         case .store(let draft, let isDurable, let record, let permit):
-            guard permit?.isValid ?? true else { throw .purged }
-            let (entry, file) = try parts.write(draft, durable: isDurable)
-            try commit(entry, file, isDurable, record, &pending)
+            guard permit?.isValidForBody ?? true else { throw .purged }
+            // A 304 may have come while it waited: the bytes are still right, what was known of them is not.
+            let isLatest = permit?.isValid ?? true
+            let (entry, file) = try parts.write(isLatest ? draft : draft.withoutRecord, durable: isDurable)
+            try commit(entry, file, isDurable, isLatest ? record : nil, &pending)
         case .secure(let entry, let identity): count = try secure(entry, identity, &pending) ? 1 : 0
         case .remove(let id, let reason): count = try remove(id, because: reason, &pending) ? 1 : 0
         case .discard(let id, let identity): count = try discard(id, identity, &pending) ? 1 : 0

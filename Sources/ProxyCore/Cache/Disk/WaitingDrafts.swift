@@ -57,13 +57,12 @@ final class WaitingDrafts: Sendable {
 
     /// Hot path: the entry as its file will say it; nil where none waits, or what waits was purged.
     func hit(_ id: EntryID, _ keyText: String) -> DiskHit? {
-        guard !isEmpty, let item = state.withLock({ $0.items[id] }), item.permit?.isValid ?? true,
+        guard !isEmpty, let item = state.withLock({ $0.items[id] }), item.permit?.isValidForBody ?? true,
             item.draft.description.keyText == keyText
         else { return nil }
-        let draft = item.draft
-        var hit = DiskHit(
-            description: draft.description, body: .bytes(draft.body), checksum: draft.checksum)
-        hit.record = draft.record
-        return hit
+        let draft = item.permit?.isValid ?? true ? item.draft : item.draft.withoutRecord
+        return DiskHit(
+            description: draft.description, body: .bytes(draft.body), checksum: draft.checksum,
+            record: draft.record)
     }
 }

@@ -43,6 +43,11 @@ struct WriteJob: Sendable {
         let checksum: UInt32
         /// What is known of the source: kept beside the body.
         let record: SourceRecord?
+
+        /// The same without a word on the source, of which something later is known.
+        var withoutRecord: Draft {
+            Draft(description: description, body: body, checksum: checksum, record: nil)
+        }
     }
 
     /// What there is to do.
