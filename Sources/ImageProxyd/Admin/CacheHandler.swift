@@ -81,11 +81,14 @@ struct CacheHandler: Sendable {
     }
 
     private func answer(_ listing: SourceListing, of source: SourceURL) -> HTTPResponse {
-        let memory = listing.memory.map { entry in
-            JSONValue.object([
+        let memory = listing.memory.map { entry, bytes in
+            // An untransformed picture goes by its source's key, as on disk: a purge by that means both.
+            let key = entry.kind == .original ? entry.sourceKey : entry.key
+            return JSONValue.object([
                 .init(name: "tier", value: .string("memory")),
                 .init(name: "kind", value: .string("\(entry.kind)")),
-                .init(name: "key", value: .string("\(entry.key)")),
+                .init(name: "key", value: .string("\(key)")),
+                .init(name: "bytes", value: .integer(bytes)),
                 .init(name: "format", value: .string(entry.format.rawValue)),
                 .init(name: "stored", value: .string(HTTPDate(seconds: entry.storedAt).description)),
             ])

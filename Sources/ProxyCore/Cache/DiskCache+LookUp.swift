@@ -122,6 +122,7 @@ extension DiskCache {
         let body = StoredBody.file(file.file, offset: entry.bodyOffset, length: entry.bodyLength)
         var hit = DiskHit(description: entry.description, body: body, checksum: entry.bodyChecksum)
         hit.record = believed(entry)
+        hit.identity = file.status.identity
         return .entry(hit)
     }
 
@@ -137,6 +138,26 @@ extension DiskCache {
         let outcome = try file.check(entry, fromMemory: fromMemory)
         if case .passed = outcome { parts.verified.insert(file.status.identity) }
         return outcome
+    }
+
+    /// Whether the bytes of a hit are still those that were checked; else its entry is removed as damaged.
+    ///
+    /// One fstat(2), unless something has happened to the file; what only its name did has it read once more.
+    public func isUnaltered(_ hit: DiskHit) async -> Bool {
+        guard let identity = hit.identity, case .file(let file, let offset, let length) = hit.body,
+            VerifiedFiles.Identity(of: file) != identity
+        else { return true }
+        // Lost: that it can't be read any more, which is as good as altered.
+        let checksum = try? await readers.run { () throws(DiskCacheError) in
+            let entry = EntryFile(file: file, status: try DiskFolder.status(of: file))
+            return try entry.checksum(of: length, from: offset, fromMemory: false)
+        }
+        if let checksum, checksum == hit.checksum { return true }
+        let description = hit.description
+        if !hit.isSeeded, let now = VerifiedFiles.Identity(of: file) {
+            writer.enqueue(.discard(EntryID(kind: description.kind, key: description.key), now))
+        }
+        return false
     }
 
     private func discard(_ id: EntryID, _ file: EntryFile) {

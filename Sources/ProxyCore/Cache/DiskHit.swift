@@ -10,6 +10,8 @@ public struct DiskHit: Sendable {
     public let checksum: UInt32
     /// What is known of its source, where its file alone can tell; without what only a revalidation needs.
     public internal(set) var record: SourceRecord?
+    /// What its file was when the bytes were checked; nil for bytes that are in memory.
+    var identity: VerifiedFiles.Identity?
     /// Whether it lies in a folder that is only read.
     public internal(set) var isSeeded = false
 }

@@ -122,7 +122,14 @@ public struct SourceRecord: Sendable, Hashable, Codable {
     /// Whether the response may be reused without asking the origin (RFC 9111 §4.2).
     public func isFresh(at now: Int64) -> Bool {
         directives.isDisjoint(with: [.noCache, .purged]) && currentAge(at: now) < freshnessLifetime
+            && !isOfTheFuture(at: now)
     }
+
+    /// Whether it arrived later than now: the clock was ahead then, and nobody knows how old it is.
+    public func isOfTheFuture(at now: Int64) -> Bool { now < responseTime - Self.slack }
+
+    /// What a clock may be set back by without anybody minding, in seconds.
+    private static var slack: Int64 { 2 }
 
     /// Seconds since the end of its lifetime; negative before it.
     public func staleness(at now: Int64) -> Int64 {

@@ -16,7 +16,7 @@ extension FreshnessPolicy {
     /// Decides on a stored response at `now`, in seconds since 1970 (RFC 9111 §4.2, §5.2.1).
     public func reuse(of record: SourceRecord, at now: Int64, for client: RequestDirectives) -> Reuse {
         guard !client.noCache, !client.refreshesCached,
-            record.directives.isDisjoint(with: [.noCache, .purged])
+            record.directives.isDisjoint(with: [.noCache, .purged]), !record.isOfTheFuture(at: now)
         else {
             return .forbidden
         }
@@ -41,6 +41,7 @@ extension FreshnessPolicy {
     /// Hot path: whether a stale response may be served while it is revalidated, to a client that asks nothing special.
     public func mayServeWhileRevalidating(_ record: SourceRecord, at now: Int64) -> Bool {
         !record.directives.forbidStale && record.staleness(at: now) < windowWhileRevalidating(record)
+            && !record.isOfTheFuture(at: now)
     }
 
     /// Whether a stored response may be served in place of an error (RFC 5861 §4).

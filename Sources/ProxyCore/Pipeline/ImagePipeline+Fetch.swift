@@ -78,7 +78,8 @@ extension ImagePipeline {
             let failure = PipelineError(error)
             metrics.count(error, took: start.microsecondsUntilNow)
             await remember(
-                failure, of: request, atMost: fetch.refusal.flatMap(freshness.lifetime(ofRefusal:)))
+                failure, of: request, atMost: fetch.refusal.flatMap(freshness.lifetime(ofRefusal:)),
+                permit: fetch.permit)
             throw failure
         }
         failures.forget(request.sourceKey)
@@ -132,7 +133,7 @@ extension ImagePipeline {
         request.rule?.apply(to: &record)
         var kept = Source.Kept.nowhere
         if record.directives.forbidStoring {
-            await removeCopies(of: request)
+            await removeCopies(of: request, permit: permit)
         } else if client.noStore {
             record.directives.insert(.noStore)
         } else {
@@ -158,7 +159,7 @@ extension ImagePipeline {
         record.finalURL = fetch.finalURL?.digest
         request.rule?.apply(to: &record)
         guard !record.directives.forbidStoring else {
-            await tiers.removeAll(ofSource: stale.key)
+            await removeCopies(of: request, permit: permit)
             return nil
         }
         await tiers.save(record, arrived: fetch.arrived, keeping: client.keeping, permit: permit)
@@ -166,15 +167,20 @@ extension ImagePipeline {
     }
 
     /// Forgets what was kept before the origin forbade to keep it.
-    private func removeCopies(of request: ImageRequest) async {
-        guard await tiers.record(for: request) != nil else { return }
+    private func removeCopies(of request: ImageRequest, permit: PurgeLedger.Permit) async {
+        guard permit.isValid, await tiers.record(for: request) != nil else { return }
         await tiers.removeAll(ofSource: request.sourceKey)
     }
 
     /// Puts a failure on the blacklist if its row says so; a source that is gone takes its copies with it.
     ///
+    /// What began before a purge answers who waits for it, and leaves nothing behind: it may be of what was purged.
     /// - Parameter seconds: for which the origin allows it to be remembered; nil where it does not say.
-    func remember(_ failure: PipelineError, of request: ImageRequest, atMost seconds: Int64? = nil) async {
+    func remember(
+        _ failure: PipelineError, of request: ImageRequest, atMost seconds: Int64? = nil,
+        permit: PurgeLedger.Permit
+    ) async {
+        guard permit.isValid else { return }
         failures.remember(failure, of: request, atMost: seconds, at: clock())
         if case .upstreamNotFound = failure { await tiers.removeAll(ofSource: request.sourceKey) }
     }

@@ -30,6 +30,7 @@ extension ImagePipeline {
             return nil
         }
         metrics.count(rendition)
+        guard await tiers.isUnaltered(half.hit) else { return nil }
         return try await finish(
             rendition, .derived, on: canvas, of: source, for: request, keeping: client.keeping, permit: permit
         )

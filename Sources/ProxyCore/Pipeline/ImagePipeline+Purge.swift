@@ -16,8 +16,8 @@ public enum PurgeTarget: Sendable {
 public struct SourceListing: Sendable {
     /// What is known of it; nil when nothing is.
     public var record: SourceRecord?
-    /// Entries in memory.
-    public var memory: [EntryDescription]
+    /// Entries in memory, and how many bytes each has.
+    public var memory: [(entry: EntryDescription, bytes: Int)]
     /// Entries on disk.
     public var disk: [DiskCache.Listed]
     /// Whether there are more than were listed.
@@ -71,7 +71,9 @@ extension ImagePipeline {
                 try await self.tiers.purge(tag: tag, in: tiers) { [self] in closeBoarding($0) }
             }
         closeBoarding(purged.sources)
-        return purged.counts
+        var counts = purged.counts
+        for source in purged.sources { counts.failures += failures.clear(source: source) }
+        return counts
     }
 
     /// Keeps everybody from joining what is under way for these sources.
@@ -96,7 +98,7 @@ extension ImagePipeline {
         let memory = tiers.memory.list(ofSource: key, limit: Self.maxListed + 1)
         return SourceListing(
             record: await tiers.disk.sourceRecord(for: key) ?? memory.first?.record,
-            memory: memory.prefix(Self.maxListed).map(\.description),
+            memory: memory.prefix(Self.maxListed).map { ($0.description, $0.body.count) },
             disk: Array(disk.prefix(Self.maxListed)),
             isCut: disk.count > Self.maxListed || memory.count > Self.maxListed)
     }

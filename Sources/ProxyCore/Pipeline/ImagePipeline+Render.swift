@@ -11,7 +11,13 @@ extension ImagePipeline {
         do throws(PipelineError) {
             response = try await make(source, by: plan, for: request, keeping: client.keeping, permit: permit)
         } catch {
-            await remember(error, of: request)
+            // What was decoded is not what was stored, so that the error says nothing of the source.
+            guard await tiers.isUnaltered(source.hit) else {
+                guard !client.onlyIfCached else { throw .notCached }
+                let anew = try await fetch(request, validating: nil, asking: client)
+                return try await render(anew, by: plan, for: request, asking: client, permit: permit)
+            }
+            await remember(error, of: request, permit: permit)
             throw error
         }
         failures.forget(request.resultKey)
@@ -51,6 +57,10 @@ extension ImagePipeline {
             throw PipelineError(error)
         }
         metrics.count(rendition)
+        // It may have waited for a worker for seconds, and nobody checks what that reads.
+        guard await tiers.isUnaltered(source.hit) else {
+            throw .internalFailure("the original was altered while its transform waited")
+        }
         if keeping.usesDisk {
             await note(rendition, beside: place, for: request, of: source.record, permit: permit)
         }

@@ -53,7 +53,7 @@ extension ImagePipeline {
     ) async throws(PipelineError) -> Source {
         if source.body != nil { return source }
         if let found = try await tiers.original(for: request, hash: source.record.contentHash) {
-            return source.with(body: found.body)
+            return source.with(found)
         }
         // The origin has just said no; there was no copy after all.
         if case .stale(.onError(let error, _)) = source.provenance { throw error }

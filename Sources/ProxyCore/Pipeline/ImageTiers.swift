@@ -73,6 +73,8 @@ public final class ImageTiers: Sendable {
         let entry: MemoryEntry?
         /// Whether memory has them.
         var isInMemory = false
+        /// The disk tier's answer, where they are from there.
+        var hit: DiskHit?
     }
 
     // MARK: - Looking up
@@ -157,8 +159,8 @@ public final class ImageTiers: Sendable {
         let permit = ledger.permit(for: request.resultKey, request.sourceKey)
         let generation = disk.recordGeneration
         let found = disk.answerNow(key, kind: kind, keyText: text, asFile: true, where: isUsable)
-        let answer = answer(found, to: request)
-        guard case .hit(var response) = answer else { return answer }
+        // The long way keeps a file open, too, which waiting for the disk alone does not.
+        guard case .hit(var response) = answer(found, to: request) else { return .unknown }
         keepOpen(&response, permit: permit)
         if disk.recordGeneration != generation, let entry = response.entry {
             files.remove(entry.description.key)
@@ -222,13 +224,19 @@ public final class ImageTiers: Sendable {
         }
         do throws(DiskCacheError) {
             guard let hit = try await disk.lookUp(key, kind: kind, keyText: keyText) else { return nil }
-            return Found(description: hit.description, body: hit.body, entry: nil)
+            return Found(description: hit.description, body: hit.body, entry: nil, hit: hit)
         } catch .overloaded {
             throw .queueFull
         } catch {
             // The disk tier has counted that.
             return nil
         }
+    }
+
+    /// Whether bytes of the disk tier that were worked with are still what they were; else they are gone now.
+    func isUnaltered(_ hit: DiskHit?) async -> Bool {
+        guard let hit else { return true }
+        return await disk.isUnaltered(hit)
     }
 
     // MARK: - Into memory

@@ -4,6 +4,8 @@
 struct Source: Sendable {
     var record: SourceRecord
     var body: StoredBody?
+    /// The disk tier's answer, where the bytes are from there.
+    var hit: DiskHit?
     var provenance: ImageResponse.Provenance
     /// Microseconds spent on the origin.
     var fetchTime = 0
@@ -29,9 +31,9 @@ struct Source: Sendable {
         self.provenance = provenance
     }
 
-    func with(body: StoredBody) -> Source {
+    func with(_ found: ImageTiers.Found) -> Source {
         var copy = self
-        copy.body = body
+        (copy.body, copy.hit) = (found.body, found.hit)
         return copy
     }
 }

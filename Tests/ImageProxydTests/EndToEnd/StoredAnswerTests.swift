@@ -77,6 +77,27 @@ struct StoredAnswerTests {
         #expect(proxy.origin.count("/a.jpg") == 1)
     }
 
+    @Test("come from a file that is kept open once it is asked for again", arguments: [[], ["openat2"]])
+    func keptOpen(lacking calls: [String]) async throws {
+        var proxy = try await Proxy(results: "disk")
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fresh))
+        let target = proxy.target("/a.jpg")
+        _ = try await proxy.get(target)
+        proxy = try await restarted(proxy, without: calls)
+        let isOpen = { try proxy.daemon.descriptors.values.contains { $0.contains("/originals/") } }
+
+        #expect(try await proxy.get(target).body == Fixtures.photo)
+        #expect(try !isOpen())
+        for _ in 0..<2 {
+            let answer = try await proxy.get(target)
+            #expect(
+                answer.body == Fixtures.photo && answer["Cache-Status"]?.hasSuffix("; detail=disk") == true)
+        }
+
+        #expect(try isOpen())
+        #expect(proxy.origin.count("/a.jpg") == 1)
+    }
+
     @Test("stop with a purge by tag, also behind another restart", arguments: ["", "&" + resize])
     func purgedByTag(parameters: String) async throws {
         var proxy = try await Proxy(results: "disk")

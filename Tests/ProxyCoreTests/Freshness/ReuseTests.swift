@@ -33,6 +33,9 @@ struct ReuseTests {
             Row(60, "s-maxage=60, stale-while-revalidate=10", .forbidden),
             Row(60, "max-age=60, stale-while-revalidate=10, no-cache", .forbidden),
             Row(59, "s-maxage=60, must-revalidate, immutable", .fresh),
+            // Stored while the clock was ahead.
+            Row(-2, "max-age=60", .fresh), Row(-3, "max-age=60", .forbidden),
+            Row(-3, "max-age=60, stale-while-revalidate=10", .forbidden),
         ])
     func origins(row: Row) throws {
         try check(row)

@@ -60,6 +60,60 @@ struct OvertakenTests {
         #expect(fixture.origin.count("/a.jpg") == 2)
     }
 
+    @Test("an original that is altered while its transform waits is fetched anew, and nothing is made of it")
+    func altered() async throws {
+        let renderer = GatedRenderer()
+        let fixture = try PipelineFixture(renderer: renderer)
+        for path in ["/a.jpg", "/b.jpg"] { fixture.origin.route(path, .body(Self.old, fields: Self.fresh)) }
+        _ = try await fixture.get("/a.jpg") { $0.waitsForStore = true }
+        fixture.forgetMemory()
+        let slow = Task { try await fixture.get("/a.jpg", Self.resize) }
+        await renderer.gate.arrival()
+
+        let name = try #require(fixture.folder.files.first { $0.hasPrefix("originals/") })
+        var file = try fixture.folder.read(name)
+        for place in stride(from: file.count / 2, to: file.count - 64, by: 97) { file[place] ^= 0x10 }
+        try fixture.folder.write(file, to: name)
+        renderer.gate.open()
+        let result = try await slow.value
+
+        #expect(try await result.bytes == fixture.get("/b.jpg", Self.resize).bytes)
+        #expect(fixture.failures.list(limit: 9, at: fixture.clock.now).isEmpty)
+        #expect(fixture.origin.count("/a.jpg") == 2)
+        fixture.forgetMemory()
+        #expect(try await fixture.get("/a.jpg").bytes == Self.old)
+        #expect(fixture.origin.count("/a.jpg") == 2)
+    }
+
+    @Test(
+        "a refusal that was asked for before a purge is remembered by nobody, and takes nothing along",
+        arguments: [404, 410, 403])
+    func refused(status: Int) async throws {
+        let fixture = try PipelineFixture()
+        let gate = OriginGate()
+        let isFirst = Observed(true)
+        fixture.origin.route("/a.jpg") { _ in
+            let wasFirst = isFirst.update { value in
+                defer { value = false }
+                return value
+            }
+            return wasFirst
+                ? OriginAnswer([.wait(gate), .send(OriginAnswer.head(status, [("Content-Length", "0")]))])
+                : .body(Self.new, fields: Self.fresh)
+        }
+        let slow = Task { try await fixture.get("/a.jpg") }
+        await fixture.origin.waitForRequests("/a.jpg")
+
+        _ = try await fixture.pipeline.purge(.source(try fixture.request("/a.jpg").source))
+        _ = try await fixture.get("/a.jpg") { $0.waitsForStore = true }
+        gate.open()
+        _ = await slow.result
+
+        #expect(fixture.failures.list(limit: 9, at: fixture.clock.now).isEmpty)
+        #expect(try await fixture.get("/a.jpg").bytes == Self.new)
+        #expect(fixture.origin.count("/a.jpg") == 2)
+    }
+
     @Test("a picture whose fetch ends after that of a later one does not take its place (RFC 9111 §4)")
     func late() async throws {
         let fixture = try PipelineFixture()

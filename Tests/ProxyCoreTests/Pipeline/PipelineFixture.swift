@@ -25,7 +25,7 @@ final class PipelineFixture: Sendable {
     let failures: FailureMemory
     let metrics = Metrics(loops: 1, version: "test")
     let clock = ShiftedClock()
-    private let folder: TemporaryDirectory
+    let folder: TemporaryDirectory
 
     init(
         freshness: FreshnessConfiguration = FreshnessConfiguration(),
