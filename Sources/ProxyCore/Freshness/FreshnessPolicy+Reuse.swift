@@ -49,7 +49,7 @@ extension FreshnessPolicy {
     {
         guard !client.noCache, record.directives.isDisjoint(with: [.noCache, .purged]) else { return false }
         let staleness = record.staleness(at: now)
-        guard staleness >= 0 else { return true }
+        guard staleness >= 0 || record.isOfTheFuture(at: now) else { return true }
         let window = record.staleIfError ?? Int64(configuration.staleIfError.seconds)
         return !record.directives.forbidStale && staleness < window
     }
