@@ -12,6 +12,17 @@ struct OvertakenTests {
     private static let old = Fixtures.photo(number: 1)
     private static let new = Fixtures.photo(number: 2)
 
+    /// What is true the first time that it is asked.
+    private func firstTime() -> @Sendable () -> Bool {
+        let isFirst = Observed(true)
+        return {
+            isFirst.update { value in
+                defer { value = false }
+                return value
+            }
+        }
+    }
+
     @Test("a result of bytes that have changed meanwhile is answered, and kept nowhere")
     func changed() async throws {
         let renderer = GatedRenderer()
@@ -91,13 +102,9 @@ struct OvertakenTests {
     func refused(status: Int) async throws {
         let fixture = try PipelineFixture()
         let gate = OriginGate()
-        let isFirst = Observed(true)
+        let isFirst = firstTime()
         fixture.origin.route("/a.jpg") { _ in
-            let wasFirst = isFirst.update { value in
-                defer { value = false }
-                return value
-            }
-            return wasFirst
+            isFirst()
                 ? OriginAnswer([.wait(gate), .send(OriginAnswer.head(status, [("Content-Length", "0")]))])
                 : .body(Self.new, fields: Self.fresh)
         }
@@ -121,13 +128,9 @@ struct OvertakenTests {
         let dates = [20, 10].map { HTTPDate(seconds: fixture.clock.start - $0).description }
         let head = OriginAnswer.head(
             200, Self.fresh + [("Content-Length", "\(Self.old.count)"), ("Date", dates[0])])
-        let isFirst = Observed(true)
+        let isFirst = firstTime()
         fixture.origin.route("/a.jpg") { _ in
-            let wasFirst = isFirst.update { value in
-                defer { value = false }
-                return value
-            }
-            return wasFirst
+            isFirst()
                 ? OriginAnswer([
                     .send(head + Self.old.prefix(64)), .wait(gate), .send(Array(Self.old.dropFirst(64))),
                 ])
