@@ -9,7 +9,8 @@ extension FetchContext {
         self.init(
             traceparent: Self.parent(of: request),
             tracestate: Self.list(.tracestate, of: request),
-            cdnLoop: Self.list(.cdnLoop, of: request), via: Self.list(.via, of: request))
+            cdnLoop: Self.list(.cdnLoop, of: request), via: Self.list(.via, of: request),
+            client: ClientID(request.client))
     }
 
     /// What of `traceparent` is known, as the version that is known.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a client's request hands on to the origin, beside what is asked for; never part of a key.
+/// What a client's request brings beside what is asked for: fields for the origin, and who asks.
 ///
 /// It travels with the task, as trace contexts do: a fetch carries the context of the request that began it, those that
 /// join it add nothing, and a refresh in the background has that of the request that found the copy stale, or none.
@@ -15,6 +15,8 @@ public struct FetchContext: Sendable, Hashable {
     public let cdnLoop: String?, via: String?
     /// `tracestate`, only beside a `traceparent`.
     public let tracestate: String?
+    /// Who asks, for turns in queues; nil for the daemon itself and for clients that can't be told apart.
+    public let client: ClientID?
 
     /// Longest `tracestate` that is handed on, in bytes (Trace Context §3.3.1.5 asks for at least 512).
     private static let maxState = 1_024
@@ -22,8 +24,10 @@ public struct FetchContext: Sendable, Hashable {
     /// Takes what a request carries: a `traceparent` that is well-formed, and a `tracestate`, which is left out when it is
     /// not, as Trace Context §4.3 has it.
     public init(
-        traceparent: String? = nil, tracestate: String? = nil, cdnLoop: String? = nil, via: String? = nil
+        traceparent: String? = nil, tracestate: String? = nil, cdnLoop: String? = nil, via: String? = nil,
+        client: ClientID? = nil
     ) {
+        self.client = client
         self.cdnLoop = cdnLoop
         self.via = via
         self.traceparent = traceparent
