@@ -10,7 +10,7 @@ PACKAGES := libcurl4-openssl-dev libvips-dev libsystemd-dev libsqlite3-dev libse
 RELEASE := swift build -c release --static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked \
 	-Xswiftc -cross-module-optimization -Xswiftc -Xfrontend -Xswiftc -disable-type-layout
 
-.PHONY: help packages build install run demo gallery bench drills test test-asan test-tsan soak drill-workers check-units lint clean
+.PHONY: help packages build install run demo gallery bench drills test test-asan test-tsan soak soak-attacked drill-workers check-units lint clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /'
@@ -55,6 +55,10 @@ test-tsan: packages ## builds and runs the tests under the thread sanitizer
 soak: build ## an hour, or SOAK_SECONDS=…, of good and hostile clients at once; fails on a wrong answer or on growth
 	@scripts/install-packages python3
 	soak/run
+
+soak-attacked: build ## ten minutes, or ATTACK_SECONDS=…, of four attacks beside innocent clients; fails on an error for one of those
+	@scripts/install-packages python3
+	soak/attacked
 
 drill-workers: packages ## ends and poisons workers under load, ROUNDS=… times
 	swift build --build-tests

@@ -5,9 +5,12 @@ public struct ConformanceTable: Sendable {
     /// The cells of each row, heads and rules left out.
     public let rows: [[String]]
 
-    /// Reads the tables of a page; a head begins with `RFC`.
+    /// Reads the tables of a page; the line above a rule is a head.
     public init(page: String) {
-        rows = TextFiles.read(page).split(separator: "\n").filter(Self.isRow).map(Self.cells)
+        let lines = TextFiles.read(page).split(separator: "\n")
+        rows = zip(lines, lines.dropFirst() + [""]).compactMap { line, next in
+            line.hasPrefix("| ") && !next.hasPrefix("|---") ? Self.cells(line) : nil
+        }
     }
 
     /// The display names of all tests in these folders.
@@ -21,11 +24,6 @@ public struct ConformanceTable: Sendable {
             if row.count != columns || row.contains("") { return "incomplete: \(row)" }
             return tests.contains(row.last ?? "") ? nil : "no such test: \(row.last ?? "")"
         }
-    }
-
-    /// Whether a line is a row of a table, and neither its head nor its rule.
-    private static func isRow(_ line: Substring) -> Bool {
-        line.hasPrefix("| ") && !line.hasPrefix("| RFC ")
     }
 
     /// The cells of a row; `\|` is a bar within one.

@@ -58,11 +58,11 @@ class State:
 
 
 class Daemon:
-    def __init__(self, root, folder):
+    def __init__(self, root, folder, settings=SETTINGS):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
-        settings = json.loads(json.dumps(SETTINGS))
+        settings = json.loads(json.dumps(settings))
         settings["listen"] = [f"127.0.0.1:{self.port}"]
         settings["security"] = {"allowedNetworks": ["127.0.0.0/8"]}
         settings["cache"]["disk"]["directory"] = str(folder / "cache")
@@ -92,7 +92,7 @@ class Daemon:
         pid = self.process.pid
         files = _open_files(pid)
         workers = [int(name) for name in os.listdir("/proc") if name.isdigit() and _parent(name) == pid]
-        return State(memory=_resident(pid), workers=len(workers), worker_memory=sum(map(_resident, workers)),
+        return State(memory=resident(pid), workers=len(workers), worker_memory=sum(map(_resident, workers)),
                      descriptors=sum(files.values()), kinds=files, threads=len(os.listdir(f"/proc/{pid}/task")))
 
     def rest(self, port, seconds):
@@ -126,7 +126,7 @@ def _parent(name):
         return 0
 
 
-def _resident(pid):
+def resident(pid):
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -21,8 +21,9 @@ class Cut(ConnectionError):
 class Client:
     """A connection that is kept."""
 
-    def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port), SECONDS)
+    def __init__(self, port, address=None):
+        self.socket = socket.create_connection(
+            ("127.0.0.1", port), SECONDS, source_address=(address, 0) if address else None)
         self.reader = self.socket.makefile("rb")
         self.answers, self.has_ended = 0, False
 

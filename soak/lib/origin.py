@@ -6,8 +6,12 @@ from . import loopback
 
 class Origin(loopback.LoopbackServer):
     def __init__(self, folder):
-        photos = {path.name: path.read_bytes() for path in folder.glob("*.jpg")}
-        super().__init__(_handler(photos))
+        super().__init__(handler_of(folder))
+
+
+def handler_of(folder):
+    """Answers with the photos of a folder."""
+    return _handler({path.name: path.read_bytes() for path in folder.glob("*.jpg")})
 
 
 def _handler(photos):
