@@ -29,9 +29,10 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
     /// Shrinks a source beyond the pixel limit while it is decoded, in place of 422.
     public static let scaleDownLarge = ImageOptions(rawValue: 1 << 8)
 
-    /// Those that skip a cache or the blacklist: for signed requests, or where the configuration allows them to all.
+    /// Those that skip a cache or the blacklist, or have the daemon work for no client: for signed requests, or where the
+    /// configuration allows them to all.
     public static let privileged: ImageOptions = [
-        .retryFailed, .refreshCached, .fromLoaderOnly, .memoryOnly, .handleCookies,
+        .retryFailed, .refreshCached, .fromLoaderOnly, .memoryOnly, .handleCookies, .continueInBackground,
     ]
 
     /// Those under which an answer from memory would be the wrong one.

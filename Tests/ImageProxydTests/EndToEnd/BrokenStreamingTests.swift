@@ -174,7 +174,7 @@ struct BrokenStreamingTests {
 
     @Test("what is to go on in the background does although everybody has left")
     func background() async throws {
-        let proxy = try await Proxy()
+        let proxy = try await Proxy(security: #""allowedOptions": ["continue-in-background"]"#)
         let gate = OriginGate()
         proxy.origin.route("/a.jpg", Self.picture.answer(gate))
         let target = proxy.target("/a.jpg", "options=continue-in-background")

@@ -9,6 +9,7 @@ import Testing
 struct CancellationTests {
     private static let fields = [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")]
     private static let small = "transform=resize:40x&format=png"
+    private static let allowed = #""allowedOptions": ["continue-in-background"]"#
 
     /// A client that has asked and waits.
     private static func ask(_ proxy: Proxy, _ target: String) async throws -> RawHTTPClient {
@@ -30,7 +31,8 @@ struct CancellationTests {
         "a fetch that waits for its turn is never asked for, unless it is to go on in the background",
         arguments: [false, true])
     func queued(inBackground: Bool) async throws {
-        let proxy = try await Proxy(settings: "\"fetch\": {\"maxConcurrent\": 1, \"queueTimeout\": \"60s\"}")
+        let proxy = try await Proxy(
+            settings: "\"fetch\": {\"maxConcurrent\": 1, \"queueTimeout\": \"60s\"}", security: Self.allowed)
         let gate = OriginGate()
         proxy.origin.route(
             "/first.jpg", OriginAnswer.body(Fixtures.photo, fields: Self.fields).held(by: gate))
@@ -59,6 +61,7 @@ struct CancellationTests {
         arguments: [false, true])
     func transform(inBackground: Bool) async throws {
         let proxy = try await Proxy(
+            security: Self.allowed,
             environment: ["IMAGEPROXYD_TRANSFORM_WORKERS=1", "IMAGEPROXYD_TRANSFORM_TIMEOUT=60s"])
         proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
         let option = inBackground ? "&options=continue-in-background" : ""

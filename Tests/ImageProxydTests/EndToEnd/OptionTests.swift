@@ -6,7 +6,8 @@ import Testing
 @Suite("Options, presets and dress")
 struct OptionTests {
     private static let all = """
-        "allowedOptions": ["retry-failed", "refresh-cached", "from-loader-only", "memory-only", "handle-cookies"]
+        "allowedOptions": ["retry-failed", "refresh-cached", "from-loader-only", "memory-only", "handle-cookies",
+        "continue-in-background"]
         """
     private static let fields = [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")]
     private static let small = "transform=resize:30x20&format=png"
@@ -122,7 +123,7 @@ struct OptionTests {
 
     @Test("continue-in-background finishes and stores although its client has left")
     func background() async throws {
-        let proxy = try await Proxy()
+        let proxy = try await Proxy(security: Self.all)
         let gate = OriginGate()
         proxy.origin.route("/a.jpg", OriginAnswer.body(Fixtures.photo, fields: Self.fields).held(by: gate))
         let target = proxy.target("/a.jpg", Self.small + "&options=continue-in-background")
@@ -141,6 +142,17 @@ struct OptionTests {
 
         #expect(answer.status == 200)
         #expect(proxy.origin.count("/a.jpg") == 1)
+    }
+
+    @Test("continue-in-background is not for everybody: nobody is to have work done that no client waits for")
+    func backgroundForbidden() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo))
+
+        let answer = try await proxy.get(proxy.target("/a.jpg", "options=continue-in-background"))
+
+        #expect(answer.status == 403 && answer.code == "option_forbidden")
+        #expect(proxy.origin.count("/a.jpg") == 0)
     }
 
     @Test("a preset stands for its parameters, explicit ones win, and one cache entry serves all spellings")
