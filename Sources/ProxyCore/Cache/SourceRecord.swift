@@ -70,6 +70,9 @@ public struct SourceRecord: Sendable, Hashable, Codable {
         /// Of an entry in a read-only folder: good for as long as that is there, which no file of ours can tell.
         public static let seeded = Directives(rawValue: 1 << 9)
 
+        /// A redirect led to a URL whose rule has originals encoded anew: it never goes out as it came.
+        public static let reencoded = Directives(rawValue: 1 << 10)
+
         /// Whether the response may be kept at all.
         public var forbidStoring: Bool { !isDisjoint(with: [.noStore, .isPrivate, .variesOnEverything]) }
         /// Whether the response may never be served without validation once it is stale (RFC 9111 §4.2.4).

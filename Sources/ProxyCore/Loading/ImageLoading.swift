@@ -70,6 +70,8 @@ public struct OriginRequest: Sendable, Hashable {
     public var fields: [Field]
     /// The rule for the source, whose fields and credentials stay with the origin of `url`.
     public var rule: OriginRule?
+    /// All rules: those for redirects' targets may bound how many fetches from there run at once.
+    public var rules = OriginRules.none
     /// How urgent the fetch is; may be raised while it waits.
     public var urgency = FetchUrgency()
 

@@ -140,7 +140,15 @@ final class Transfer {
     private(set) var isForeignOrigin = false
 
     /// Which slots the current hop takes.
-    var place: FetchTicket.Place { FetchTicket.Place(origin: url.origin, rule: job.request.rule) }
+    var place: FetchTicket.Place {
+        FetchTicket.Place(origin: url.origin, rule: hopRule ?? job.request.rule, client: client)
+    }
+
+    /// The rule for where a redirect has led, if that bounds how many fetches run at once.
+    private var hopRule: OriginRule?
+
+    /// The client that the fetch counts for.
+    var client: ClientID?
 
     /// Whether the current hop's request has gone out.
     var hasSentRequest: Bool { clock?.isConnecting == false }
@@ -180,6 +188,8 @@ final class Transfer {
         redirectHead = nil
         wasAsked = false
         url = target
+        // Lost: that no telling which rule is about it; the receiver refuses the answer then.
+        hopRule = (try? job.request.rules.rule(for: target)).flatMap { $0.maxConcurrent == nil ? nil : $0 }
         redirects += 1
         needsFreshConnection = false
         if url.origin != job.request.url.origin { isForeignOrigin = true }

@@ -26,6 +26,7 @@ public final class OriginRule: Sendable {
     private let filter: QueryFilter
     private let mediaTypes: MediaTypeList
     private let statuses: Set<Int>
+    private let namesStatuses: Bool
     private let lifetime: OriginRuleConfiguration.TTL
 
     /// Statuses whose body is an image unless a rule says otherwise.
@@ -60,6 +61,7 @@ public final class OriginRule: Sendable {
         root = configuration.loader == .file ? configuration.root : nil
         tls = configuration.tls ?? OriginRuleConfiguration.TLS()
         decodesBase64 = configuration.decode == .base64
+        namesStatuses = !configuration.acceptStatus.isEmpty
         statuses = configuration.acceptStatus.isEmpty ? Self.successes : Set(configuration.acceptStatus)
         lifetime = configuration.responseTTL ?? OriginRuleConfiguration.TTL()
     }
@@ -91,8 +93,22 @@ public final class OriginRule: Sendable {
     /// Whether a body with this status is taken for the image.
     func accepts(status: Int) -> Bool { statuses.contains(status) }
 
+    /// Whether a body with this status, which another rule lets in, may be taken behind a redirect.
+    func permits(status: Int) -> Bool { !namesStatuses || statuses.contains(status) }
+
     /// Whether a response of this media type is taken.
     func accepts(contentType: String?) -> Bool { mediaTypes.allows(contentType) }
+
+    /// Shortens a source's lifetime to what the rule allows, where a redirect has led to a URL that it is about.
+    func restrict(_ record: inout SourceRecord) {
+        if let override = lifetime.override {
+            let longest = record.initialAge + Int64(override.seconds)
+            record.freshnessLifetime = min(record.freshnessLifetime, longest)
+        }
+        if let maximum = lifetime.maximum {
+            record.freshnessLifetime = min(record.freshnessLifetime, Int64(maximum.seconds))
+        }
+    }
 
     /// Bounds a source's lifetime; what may not be stored stays so.
     func apply(to record: inout SourceRecord) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The table of origin rules (SDWebImage's options processor): of those that match a source, the first holds.
-public struct OriginRules: Sendable {
+public struct OriginRules: Sendable, Hashable {
     private let rules: [OriginRule]
 
     /// No rule at all.

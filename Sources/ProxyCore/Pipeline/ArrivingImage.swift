@@ -57,6 +57,7 @@ extension ImagePipeline {
             key: request.sourceKey, keyText: request.sourceKeyText, contentHash: Self.hashOfNothing,
             byteCount: 0, format: format, head: head, after: fetch.redirects)
         request.rule?.apply(to: &record)
+        fetch.hops.apply(to: &record)
         let isKept =
             !record.directives.forbidStoring && client.keeping != .nothing && seat.key.loner == nil
             && fetch.permit.isValid

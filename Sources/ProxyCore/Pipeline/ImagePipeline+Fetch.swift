@@ -48,7 +48,7 @@ extension ImagePipeline {
         let fetch = OriginalFetch(
             body: body, place: place, decodable: configuration.decodableFormats,
             maxBytes: configuration.maxSourceBytes,
-            permit: tiers.ledger.permit(for: request.sourceKey),
+            permit: tiers.ledger.permit(for: request.sourceKey), rules: configuration.origins,
             judge: { [freshness] in freshness.verdict(on: $0, after: $1) })
         fetch.urgency.raise(to: request.delivery.priority ?? .normal)
         return fetch
@@ -103,6 +103,7 @@ extension ImagePipeline {
             url: url, ifNoneMatch: record?.entityTag, ifModifiedSince: record?.lastModified,
             fields: FetchContext.current.fields, rule: rule)
         question.validatedURL = record?.finalURL
+        question.rules = configuration.origins
         return question
     }
 
@@ -124,13 +125,15 @@ extension ImagePipeline {
         // Who may have the bytes before they are stored goes first: a pool of one thread would have them wait for the disk.
         if fetch.hasArrived() { await Task.yield() }
         let fetched = FetchedOriginal(content: content, place: fetch.place, format: format)
-        let original = try await serialized(fetched, for: request, keeping: client.keeping)
+        let original = try await serialized(
+            fetched, for: request, as: fetch.hops.storeAs, keeping: client.keeping)
         var record = freshness.record(
             key: request.sourceKey, keyText: request.sourceKeyText, contentHash: original.content.hash,
             byteCount: original.content.body.count, format: original.format, head: head,
             after: fetch.redirects, isAuthorized: isAuthorized, verdict: isAuthorized ? nil : fetch.verdict)
         if let finalURL = fetch.finalURL { record.finalURL = finalURL.digest }
         request.rule?.apply(to: &record)
+        fetch.hops.apply(to: &record)
         var kept = Source.Kept.nowhere
         if record.directives.forbidStoring {
             await removeCopies(of: request, permit: permit)
@@ -154,10 +157,14 @@ extension ImagePipeline {
         _ stale: SourceRecord, of request: ImageRequest, by head: OriginHead, of fetch: OriginalFetch,
         isAuthorized: Bool, asking client: RequestDirectives, permit: PurgeLedger.Permit
     ) async -> Source? {
-        guard FreshnessPolicy.confirms(head, stale) else { return nil }
+        // One that was stored before a redirect led to where another format is wanted is not good any more.
+        guard FreshnessPolicy.confirms(head, stale),
+            request.rule?.storeAs != nil || fetch.hops.storeAs ?? stale.format == stale.format
+        else { return nil }
         var record = freshness.updating(stale, with: head, after: fetch.redirects, isAuthorized: isAuthorized)
         record.finalURL = fetch.finalURL?.digest
         request.rule?.apply(to: &record)
+        fetch.hops.apply(to: &record)
         guard !record.directives.forbidStoring else {
             await removeCopies(of: request, permit: permit)
             return nil

@@ -36,7 +36,7 @@ extension ImagePipeline {
     private func isFresh(
         _ hit: DiskHit, _ record: SourceRecord, for request: ImageRequest, at now: Int64
     ) -> Bool {
-        request.accepts(record) && (request.plan != nil || mayPass(hit.description.format))
+        request.accepts(record) && (request.plan != nil || mayPass(record))
             && freshness.reuse(of: record, at: now, for: .none) == .fresh
     }
 }

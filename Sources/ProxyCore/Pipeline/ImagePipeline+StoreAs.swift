@@ -11,10 +11,13 @@ extension ImagePipeline {
     /// An original in the format that its rule wants it stored in (SDWebImage: cacheSerializer).
     ///
     /// From then on that is the original: what is made of it, and what goes out without a transform.
+    /// - Parameter hopFormat: what the rule for a redirect's target wants, where the request's own wants nothing.
     func serialized(
-        _ original: FetchedOriginal, for request: ImageRequest, keeping: Keeping
+        _ original: FetchedOriginal, for request: ImageRequest, as hopFormat: ImageFormat?, keeping: Keeping
     ) async throws(LoadError) -> FetchedOriginal {
-        guard let format = request.rule?.storeAs, format != original.format else { return original }
+        guard let format = request.rule?.storeAs ?? hopFormat, format != original.format else {
+            return original
+        }
         var plan = configuration.rasterPlan
         plan.format = .explicit(format)
         plan.metadata = .keep

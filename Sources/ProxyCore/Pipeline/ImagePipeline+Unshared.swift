@@ -26,7 +26,7 @@ extension ImagePipeline {
     ) async throws(PipelineError) -> ImageResponse {
         let permit = tiers.ledger.permit(for: request.resultKey)
         let source = try await unsharedSource(for: request, cookies: cookies, telling: arrival)
-        let mayPassThrough = mayPass(source.record.format) && request.mayPassThrough
+        let mayPassThrough = mayPass(source.record) && request.mayPassThrough
         let plan = request.plan ?? (mayPassThrough ? nil : configuration.rasterPlan)
         guard let plan else { return await passThrough(source, for: request, permit: permit) }
         return try await make(source, by: plan, for: request, keeping: .nothing, permit: permit)
@@ -70,12 +70,14 @@ extension ImagePipeline {
         fetch.body.finish()
         guard let content = fetch.body.content else { throw .storage("the body can't be read back") }
         let fetched = FetchedOriginal(content: content, place: fetch.place, format: format)
-        let original = try await serialized(fetched, for: request, keeping: .nothing)
+        let original = try await serialized(
+            fetched, for: request, as: fetch.hops.storeAs, keeping: .nothing)
         var record = freshness.record(
             key: request.sourceKey, keyText: request.sourceKeyText, contentHash: original.content.hash,
             byteCount: original.content.body.count, format: original.format, head: head,
             after: fetch.redirects, isAuthorized: false)
         request.rule?.apply(to: &record)
+        fetch.hops.apply(to: &record)
         record.directives.insert(.isPrivate)
         var source = Source(record: record, body: original.content.body, provenance: .fetched(.request))
         source.fetchTime = fetchTime

@@ -102,7 +102,9 @@ public final class ImagePipeline: Sendable {
     ///
     /// One shard lock, no suspension, no allocation.
     public func cachedEntry(for key: CacheKey, at now: Int64) -> CachedEntry? {
-        guard let entry = tiers.entry(for: key) else { return nil }
+        guard let entry = tiers.entry(for: key),
+            entry.description.kind != .original || !entry.record.directives.contains(.reencoded)
+        else { return nil }
         if entry.record.isFresh(at: now) { return CachedEntry(entry: entry, isStale: false) }
         guard freshness.mayServeWhileRevalidating(entry.record, at: now) else { return nil }
         staleAnswers.count(entry)
@@ -247,7 +249,7 @@ public final class ImagePipeline: Sendable {
     ) -> ImageResponse? {
         // What may be passed on as it is, and what originals are to be, can have changed since it was stored.
         guard let entry, request.accepts(entry.record),
-            request.plan != nil || request.mayPassThrough && mayPass(entry.description.format)
+            request.plan != nil || request.mayPassThrough && mayPass(entry.record)
         else { return nil }
         switch freshness.reuse(of: entry.record, at: clock(), for: client) {
         case .fresh: return ImageResponse(hit: entry, provenance: entry.isOnDisk ? .disk : .memory)
@@ -286,8 +288,8 @@ public final class ImagePipeline: Sendable {
             return try await produce(request.made(by: configuration.rasterPlan), asking: client)
         }
         let source = try await usableSource(for: request, asking: client, telling: arrival)
-        // A drawing may hold scripts and references: it goes out as pixels only.
-        if request.plan == nil, !mayPass(source.record.format) {
+        // A drawing may hold scripts and references: it goes out as pixels only. A redirect may have led to what is encoded anew.
+        if request.plan == nil, !mayPass(source.record) {
             let made = request.made(by: configuration.rasterPlan)
             if case .storedOriginal = source.provenance,
                 let hit = hit(tiers.peek(made.resultKey), for: made, asking: client)
@@ -332,8 +334,10 @@ public final class ImagePipeline: Sendable {
         if !client.onlyIfCached { startRefresh(of: request) }
     }
 
-    /// Whether a source of this format may go out as it came.
-    func mayPass(_ format: ImageFormat) -> Bool { format != .svg || configuration.passesDrawings }
+    /// Whether a source may go out as it came, as far as that does not depend on the rule for its URL.
+    func mayPass(_ record: SourceRecord) -> Bool {
+        (record.format != .svg || configuration.passesDrawings) && !record.directives.contains(.reencoded)
+    }
 
     /// The result as it lies in the disk tier, if it was made from the source's present content.
     private func storedResult(

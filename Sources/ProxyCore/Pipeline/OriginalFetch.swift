@@ -14,7 +14,7 @@ final class OriginalFetch: OriginReceiving {
         var redirects: [OriginHead] = []
         var refusal: OriginHead?
         var finalURL: SourceURL?
-        var culprit = HostBreakers.Culprit.lastHop
+        var hops: HopRules
         var format: ImageFormat?
         var isUnshareable = false
         var observers: [@Sendable () -> Void] = []
@@ -52,7 +52,7 @@ final class OriginalFetch: OriginReceiving {
     ///   - judge: says of a response with this head, after these redirects, whether others than those who wait may have it.
     init(
         body: GrowingBody, place: SpillPlace, decodable: Set<ImageFormat>, maxBytes: Int,
-        permit: PurgeLedger.Permit,
+        permit: PurgeLedger.Permit, rules: OriginRules = .none,
         judge: @escaping @Sendable (OriginHead, [OriginHead]) -> FreshnessPolicy.Verdict
     ) {
         self.body = body
@@ -61,6 +61,7 @@ final class OriginalFetch: OriginReceiving {
         self.maxBytes = maxBytes
         self.permit = permit
         self.judge = judge
+        state = Mutex(State(hops: HopRules(rules)))
     }
 
     /// The head, once it is there.
@@ -84,8 +85,8 @@ final class OriginalFetch: OriginReceiving {
     /// The same as a whole.
     var finalURL: SourceURL? { state.withLock(\.finalURL) }
 
-    /// Whose failure it was, once it has failed.
-    var culprit: HostBreakers.Culprit { state.withLock(\.culprit) }
+    /// What the rules for the redirects' targets restrict.
+    var hops: HopRules { state.withLock(\.hops) }
 
     /// The body's format, once enough of it is there.
     var format: ImageFormat? { state.withLock(\.format) }
@@ -94,6 +95,7 @@ final class OriginalFetch: OriginReceiving {
         state.withLock { state in
             state.redirects.append(head)
             state.finalURL = target
+            state.hops.follow(target)
         }
     }
 
@@ -106,6 +108,7 @@ final class OriginalFetch: OriginReceiving {
     }
 
     func receive(head: OriginHead) throws(LoadError) {
+        try hops.check(head)
         if let length = head.contentLength {
             guard length <= maxBytes else { throw .tooLarge }
             if head.status != 304 { try body.expect(length) }
@@ -162,9 +165,9 @@ final class OriginalFetch: OriginReceiving {
     @discardableResult
     private func arrive(where isReady: (State) -> Bool) -> Bool {
         let mayArrive = state.withLock { state in
-            guard !state.isArriving, let format = state.format, format != .svg, state.head != nil else {
-                return false
-            }
+            guard !state.isArriving, let format = state.format, format != .svg, state.head != nil,
+                !state.hops.changesBytes
+            else { return false }
             return isReady(state)
         }
         guard mayArrive, hasPlace else { return false }

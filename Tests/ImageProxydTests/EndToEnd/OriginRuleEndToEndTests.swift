@@ -73,6 +73,67 @@ struct OriginRuleEndToEndTests {
         #expect(answer.code == (isAmbiguous ? "source_forbidden" : nil))
     }
 
+    @Test(
+        "what a rule restricts holds for a redirect from another source, too, when it is fetched, kept and confirmed"
+    )
+    func redirected() async throws {
+        let (origin, target) = (try FakeOrigin(), try FakeOrigin())
+        let proxy = try await Proxy(
+            settings: """
+                "origins": [
+                    {"match": "\(target.url("/re/*"))", "reencode": true, "responseTTL": {"maximum": "100s"}},
+                    {"match": "\(target.url("/webp/*"))", "storeAs": "webp"},
+                    {"match": "\(target.url("/typed/*"))", "responseContentType": ["image/gif"]},
+                    {"match": "\(target.url("/strict/*"))", "acceptStatus": [203]}]
+                """, origin: origin)
+        for path in ["re", "webp", "typed", "strict"] {
+            origin.route("/\(path)/a.jpg", .redirect(to: target.url("/\(path)/a.jpg")))
+            target.route(
+                "/\(path)/a.jpg",
+                OriginAnswer.validated(
+                    Fixtures.photo(number: 7), entityTag: "\"a\"",
+                    fields: [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")]))
+        }
+
+        let again = "/re/a.jpg"
+        for line in [nil, nil, "Via: 1.1 a"] as [String?] {
+            let answer = try await proxy.get(proxy.target(again), lines: line.map { [$0] } ?? [])
+            #expect(answer.status == 200)
+            #expect(answer["Content-Type"] == "image/jpeg")
+            #expect(answer.body != Fixtures.photo(number: 7))
+            #expect(answer["Cache-Control"]?.contains("max-age=100") == true)
+        }
+        #expect(try await proxy.get(proxy.target("/webp/a.jpg"))["Content-Type"] == "image/webp")
+        #expect(try await proxy.get(proxy.target("/typed/a.jpg")).status == 415)
+        #expect(try await proxy.get(proxy.target("/strict/a.jpg")).status == 502)
+    }
+
+    @Test(
+        "reencode holds for an original that a redirect led to, and that was stored, for one client alone and when it is confirmed"
+    )
+    func redirectedLater() async throws {
+        let (origin, target) = (try FakeOrigin(), try FakeOrigin())
+        let proxy = try await Proxy(
+            settings: """
+                "origins": [{"match": "\(target.url("/*"))", "reencode": true}]
+                """, security: #""allowedOptions": ["refresh-cached", "handle-cookies"]"#, origin: origin)
+        origin.route("/a.jpg", .redirect(to: target.url("/a.jpg")))
+        target.route(
+            "/a.jpg",
+            OriginAnswer.validated(
+                Fixtures.photo(number: 7), entityTag: "\"a\"",
+                fields: [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")]))
+
+        // The original is stored by a request for another form of it.
+        #expect(try await proxy.get(proxy.target("/a.jpg", "transform=resize:9x&format=png")).status == 200)
+        for options in ["", "options=refresh-cached", "", "options=handle-cookies"] {
+            let answer = try await proxy.get(proxy.target("/a.jpg", options))
+            #expect(answer.status == 200)
+            #expect(answer.body != Fixtures.photo(number: 7), "\(options)")
+        }
+        #expect(target.log.requests.contains { $0["if-none-match"] == "\"a\"" })
+    }
+
     @Test("storeAs: originals are kept, and go out, in the format that the rule names")
     func storeAs() async throws {
         let proxy = try await proxy(#""storeAs": "webp""#)
