@@ -177,6 +177,7 @@ extension FetchConfiguration {
         let time = TimeSpan.milliseconds(1)...TimeSpan.hours(1)
         check.require("fetch.maxConcurrent", maxConcurrent, in: 1...10_000)
         check.require("fetch.maxPerHost", maxPerHost, in: 1...10_000)
+        check.require("fetch.clientShare", clientShare, in: 0.1...1)
         check.require("fetch.queue", queue, in: 0...1_000_000)
         check.require("fetch.queueTimeout", queueTimeout, in: time)
         check.require("fetch.connectTimeout", connectTimeout, in: time)

@@ -63,8 +63,8 @@ public final class CurlLoader: ImageLoading {
     ) async throws(LoadError) -> LoadSummary {
         let id = lastJob.add(1, ordering: .relaxed).newValue
         let job = LoadJob(id: id, request: request, receiver: receiver)
-        // Weak, or a request that is kept would keep the loader's thread; a raise that is lost was too late.
-        request.urgency.observe { [weak inbox] in _ = inbox?.post(.raise(id, $0)) }
+        // Weak, or a request that is kept would keep the loader's thread; a change that is lost was too late.
+        request.urgency.observe { [weak inbox] in _ = inbox?.post(.change(id, $0)) }
         defer { request.urgency.observe(nil) }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in submit(job, continuation) }

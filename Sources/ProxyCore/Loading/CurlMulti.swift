@@ -75,7 +75,8 @@ final class CurlMulti {
         switch command {
         case .start(let job, let continuation): admit(job, continuation)
         case .cancel(let id): cancel(id)
-        case .raise(let id, let priority): queue.raise(id, to: priority)
+        case .change(let id, .raised(let priority)): queue.raise(id, to: priority)
+        case .change(let id, .joined(let client)): queue.join(id, by: client)
         case .adopt(let settings): adopt(settings)
         case .ping(let continuation): continuation.resume(returning: true)
         case .stop: isStopping = true
@@ -101,6 +102,8 @@ final class CurlMulti {
         case .full: return end(transfer, .failure(.queueFull))
         }
         transfers[job.id] = transfer
+        // Of those who joined before this the inbox has said nothing, or too early.
+        for client in job.request.urgency.joined { queue.join(job.id, by: client) }
         // Started before the next wish is looked at, so that the queue is full only of fetches that cannot run.
         startWaiting()
     }
@@ -189,7 +192,7 @@ final class CurlMulti {
     /// Takes a fetch out of the queue, or its hop out of the set: what has not ended is broken off.
     private func withdraw(_ transfer: Transfer) {
         if queue.remove(transfer.job.id) || delayed.remove(transfer.job.id) { return }
-        queue.release(transfer.place)
+        if let place = queue.release(transfer.job.id) { transfer.client = place.client }
         transfer.endLookUp()
         transfer.endHop(at: .now)
         guard let handle = transfer.handle else { return }
@@ -260,7 +263,7 @@ final class CurlMulti {
                     Transfer(job: job, rules: rules, connections: connections, continuation: continuation),
                     .failure(.cancelled))
             case .ping(let continuation): continuation.resume(returning: false)
-            case .cancel, .raise, .adopt, .stop: continue
+            case .cancel, .change, .adopt, .stop: continue
             }
         }
     }

@@ -12,6 +12,12 @@ public struct FetchConfiguration: Sendable, Hashable, Codable {
     ///
     /// Default 6.
     public var maxPerHost: Int = 6
+    /// The share of `maxConcurrent`, and of `maxPerHost`, that one client (an IPv4 address, the /64 of an IPv6 one) may use
+    /// at once, rounded up, but less than all: so others find a slot, however long its fetches take.
+    ///
+    /// Default 0.75: 48 of 64, 5 of 6. 1 is no bound: where all requests come by one proxy that `http.trustedProxies` does
+    /// not name. What the daemon fetches by itself, and for clients by unix socket, is not bounded by it.
+    public var clientShare: Double = 0.75
     /// Fetches that may wait for a slot.
     ///
     /// Default 256; beyond it 503 `queue_full`.

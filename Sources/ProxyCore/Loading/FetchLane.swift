@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The waiting fetches of one priority: a line for each origin, and the origins take turns.
+/// The waiting fetches of one priority and one client: a line for each origin, and the origins take turns.
 ///
 /// Pure. To take or remove one costs O(origins waiting + line).
 struct FetchLane {
@@ -10,9 +10,6 @@ struct FetchLane {
 
     /// The waiting fetches.
     private(set) var count = 0
-
-    /// All of them, in no order.
-    var tickets: [FetchTicket] { lines.values.flatMap(\.self) }
 
     /// The origin with the longest line, and how long that is.
     var longest: (origin: SourceURL.Origin, count: Int)? {
@@ -34,8 +31,10 @@ struct FetchLane {
     ///
     /// An origin that has none is passed over without a look at its line, however long that is.
     /// - Parameter newestFirst: whether a line is served from its end.
-    mutating func takeNext(newestFirst: Bool, by slots: FetchSlots) -> FetchTicket? {
-        for (turn, origin) in turns.enumerated() where slots.hasRoom(for: origin) {
+    mutating func takeNext(
+        newestFirst: Bool, by slots: FetchSlots, for client: ClientID?
+    ) -> FetchTicket? {
+        for (turn, origin) in turns.enumerated() where slots.hasRoom(for: origin, and: client) {
             let line = lines[origin] ?? []
             let index =
                 newestFirst

@@ -8,7 +8,7 @@ final class LoaderInbox: Sendable {
     enum Command: Sendable {
         case start(LoadJob, LoadJob.Continuation)
         case cancel(UInt64)
-        case raise(UInt64, FetchPriority)
+        case change(UInt64, FetchUrgency.Change)
         case adopt(LoaderSettings)
         case ping(CheckedContinuation<Bool, Never>)
         case stop

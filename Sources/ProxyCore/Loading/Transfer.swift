@@ -132,6 +132,7 @@ final class Transfer {
         self.connections = connections
         self.continuation = continuation
         url = job.request.url
+        client = job.request.urgency.client
         head = OriginHeadReader(maxBytes: rules.configuration.maxHeadBytes)
     }
 

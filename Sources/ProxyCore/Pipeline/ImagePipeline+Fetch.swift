@@ -20,15 +20,16 @@ extension ImagePipeline {
             (fetch) async throws(PipelineError) in
             try await self.load(request, into: fetch, validating: record, asking: client)
         }
+        // Made here: no task's context holds where the head arrives.
+        let rendering = RenderingKey(result: request.resultKey, source: request.sourceKey, client: client)
         seat.progress.whenUnshareable { [fetches, renderings] in
             fetches.closeBoarding(key)
-            renderings.closeBoarding(
-                RenderingKey(result: request.resultKey, source: request.sourceKey, client: client))
+            renderings.closeBoarding(rendering)
         }
         arrival?.follow(seat.progress)
         if !seat.isLeader {
             metrics.coalescedRequests.increment(.fetch)
-            seat.progress.urgency.raise(to: request.delivery.priority ?? .normal)
+            seat.progress.urgency.join(FetchContext.current.client, to: request.delivery.priority ?? .normal)
         }
         return try await seat.output()
     }
@@ -38,7 +39,8 @@ extension ImagePipeline {
         for isConditional in [false, true] {
             let key = FetchKey(
                 source: request.sourceKey, isConditional: isConditional, keeping: client.keeping)
-            fetches.progress(of: key)?.urgency.raise(to: request.delivery.priority ?? .normal)
+            fetches.progress(of: key)?.urgency.join(
+                FetchContext.current.client, to: request.delivery.priority ?? .normal)
         }
     }
 

@@ -46,7 +46,7 @@ extension ImagePipeline {
             question.fields.append(
                 OriginRequest.Field(name: "Cookie", value: cookies.joined(separator: "; ")))
         }
-        question.urgency = FetchUrgency(request.delivery.priority ?? .normal)
+        question.urgency = FetchUrgency(request.delivery.priority ?? .normal, client: client)
         arrival?.follow(fetch)
         do throws(LoadError) {
             let summary = try await loader.load(question, into: fetch)

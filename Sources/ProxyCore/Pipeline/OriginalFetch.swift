@@ -29,7 +29,7 @@ final class OriginalFetch: OriginReceiving {
     let place: SpillPlace
 
     /// How urgent it is, to the most impatient of those who follow it.
-    let urgency = FetchUrgency(.low)
+    let urgency = FetchUrgency(.low, client: FetchContext.current.client)
 
     /// When it was begun.
     let start = ContinuousClock.now

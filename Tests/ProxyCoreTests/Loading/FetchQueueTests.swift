@@ -17,7 +17,7 @@ struct FetchQueueTests {
         }
 
         #expect(queue.startAll() == [1, 3])
-        queue.release(try place("a"))
+        queue.release(1)
         #expect(queue.startNext() == 2)
         #expect(queue.running == 2)
     }
@@ -47,10 +47,10 @@ struct FetchQueueTests {
         queue.adopt(configuration)
 
         #expect(queue.running == 2 && queue.waiting == 1)
-        queue.release(try place("a"))
+        queue.release(1)
         #expect(queue.startNext() == nil)
         #expect(try queue.enqueue(ticket(4, "b")) == .full)
-        queue.release(try place("a"))
+        queue.release(2)
         #expect(queue.startNext() == 3)
     }
 
@@ -61,7 +61,7 @@ struct FetchQueueTests {
         _ = queue.startNext()
         _ = queue.enqueue(try ticket(2, "a", .high))
 
-        queue.release(try place("a"))
+        queue.release(1)
         queue.requeue(try ticket(1, "a", .low))
 
         #expect(queue.waiting == 2)
@@ -148,7 +148,7 @@ struct FetchQueueTests {
         _ = queue.enqueue(try ticket(5, "c"))
 
         #expect(queue.startAll() == [1, 2, 5])
-        queue.release(try place("b", rule))
+        queue.release(2)
         #expect(queue.startNext() == 4, "the origins take turns")
     }
 
@@ -164,27 +164,111 @@ struct FetchQueueTests {
         #expect(Set(served.map { $0 < 10_000 ? 999 : Int($0 - 10_000) % 999 }).count == 1_000)
     }
 
-    private func ticket(
-        _ id: Int, _ host: String, _ priority: FetchPriority = .normal, rule: OriginRule? = nil,
-        until deadline: ContinuousClock.Instant? = nil
-    ) throws -> FetchTicket {
-        FetchTicket(
-            id: UInt64(id), place: try place(host, rule), priority: priority,
-            deadline: deadline ?? now + .seconds(9))
+    // MARK: - Clients
+
+    @Test("leaves a slot of a host, and one of all, that a client alone can't have")
+    func clientShare() throws {
+        var queue = queue(running: 4, perOrigin: 3, waiting: 20)
+        for id in 1...4 { _ = queue.enqueue(try ticket(id, "a", for: 1)) }
+        #expect(queue.startAll() == [1, 2])
+        for id in 5...6 { _ = queue.enqueue(try ticket(id, "b", for: 1)) }
+        #expect(queue.startAll() == [5], "three of four")
+
+        _ = queue.enqueue(try ticket(7, "a", for: 2))
+
+        #expect(queue.startAll() == [7])
+        queue.release(7)
+        #expect(queue.startAll() == [])
+        queue.release(1)
+        #expect(queue.startAll() == [3])
     }
 
-    private func place(_ host: String, _ rule: OriginRule? = nil) throws -> FetchTicket.Place {
-        FetchTicket.Place(origin: try SourceURL(parsing: "http://\(host).example/").origin, rule: rule)
+    @Test(
+        "lets a client have all slots where the share is all of them, or where there is one, and the daemon itself always"
+    )
+    func noShare() throws {
+        for (share, perOrigin, client) in [(1.0, 3, 1), (0.1, 1, 1), (0.1, 3, nil)] as [(Double, Int, Int?)] {
+            var queue = queue(running: 9, perOrigin: perOrigin, waiting: 9, share: share)
+            for id in 1...9 { _ = queue.enqueue(try ticket(id, "a", for: client)) }
+
+            #expect(queue.startAll().count == perOrigin)
+        }
+    }
+
+    @Test("serves clients in turn, the one with the fewest slots first, however many hosts a client names")
+    func clientTurns() throws {
+        var queue = queue(running: 2, perOrigin: 2, waiting: 99, share: 1)
+        for id in 1...6 { _ = queue.enqueue(try ticket(id, "h\(id)", for: 1)) }
+        for id in 11...12 { _ = queue.enqueue(try ticket(id, "a", for: 2)) }
+        _ = queue.enqueue(try ticket(21, "a", for: 3))
+
+        #expect(queue.startAll() == [1, 11])
+        queue.release(11)
+        #expect(queue.startNext() == 21)
+        queue.release(21)
+        #expect(queue.startNext() == 12)
+        queue.release(12)
+        #expect(queue.startNext() == 2)
+        queue.release(1)
+        #expect(queue.startNext() == 3)
+    }
+
+    @Test(
+        "when full, makes room at the expense of the client with the most waiting, however urgent its fetches"
+    )
+    func displacesClients() throws {
+        var queue = queue(running: 1, perOrigin: 1, waiting: 4, share: 1)
+        _ = queue.enqueue(try ticket(1, "x", for: 9))
+        _ = queue.startNext()
+        for id in 2...4 { _ = queue.enqueue(try ticket(id, "h\(id)", .high, for: 1)) }
+        _ = queue.enqueue(try ticket(5, "b", for: 2))
+
+        #expect(try queue.enqueue(ticket(6, "c", .low, for: 3)) != .full)
+        #expect(try queue.enqueue(ticket(7, "d", .high, for: 1)) == .full, "its own are as urgent")
+        #expect(queue.waitingTickets[5] != nil && queue.waitingTickets[6] != nil)
+        #expect(
+            try queue.enqueue(ticket(8, "d", .high, for: 2)) == .displacing(5), "its own, less urgent one")
+        #expect(queue.waiting == 4)
+    }
+
+    @Test("has a fetch count for the client among those who wait for it that gets its slot first")
+    func joins() throws {
+        var queue = queue(running: 9, perOrigin: 3, waiting: 9)
+        for id in 1...3 { _ = queue.enqueue(try ticket(id, "a", for: 1)) }
+        #expect(queue.startAll() == [1, 2])
+
+        queue.join(3, by: ClientID(v4: 2))
+        #expect(queue.startAll() == [3], "the second client has slots left")
+        #expect(queue.release(3)?.client == ClientID(v4: 2))
+
+        _ = queue.enqueue(try ticket(4, "a", for: 3))
+        _ = queue.enqueue(try ticket(5, "a", for: 3))
+        queue.join(5, by: ClientID(v4: 1))
+        #expect(queue.startAll() == [4])
+        #expect(queue.waitingTickets[5]?.place.client == ClientID(v4: 3), "the first client has none left")
+    }
+
+    private func ticket(
+        _ id: Int, _ host: String, _ priority: FetchPriority = .normal, rule: OriginRule? = nil,
+        for client: Int? = nil, until deadline: ContinuousClock.Instant? = nil
+    ) throws -> FetchTicket {
+        let place = FetchTicket.Place(
+            origin: try SourceURL(parsing: "http://\(host).example/").origin, rule: rule,
+            client: client.map { ClientID(v4: UInt32($0)) })
+        return FetchTicket(
+            id: UInt64(id), place: place, priority: priority, deadline: deadline ?? now + .seconds(9))
     }
 
     private func queue(
-        running: Int, perOrigin: Int, waiting: Int, order: FetchConfiguration.Order = .fifo
+        running: Int, perOrigin: Int, waiting: Int, order: FetchConfiguration.Order = .fifo,
+        share: Double = 0.75
     ) -> FetchQueue {
         var configuration = FetchConfiguration()
         configuration.maxConcurrent = running
         configuration.maxPerHost = perOrigin
         configuration.queue = waiting
         configuration.order = order
+        configuration.clientShare = share
         return FetchQueue(configuration: configuration)
     }
 }
@@ -199,11 +283,10 @@ extension FetchQueue {
 
     /// Starts one after the other, each when the one before has ended.
     fileprivate mutating func startOneByOne(_ most: Int = .max) throws -> [UInt64] {
-        let places = waitingTickets.mapValues(\.place)
         var started: [UInt64] = []
-        while started.count < most, let id = startNext(), let place = places[id] {
+        while started.count < most, let id = startNext() {
             started.append(id)
-            release(place)
+            release(id)
         }
         return started
     }

@@ -95,6 +95,82 @@ struct SchedulingTests {
         #expect(paths[..<third].count { $0 == "/other" } == 999)
     }
 
+    @Test("serves others of a host while one client's fetches from it do not end, however many those are")
+    func stalledClient() async throws {
+        let fixture = try LoaderFixture()
+        fixture.origin.route("/stalled", .silence)
+        fixture.origin.route("/good", .body([1]))
+        let hostile = ClientID(v4: 1)
+        let stalled = (0..<7).map { _ in
+            Task { try await fixture.load("/stalled", urgency: FetchUrgency(client: hostile)) }
+        }
+        await fixture.origin.waitForRequests("/stalled", count: 5)
+        await fixture.waitUntilQueued(2)
+
+        for client in 2..<17 {
+            try await fixture.load("/good", urgency: FetchUrgency(client: ClientID(v4: UInt32(client))))
+        }
+
+        #expect(fixture.origin.count("/stalled") == 5)
+        for task in stalled { task.cancel() }
+        for task in stalled { await #expect(throws: LoadError.cancelled) { try await task.value } }
+    }
+
+    @Test("bounds what runs for the rule of a redirect's target, whatever the URLs that were asked for")
+    func redirectedRule() async throws {
+        let fixture = try LoaderFixture()
+        let gate = OriginGate()
+        for number in 1...3 {
+            fixture.origin.route("/\(number)", .redirect(to: fixture.origin.url("/bounded")))
+        }
+        fixture.origin.route("/bounded", OriginAnswer.body([1]).held(by: gate))
+        var configuration = OriginRuleConfiguration()
+        configuration.match = [fixture.origin.url("/bounded")]
+        configuration.maxConcurrent = 1
+        let rules = try OriginRules([configuration], secrets: .checking)
+
+        let fetches = (1...3).map { number in
+            Task {
+                var request = try fixture.request("/\(number)")
+                request.rules = rules
+                return try await fixture.loader.load(request, into: CollectingReceiver())
+            }
+        }
+        await fixture.origin.waitForRequests("/bounded")
+        await fixture.waitUntilQueued(2)
+
+        #expect(fixture.loader.statistics.inflight == 1)
+        gate.open()
+        for fetch in fetches { _ = try await fetch.value }
+        #expect(fixture.origin.count("/bounded") == 3)
+    }
+
+    @Test(
+        "serves a fetch that waits for its client's slots as soon as a client with slots left waits for it, too"
+    )
+    func joinedFetch() async throws {
+        let fixture = try LoaderFixture()
+        fixture.origin.route("/stalled", .silence)
+        fixture.origin.route("/popular", .body([1]))
+        let hostile = ClientID(v4: 1)
+        let stalled = (0..<5).map { _ in
+            Task { try await fixture.load("/stalled", urgency: FetchUrgency(client: hostile)) }
+        }
+        await fixture.origin.waitForRequests("/stalled", count: 5)
+        let (late, early) = (FetchUrgency(client: hostile), FetchUrgency(client: hostile))
+        early.join(ClientID(v4: 2), to: .normal)
+        let popular = Task { try await fixture.load("/popular", urgency: late) }
+        await fixture.waitUntilQueued(1)
+
+        // Who joins before the loader has heard of the fetch counts, too.
+        try await fixture.load("/popular", urgency: early)
+        late.join(ClientID(v4: 2), to: .normal)
+
+        _ = try await popular.value
+        #expect(fixture.origin.count("/popular") == 2)
+        for task in stalled { task.cancel() }
+    }
+
     @Test("makes room in a full queue for a host that has nothing in it")
     func fullQueue() async throws {
         let fixture = try LoaderFixture {
