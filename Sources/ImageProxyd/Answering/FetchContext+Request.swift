@@ -8,7 +8,6 @@ extension FetchContext {
     init(_ request: HTTPRequest) {
         self.init(
             traceparent: Self.parent(of: request),
-            tracestate: Self.list(.tracestate, of: request),
             cdnLoop: Self.list(.cdnLoop, of: request), via: Self.list(.via, of: request),
             client: ClientID(request.client))
     }
@@ -56,6 +55,4 @@ extension FieldName {
     static let priority = FieldName(literal: "Priority")
     /// `traceparent` (W3C Trace Context).
     static let traceparent = FieldName(literal: "traceparent")
-    /// `tracestate`.
-    static let tracestate = FieldName(literal: "tracestate")
 }

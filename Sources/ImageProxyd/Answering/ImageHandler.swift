@@ -267,7 +267,7 @@ final class ImageHandler: Sendable {
     private func remaining(_ request: ImageRequest?, _ error: PipelineError) -> Int64? {
         guard let request, let memory = error.disposition.memory else { return nil }
         // What is remembered of a result may have become its source's.
-        let source = failures.remaining(of: request.sourceKey, at: clock())
+        let source = failures.remaining(ofSource: request.sourceKey, at: clock())
         return memory.scope == .source && !request.shrinksLarge
             ? source : failures.remaining(of: request.resultKey, at: clock()) ?? source
     }

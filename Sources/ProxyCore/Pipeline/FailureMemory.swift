@@ -40,13 +40,27 @@ public final class FailureMemory: Sendable {
     ///
     /// That it is too large refuses only those who do not want it shrunk.
     func failure(ofSourceOf request: ImageRequest, at now: Int64) -> PipelineError? {
-        let failure = failure(of: request.sourceKey, at: now)
+        let failure = failure(of: key(ofSource: request.sourceKey), at: now)
         return failure == .tooManyPixels && request.shrinksLarge ? nil : failure
     }
 
     /// Seconds until the failure of `key` is forgotten, for `max-age`.
     public func remaining(of key: CacheKey, at now: Int64) -> Int64? {
         failed.remaining(of: key, at: now)
+    }
+
+    /// The same for a source, as far as the current request is refused by it.
+    public func remaining(ofSource source: CacheKey, at now: Int64) -> Int64? {
+        failed.remaining(of: key(ofSource: source), at: now)
+    }
+
+    /// The key that the failure of a source's fetch is remembered under for the current request.
+    ///
+    /// An origin may refuse a request because of the proxies that the request names: only others that name the same
+    /// proxies are then refused.
+    private func key(ofSource source: CacheKey) -> CacheKey {
+        guard let history = FetchContext.current.history else { return source }
+        return CacheKey(canonicalText: "\(history.text)\n\(source)")
     }
 
     /// Keeps `failure` where its row in the table says so, and no longer than `seconds`.
@@ -65,13 +79,10 @@ public final class FailureMemory: Sendable {
         isOfResult: Bool = false, atMost seconds: Int64? = nil, at now: Int64
     ) {
         guard let memory = failure.disposition.memory else { return }
-        // What a client says of its way may have had the origin refuse it: others must not suffer. That a picture is
-        // missing or damaged has other reasons; behind a proxy that names itself every request says something.
-        if case .upstreamStatus = failure, FetchContext.current.hasHistory { return }
-        var key = memory.scope == .source && !isOfResult ? source : result
+        var key = memory.scope == .source && !isOfResult ? key(ofSource: source) : result
         if failure == .transformTimeout {
             let slow = slowSources.withLock { $0.add(result, of: source) }
-            if slow >= Self.timeoutsPerSource { key = source }
+            if slow >= Self.timeoutsPerSource { key = self.key(ofSource: source) }
         }
         failed.remember(
             key, failure, as: memory.kind, ofSource: source, text, atMost: seconds, at: now)
@@ -114,6 +125,11 @@ public final class FailureMemory: Sendable {
     /// Forgets a failure: the key has just succeeded.
     func forget(_ key: CacheKey) {
         failed.forget(key)
+    }
+
+    /// Forgets the failure of a source, for requests like the current one: it has just been fetched.
+    func forget(source: CacheKey) {
+        failed.forget(key(ofSource: source))
     }
 }
 

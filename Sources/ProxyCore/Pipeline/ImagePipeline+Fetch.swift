@@ -84,7 +84,7 @@ extension ImagePipeline {
                 permit: fetch.permit)
             throw failure
         }
-        failures.forget(request.sourceKey)
+        failures.forget(source: request.sourceKey)
         guard var source = received else {
             return try await self.fetch(request, validating: nil, asking: client)
         }
@@ -191,7 +191,9 @@ extension ImagePipeline {
     ) async {
         guard permit.isValid else { return }
         failures.remember(failure, of: request, atMost: seconds, at: clock())
-        if case .upstreamNotFound = failure { await tiers.removeAll(ofSource: request.sourceKey) }
+        // An origin may have said so because of the proxies that a client names; a refresh names none.
+        guard case .upstreamNotFound = failure, FetchContext.current.history == nil else { return }
+        await tiers.removeAll(ofSource: request.sourceKey)
     }
 }
 

@@ -34,7 +34,9 @@ extension ImagePipeline {
         let now = clock()
         guard refreshes.withLock({ $0.begin(source, at: now) }) else { return false }
         Task {
-            let isRefreshed = await work()
+            // Everybody gets what comes of it: the origin is told nothing of the request that found the copy stale.
+            let context = FetchContext.current.ofBackgroundWork
+            let isRefreshed = await FetchContext.$current.withValue(context) { await work() }
             let now = clock()
             refreshes.withLock { $0.end(source, hasFailed: !isRefreshed, at: now) }
         }

@@ -45,6 +45,8 @@ struct FetchKey: Hashable, Sendable {
     let isConditional: Bool
     /// How far what arrives may be kept; a client can say so for its own request.
     let keeping: Keeping
+    /// The proxies that the origin is told of, by the task that makes the key.
+    var history = FetchContext.current.history
 }
 
 /// How far what is fetched or made may be kept, beside what the configuration and the origin say.
@@ -76,6 +78,8 @@ struct RenderingKey: Hashable, Sendable {
     let result: CacheKey
     let source: CacheKey
     let client: RequestDirectives
+    /// The proxies that the origin is told of if it is asked, by the task that makes the key.
+    var history = FetchContext.current.history
     /// Names the one request that it is made for, where nobody else may have it.
     var loner: UInt64?
 }

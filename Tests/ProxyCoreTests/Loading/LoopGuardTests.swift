@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
 import TestSupport
 import Testing
+
+@testable import ProxyCore
 
 @Suite("A request that has been here before")
 struct LoopGuardTests {
@@ -47,16 +48,18 @@ struct FetchContextTests {
 
     @Test("is its trace, as it came (W3C Trace Context)")
     func trace() {
-        let context = FetchContext(traceparent: Self.parent, tracestate: "a=1,b=2")
+        let context = FetchContext(traceparent: Self.parent, via: "1.1 a")
 
-        #expect(context.traceparent == Self.parent)
-        #expect(context.tracestate == "a=1,b=2")
+        #expect(context.fields.map(\.name) == ["traceparent", "Via"])
+        #expect(context.fields.map(\.value) == [Self.parent, "1.1 a"])
     }
 
-    @Test("is no state without a trace, nor a malformed one")
-    func states() {
-        #expect(FetchContext(tracestate: "a=1") == FetchContext())
-        #expect(FetchContext(traceparent: Self.parent, tracestate: "a\u{7F}").tracestate == nil)
+    @Test("is nothing where others than its client wait for what comes")
+    func background() {
+        let client = ClientID(v4: 1)
+        let context = FetchContext(traceparent: Self.parent, cdnLoop: "a", client: client)
+
+        #expect(context.ofBackgroundWork == FetchContext(client: client))
     }
 }
 
