@@ -163,6 +163,8 @@ extension FailedURLsConfiguration {
         check.require("failedURLs.ttl.notAnImage", ttl.notAnImage, in: time)
         check.require("failedURLs.ttl.badImage", ttl.badImage, in: time)
         check.require("failedURLs.ttl.connection", ttl.connection, in: time)
+        check.require("failedURLs.ttl.unanswered", ttl.unanswered, in: time)
+        check.require("failedURLs.maxRetryAfter", maxRetryAfter, in: .seconds(0)...(.hours(1)))
         check.require("failedURLs.jitter", jitter, in: 0...0.5)
         check.require("failedURLs.breaker.failures", breaker.failures, in: 1...1_000)
         check.require("failedURLs.breaker.pause", breaker.pause, in: .seconds(1)...(.hours(1)))

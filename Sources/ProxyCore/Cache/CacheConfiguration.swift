@@ -160,20 +160,28 @@ public struct FailedURLsConfiguration: Sendable, Hashable, Codable {
     ///
     /// Default 0.1.
     public var jitter: Double = 0.1
-    /// When origins that can't be reached are left alone.
+    /// Longest time for which an origin is obeyed that says when it wants to be asked again (`Retry-After`): a URL that it
+    /// refuses is not asked for so long.
+    ///
+    /// Default 1m; 0 obeys none. `fetch.maxRetryAfter`, which says how much of it is passed on, bounds this, too.
+    public var maxRetryAfter: TimeSpan = .minutes(1)
+    /// When origins that can't be connected to are left alone.
     public var breaker = Breaker()
 
     /// When an origin (scheme, host and port) is left alone. Configuration: `failedURLs.breaker`.
     public struct Breaker: Sendable, Hashable, Codable {
-        /// Failures in a row of connection, DNS, TLS or by time-out, each at most `maximum` after the one before.
+        /// Failures to connect in a row (DNS, connection, TLS, `fetch.connectTimeout`), each at most `maximum` after the
+        /// one before. What fails after the request was sent does not count. As many answers of 429 in a row to one client
+        /// have the origin left alone for that client.
         ///
         /// Default 5; then fetches are refused with 503 `host_unavailable`.
         public var failures: Int = 5
         /// How long the origin is then left alone; doubled each time that a probe fails. Default 2s.
         public var pause: TimeSpan = .seconds(2)
-        /// The longest such time. Default 1m.
+        /// The longest such time, also where an origin's `Retry-After` wants more. Default 1m.
         public var maximum: TimeSpan = .minutes(1)
-        /// Most origins watched; beyond it one that was not asked for lately is forgotten. Default 10000.
+        /// Most origins, and origins for one client, that are watched; beyond it one that was not asked for lately is
+        /// forgotten. Default 10000.
         public var maxHosts: Int = 10_000
 
         /// The defaults.
@@ -192,6 +200,8 @@ public struct FailedURLsConfiguration: Sendable, Hashable, Codable {
         public var badImage: TimeSpan = .minutes(10)
         /// TLS failed, or too many redirects. Default 1m.
         public var connection: TimeSpan = .minutes(1)
+        /// The origin took the request, and ended the connection or let the time pass. Default 10s.
+        public var unanswered: TimeSpan = .seconds(10)
 
         /// The defaults.
         public init() {}

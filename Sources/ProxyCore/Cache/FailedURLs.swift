@@ -69,12 +69,13 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
         _ text: String = "", atMost most: Int64? = nil, at now: Int64
     ) {
         let configuration = state.withLock(\.configuration)
-        let longest = min(Int64(failureClass.span(in: configuration.ttl).seconds), most ?? .max)
+        let longest = min(Int64(failureClass.span(in: configuration).seconds), most ?? .max)
         guard longest > 0 else {
             forget(key)
             return
         }
-        let seconds = max(1, Int64((Double(longest) * (1 - configuration.jitter * random())).rounded()))
+        let jitter = failureClass.jitter(in: configuration)
+        let seconds = max(1, Int64((Double(longest) * (1 - jitter * random())).rounded()))
         let entry = FailureTable<Failure>.Entry(
             key: key, source: source ?? key, text: text, failure: failure, failureClass: failureClass,
             start: now, end: now + seconds)

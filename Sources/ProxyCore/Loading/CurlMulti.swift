@@ -194,7 +194,6 @@ final class CurlMulti {
         if queue.remove(transfer.job.id) || delayed.remove(transfer.job.id) { return }
         if let place = queue.release(transfer.job.id) { transfer.client = place.client }
         transfer.endLookUp()
-        transfer.endHop(at: .now)
         guard let handle = transfer.handle else { return }
         ledger.countHop(
             reused: transfer.hasSentRequest && handle.didReuseConnection, opened: transfer.didOpenSocket,
@@ -220,7 +219,7 @@ final class CurlMulti {
         case .failure(let error): ledger.count(error.outcome)
         }
         ledger.show(running: queue.running, waiting: queue.waiting + delayed.count)
-        transfer.finish(result, at: .now)
+        transfer.finish(result)
     }
 
     // MARK: - Time

@@ -73,7 +73,7 @@ public struct FetchConfiguration: Sendable, Hashable, Codable {
     public var retryDelay: TimeSpan = .milliseconds(100)
     /// Longest `Retry-After` of an origin's error that is passed on; a longer one becomes this.
     ///
-    /// Default 1h; 0 passes none on.
+    /// Default 1h; 0 passes none on. `failedURLs.maxRetryAfter` says how much of it is obeyed.
     public var maxRetryAfter: TimeSpan = .hours(1)
     /// How old a connection may be that is used again.
     ///

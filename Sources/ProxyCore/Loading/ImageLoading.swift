@@ -33,11 +33,6 @@ public protocol OriginReceiving: AnyObject, Sendable {
 
     /// Called with a head whose status is no success, before `load` follows it or throws; does nothing by default.
     func refused(by head: OriginHead)
-
-    /// Called at most once, before `load` throws, with the origin whose failure it is; does nothing by default.
-    ///
-    /// nil where it is nobody's alone: several have used the time up together. Never an origin that was not asked.
-    func failed(at origin: SourceURL.Origin?)
 }
 
 extension OriginReceiving {
@@ -49,9 +44,6 @@ extension OriginReceiving {
 
     /// Takes no notice.
     public func refused(by head: OriginHead) {}
-
-    /// Takes no notice.
-    public func failed(at origin: SourceURL.Origin?) {}
 }
 
 /// What to ask an origin for.

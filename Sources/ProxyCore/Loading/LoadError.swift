@@ -6,8 +6,10 @@ public enum LoadError: Error, Sendable, Hashable {
     case addressForbidden
     /// A redirect led to a URL that is not allowed as a source; the text names the rule, for the log.
     case redirectForbidden(String)
-    /// The name did not resolve, or nothing answered: refused, reset, unreachable. Text for the log only.
+    /// The name did not resolve, or no connection came about: refused, reset, unreachable. Text for the log only.
     case unreachable(String)
+    /// The connection ended after the request was sent and before an answer began. Text for the log only.
+    case disconnected(String)
     /// TLS could not be agreed on or the certificate was refused. Text for the log only.
     case tlsFailed(String)
     /// More redirects than `fetch.maxRedirects`, or a redirect without a usable `Location`.

@@ -27,7 +27,7 @@ extension LoadError {
         switch self {
         case .addressForbidden: .addressForbidden
         case .redirectForbidden: .redirectForbidden
-        case .unreachable: .unreachable
+        case .unreachable, .disconnected: .unreachable
         case .tlsFailed: .tlsFailed
         case .tooManyRedirects: .tooManyRedirects
         case .timedOut: .timedOut

@@ -109,7 +109,9 @@ extension Transfer {
         case .timedOut: return .timedOut(hasSentRequest ? .transfer : .connect)
         case .complete: return .incomplete("no response")
         case .refused: return .incomplete("refused")
-        case .broken(let text): return hasHead ? .incomplete(text) : .unreachable(text)
+        case .broken(let text):
+            guard !hasHead else { return .incomplete(text) }
+            return hasSentRequest ? .disconnected(text) : .unreachable(text)
         }
     }
 

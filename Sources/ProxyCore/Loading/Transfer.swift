@@ -79,9 +79,6 @@ final class Transfer {
     private(set) var retries = 0
     /// The deadlines; nil until the fetch first gets a slot.
     private(set) var clock: TransferClock?
-    private var times = HopTimes()
-    /// Whether the origin of `url` has been turned to.
-    private var wasAsked = false
 
     /// What the current hop's head has decided.
     var verdict = Verdict.open
@@ -174,20 +171,12 @@ final class Transfer {
         isTainted = false
         if clock == nil { clock = TransferClock(configuration: rules.configuration, startedAt: now) }
         clock?.beginHop(at: now)
-        times.begin(url.origin, at: now)
-        wasAsked = true
-    }
-
-    /// The hop is over, however it has ended.
-    func endHop(at now: ContinuousClock.Instant) {
-        times.end(at: now)
     }
 
     /// Turns to where a redirect leads.
     func follow(_ target: SourceURL) {
         if let redirectHead { job.receiver.redirected(by: redirectHead, to: target) }
         redirectHead = nil
-        wasAsked = false
         url = target
         // Lost: that no telling which rule is about it; the receiver refuses the answer then.
         hopRule = (try? job.request.rules.rule(for: target)).flatMap { $0.maxConcurrent == nil ? nil : $0 }
@@ -222,13 +211,7 @@ final class Transfer {
     }
 
     /// Answers the call; the transfer is over.
-    func finish(_ result: Result<LoadSummary, LoadError>, at now: ContinuousClock.Instant) {
-        if case .failure(let error) = result, let clock {
-            let isOverall = error.isTimeout && now >= clock.totalDeadline
-            let total = rules.configuration.totalTimeout.duration
-            job.receiver.failed(
-                at: isOverall ? times.culprit(of: total) : wasAsked ? url.origin : nil)
-        }
+    func finish(_ result: Result<LoadSummary, LoadError>) {
         continuation.resume(returning: result)
     }
 }

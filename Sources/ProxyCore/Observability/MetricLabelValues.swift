@@ -58,7 +58,7 @@ public enum Metric {
 
     /// Classes of failed URLs, as in `failedURLs.ttl`.
     public enum Failure: Int, CaseIterable, MetricLabels {
-        case notFound, clientError, notAnImage, badImage, connection
+        case notFound, clientError, notAnImage, badImage, connection, unanswered, retryAfter
 
         /// The labels' names, in order.
         public static var names: [String] { ["class"] }

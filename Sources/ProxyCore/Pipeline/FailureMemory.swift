@@ -6,7 +6,7 @@ import Synchronization
 public final class FailureMemory: Sendable {
     private let failed: FailedURLs<PipelineError>
     private let slowSources: Mutex<SlowSources>
-    /// Origins that can't be reached.
+    /// Origins that can't be connected to, or that a client has asked too often.
     let hosts: HostBreakers
 
     /// Different results that must time out before the source itself is refused.
@@ -33,7 +33,7 @@ public final class FailureMemory: Sendable {
 
     /// What is remembered of a source's or result's key; nil when it may be tried.
     public func failure(of key: CacheKey, at now: Int64) -> PipelineError? {
-        failed.lookup(key, at: now)?.failure
+        failed.lookup(key, at: now).map { $0.failure.with(secondsLeft: $0.remainingSeconds) }
     }
 
     /// What is remembered of a request's source; nil when it may be tried.
@@ -84,8 +84,8 @@ public final class FailureMemory: Sendable {
             let slow = slowSources.withLock { $0.add(result, of: source) }
             if slow >= Self.timeoutsPerSource { key = self.key(ofSource: source) }
         }
-        failed.remember(
-            key, failure, as: memory.kind, ofSource: source, text, atMost: seconds, at: now)
+        let most = memory.kind.goesByFields ? seconds : failure.retryAfter.map { Int64($0) }
+        failed.remember(key, failure, as: memory.kind, ofSource: source, text, atMost: most, at: now)
     }
 
     /// One remembered failure, for a listing.

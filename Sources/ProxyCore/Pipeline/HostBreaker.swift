@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether an origin (scheme, host and port) may be asked, after it could not be reached several times in a row.
+/// Whether an origin (scheme, host and port) may be asked, after several failures in a row.
 ///
 /// Pure: closed while it works, open for a short time that doubles with each further failure, half open after that time:
-/// then one fetch alone may probe whether the origin is back. Times are seconds since 1970.
+/// then one fetch alone may probe whether the origin is back, and a further one each time that the first pause has passed
+/// without a result, since a client may choose what takes long. Times are seconds since 1970.
 struct HostBreaker: Sendable {
     /// Whether a fetch may begin.
     enum Admission: Sendable, Hashable {
@@ -20,6 +21,8 @@ struct HostBreaker: Sendable {
     private var openedAt: Int64 = 0
     private var opensUntil: Int64 = 0
     private var isProbing = false
+    /// When the last probe began.
+    private var probedAt: Int64 = 0
 
     /// Of a pause, the share that chance may take away, so that many daemons do not probe as one.
     private static let jitterShare = 0.2
@@ -30,30 +33,35 @@ struct HostBreaker: Sendable {
     var isOpen: Bool { trips > 0 }
 
     /// Decides on a fetch; every one that is admitted has to report its end by `fail` or `withdraw`, or by success.
-    mutating func admit(at now: Int64) -> Admission {
+    mutating func admit(at now: Int64, by rules: FailedURLsConfiguration.Breaker) -> Admission {
         guard isOpen else { return .admitted(isProbe: false) }
         // A clock that was set back must not make the pause longer.
         guard now >= opensUntil || now < openedAt else { return .refused(seconds: opensUntil - now) }
-        guard !isProbing else { return .refused(seconds: 1) }
+        let isDue = now - probedAt >= Int64(rules.pause.seconds) || now < probedAt
+        guard !isProbing || isDue else { return .refused(seconds: 1) }
         isProbing = true
+        probedAt = now
         return .admitted(isProbe: true)
     }
 
-    /// The origin could not be reached.
-    /// - Parameter random: from 0 up to 1.
+    /// The fetch has failed in the way that counts.
+    /// - Parameters:
+    ///   - random: from 0 up to 1.
+    ///   - least: seconds that a pause lasts at least, within `rules.maximum`.
     mutating func fail(
-        isProbe: Bool, at now: Int64, by rules: FailedURLsConfiguration.Breaker, random: Double
+        isProbe: Bool, at now: Int64, by rules: FailedURLsConfiguration.Breaker, random: Double,
+        atLeast least: Int64 = 0
     ) {
         if isOpen {
             // One that began before it opened tells nothing new.
             guard isProbe else { return }
             isProbing = false
-            return trip(at: now, by: rules, random: random)
+            return trip(at: now, by: rules, random: random, atLeast: least)
         }
         if now - lastFailure > Int64(rules.maximum.seconds) { failures = 0 }
         lastFailure = now
         failures += 1
-        if failures >= rules.failures { trip(at: now, by: rules, random: random) }
+        if failures >= rules.failures { trip(at: now, by: rules, random: random, atLeast: least) }
     }
 
     /// The fetch ended without telling anything of the origin.
@@ -61,11 +69,14 @@ struct HostBreaker: Sendable {
         if isProbe { isProbing = false }
     }
 
-    private mutating func trip(at now: Int64, by rules: FailedURLsConfiguration.Breaker, random: Double) {
+    private mutating func trip(
+        at now: Int64, by rules: FailedURLsConfiguration.Breaker, random: Double, atLeast least: Int64
+    ) {
         let doubled = rules.pause.seconds << min(trips, Self.mostDoublings)
         let pause = min(Double(doubled), Double(rules.maximum.seconds)) * (1 - Self.jitterShare * random)
         trips += 1
         openedAt = now
-        opensUntil = now + max(1, Int64(pause.rounded(.up)))
+        let longest = Int64(rules.maximum.seconds)
+        opensUntil = now + max(1, Int64(pause.rounded(.up)), min(least, longest))
     }
 }

@@ -4,24 +4,58 @@ import Synchronization
 
 /// The breakers of all origins that have failed lately; one that works needs none.
 ///
-/// Bounded by `failedURLs.breaker.maxHosts`: when full, one that nobody has asked for lately goes. Safe from any thread.
+/// An origin has one breaker for all clients, which counts failures to connect alone: a client chooses no more of them
+/// than the origin that it names. What fails after the request was sent may be the work of the client that chose the URL,
+/// and is remembered of the URL. What an origin refuses with 429 counts against the client that asked, in a breaker of
+/// that client's own.
+///
+/// Bounded by `failedURLs.breaker.maxHosts`: when full, one that was not asked for lately goes. Safe from any thread.
 final class HostBreakers: Sendable {
-    /// A fetch that was let through; to be reported back.
+    /// A fetch that was admitted; to be reported back.
     struct Pass: Sendable {
         let origin: SourceURL.Origin
+        /// The client that it is for; nil for the daemon itself.
+        let client: ClientID?
+        /// Whether it probes whether the origin can be connected to.
         let isProbe: Bool
+        /// Whether it probes whether the origin answers the client with anything but 429.
+        let isRetry: Bool
     }
 
-    private struct State {
-        var ring: EvictionRing<SourceURL.Origin, HostBreaker>
+    /// What a breaker is about.
+    fileprivate enum Key: Hashable {
+        /// Whether an origin can be connected to.
+        case connecting(SourceURL.Origin)
+        /// Whether an origin says that a client asks it too often.
+        case asking(SourceURL.Origin, ClientID?)
+    }
+
+    fileprivate struct State {
+        var ring: EvictionRing<Key, HostBreaker>
         var open = 0
         var rules: FailedURLsConfiguration.Breaker
 
-        /// Forgets those beyond `count` that nobody has asked for lately.
+        /// Forgets those beyond `count` that were not asked for lately.
         mutating func shrink(to count: Int) {
             while ring.count > count, let gone = ring.evict() {
                 if gone.value.isOpen { open -= 1 }
             }
+        }
+
+        mutating func admit(_ key: Key, at now: Int64) -> HostBreaker.Admission {
+            guard var breaker = ring.value(for: key) else { return .admitted(isProbe: false) }
+            defer { _ = ring.replace(breaker, for: key) }
+            return breaker.admit(at: now, by: rules)
+        }
+
+        mutating func withdrawProbe(_ key: Key) {
+            guard var breaker = ring.peek(key) else { return }
+            breaker.withdraw(isProbe: true)
+            _ = ring.replace(breaker, for: key)
+        }
+
+        mutating func forget(_ key: Key) {
+            if ring.remove(key)?.isOpen == true { open -= 1 }
         }
     }
 
@@ -45,116 +79,111 @@ final class HostBreakers: Sendable {
         }
     }
 
-    /// Origins that are refused now, or probed.
+    /// Breakers that refuse now, or let a probe through.
     var openCount: Int { state.withLock { $0.open } }
 
-    /// Lets a fetch through.
-    /// - Throws: `hostUnavailable` while the origin is left alone.
-    func admit(_ origin: SourceURL.Origin, at now: Int64) throws(PipelineError) -> Pass {
-        let admission = state.withLock { state in
-            guard var breaker = state.ring.value(for: origin) else {
-                return HostBreaker.Admission.admitted(isProbe: false)
+    /// Admits a fetch for a client.
+    /// - Throws: `hostUnavailable` while the origin is left alone; `hostBusy` while it is by this client's requests.
+    func admit(
+        _ origin: SourceURL.Origin, for client: ClientID? = nil, at now: Int64
+    ) throws(PipelineError) -> Pass {
+        let (asking, connecting) = state.withLock { state in
+            let asking = state.admit(.asking(origin, client), at: now)
+            guard case .admitted(let isRetry) = asking else {
+                return (asking, HostBreaker.Admission.admitted(isProbe: false))
             }
-            defer { _ = state.ring.replace(breaker, for: origin) }
-            return breaker.admit(at: now)
+            let connecting = state.admit(.connecting(origin), at: now)
+            if case .refused = connecting, isRetry { state.withdrawProbe(.asking(origin, client)) }
+            return (asking, connecting)
         }
-        switch admission {
-        case .admitted(let isProbe): return Pass(origin: origin, isProbe: isProbe)
-        case .refused(let seconds): throw .hostUnavailable(retryAfter: Int(seconds))
+        switch (asking, connecting) {
+        case (.refused(let seconds), _): throw .hostBusy(retryAfter: Int(seconds))
+        case (_, .refused(let seconds)): throw .hostUnavailable(retryAfter: Int(seconds))
+        case (.admitted(let isRetry), .admitted(let isProbe)):
+            return Pass(origin: origin, client: client, isProbe: isProbe, isRetry: isRetry)
         }
-    }
-
-    /// Whose failure a fetch that has been redirected is.
-    enum Culprit: Sendable, Hashable {
-        /// That of the origin where the last redirect led, or of the only one.
-        case lastHop
-        /// That of this one.
-        case origin(SourceURL.Origin)
-        /// That of several together, or of an origin that was not even asked.
-        case nobody
     }
 
     /// Takes a fetch's end into account; nil is success.
     ///
-    /// The one who redirects works, and a failure where that leads is the other's alone, or anybody could have an origin
-    /// left alone that redirects wherever it is told to. One who redirects only when the time is up has failed himself, or
-    /// anybody could have any origin left alone.
-    /// - Parameters:
-    ///   - lastHop: where the last redirect led.
-    ///   - culprit: whose failure it is.
-    func report(
-        _ pass: Pass, _ error: LoadError?, lastHop: SourceURL.Origin? = nil, culprit: Culprit = .lastHop,
-        at now: Int64
-    ) {
+    /// An origin that redirects works, and what comes of the next hop is said of the next hop's origin.
+    /// - Parameter lastHop: the origin that the last redirect led to.
+    func report(_ pass: Pass, _ error: LoadError?, lastHop: SourceURL.Origin? = nil, at now: Int64) {
         let last = lastHop ?? pass.origin
-        switch error.map(\.tellsOfOrigin) ?? .works {
-        case .works: [pass.origin, last].forEach(forget)
-        case .nothing: excuse(pass, hasRedirected: last != pass.origin)
-        case .fails:
-            let blamed = culprit.origin(lastHop: last)
-            if blamed != pass.origin { excuse(pass, hasRedirected: last != pass.origin) }
-            guard let blamed else { return }
-            let isProbe = pass.isProbe && blamed == pass.origin
-            let chance = random()
-            change(blamed) { $0.fail(isProbe: isProbe, at: now, by: $1, random: chance) }
-        }
-    }
-
-    /// The first origin of a fetch is not to blame: it works if it has redirected to another, else nobody knows.
-    private func excuse(_ pass: Pass, hasRedirected: Bool) {
-        if hasRedirected { return forget(pass.origin) }
-        if pass.isProbe { change(pass.origin) { breaker, _ in breaker.withdraw(isProbe: true) } }
-    }
-
-    private func forget(_ origin: SourceURL.Origin) {
+        let hasRedirected = last != pass.origin
+        let chance = random()
         state.withLock { state in
-            if state.ring.remove(origin)?.isOpen == true { state.open -= 1 }
-        }
-    }
-
-    private func change(
-        _ origin: SourceURL.Origin, _ change: (inout HostBreaker, FailedURLsConfiguration.Breaker) -> Void
-    ) {
-        state.withLock { state in
-            let known = state.ring.peek(origin)
-            var breaker = known ?? HostBreaker()
-            let wasOpen = breaker.isOpen
-            change(&breaker, state.rules)
-            if breaker.isOpen, !wasOpen { state.open += 1 }
-            guard known == nil else {
-                _ = state.ring.replace(breaker, for: origin)
-                return
+            let first = (Key.connecting(pass.origin), Key.asking(pass.origin, pass.client))
+            if hasRedirected {
+                state.forget(first.0)
+                state.forget(first.1)
             }
-            state.shrink(to: state.rules.maxHosts - 1)
-            _ = state.ring.insert(breaker, for: origin, cost: 1)
+            switch error.map(\.finding) ?? .answered {
+            case .answered:
+                state.forget(.connecting(last))
+                state.forget(.asking(last, pass.client))
+            case .refusedAsTooMany(let seconds):
+                state.forget(.connecting(last))
+                state.fail(
+                    .asking(last, pass.client), isProbe: pass.isRetry && !hasRedirected, at: now, chance,
+                    atLeast: seconds)
+            case .connected:
+                state.forget(.connecting(last))
+                if pass.isRetry, !hasRedirected { state.withdrawProbe(first.1) }
+            case .notConnected:
+                state.fail(.connecting(last), isProbe: pass.isProbe && !hasRedirected, at: now, chance)
+                if pass.isRetry, !hasRedirected { state.withdrawProbe(first.1) }
+            case .nothing:
+                if pass.isProbe, !hasRedirected { state.withdrawProbe(first.0) }
+                if pass.isRetry, !hasRedirected { state.withdrawProbe(first.1) }
+            }
         }
     }
 }
 
-extension HostBreakers.Culprit {
-    fileprivate func origin(lastHop: SourceURL.Origin) -> SourceURL.Origin? {
-        switch self {
-        case .lastHop: lastHop
-        case .origin(let origin): origin
-        case .nobody: nil
+extension HostBreakers.State {
+    fileprivate mutating func fail(
+        _ key: HostBreakers.Key, isProbe: Bool, at now: Int64, _ chance: Double, atLeast least: Int64 = 0
+    ) {
+        let known = ring.peek(key)
+        var breaker = known ?? HostBreaker()
+        let wasOpen = breaker.isOpen
+        breaker.fail(isProbe: isProbe, at: now, by: rules, random: chance, atLeast: least)
+        if breaker.isOpen, !wasOpen { open += 1 }
+        guard known == nil else {
+            _ = ring.replace(breaker, for: key)
+            return
         }
+        shrink(to: rules.maxHosts - 1)
+        _ = ring.insert(breaker, for: key, cost: 1)
     }
 }
 
 extension LoadError {
-    /// What a failed fetch says of whether its origin can be reached.
+    /// What the end of a fetch says of the origin that was asked last.
     fileprivate enum Finding {
-        case works, fails, nothing
+        /// It answered; with what, does not matter.
+        case answered
+        /// It answered 429, and wants so many seconds of rest.
+        case refusedAsTooMany(Int64)
+        /// It took the request, and did not answer it.
+        case connected
+        /// It could not be connected to.
+        case notConnected
+        /// Nothing.
+        case nothing
     }
 
-    /// An answer of any kind shows that the origin works; a body that breaks off shows neither.
-    fileprivate var tellsOfOrigin: Finding {
+    fileprivate var finding: Finding {
         switch self {
-        case .unreachable, .tlsFailed, .timedOut: .fails
+        case .unreachable, .tlsFailed, .timedOut(.connect): .notConnected
+        case .disconnected, .timedOut(.firstByte): .connected
+        case .status(429, let seconds): .refusedAsTooMany(Int64(seconds ?? 0))
         case .status, .notAnImage, .unsupportedFormat, .tooLarge, .tooManyRedirects, .redirectForbidden,
-            .unusable:
-            .works
-        case .incomplete, .addressForbidden, .queueFull, .queueTimedOut, .storage, .cancelled: .nothing
+            .unusable, .incomplete:
+            .answered
+        case .timedOut(.transfer), .addressForbidden, .queueFull, .queueTimedOut, .storage, .cancelled:
+            .nothing
         }
     }
 }

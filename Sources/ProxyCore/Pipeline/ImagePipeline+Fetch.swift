@@ -34,7 +34,7 @@ extension ImagePipeline {
         return try await seat.output()
     }
 
-    /// Has a fetch that others wait for already get its slot as soon as `request` wants it.
+    /// Has a fetch that others wait for already get its slot as soon as `request`, and its client, would.
     func hurry(_ request: ImageRequest, asking client: RequestDirectives) {
         for isConditional in [false, true] {
             let key = FetchKey(
@@ -62,7 +62,8 @@ extension ImagePipeline {
         asking client: RequestDirectives
     ) async throws(PipelineError) -> Source {
         var question = try originRequest(for: request, validating: record)
-        let pass = try failures.hosts.admit(question.url.origin, at: clock())
+        let pass = try failures.hosts.admit(
+            question.url.origin, for: FetchContext.current.client, at: clock())
         let start = ContinuousClock.now
         let received: Source?
         do throws(LoadError) {
@@ -75,8 +76,7 @@ extension ImagePipeline {
                 permit: fetch.permit)
         } catch {
             fetch.body.fail(error)
-            failures.hosts.report(
-                pass, error, lastHop: fetch.lastHop, culprit: fetch.culprit, at: clock())
+            failures.hosts.report(pass, error, lastHop: fetch.lastHop, at: clock())
             let failure = PipelineError(error)
             metrics.count(error, took: start.microsecondsUntilNow)
             await remember(

@@ -66,7 +66,7 @@ extension PipelineError {
     /// Whether it arose here, without the origin being asked.
     fileprivate var isOwn: Bool {
         switch self {
-        case .hostUnavailable, .queueFull, .queueTimeout, .draining, .internalFailure: true
+        case .hostUnavailable, .hostBusy, .queueFull, .queueTimeout, .draining, .internalFailure: true
         default: false
         }
     }
@@ -76,10 +76,11 @@ extension PipelineError {
     /// Not where the origin says that there is no such image, or none for us.
     var mayBeAnsweredStale: Bool {
         switch self {
-        case .upstreamUnreachable, .upstreamTimeout, .upstreamIncomplete, .tlsFailed, .tooManyRedirects,
-            .hostUnavailable, .queueFull, .queueTimeout, .draining, .internalFailure:
+        case .upstreamUnreachable, .upstreamDisconnected, .upstreamTimeout, .upstreamConnectTimeout,
+            .upstreamIncomplete, .tlsFailed, .tooManyRedirects, .hostUnavailable, .hostBusy, .queueFull,
+            .queueTimeout, .draining, .internalFailure:
             true
-        case .upstreamStatus: disposition.memory == nil
+        case .upstreamStatus: disposition.memory?.kind != .clientError
         default: false
         }
     }

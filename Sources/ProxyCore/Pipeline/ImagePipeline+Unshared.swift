@@ -38,7 +38,8 @@ extension ImagePipeline {
         // Nothing of it is ever stored.
         guard !request.delivery.options.contains(.fromCacheOnly) else { throw .notCached }
         var question = try originRequest(for: request, validating: nil)
-        let pass = try failures.hosts.admit(question.url.origin, at: clock())
+        let client = FetchContext.current.client
+        let pass = try failures.hosts.admit(question.url.origin, for: client, at: clock())
         let start = ContinuousClock.now
         let fetch = newFetch(request, keeping: .nothing)
         // Several lines of `Cookie` are one list, joined by semicolons (RFC 9113 §8.2.3, RFC 6265 §4.2).
@@ -55,8 +56,7 @@ extension ImagePipeline {
             return try await unsharedSource(request, from: fetch, fetchTime: start.microsecondsUntilNow)
         } catch {
             fetch.body.fail(error)
-            failures.hosts.report(
-                pass, error, lastHop: fetch.lastHop, culprit: fetch.culprit, at: clock())
+            failures.hosts.report(pass, error, lastHop: fetch.lastHop, at: clock())
             metrics.count(error, took: start.microsecondsUntilNow)
             throw PipelineError(error)
         }

@@ -128,7 +128,8 @@ public final class ImagePipeline: Sendable {
         if mayAnswerAtOnce(entry, client), let hit = hit(entry, for: request, asking: client) {
             return await tagged(hit, for: request)
         }
-        return try await tagged(response(of: board(request, asking: client)), for: request)
+        let seat = await board(request, asking: client)
+        return try await tagged(response(of: seat, for: request, asking: client), for: request)
     }
 
     /// The same, or what is known of the image as soon as its bytes can go out while they arrive.
@@ -181,7 +182,7 @@ public final class ImagePipeline: Sendable {
         {
             return .arriving(image)
         }
-        return .whole(try await response(of: seat))
+        return .whole(try await response(of: seat, for: request, asking: client))
     }
 
     /// The fetch whose bytes may go out while they arrive; a small image gets a moment to be there as a whole.
@@ -217,6 +218,18 @@ public final class ImagePipeline: Sendable {
         if request.delivery.options.contains(.continueInBackground) { keepFlying(seat) }
         if !seat.isLeader { hurry(request, asking: client) }
         return seat
+    }
+
+    /// What the work of another comes to, or, where that was refused because of its client, what comes of work of one's own.
+    private func response(
+        of seat: RenderingSeat, for request: ImageRequest, asking client: RequestDirectives
+    ) async throws(PipelineError) -> ImageResponse {
+        do {
+            return try await response(of: seat)
+        } catch {
+            guard !seat.isLeader, error.isOfItsClient else { throw error }
+            return try await response(of: board(request, asking: client))
+        }
     }
 
     private func response(of seat: RenderingSeat) async throws(PipelineError) -> ImageResponse {

@@ -43,7 +43,7 @@ extension Metric.Fetch {
         self =
             switch error {
             case .addressForbidden, .redirectForbidden: .forbidden
-            case .unreachable: .unreachable
+            case .unreachable, .disconnected: .unreachable
             case .tlsFailed: .tls
             case .tooManyRedirects: .redirects
             case .timedOut: .timeout

@@ -40,7 +40,7 @@ final class OriginalFetch: OriginReceiving {
     private let decodable: Set<ImageFormat>
     private let maxBytes: Int
     private let judge: @Sendable (OriginHead, [OriginHead]) -> FreshnessPolicy.Verdict
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// Prepares to receive.
     /// - Parameters:
@@ -49,6 +49,7 @@ final class OriginalFetch: OriginReceiving {
     ///   - decodable: formats that are let through.
     ///   - maxBytes: a declared length beyond it ends the fetch before a byte of the body.
     ///   - permit: of before anything is asked.
+    ///   - rules: those of which a redirect's target may have one.
     ///   - judge: says of a response with this head, after these redirects, whether others than those who wait may have it.
     init(
         body: GrowingBody, place: SpillPlace, decodable: Set<ImageFormat>, maxBytes: Int,
@@ -101,10 +102,6 @@ final class OriginalFetch: OriginReceiving {
 
     func refused(by head: OriginHead) {
         state.withLock { $0.refusal = head }
-    }
-
-    func failed(at origin: SourceURL.Origin?) {
-        state.withLock { $0.culprit = origin.map { .origin($0) } ?? .nobody }
     }
 
     func receive(head: OriginHead) throws(LoadError) {
@@ -160,7 +157,7 @@ final class OriginalFetch: OriginReceiving {
 
     /// Tells the followers, once.
     ///
-    /// Never of a drawing, which goes out as pixels only; nor while it is not sure that there is a place for all that may
+    /// Never of a drawing, which goes out as pixels only, nor of what a rule wants changed; nor while it is not sure that there is a place for all that may
     /// follow, for who has the first bytes can't be refused any more.
     @discardableResult
     private func arrive(where isReady: (State) -> Bool) -> Bool {

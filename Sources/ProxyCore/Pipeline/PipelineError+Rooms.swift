@@ -7,8 +7,10 @@ extension PipelineError {
         case .addressForbidden: self = .addressForbidden
         case .redirectForbidden: self = .sourceForbidden
         case .unreachable: self = .upstreamUnreachable
+        case .disconnected: self = .upstreamDisconnected
         case .tlsFailed: self = .tlsFailed
         case .tooManyRedirects: self = .tooManyRedirects
+        case .timedOut(.connect): self = .upstreamConnectTimeout
         case .timedOut: self = .upstreamTimeout
         case .tooLarge: self = .sourceTooLarge
         case .incomplete: self = .upstreamIncomplete

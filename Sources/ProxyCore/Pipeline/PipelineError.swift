@@ -61,16 +61,22 @@ public enum PipelineError: Error, Sendable, Hashable {
     case upstreamStatus(Int, retryAfter: Int?)
     /// The origin's answer broke off or made no sense.
     case upstreamIncomplete
-    /// The origin could not be reached.
+    /// The origin could not be connected to.
     case upstreamUnreachable
+    /// The origin took the request, and ended the connection without an answer.
+    case upstreamDisconnected
     /// TLS with the origin failed.
     case tlsFailed
     /// The origin redirects too often.
     case tooManyRedirects
-    /// The origin was too slow.
+    /// The origin was too slow to answer.
     case upstreamTimeout
-    /// The origin has failed too often in a row and is left alone for a while.
+    /// The origin was too slow to connect to.
+    case upstreamConnectTimeout
+    /// The origin could not be connected to several times in a row, and is left alone for a while.
     case hostUnavailable(retryAfter: Int)
+    /// The origin has answered 429 to this client several times in a row, and is not asked for it for a while.
+    case hostBusy(retryAfter: Int)
     /// The request has passed this daemon before, or would.
     case loopDetected
     /// The client asks too often; carries the seconds after which it may ask again.
@@ -170,19 +176,26 @@ extension PipelineError {
             Disposition(422, "transform_timeout", "The transform took too long", .badImage, .result)
         case .frameOutOfRange: Disposition(422, "frame_out_of_range", "The image has no such frame")
         case .emptyResult: Disposition(422, "empty_result", "The transform leaves no pixel")
-        case .upstreamStatus(let status, _):
+        case .upstreamStatus(let status, let seconds):
             Disposition(
                 502, "upstream_status", "The origin answered with an error",
-                Self.isLasting(status) ? .clientError : nil)
+                Self.isLasting(status) ? .clientError : seconds.map { _ in .retryAfter })
         case .upstreamIncomplete:
             Disposition(502, "upstream_incomplete", "The origin's answer was incomplete")
         case .upstreamUnreachable: Disposition(502, "upstream_unreachable", "The origin can't be reached")
+        case .upstreamDisconnected:
+            Disposition(
+                502, "upstream_unreachable", "The origin ended the connection without an answer", .unanswered)
         case .tlsFailed: Disposition(502, "tls_failed", "TLS with the origin failed", .connection)
         case .tooManyRedirects:
             Disposition(502, "too_many_redirects", "The origin redirects too often", .connection)
-        case .upstreamTimeout: Disposition(504, "upstream_timeout", "The origin was too slow")
+        case .upstreamTimeout: Disposition(504, "upstream_timeout", "The origin was too slow", .unanswered)
+        case .upstreamConnectTimeout: Disposition(504, "upstream_timeout", "The origin was too slow")
         case .hostUnavailable:
             Disposition(503, "host_unavailable", "The origin fails too often and is left alone for a while")
+        case .hostBusy:
+            Disposition(
+                503, "host_unavailable", "The origin wants fewer requests and is left alone for a while")
         case .loopDetected: Disposition(508, "loop_detected", "The source leads back here")
         case .tooManyRequests: Disposition(429, "too_many_requests", "Too many requests from one client")
         case .notCached: Disposition(504, "not_cached", "Nothing is stored that may be served")
@@ -205,9 +218,21 @@ extension PipelineError {
         switch self {
         case .queueFull, .queueTimeout, .draining, .workerKilled, .engineUnavailable: 1
         case .upstreamStatus(_, let seconds): seconds
-        case .hostUnavailable(let seconds), .tooManyRequests(let seconds): seconds
+        case .hostUnavailable(let seconds), .hostBusy(let seconds), .tooManyRequests(let seconds): seconds
         default: nil
         }
+    }
+
+    /// Whether it was refused because of the client that asked, and would not be for another.
+    var isOfItsClient: Bool {
+        if case .hostBusy = self { return true }
+        return false
+    }
+
+    /// The same with the time that is left until a retry makes sense.
+    func with(secondsLeft seconds: Int64) -> PipelineError {
+        guard case .upstreamStatus(let status, _?) = self else { return self }
+        return .upstreamStatus(status, retryAfter: Int(seconds))
     }
 
     /// What failed inside the daemon, for its log alone; nil where nothing did.

@@ -217,13 +217,14 @@ struct CachingTests {
         #expect(proxy.origin.count("/a.jpg") == 1)
     }
 
-    @Test("an origin that can't be reached is left alone for a while: 503 with Retry-After")
+    @Test("an origin that can't be connected to is left alone for a while: 503 with Retry-After")
     func breaker() async throws {
         let proxy = try await Proxy(
             settings:
                 "\"fetch\": {\"retries\": 0}, \"failedURLs\": {\"breaker\": {\"failures\": 3, \"pause\": \"1h\", \"maximum\": \"1h\"}}"
         )
-        for number in 0..<4 { proxy.origin.route("/\(number)", OriginAnswer([.reset])) }
+        proxy.origin.stop()
+        await proxy.origin.waitUntilStopped()
 
         for number in 0..<3 {
             #expect(try await proxy.get(proxy.target("/\(number)")).code == "upstream_unreachable")
@@ -232,7 +233,6 @@ struct CachingTests {
 
         #expect(refused.status == 503 && refused.code == "host_unavailable")
         #expect((2_800...3_600).contains(refused["Retry-After"].flatMap { Int($0) } ?? 0))
-        #expect(proxy.origin.count("/3") == 0)
         #expect(try await proxy.metric("imageproxyd_host_breakers_open") == 1)
     }
 }

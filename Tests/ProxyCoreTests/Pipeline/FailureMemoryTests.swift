@@ -22,9 +22,9 @@ struct FailureMemoryTests {
     @Test(
         "keeps nothing that a retry may heal",
         arguments: [
-            PipelineError.upstreamTimeout, .upstreamUnreachable, .upstreamIncomplete, .queueFull,
+            PipelineError.upstreamConnectTimeout, .upstreamUnreachable, .upstreamIncomplete, .queueFull,
             .queueTimeout,
-            .clientLeft, .upstreamStatus(500, retryAfter: nil), .upstreamStatus(429, retryAfter: 5),
+            .clientLeft, .upstreamStatus(500, retryAfter: nil), .upstreamStatus(429, retryAfter: nil),
             .emptyResult,
             .frameOutOfRange, .addressForbidden, .invalidURL(position: 0, reason: ""),
         ])
@@ -33,6 +33,30 @@ struct FailureMemoryTests {
 
         #expect(memory.failure(of: source, at: 0) == nil)
         #expect(memory.failure(of: results[0], at: 0) == nil)
+    }
+
+    @Test("keeps an error with Retry-After for that time, which counts down, and no longer than the setting")
+    func retryAfter() {
+        memory.remember(.upstreamStatus(503, retryAfter: 20), source: source, result: results[0], at: 100)
+        memory.remember(
+            .upstreamStatus(429, retryAfter: 86_400), source: results[1], result: results[0], atMost: 0,
+            at: 100)
+
+        #expect(memory.failure(of: source, at: 115) == .upstreamStatus(503, retryAfter: 5))
+        #expect(memory.failure(of: source, at: 120) == nil)
+        #expect(memory.failure(of: results[1], at: 100) == .upstreamStatus(429, retryAfter: 60))
+        #expect(memory.failure(of: results[1], at: 160) == nil)
+    }
+
+    @Test("keeps nothing of Retry-After where the setting is none")
+    func disobedient() {
+        var configuration = FailedURLsConfiguration()
+        configuration.maxRetryAfter = .seconds(0)
+        memory.adopt(configuration)
+
+        memory.remember(.upstreamStatus(503, retryAfter: 20), source: source, result: results[0], at: 0)
+
+        #expect(memory.failure(of: source, at: 0) == nil)
     }
 
     @Test("goes by other times from then on, holds fewer, and keeps what it holds as long as it was to be")

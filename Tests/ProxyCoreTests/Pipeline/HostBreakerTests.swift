@@ -78,10 +78,11 @@ struct HostBreakerTests {
     }
 
     @Test(
-        "only what shows that an origin can't be reached counts",
+        "only what shows that an origin can't be connected to counts",
         arguments: [
-            (LoadError.unreachable(""), true), (.tlsFailed(""), true), (.timedOut(.firstByte), true),
-            (.timedOut(.transfer), true), (.status(503, retryAfter: nil), false), (.notAnImage, false),
+            (LoadError.unreachable(""), true), (.tlsFailed(""), true), (.timedOut(.connect), true),
+            (.disconnected(""), false), (.timedOut(.firstByte), false), (.timedOut(.transfer), false),
+            (.status(503, retryAfter: nil), false), (.notAnImage, false),
             (.tooLarge, false), (.incomplete(""), false), (.cancelled, false), (.queueFull, false),
             (.addressForbidden, false),
         ])
@@ -117,51 +118,78 @@ struct HostBreakerTests {
         #expect(throws: PipelineError.hostUnavailable(retryAfter: 2)) { try hosts.admit(target, at: 0) }
     }
 
-    @Test("one who redirects when the time is up is to blame himself, and not where he redirects to")
-    func slowRedirects() throws {
+    @Test("an answer, or a request that was taken, shows that an origin can be connected to")
+    func connected() throws {
+        for error in [.disconnected(""), .timedOut(.firstByte), .status(429, retryAfter: 9)] as [LoadError] {
+            let hosts = hosts()
+            for _ in 1..<rules.failures { fail(hosts, at: 0) }
+            hosts.report(try hosts.admit(origin, at: 0), error, at: 0)
+            for _ in 1..<rules.failures { fail(hosts, at: 0) }
+
+            #expect(hosts.openCount == 0)
+        }
+    }
+
+    @Test("a probe that takes long does not keep the origin from others longer than the first pause")
+    func slowProbe() throws {
         let hosts = hosts()
-        let victim = SourceURL.Origin(scheme: "http", host: "victim", port: 80)
+        for _ in 0..<rules.failures { fail(hosts, at: 0) }
+        let slow = try hosts.admit(origin, at: 2)
+        #expect(throws: PipelineError.hostUnavailable(retryAfter: 1)) { try hosts.admit(origin, at: 3) }
+
+        let next = try hosts.admit(origin, at: 4)
+
+        #expect(slow.isProbe && next.isProbe)
+        hosts.report(next, nil, at: 4)
+        #expect(hosts.openCount == 0)
+    }
+
+    // MARK: - 429
+
+    @Test(
+        "429 in a row has the origin left alone for the client that asked, as long as it wants, and no other")
+    func tooMany() throws {
+        let hosts = hosts()
+        let (one, other) = (ClientID(v4: 1), ClientID(v4: 2))
+        for _ in 0..<rules.failures { refuse(hosts, for: one, seconds: 30, at: 0) }
+
+        #expect(throws: PipelineError.hostBusy(retryAfter: 30)) { try hosts.admit(origin, for: one, at: 0) }
+        #expect(throws: PipelineError.hostBusy(retryAfter: 1)) { try hosts.admit(origin, for: one, at: 29) }
+        for client in [other, nil] { _ = try hosts.admit(origin, for: client, at: 0) }
+        let probe = try hosts.admit(origin, for: one, at: 30)
+        #expect(probe.isRetry && !probe.isProbe)
+        hosts.report(probe, .status(404, retryAfter: nil), at: 30)
+        #expect(try !hosts.admit(origin, for: one, at: 30).isRetry)
+        #expect(hosts.openCount == 0)
+    }
+
+    @Test("429 that wants more than the longest pause gets that, and one answer in between counts anew")
+    func tooManyBounded() throws {
+        let hosts = hosts()
+        let one = ClientID(v4: 1)
+        for _ in 1..<rules.failures { refuse(hosts, for: one, seconds: 86_400, at: 0) }
+        hosts.report(try hosts.admit(origin, for: one, at: 0), nil, at: 0)
+        for _ in 1..<rules.failures { refuse(hosts, for: one, seconds: 86_400, at: 0) }
+        _ = try hosts.admit(origin, for: one, at: 0)
+
+        refuse(hosts, for: one, seconds: 86_400, at: 0)
+
+        #expect(throws: PipelineError.hostBusy(retryAfter: rules.maximum.seconds)) {
+            try hosts.admit(origin, for: one, at: 0)
+        }
+    }
+
+    @Test("429 behind a redirect is that of the origin it led to")
+    func tooManyBehindRedirect() throws {
+        let hosts = hosts()
+        let target = SourceURL.Origin(scheme: "http", host: "busy", port: 80)
         for _ in 0..<rules.failures {
             hosts.report(
-                try hosts.admit(origin, at: 0), .timedOut(.transfer), lastHop: victim,
-                culprit: .origin(origin), at: 0)
+                try hosts.admit(origin, at: 0), .status(429, retryAfter: 5), lastHop: target, at: 0)
         }
 
-        #expect(try !hosts.admit(victim, at: 0).isProbe)
-        #expect(hosts.openCount == 1)
-        #expect(throws: PipelineError.hostUnavailable(retryAfter: 2)) { try hosts.admit(origin, at: 0) }
-    }
-
-    @Test("time that several have used up together is nobody's failure, and ends a probe without a finding")
-    func sharedTime() throws {
-        let hosts = hosts()
-        let other = SourceURL.Origin(scheme: "http", host: "other", port: 80)
-        for _ in 0..<(2 * rules.failures) {
-            let pass = try hosts.admit(origin, at: 0)
-            hosts.report(pass, .timedOut(.transfer), lastHop: other, culprit: .nobody, at: 0)
-        }
-        #expect(hosts.openCount == 0)
-
-        for _ in 0..<rules.failures { fail(hosts, at: 0) }
-        let probe = try hosts.admit(origin, at: 100)
-        #expect(probe.isProbe)
-        hosts.report(probe, .timedOut(.transfer), culprit: .nobody, at: 100)
-        #expect(try hosts.admit(origin, at: 100).isProbe)
-    }
-
-    @Test("an origin in the middle of a way is blamed for what it did")
-    func middle() throws {
-        let hosts = hosts()
-        let middle = SourceURL.Origin(scheme: "http", host: "middle", port: 80)
-        let last = SourceURL.Origin(scheme: "http", host: "last", port: 80)
-        for _ in 0..<rules.failures {
-            let pass = try hosts.admit(origin, at: 0)
-            hosts.report(pass, .timedOut(.transfer), lastHop: last, culprit: .origin(middle), at: 0)
-        }
-
-        #expect(try !hosts.admit(origin, at: 0).isProbe)
-        #expect(try !hosts.admit(last, at: 0).isProbe)
-        #expect(throws: PipelineError.hostUnavailable(retryAfter: 2)) { try hosts.admit(middle, at: 0) }
+        _ = try hosts.admit(origin, at: 0)
+        #expect(throws: PipelineError.hostBusy(retryAfter: 5)) { try hosts.admit(target, at: 0) }
     }
 
     @Test("chance shortens the pause by a fifth at most")
@@ -216,6 +244,18 @@ struct HostBreakerTests {
 
     private func hosts() -> HostBreakers {
         HostBreakers(rules: rules, random: { 0 })
+    }
+
+    private func refuse(
+        _ hosts: HostBreakers, for client: ClientID, seconds: Int, at now: Int64,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        do {
+            let pass = try hosts.admit(origin, for: client, at: now)
+            hosts.report(pass, .status(429, retryAfter: seconds), at: now)
+        } catch {
+            Issue.record("refused too early: \(error)", sourceLocation: sourceLocation)
+        }
     }
 
     private func fail(_ hosts: HostBreakers, at now: Int64, sourceLocation: SourceLocation = #_sourceLocation)

@@ -31,7 +31,7 @@ final class PipelineFixture: Sendable {
         freshness: FreshnessConfiguration = FreshnessConfiguration(),
         failedURLs: FailedURLsConfiguration = FailedURLsConfiguration(),
         intermediates: IntermediateConfiguration = IntermediateConfiguration(),
-        renderer: any Rendering = InProcessRenderer(), totalTimeout: TimeSpan = .minutes(5)
+        renderer: any Rendering = InProcessRenderer(), firstByteTimeout: TimeSpan = .minutes(5)
     ) throws {
         origin = try FakeOrigin()
         folder = try TemporaryDirectory()
@@ -45,8 +45,8 @@ final class PipelineFixture: Sendable {
         // A machine that is busy with other tests is slow, not wrong.
         fetch.queueTimeout = .minutes(5)
         fetch.connectTimeout = .minutes(5)
-        fetch.firstByteTimeout = .minutes(5)
-        fetch.totalTimeout = totalTimeout
+        fetch.firstByteTimeout = firstByteTimeout
+        fetch.totalTimeout = .minutes(5)
         fetch.lowSpeedTime = .minutes(5)
         failures = FailureMemory(configuration: failedURLs)
         var rasterPlan = RenderPlan(format: .source)

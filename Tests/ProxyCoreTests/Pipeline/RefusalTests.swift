@@ -75,4 +75,63 @@ struct RefusalTests {
 
         #expect(fixture.origin.count("/a.jpg") == 1)
     }
+
+    @Test(
+        "with Retry-After have their URL left alone for that time, or have a stale copy stand in",
+        arguments: [429, 503])
+    func obeyed(status: Int) async throws {
+        let fixture = try PipelineFixture()
+        let refusal = OriginAnswer.status(
+            status, fields: [("Retry-After", "30"), ("Cache-Control", "no-store")])
+        fixture.origin.route("/a.jpg", inTurn: [refusal, .body(Fixtures.photo)])
+        fixture.origin.route(
+            "/b.jpg", inTurn: [.body(Fixtures.photo, fields: [("Cache-Control", "max-age=60")]), refusal])
+        fixture.origin.route("/c.jpg", .body(Fixtures.photo))
+        _ = try await fixture.get("/b.jpg")
+        fixture.clock.advance(by: 100)
+
+        for elapsed in [0, 10, 15] as [Int64] {
+            fixture.clock.advance(by: elapsed)
+            for _ in 0..<6 {
+                let error = await #expect(throws: PipelineError.self) { try await fixture.get("/a.jpg") }
+                #expect(error?.upstreamStatus == status)
+                guard case .stale(.onError) = try await fixture.get("/b.jpg").provenance else {
+                    Issue.record("no stale copy")
+                    continue
+                }
+            }
+        }
+        let last = await #expect(throws: PipelineError.self) { try await fixture.get("/a.jpg") }
+        #expect(last?.retryAfter == 5)
+        #expect(fixture.origin.count("/a.jpg") == 1)
+        #expect(fixture.origin.count("/b.jpg") == 2)
+        #expect(
+            try await fixture.get("/c.jpg").bytes == Fixtures.photo, "another URL of the host is asked for")
+        fixture.clock.advance(by: 5)
+        #expect(try await fixture.get("/a.jpg").bytes == Fixtures.photo)
+    }
+
+    @Test("of 429 for several URLs in a row have the host left alone for the client that asked, and no other")
+    func tooMany() async throws {
+        let fixture = try PipelineFixture()
+        for number in 0..<20 {
+            fixture.origin.route("/\(number)", .status(429, fields: [("Retry-After", "86400")]))
+        }
+        fixture.origin.route("/good.jpg", .body(Fixtures.photo))
+        let (one, other) = (FetchContext(client: ClientID(v4: 1)), FetchContext(client: ClientID(v4: 2)))
+
+        await FetchContext.$current.withValue(one) {
+            for number in 0..<20 {
+                await #expect(throws: PipelineError.self) { try await fixture.get("/\(number)") }
+            }
+            let error = await #expect(throws: PipelineError.self) { try await fixture.get("/good.jpg") }
+            #expect(error?.disposition.code == "host_unavailable")
+            #expect((1...60).contains(error?.retryAfter ?? 0))
+        }
+        #expect(fixture.origin.log.requests.count == 5)
+        let bytes = try await FetchContext.$current.withValue(other) {
+            try await fixture.get("/good.jpg").bytes
+        }
+        #expect(bytes == Fixtures.photo)
+    }
 }

@@ -7,21 +7,20 @@ import Testing
 
 @Suite("An origin that can't be reached, with a clock in hand")
 struct UnreachableOriginTests {
-    @Test("is left alone after five failures, served stale where it may be, and asked again by one probe")
+    @Test(
+        "is left alone after five failures to connect, served stale where it may be, and asked again by a probe"
+    )
     func breaker() async throws {
         // So long that it does not pass by itself, however busy the machine.
         var failedURLs = FailedURLsConfiguration()
         failedURLs.breaker.pause = .seconds(600)
         failedURLs.breaker.maximum = .seconds(600)
         let fixture = try PipelineFixture(failedURLs: failedURLs)
-        fixture.origin.route(
-            "/a.jpg",
-            // Closed at its end: on a connection used before, libcurl would ask once more by itself.
-            inTurn: [.untilClose(Fixtures.photo, fields: [("Cache-Control", "max-age=60")])]
-                + Array(repeating: OriginAnswer([.reset]), count: 5)
-                + [.body(Fixtures.photo(number: 2), fields: [("Cache-Control", "max-age=60")])])
+        fixture.origin.route("/a.jpg", .untilClose(Fixtures.photo, fields: [("Cache-Control", "max-age=60")]))
         _ = try await fixture.get("/a.jpg")
         fixture.clock.advance(by: 100)
+        fixture.origin.stop()
+        await fixture.origin.waitUntilStopped()
 
         for _ in 0..<5 {
             let answer = try await fixture.get("/a.jpg")
@@ -30,43 +29,75 @@ struct UnreachableOriginTests {
         let refused = try await fixture.get("/a.jpg")
         let elsewhere = await #expect(throws: PipelineError.self) { try await fixture.get("/b.jpg") }
         #expect(fixture.failures.openHosts == 1)
-        #expect(fixture.origin.log.requests.count == 6)
         fixture.clock.advance(by: 600)
-        let back = try await fixture.get("/a.jpg")
+        let probe = try await fixture.get("/a.jpg")
+        let after = try await fixture.get("/a.jpg")
 
-        guard case .stale(.onError(.hostUnavailable, wasAsked: false)) = refused.provenance else {
-            Issue.record("\(refused.provenance)")
-            return
+        for answer in [refused, after] {
+            guard case .stale(.onError(.hostUnavailable, wasAsked: false)) = answer.provenance else {
+                Issue.record("\(answer.provenance)")
+                continue
+            }
         }
         #expect(elsewhere?.disposition.code == "host_unavailable")
         #expect((1...600).contains(elsewhere?.retryAfter ?? 0))
-        #expect(try back.bytes == Fixtures.photo(number: 2))
-        #expect(fixture.failures.openHosts == 0)
+        #expect(probe.provenance == .stale(.onError(.upstreamUnreachable, wasAsked: true)))
     }
 
-    @Test("is not one that others redirect to once they have used the time up, for one client alone either")
-    func redirectedTo() async throws {
-        let fixture = try PipelineFixture(totalTimeout: .milliseconds(500))
-        let victim = try FakeOrigin()
-        victim.route("/", .silence)
-        let redirect = OriginAnswer.head(302, [("Location", victim.url("/")), ("Content-Length", "0")])
-        fixture.origin.route(
-            "/a",
-            OriginAnswer([.trickle(redirect, piece: redirect.count, everyMilliseconds: 480), .stall]))
-        let request = try fixture.request("/a")
+    @Test("is not one that ends connections for some URLs, however many and for however many clients")
+    func disconnected() async throws {
+        let fixture = try PipelineFixture()
+        for number in 0..<24 { fixture.origin.route("/\(number)", OriginAnswer([.reset])) }
+        fixture.origin.route("/good.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "no-store")]))
 
-        for _ in 0..<5 {
-            await #expect(throws: PipelineError.self) {
-                try await fixture.pipeline.unsharedAnswer(
-                    for: request, cookies: ["who=ada"], streaming: .nothing)
+        for number in 0..<24 {
+            await FetchContext.$current.withValue(FetchContext(client: ClientID(v4: UInt32(number % 4)))) {
+                await #expect(throws: PipelineError.upstreamDisconnected) {
+                    try await fixture.get("/\(number)")
+                }
             }
         }
 
-        let hosts = fixture.failures.hosts
-        #expect(throws: PipelineError.self) {
-            try hosts.admit(SourceURL(parsing: fixture.origin.url("/")).origin, at: fixture.clock.now)
+        #expect(try await fixture.get("/good.jpg").bytes == Fixtures.photo)
+        #expect(fixture.failures.openHosts == 0)
+    }
+
+    @Test(
+        "is not one that is silent for some URLs, and those are not asked for again at once, for any client")
+    func silent() async throws {
+        let fixture = try PipelineFixture(firstByteTimeout: .milliseconds(50))
+        for number in 0..<8 { fixture.origin.route("/\(number)", .silence) }
+
+        for number in 0..<8 {
+            for client in 1...3 {
+                await FetchContext.$current.withValue(FetchContext(client: ClientID(v4: UInt32(client)))) {
+                    await #expect(throws: PipelineError.upstreamTimeout) {
+                        try await fixture.get("/\(number)")
+                    }
+                }
+            }
+            await fixture.origin.waitForRequests("/\(number)")
+            #expect(fixture.origin.count("/\(number)") == 1)
         }
-        _ = try hosts.admit(SourceURL(parsing: victim.url("/")).origin, at: fixture.clock.now)
+
+        #expect(fixture.failures.openHosts == 0)
+        fixture.clock.advance(by: 10)
+        await #expect(throws: PipelineError.upstreamTimeout) { try await fixture.get("/0") }
+        await fixture.origin.waitForRequests("/0", count: 2)
+    }
+
+    @Test("a URL for which the connection ended is asked for again after a while")
+    func recovered() async throws {
+        let fixture = try PipelineFixture()
+        fixture.origin.route("/a.jpg", inTurn: [OriginAnswer([.reset]), .body(Fixtures.photo)])
+        for _ in 0..<3 {
+            await #expect(throws: PipelineError.upstreamDisconnected) { try await fixture.get("/a.jpg") }
+        }
+        #expect(fixture.origin.count("/a.jpg") == 1)
+
+        fixture.clock.advance(by: 10)
+
+        #expect(try await fixture.get("/a.jpg").bytes == Fixtures.photo)
     }
 
     @Test(
