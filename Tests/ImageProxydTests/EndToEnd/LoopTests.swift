@@ -96,7 +96,9 @@ struct LoopTests {
         for _ in 0..<3 { #expect(try await proxy.get(target).status == 200) }
         gate.open()
 
-        #expect(try await hostile.status == 404)
+        let refused = try await hostile
+
+        #expect(refused.status == 404)
         #expect(try await proxy.get(proxy.target("/a.png", "transform=resize:9x&format=png")).status == 200)
         #expect(proxy.origin.count("/a.png") == 2, "what others have got stays stored")
     }
@@ -114,7 +116,9 @@ struct LoopTests {
         await proxy.origin.waitForRequests("/a.png")
         gate.open()
 
-        #expect(try await [first.status, second.status] == [200, 200])
+        let statuses = try await [first.status, second.status]
+
+        #expect(statuses == [200, 200])
         #expect(proxy.origin.count("/a.png") == 1)
     }
 
