@@ -13,7 +13,7 @@ struct AdminQuery {
             let items = try QueryString(parsing: query).items
             if let item = items.first(where: { !names.contains($0.name) }) {
                 let known = names.sorted().joined(separator: ", ")
-                throw .unknownParameter(name: item.name, hint: "known are \(known)")
+                throw .unknownParameter(name: item.name.excerpt, hint: "known are \(known)")
             }
             values = Dictionary(uniqueKeysWithValues: items.map { ($0.name, $0.value) })
         } catch {

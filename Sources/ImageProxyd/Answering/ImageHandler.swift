@@ -64,6 +64,8 @@ final class ImageHandler: Sendable {
     /// Answers what `answersAtOnce` has passed on: from disk, or by a task.
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
         let checked = Result { () throws(PipelineError) in try check(request) }
+        // What is refused as it stands takes no task to say so.
+        if case .failure(let error) = checked { return .now(problem(error, nil, for: request)) }
         let stored = storedAnswer(to: request, checked)
         if case .hit(let image) = stored, case .success(let imageRequest) = checked {
             return .now(response(image, imageRequest, for: request))

@@ -9,7 +9,7 @@ extension PipelineError {
                 reason: Self.complaint(about: error, in: text))
             return
         }
-        self = .unsupportedScheme(scheme)
+        self = .unsupportedScheme(scheme.excerpt)
     }
 
     private static func complaint(about error: SourceURLError, in text: String) -> String {

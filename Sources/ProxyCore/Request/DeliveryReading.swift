@@ -14,7 +14,7 @@ enum DeliveryReading {
             guard let option = ImageOptions(named: name) else {
                 let known = ImageOptions.names.map(\.name).joined(separator: ", ")
                 throw .invalidParameter(
-                    name: "options", position: position, reason: "'\(name)' is none of \(known)")
+                    name: "options", position: position, reason: "'\(name.excerpt)' is none of \(known)")
             }
             guard options.insert(option).inserted else {
                 throw .invalidParameter(
@@ -75,20 +75,17 @@ enum DeliveryReading {
     }
 
     /// The members of a comma list, each with its offset in bytes.
-    private static func members(of value: String) -> [(Int, Substring)] {
-        var position = 0
-        return value.split(separator: ",", omittingEmptySubsequences: false).map { member in
-            defer { position += member.utf8.count + 1 }
-            return (position, member)
-        }
+    private static func members(of value: String) -> TextPieces {
+        TextPieces(of: value[...], at: UInt8(ascii: ","))
     }
 
     private static func isTagByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: ":"),
+            UInt8(ascii: "-"):
             true
-        default: "_.:-".utf8.contains(byte)
+        default: false
         }
     }
 }

@@ -123,7 +123,8 @@ struct ImageParameters {
     private static func ratio(
         _ name: String, _ value: String, in range: ClosedRange<Double>
     ) throws(PipelineError) -> Double {
-        let parts = value.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let parts = value.utf8.split(
+            separator: UInt8(ascii: "."), maxSplits: 2, omittingEmptySubsequences: false)
         let isPlain =
             parts.count <= 2
             && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy { (0x30...0x39).contains($0) } }

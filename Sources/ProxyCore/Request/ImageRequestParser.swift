@@ -79,7 +79,7 @@ public final class ImageRequestParser: Sendable {
         var draft = ImageParameters()
         for item in try QueryString(parsing: query).items {
             guard Self.informative.contains(item.name), let read = ImageParameters.readers[item.name] else {
-                throw .unknownParameter(name: item.name, hint: "of an /info request")
+                throw .unknownParameter(name: item.name.excerpt, hint: "of an /info request")
             }
             try read(&draft, item.value)
         }
@@ -131,7 +131,8 @@ public final class ImageRequestParser: Sendable {
         var draft = ImageParameters()
         if let name = query.items.first(where: { $0.name == "preset" })?.value {
             guard let preset = policy.presets[name] else {
-                throw .invalidParameter(name: "preset", position: 0, reason: "there is no preset '\(name)'")
+                throw .invalidParameter(
+                    name: "preset", position: 0, reason: "there is no preset '\(name.excerpt)'")
             }
             try apply(preset, to: &draft)
             draft.presetOptions = draft.delivery.options
@@ -146,7 +147,7 @@ public final class ImageRequestParser: Sendable {
             guard let read = ImageParameters.readers[item.name] else {
                 let hint =
                     draft.url == nil ? nil : "if it belongs to the source URL, encode '&' in that as %26"
-                throw .unknownParameter(name: item.name, hint: hint)
+                throw .unknownParameter(name: item.name.excerpt, hint: hint)
             }
             guard !policy.onlyPresets || Self.shapeless.contains(item.name) else {
                 throw .optionForbidden(item.name)
@@ -180,7 +181,7 @@ public final class ImageRequestParser: Sendable {
     private func checkPlaceholder(_ delivery: Delivery) throws(PipelineError) {
         guard let name = delivery.placeholder, !policy.placeholders.contains(name) else { return }
         throw .invalidParameter(
-            name: "placeholder", position: 0, reason: "there is no placeholder '\(name)'")
+            name: "placeholder", position: 0, reason: "there is no placeholder '\(name.excerpt)'")
     }
 
     /// The plan for a re-encoded image; nil when nothing asks for one.
@@ -246,7 +247,7 @@ public final class ImageRequestParser: Sendable {
         for name in names {
             guard let image = policy.watermarks[name] else {
                 throw .invalidParameter(
-                    name: "transform", position: 0, reason: "there is no watermark '\(name)'")
+                    name: "transform", position: 0, reason: "there is no watermark '\(name.excerpt)'")
             }
             images.append(image)
         }

@@ -13,9 +13,14 @@ public struct QueryString: Sendable {
     /// In the order written.
     public let items: [Item]
 
+    /// Most parameters of one query: more than there are, so that a longer one has one that is unknown or repeated.
+    static let maxItems = 32
+
     /// Reads the bytes between `?` and the target's end.
     ///
-    /// - Throws: `.invalidParameter` for a bad escape, a value that is empty or no UTF-8, or a repeated name.
+    /// O(n), since only `maxItems` are compared with each other.
+    ///
+    /// - Throws: `.invalidParameter` for a bad escape, a value that is empty or no UTF-8, a repeated name, or more than `maxItems`.
     public init(parsing bytes: some Collection<UInt8>) throws(PipelineError) {
         var items: [Item] = []
         let bytes = Array(bytes)
@@ -24,7 +29,13 @@ public struct QueryString: Sendable {
             let end = bytes[start...].firstIndex(of: UInt8(ascii: "&")) ?? bytes.count
             let item = try Self.item(bytes[start..<end])
             guard !items.contains(where: { $0.name == item.name }) else {
-                throw .invalidParameter(name: item.name, position: 0, reason: "given more than once")
+                throw .invalidParameter(
+                    name: item.name.excerpt, position: 0, reason: "given more than once")
+            }
+            guard items.count < Self.maxItems else {
+                throw .invalidParameter(
+                    name: item.name.excerpt, position: 0,
+                    reason: "at most \(Self.maxItems) parameters; '&' in the source URL is written as %26")
             }
             items.append(item)
             start = end + 1
@@ -39,7 +50,7 @@ public struct QueryString: Sendable {
             throw .unknownParameter(name: "", hint: "a parameter is name=value, joined by a single '&'")
         }
         guard let equals, equals + 1 != piece.endIndex else {
-            throw .invalidParameter(name: name, position: 0, reason: "the value is empty")
+            throw .invalidParameter(name: name.excerpt, position: 0, reason: "the value is empty")
         }
         return Item(name: name, value: try decode(piece[(equals + 1)...], parameter: name))
     }
@@ -62,7 +73,7 @@ public struct QueryString: Sendable {
                 let low = hexadecimal(bytes[place + 2])
             else {
                 throw .invalidParameter(
-                    name: parameter ?? "", position: place - bytes.startIndex,
+                    name: parameter?.excerpt ?? "", position: place - bytes.startIndex,
                     reason: "'%' must be followed by two hexadecimal digits")
             }
             decoded.append(high << 4 | low)
@@ -75,7 +86,7 @@ public struct QueryString: Sendable {
         _ bytes: ArraySlice<UInt8>, _ parameter: String?
     ) throws(PipelineError) -> String {
         guard let text = String(validOctets: bytes) else {
-            throw .invalidParameter(name: parameter ?? "", position: 0, reason: "not valid UTF-8")
+            throw .invalidParameter(name: parameter?.excerpt ?? "", position: 0, reason: "not valid UTF-8")
         }
         return text
     }

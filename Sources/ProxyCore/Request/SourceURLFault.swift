@@ -35,7 +35,7 @@ enum SourceURLFault {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8)
         else { return 0..<0 }
         let start = colon + 3
-        return start..<(bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex)
+        return start..<(bytes[start...].firstIndex(where: SourceURLSyntax.isAuthorityEnd) ?? bytes.endIndex)
     }
 
     private static func host(in text: String, _ authority: Range<Int>) -> ArraySlice<UInt8> {

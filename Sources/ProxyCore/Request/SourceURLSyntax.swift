@@ -36,22 +36,41 @@ enum SourceURLSyntax {
         }
     }
 
+    private static let hexadecimalDigits = Array("0123456789ABCDEF".utf8)
+
     /// Replaces each byte beyond ASCII by its percent-encoding.
     static func percentEncodingNonASCII(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 >= 0x80 }) else { return text }
-        let digits = Array("0123456789ABCDEF".utf8)
-        let encoded = text.utf8.flatMap { byte in
-            byte < 0x80 ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        var encoded: [UInt8] = []
+        encoded.reserveCapacity(3 * text.utf8.count)
+        for byte in text.utf8 {
+            guard byte >= 0x80 else {
+                encoded.append(byte)
+                continue
+            }
+            encoded.append(UInt8(ascii: "%"))
+            encoded.append(hexadecimalDigits[Int(byte >> 4)])
+            encoded.append(hexadecimalDigits[Int(byte & 15)])
         }
         return String(decoding: encoded, as: UTF8.self)
     }
 
     /// Writes an encoded full stop of the path as itself, as RFC 3986 §6.2.2.2 has it: a dot segment can't be hidden then.
     static func decodingDots(_ text: String) -> String {
-        let end = text.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? text.endIndex
-        guard text[..<end].utf8.contains(UInt8(ascii: "%")) else { return text }
-        let path = text[..<end].replacing("%2e", with: ".").replacing("%2E", with: ".")
-        return String(path) + text[end...]
+        let bytes = Array(text.utf8)
+        let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
+        guard bytes[..<end].contains(UInt8(ascii: "%")) else { return text }
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(bytes.count)
+        var place = 0
+        while place < end {
+            let isDot =
+                bytes[place] == UInt8(ascii: "%") && place + 2 < end
+                && bytes[place + 1] == UInt8(ascii: "2") && bytes[place + 2] | 0x20 == UInt8(ascii: "e")
+            decoded.append(isDot ? UInt8(ascii: ".") : bytes[place])
+            place += isDot ? 3 : 1
+        }
+        return String(decoding: decoded + bytes[end...], as: UTF8.self)
     }
 
     private static func scheme(of text: String) throws(SourceURLError) -> String {
@@ -67,17 +86,24 @@ enum SourceURLSyntax {
         guard authority.allSatisfy(isAuthorityByte) else { throw .invalidHost }
     }
 
-    private static func isAuthorityEnd(_ byte: UInt8) -> Bool {
+    /// Whether a byte ends an authority.
+    static func isAuthorityEnd(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 
     /// Whether a byte may stand in an authority: names, addresses and ports only.
     static func isAuthorityByte(_ byte: UInt8) -> Bool {
-        isLetter(byte) || isDigit(byte) || "-._:[]".utf8.contains(byte)
+        switch byte {
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: ":"), UInt8(ascii: "["),
+            UInt8(ascii: "]"):
+            true
+        default: isLetter(byte) || isDigit(byte)
+        }
     }
 
     private static func isSchemeByte(_ byte: UInt8) -> Bool {
-        isLetter(byte) || isDigit(byte) || "+-.".utf8.contains(byte)
+        isLetter(byte) || isDigit(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
+            || byte == UInt8(ascii: ".")
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool {

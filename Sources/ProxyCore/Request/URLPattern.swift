@@ -65,16 +65,42 @@ public struct URLPattern: Sendable, Hashable {
 
     /// Whether a server that decodes `%2F` or takes a backslash for a slash would find a way up in this path.
     public static func hidesDotSegment(_ path: String) -> Bool {
-        let plain = path.lowercased().replacing("%2f", with: "/").replacing("%5c", with: "/")
-            .replacing("\\", with: "/")
-        return plain.split(separator: "/").contains { $0 == ".." || $0 == "." }
+        let bytes = Array(path.utf8)
+        // Full stops of the segment so far, and whether there is anything else in it.
+        var (dots, hasOther) = (0, false)
+        var place = 0
+        while place < bytes.count {
+            let separator = separatorLength(in: bytes, at: place)
+            if separator > 0 {
+                if !hasOther, dots == 1 || dots == 2 { return true }
+                (dots, hasOther) = (0, false)
+            } else if bytes[place] == UInt8(ascii: ".") {
+                dots += 1
+            } else {
+                hasOther = true
+            }
+            place += max(1, separator)
+        }
+        return !hasOther && (dots == 1 || dots == 2)
+    }
+
+    /// How many bytes make a `/` here, or something that may be taken for one; 0 where nothing does.
+    private static func separatorLength(in bytes: [UInt8], at place: Int) -> Int {
+        switch bytes[place] {
+        case UInt8(ascii: "/"), UInt8(ascii: "\\"): return 1
+        case UInt8(ascii: "%") where place + 2 < bytes.count:
+            let escape = (bytes[place + 1], bytes[place + 2] | 0x20)
+            let isSlash = escape == (UInt8(ascii: "2"), UInt8(ascii: "f"))
+            return isSlash || escape == (UInt8(ascii: "5"), UInt8(ascii: "c")) ? 3 : 0
+        default: return 0
+        }
     }
 
     /// Cuts after the authority: at the first `/`, `?` or `#` behind `://`; an absent path matches any.
     static func split(_ text: String) -> Parts {
         let bytes = Array(text.utf8)
         let slashes = bytes.indices.dropLast(2).first { bytes[$0...].starts(with: "://".utf8) } ?? 0
-        let end = bytes[(slashes + 3)...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.endIndex
+        let end = bytes[(slashes + 3)...].firstIndex(where: SourceURLSyntax.isAuthorityEnd) ?? bytes.endIndex
         let path = end == bytes.endIndex ? Array("*".utf8) : Array(bytes[end...])
         return Parts(authority: Array(bytes[..<end]), path: path)
     }

@@ -56,4 +56,38 @@ struct QueryStringTests {
     func errors(query: String, error: PipelineError) {
         #expect(throws: error) { try items(query) }
     }
+
+    @Test("has a bound on its parameters, above the number of those that there are")
+    func bound() throws {
+        let names = (0...QueryString.maxItems).map { "p\($0)" }
+        let query = names.map { $0 + "=1" }.joined(separator: "&")
+
+        #expect(ImageRequestParser.parameterNames.count < QueryString.maxItems)
+        #expect(
+            try items(names.dropLast().map { $0 + "=1" }.joined(separator: "&")).count == QueryString.maxItems
+        )
+        #expect(
+            throws: PipelineError.invalidParameter(
+                name: "p32", position: 0,
+                reason: "at most 32 parameters; '&' in the source URL is written as %26")
+        ) { try items(query) }
+    }
+
+    @Test("is named by its beginning where a name is long")
+    func longNames() throws {
+        let name = String(repeating: "ä", count: 2_000)
+        let beginning = String(repeating: "ä", count: 64) + "…"
+
+        #expect(
+            throws: PipelineError.invalidParameter(name: beginning, position: 0, reason: "the value is empty")
+        ) {
+            try items(name + "=")
+        }
+        #expect(
+            throws: PipelineError.invalidParameter(
+                name: beginning, position: 0, reason: "given more than once")
+        ) {
+            try items("\(name)=1&\(name)=1")
+        }
+    }
 }

@@ -29,7 +29,7 @@ struct ArgumentReading {
     ) throws(TransformError) -> TransformParameter {
         hasNamed = true
         guard let parameter = parameters.first(where: { $0.name == name }) else {
-            throw error(.unknownParameter, String(name), position)
+            throw error(.unknownParameter, name.excerpt, position)
         }
         return parameter
     }

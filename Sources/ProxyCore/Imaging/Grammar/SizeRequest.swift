@@ -18,7 +18,8 @@ struct SizeRequest: Sendable, Hashable {
 
     /// Reads two lengths with an `x` between them, of which one may be empty.
     init?(_ text: Substring) {
-        let parts = text.split(separator: Self.separator, omittingEmptySubsequences: false)
+        let parts = text.split(
+            separator: Self.separator, maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return nil }
         let lengths = parts.map { $0.isEmpty ? nil : Length($0) }
         for (part, length) in zip(parts, lengths) where !part.isEmpty && length == nil { return nil }

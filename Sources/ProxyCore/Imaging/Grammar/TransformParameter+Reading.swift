@@ -59,7 +59,10 @@ extension TransformParameter {
     }
 
     private static func selection(of words: [String], in text: Substring) -> [String]? {
-        let chosen = text.split(separator: "+", omittingEmptySubsequences: false).map(String.init)
+        // More of them than there are is one that is unknown or repeated.
+        let chosen = TextPieces(of: text, at: UInt8(ascii: "+")).prefix(words.count + 1).map {
+            String($0.text)
+        }
         guard Set(chosen).count == chosen.count, chosen.allSatisfy(words.contains) else { return nil }
         return words.filter(chosen.contains)
     }

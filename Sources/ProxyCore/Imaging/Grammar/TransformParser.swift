@@ -18,41 +18,38 @@ struct TransformParser {
 
     /// Returns the operations in the order written; O(n).
     func operations(atMost limit: Int) throws(TransformError) -> [any ImageTransforming] {
-        let parts = split(Part(text: text[...], position: 0), at: ",")
-        guard parts.count <= limit else {
-            throw TransformError(.tooManyOperations(limit: limit), at: parts[limit].position)
-        }
         var operations: [any ImageTransforming] = []
-        for part in parts { operations.append(try operation(part)) }
+        for (position, piece) in TextPieces(of: text[...], at: UInt8(ascii: ",")) {
+            guard operations.count < limit else {
+                throw TransformError(.tooManyOperations(limit: limit), at: position)
+            }
+            operations.append(try operation(Part(text: piece, position: position)))
+        }
         return operations
     }
 
-    private func split(_ part: Part, at separator: Character) -> [Part] {
-        part.text.split(separator: separator, omittingEmptySubsequences: false).map { piece in
-            Part(
-                text: piece,
-                position: part.position + text.utf8.distance(from: part.text.startIndex, to: piece.startIndex)
-            )
-        }
-    }
-
     private func operation(_ part: Part) throws(TransformError) -> any ImageTransforming {
-        let pieces = split(part, at: ":")
-        let name = pieces[0]
+        var pieces = TextPieces(of: part.text, at: UInt8(ascii: ":"), from: part.position)
+        // There is always a first piece.
+        let name = pieces.next().map { Part(text: $0.text, position: $0.offset) } ?? part
         try requireCharacters(name, operation: nil)
         guard !name.text.isEmpty else { throw TransformError(.emptyOperation, at: name.position) }
         guard let type = TransformRegistry.byName[String(name.text)] else {
-            throw TransformError(.unknownOperation, operation: String(name.text), at: name.position)
+            throw TransformError(.unknownOperation, operation: name.text.excerpt, at: name.position)
         }
         var reading = ArgumentReading(operation: type.name, parameters: type.parameters)
-        for piece in pieces.dropFirst() { try read(piece, into: &reading) }
+        while let (position, piece) = pieces.next() {
+            try read(Part(text: piece, position: position), into: &reading)
+        }
         return try type.init(
             TransformArguments(
                 operation: type.name, parameters: type.parameters, given: reading.given, at: part.position))
     }
 
     private func read(_ piece: Part, into reading: inout ArgumentReading) throws(TransformError) {
-        let sides = split(piece, at: "=")
+        let sides = TextPieces(of: piece.text, at: UInt8(ascii: "="), from: piece.position).prefix(3).map {
+            Part(text: $0.text, position: $0.offset)
+        }
         guard sides.count <= 2 else {
             throw TransformError(
                 .invalidCharacter, operation: reading.operation, at: sides[2].position - 1)
