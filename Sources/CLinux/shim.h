@@ -189,6 +189,21 @@ static inline int linux_unacknowledged(int fd) {
     return ioctl(fd, TIOCOUTQ, &count) == 0 ? count : -1;
 }
 
+// Has a listening TCP socket ignore new connections: a filter (socket(7), SO_ATTACH_FILTER) drops segments that have SYN
+// and no ACK, before the kernel answers them. Handshakes that have begun go on, and the accept queue stays as it is.
+// Accepted sockets have the filter, too, where it never matters. 0, or -1 with errno.
+static inline int linux_ignore_new_connections(int listener) {
+    const struct { uint16_t code; uint8_t if_true, if_false; uint32_t value; } program[] = {
+        {0x30 /* load an octet */, 0, 0, 13 /* the flags of the TCP header */},
+        {0x54 /* and */, 0, 0, 0x12 /* SYN, ACK */},
+        {0x15 /* is it? */, 0, 1, 0x02 /* SYN alone */},
+        {0x06 /* take so many octets */, 0, 0, 0},
+        {0x06, 0, 0, UINT32_MAX},
+    };
+    const struct { uint16_t count; const void *program; } filter = {sizeof program / sizeof program[0], program};
+    return setsockopt(listener, SOL_SOCKET, 26 /* SO_ATTACH_FILTER */, &filter, sizeof filter);
+}
+
 // The local port of an IP socket; -1 where the descriptor is none. IPv4 and IPv6 have it in the same place.
 static inline int linux_local_port(int fd) {
     union {

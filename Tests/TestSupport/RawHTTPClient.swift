@@ -146,6 +146,12 @@ public struct RawHTTPClient: Sendable {
         }
     }
 
+    /// Whether the server has ended its side with nothing more to read; false where it has reset the connection.
+    public func receivesEnd() -> Bool {
+        var octet: UInt8 = 0
+        return recv(descriptor, &octet, 1, 0) == 0
+    }
+
     /// Reads one answer; `isHead` says that no body follows whatever the fields say.
     public func answer(isHead: Bool = false) throws -> Answer {
         var answer = try head()

@@ -54,7 +54,9 @@ extension Connection {
             head.keepsAlive && !response.closesConnection && !loop.isDraining && !isLastRequest
         let hasBody = head.method != .head && !response.status.forbidsBody
         loop.outbox.append(
-            response, head.frame(.length(response.body.count), keepsAlive: keepsAlive), by: loop.encoder)
+            response, head.frame(.length(response.body.count), keepsAlive: keepsAlive), by: loop.encoder,
+            from: headOctetsSent)
+        headOctetsSent = 0
         if hasBody { loop.outbox.append(response.body) }
         let number = loop.configuration.firstLoop + loop.index
         loop.outbox.finish(id: head.id) {

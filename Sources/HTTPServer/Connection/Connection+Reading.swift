@@ -77,7 +77,7 @@ extension Connection {
         case .awaitingAnswer, .streaming, .closing, .closed: return
         }
         if rest.isEmpty {
-            if loop.isDraining { return endInOrder() }
+            if loop.isDraining { return awaitLastRequest() }
             deadline =
                 hasServed ? (.idle, loop.now + loop.times.idle) : (.header, loop.now + loop.times.header)
         } else if deadline.kind != .header || headBegan != answered {
@@ -212,8 +212,7 @@ extension Connection {
         }
     }
 
-    /// The client will send no more: what is on its way still leaves, what waits for a task or an origin is given up unless
-    /// the client may still listen.
+    /// The client will send no more: what it asked for is still made and sent, for as long as it may still listen.
     private func finishInput() {
         switch phase {
         case .awaitingAnswer, .streaming: return doubtListener()
@@ -225,8 +224,7 @@ extension Connection {
         case .awaitingAnswer, .streaming, .closed: return
         case .readingHead, .readingContent, .closing:
             if isInsideRequest { loop.reject(.incomplete) }
-            phase = .closing
-            if pending.isEmpty { close() }
+            finishBothSides()
         }
     }
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
-
 /// Bodies that arrive over time: asked for the next piece whenever all that was there has left.
 ///
 /// So a connection holds one piece at most, a slow client slows nobody but itself, and the clock for slow clients runs
@@ -26,12 +24,14 @@ extension Connection {
         reclaimPending()
         answered += 1
         hasServed = true
-        loop.outbox.append(response, head.frame(framing, keepsAlive: keepsAlive), by: loop.encoder)
+        loop.outbox.append(
+            response, head.frame(framing, keepsAlive: keepsAlive), by: loop.encoder, from: headOctetsSent)
+        headOctetsSent = 0
         guard hasBody, length != 0 else { return finish(stream) }
         phase = .streaming(stream)
         mayStillListen = peerHasFinished
         endsByClose = framing == .untilClose
-        deadline = (.answer, loop.now + patience)
+        deadline = (.answer, loop.now + loop.times.request)
         take(first, of: stream)
     }
 
@@ -77,7 +77,7 @@ extension Connection {
         case .piece(let piece): append(piece, of: stream)
         case .nothingYet:
             stream.isWaiting = true
-            deadline = (.answer, loop.now + patience)
+            deadline = (.answer, loop.now + loop.times.request)
         case .end: end(stream)
         // Looked at before.
         case .broken: return
@@ -119,8 +119,6 @@ extension Connection {
     func resetUnlessWhole() {
         guard endsByClose || !pending.isEmpty else { return }
         if case .closing = phase, pending.isEmpty { return }
-        var linger = linger(l_onoff: 1, l_linger: 0)
-        unsafe setsockopt(
-            socket, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
+        resetOnClose()
     }
 }

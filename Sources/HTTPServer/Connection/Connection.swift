@@ -48,6 +48,8 @@ final class Connection {
         case idle, header, body, answer, linger
         /// What is left of answers is in the kernel, and has yet to reach the client's host.
         case taking
+        /// The server drains, and a request may be on its way.
+        case lastRequest
     }
 
     let number: UInt64
@@ -78,13 +80,17 @@ final class Connection {
     var unconsumed = 0
     /// Whether the client ended its side before the answer it waits for began: what is sent to it tells whether it listens.
     var mayStillListen = false
-    /// When such a client is asked again.
-    var nextProbe: UInt64 = 0
+    /// Octets of the awaited answer's head that have been sent to find that out.
+    var headOctetsSent = 0
+    /// When the next one is sent, and how long after the last one that is.
+    var nextProbe: UInt64 = 0, probePause: UInt64 = 0
     var hasServed = false
     /// Whether it is among those of its loop that may be idle.
     var isEnlisted = false
     /// Bytes that the client's host lacked when that was last looked at.
     var untaken = 0
+    /// Whether this side of the connection has been ended.
+    var hasFinishedSending = false
     /// Whether the last answer ends where the connection does.
     var endsByClose = false
     /// Answers so far; tells an answer that comes too late from the one that is waited for.
@@ -133,7 +139,7 @@ final class Connection {
     /// The socket has something to read, can be written again, or has ended.
     func handle(_ events: UInt32) {
         if events & EPOLLERR.rawValue != 0 { return leave() }
-        if events & EPOLLHUP.rawValue != 0 { return cut() }
+        if events & EPOLLHUP.rawValue != 0 { return hasFinishedSending ? finishBothSides() : cut() }
         if events & EPOLLOUT.rawValue != 0, !pending.isEmpty { settle() }
         if events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 { isReadable = true }
         if events & EPOLLRDHUP.rawValue != 0 { peerHasFinished = true }
@@ -157,10 +163,10 @@ final class Connection {
             return cut()
         }
         probeAgain()
+        guard !isOver else { return close() }
         guard now >= deadline.at else { return }
         switch (deadline.kind, phase) {
         case (_, .closed), (.answer, .readingHead), (.answer, .readingContent), (.answer, .closing): return
-        case (.answer, .awaitingAnswer(let awaited)) where awaited.head.isHTTP10 && mayStillListen: cut()
         case (.answer, .awaitingAnswer(let awaited)):
             loop.reject(.requestTimeout)
             loop.awaited -= 1
@@ -173,11 +179,12 @@ final class Connection {
             proceed()
         case (.answer, .streaming(let stream)):
             guard stream.isWaiting else { return }
-            if !mayStillListen { loop.reject(.requestTimeout) }
+            loop.reject(.requestTimeout)
             cut()
         // The client is not behind with anything before it has what it asked for.
         case _ where !pending.isEmpty: return
         case (.idle, _), (.linger, _), (.taking, _): closeUnlessUntaken()
+        case (.lastRequest, _): endUnlessAsked()
         case (.header, _) where hasBegunHead: refuseLate(.headerTimeout)
         case (.header, _):
             loop.reject(.headerTimeout)
@@ -260,7 +267,7 @@ final class Connection {
         return progress
     }
 
-    /// The client has reset the connection; one that had said its last word may leave as it likes.
+    /// The client has reset the connection, which one that has ended its side before may do without being counted.
     private func leave() {
         if !mayStillListen { loop.reject(.reset) }
         cut()

@@ -71,13 +71,14 @@ struct Outbox {
         }
     }
 
-    /// Hot path: adds the head of a response.
+    /// Hot path: adds the head of a response, but for so many octets that have been sent before.
     mutating func append(
-        _ response: HTTPResponse, _ frame: ResponseEncoder.Frame, by encoder: ResponseEncoder
+        _ response: HTTPResponse, _ frame: ResponseEncoder.Frame, by encoder: ResponseEncoder,
+        from octet: Int
     ) {
         let start = heads.count
         encoder.encode(response, frame, into: &heads)
-        noteHead(from: start)
+        noteHead(from: start + octet)
     }
 
     /// Hot path: adds a body, without a copy.

@@ -4,10 +4,36 @@ import CLinux
 import Glibc
 
 extension EventLoop {
+    /// What taking connections from a backlog has come to.
+    enum Intake {
+        /// None is left.
+        case isEmpty
+        /// There may be more: others have their turn first.
+        case mayHaveMore
+        /// Those that are left have to wait for descriptors.
+        case lacksDescriptors
+    }
+
     /// Takes connections from a listener's backlog, some at a time.
-    func accept(_ number: Int) {
+    func accept(from number: Int) {
         guard number < acceptor.listeners.count else { return }
-        let listener = acceptor.listeners[number]
+        accept(from: acceptor.listeners[number])
+    }
+
+    /// Takes all connections from a listener's backlog that there are descriptors for; whether those were all.
+    @discardableResult
+    func acceptAll(from listener: Listener) -> Bool {
+        while true {
+            switch accept(from: listener) {
+            case .isEmpty: return true
+            case .mayHaveMore: continue
+            case .lacksDescriptors: return false
+            }
+        }
+    }
+
+    @discardableResult
+    private func accept(from listener: Listener) -> Intake {
         var isShort = false
         var mayBeFreed = true
         let scarce = DescriptorReserve.firstScarceNumber
@@ -26,10 +52,13 @@ extension EventLoop {
                 admit(Newcomer(socket: socket, peer: peer, isWithoutDescriptor: true))
             case .none:
                 if isShort { reserve.refill() }
-                return
+                return .isEmpty
             case .outOfDescriptors:
                 // accept4 wants a descriptor before it looks whether anybody waits.
-                guard listener.isAwaited else { return reserve.refill() }
+                guard listener.isAwaited else {
+                    reserve.refill()
+                    return .isEmpty
+                }
                 if mayBeFreed, configuration.freeDescriptors() {
                     mayBeFreed = false
                     continue
@@ -37,10 +66,12 @@ extension EventLoop {
                 isShort = true
                 // Once nothing is kept back any more, those leave who had what was.
                 guard reserve.release() || evictRestricted() && reserve.release() else {
-                    return rest(listener)
+                    rest(listener)
+                    return .lacksDescriptors
                 }
             }
         }
+        return .mayHaveMore
     }
 
     /// The same socket under a number that has become free; nil, and as it was, when there is none that low.
@@ -67,18 +98,19 @@ extension EventLoop {
     // MARK: - Places
 
     /// Finds a place for a client, here or by asking the other loops, one after the other: first for somebody idle, of whom
-    /// none may keep others out, then for somebody with one of the places that are kept back.
+    /// none may keep others out, then for somebody with one of the places that are kept back. A loop that drains asks none: what it
+    /// hands over might reach the other one when that has ended.
     func admit(_ newcomer: Newcomer) {
         var newcomer = newcomer
         newcomer.loopsAsked += 1
         if newcomer.isWithoutDescriptor {
             newcomer.loopsAsked = max(newcomer.loopsAsked, balance.count)
-        } else if newcomer.loopsAsked <= balance.count {
+        } else if newcomer.loopsAsked <= balance.count || isDraining {
             if hasOrdinaryPlace() { return place(newcomer, .ordinary) }
-            if newcomer.loopsAsked < balance.count { return passOn(newcomer) }
+            if newcomer.loopsAsked < balance.count, !isDraining { return passOn(newcomer) }
         }
         if hasVitalPlace(for: &newcomer) { return place(newcomer, .restricted) }
-        if newcomer.loopsAsked < 2 * balance.count { return passOn(newcomer) }
+        if newcomer.loopsAsked < 2 * balance.count, !isDraining { return passOn(newcomer) }
         tally.reject(newcomer.isWithoutDescriptor ? .outOfDescriptors : .tooManyConnections)
         Listener.refuse(newcomer.socket)
     }
@@ -114,7 +146,7 @@ extension EventLoop {
     private func place(_ newcomer: Newcomer, _ kind: ServerTally.Kind) {
         configuration.connectionsChanged(1)
         let (socket, peer, isRestricted) = (newcomer.socket, newcomer.peer, kind == .restricted)
-        let owner = balance.take(preferring: index)
+        let owner = isDraining ? balance.take(at: index) : balance.take(preferring: index)
         if owner == index {
             adopt(socket, peer, isRestricted: isRestricted)
         } else {

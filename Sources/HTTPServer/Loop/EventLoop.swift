@@ -146,7 +146,7 @@ final class EventLoop: @unchecked Sendable {
         switch token {
         case Token.inbox: for message in inbox.take() { run(message) }
         case Token.timer: tick()
-        case _ where token & Token.listener != 0: accept(Int(token & ~Token.listener))
+        case _ where token & Token.listener != 0: accept(from: Int(token & ~Token.listener))
         default: unsafe connections[token]?.handle(event.events)
         }
     }
@@ -169,14 +169,24 @@ final class EventLoop: @unchecked Sendable {
         case .answer(let number, let sequence, let response):
             connections[number]?.deliver(response, for: sequence)
         case .wake(let number): connections[number]?.wake()
+        case .beginDrain(let continuation):
+            isDraining = true
+            for connection in connections.all { connection.drain() }
+            // The rest of what such a one has is taken now; it would be reported as readable from now on.
+            for listener in acceptor.listeners where listener.isComplete {
+                unwatch(listener)
+                acceptAll(from: listener)
+            }
+            continuation.resume()
+        case .emptyBacklogs(let continuation):
+            let isEmpty = acceptor.listeners.map { acceptAll(from: $0) }.allSatisfy(\.self)
+            continuation.resume(returning: isEmpty)
         case .stopAccepting(let continuation):
             for listener in acceptor.listeners { unwatch(listener) }
             acceptor = Acceptor()
             continuation.resume()
-        case .drain(let continuation):
-            isDraining = true
+        case .awaitEnd(let continuation):
             drained.append(continuation)
-            for connection in connections.all { connection.drain() }
             finishDrainIfEmpty()
         case .cut: for connection in connections.all { connection.cut() }
         case .ping(let continuation): continuation.resume()
@@ -251,7 +261,7 @@ final class EventLoop: @unchecked Sendable {
     }
 
     private func finishDrainIfEmpty() {
-        guard isDraining, connections.isEmpty else { return }
+        guard !drained.isEmpty, connections.isEmpty else { return }
         for continuation in drained { continuation.resume() }
         drained = []
     }

@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+import Synchronization
 
 /// A listening socket, which every loop watches; the kernel wakes one of them for each connection (EPOLLEXCLUSIVE).
 final class Listener: Sendable {
@@ -10,6 +11,8 @@ final class Listener: Sendable {
     /// The listener's place among the server's.
     let number: Int
     let socket: CInt
+    /// Whether the path of a unix socket is still this one's; by the end of a drain it may be another daemon's.
+    private let hasPath = Atomic(true)
 
     /// What accept(2) brought.
     enum Outcome {
@@ -26,7 +29,34 @@ final class Listener: Sendable {
 
     deinit {
         close(socket)
-        if case .unix(let path) = address { unsafe unlink(path) }
+        removePath()
+    }
+
+    private func removePath() {
+        guard case .unix(let path) = address, hasPath.exchange(false, ordering: .relaxed) else { return }
+        unsafe unlink(path)
+    }
+
+    /// Has no new connection come in; those that have come in, and handshakes that have begun, still reach `accept`.
+    ///
+    /// close(2) resets what waits in the backlog. So the backlog is closed at its other end first, and emptied: clients of a
+    /// unix socket are refused at once, SYN segments are dropped, so that their clients try again a second later and are refused then.
+    /// Not for a socket that another process listens on as well.
+    func refuseNewConnections() {
+        switch address {
+        case .unix:
+            removePath()
+            // Does not drop the backlog, as it does with TCP.
+            shutdown(socket, CInt(SHUT_RD))
+        case .tcp:
+            // Lost, where the kernel has no such filter: what comes in between the last accept(2) and close(2).
+            _ = linux_ignore_new_connections(socket)
+        }
+    }
+
+    /// Whether the backlog of a listener that takes no new connection can't get any longer.
+    var isComplete: Bool {
+        if case .unix = address { true } else { false }
     }
 
     /// Whether anybody waits in the backlog; takes no descriptor to find out.

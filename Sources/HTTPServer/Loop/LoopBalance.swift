@@ -29,6 +29,12 @@ final class LoopBalance: Sendable {
         }
     }
 
+    /// Counts a connection in that is this loop's.
+    func take(at index: Int) -> Int {
+        loads.withLock { $0[index] += 1 }
+        return index
+    }
+
     /// Counts a connection out.
     func leave(_ index: Int) {
         loads.withLock { $0[index] -= 1 }

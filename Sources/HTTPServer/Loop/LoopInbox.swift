@@ -13,8 +13,13 @@ final class LoopInbox: Sendable {
         case answer(connection: UInt64, sequence: UInt64, HTTPResponse)
         /// A streamed body has more to say.
         case wake(connection: UInt64)
+        /// Answers are the last of their connections from now on.
+        case beginDrain(CheckedContinuation<Void, Never>)
+        /// Take all that waits in the backlogs; false when no descriptor was left for some.
+        case emptyBacklogs(CheckedContinuation<Bool, Never>)
         case stopAccepting(CheckedContinuation<Void, Never>)
-        case drain(CheckedContinuation<Void, Never>)
+        /// Say when no connection is left.
+        case awaitEnd(CheckedContinuation<Void, Never>)
         case cut
         case ping(CheckedContinuation<Void, Never>)
         case end

@@ -13,6 +13,8 @@ struct LoopTimes {
     let request: UInt64
     /// How long a connection is kept after its last answer, so that the client gets all of it.
     let linger: UInt64
+    /// How long a connection may ask for nothing while the server drains, and how long its client's end is awaited then.
+    let drainGrace: UInt64, drainLinger: UInt64
 
     init(_ configuration: HTTPServer.Configuration) {
         header = Self.nanoseconds(configuration.headerTimeout)
@@ -22,6 +24,8 @@ struct LoopTimes {
         let rate = Double(max(0, configuration.minSendRate))
         leastTaken = Self.least(rate, within: write)
         linger = Self.nanoseconds(configuration.closeTimeout)
+        drainGrace = Self.nanoseconds(configuration.drainGrace)
+        drainLinger = min(linger, drainGrace / 2)
         leastTakenLingering = Self.least(rate, within: linger)
         request = Self.nanoseconds(configuration.requestTimeout)
     }

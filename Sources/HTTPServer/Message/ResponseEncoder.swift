@@ -5,6 +5,9 @@ struct ResponseEncoder {
     /// `Date: …\r\n` of the present second.
     var dateLine: [UInt8] = []
 
+    /// What every head begins with.
+    static let beginning: StaticString = "HTTP/1.1 "
+
     /// What a head says beside its response.
     struct Frame {
         var framing: ResponseFraming
@@ -82,7 +85,7 @@ struct ResponseEncoder {
         case 200: writer.put("HTTP/1.1 200 OK\r\n")
         case 304: writer.put("HTTP/1.1 304 Not Modified\r\n")
         default:
-            writer.put("HTTP/1.1 ")
+            writer.put(beginning)
             writer.put(Int64(status.code))
             writer.put(" ")
             writer.put(status.reason)

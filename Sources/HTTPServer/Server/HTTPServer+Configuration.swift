@@ -24,9 +24,12 @@ extension HTTPServer {
         public var writeTimeout = Duration.seconds(60)
         /// Bytes a second that a client takes at least, averaged over `writeTimeout`; with 0 a single byte is enough.
         public var minSendRate = 256
-        /// The client's end behind the last answer, the first head of a connection beyond `maxConnections`, and the next
-        /// bytes of an answer for a client that has ended its side and may have left; beyond it closed.
+        /// The client's end behind the last answer, and the first head of a connection beyond `maxConnections`; beyond it
+        /// closed. Also the pause before a client that has ended its side is sent the next octet of its answer's head.
         public var closeTimeout = Duration.seconds(2)
+        /// A request on a connection that asks for nothing when the server drains; beyond it the server ends its side, and
+        /// closes the connection when the client has ended its own, after half of this time at the latest.
+        public var drainGrace = Duration.seconds(1)
         /// A handler's task; beyond it 503, and the task is cancelled. Also the next bytes of a body that arrives over
         /// time; beyond it the connection is cut.
         public var requestTimeout = Duration.seconds(60)

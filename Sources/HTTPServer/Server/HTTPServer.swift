@@ -66,22 +66,48 @@ public final class HTTPServer: Sendable {
         for loop in loops { try loop.start(listeners) }
     }
 
-    /// Stops accepting, ends idle connections, lets the others finish; what is left after `time` is cut.
+    /// Takes no new connections, answers what those that there are ask for, each answer the last of its connection, and
+    /// ends those that ask for nothing within `drainGrace`; what is left after `time` is cut.
+    ///
+    /// Connections that wait in a backlog, or whose handshake is under way, are among those that there are.
     public func drain(within time: Duration) async {
-        for loop in loops { await withCheckedContinuation { loop.inbox.post(.stopAccepting($0)) } }
-        // Closes the sockets: who still waits in a backlog hears at once that nobody will come.
-        listeners.withLock { $0 = [] }
+        let end = ContinuousClock.now + time
+        for listener in listeners.withLock({ $0 }) { listener.refuseNewConnections() }
+        for loop in loops { await withCheckedContinuation { loop.inbox.post(.beginDrain($0)) } }
         let cutter = Task { [loops] in
-            try await Task.sleep(for: time)
-            for loop in loops { loop.inbox.post(.cut) }
+            try await Task.sleep(until: end)
+            while true {
+                for loop in loops { loop.inbox.post(.cut) }
+                // Somebody may come out of a backlog just then.
+                try await Task.sleep(for: Self.pause)
+            }
         }
+        await emptyBacklogs(until: end)
+        for loop in loops { await withCheckedContinuation { loop.inbox.post(.stopAccepting($0)) } }
+        // Closes the sockets, whose backlogs are empty.
+        listeners.withLock { $0 = [] }
         // All at once: a slow client of one loop must not keep the others from telling theirs.
         await withTaskGroup(of: Void.self) { group in
             for loop in loops {
-                group.addTask { await withCheckedContinuation { loop.inbox.post(.drain($0)) } }
+                group.addTask { await withCheckedContinuation { loop.inbox.post(.awaitEnd($0)) } }
             }
         }
         cutter.cancel()
+    }
+
+    /// How long handshakes that have begun may take when the server drains: a round trip to nearly anywhere.
+    private static let handshakeTime = Duration.milliseconds(250)
+    /// How long a drain waits for descriptors before it looks again.
+    private static let pause = Duration.milliseconds(50)
+
+    private func emptyBacklogs(until end: ContinuousClock.Instant) async {
+        guard let loop = loops.first else { return }
+        var pause = listeners.withLock { $0.allSatisfy(\.isComplete) } ? .zero : Self.handshakeTime
+        repeat {
+            // Lost: that the task was cancelled; the backlogs are emptied without the pause then.
+            try? await Task.sleep(until: min(.now + pause, end))
+            pause = Self.pause
+        } while await !withCheckedContinuation({ loop.inbox.post(.emptyBacklogs($0)) }) && .now < end
     }
 
     /// Numbers for the metrics.

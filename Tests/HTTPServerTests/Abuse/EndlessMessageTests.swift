@@ -74,6 +74,8 @@ struct EndlessMessageTests {
     func behindTheEnd() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.closeTimeout = .milliseconds(100)
+        // It does not take its answer either.
+        configuration.writeTimeout = .milliseconds(100)
         let server = try TestServer(configuration) { .now(text($0.target)) }
         let client = try server.client()
         try client.send(get("/last", "Connection: close\r\n") + get("/never"))

@@ -27,7 +27,7 @@ struct LeavingClientTests {
             try client.send(get("/slow") + get("/last"))
             client.finishSending()
             // By then the server has heard that.
-            #expect(try client.head().status == 100)
+            #expect(try client.bytes(1) == Array("H".utf8))
             gate.open()
             let answers = [try client.answer(), try client.answer()]
             #expect(try client.receiveAll().isEmpty)
@@ -71,8 +71,8 @@ struct LeavingClientTests {
         case .closed, .closedAsHTTP10: client.hangUp()
         case .closedLater:
             client.finishSending()
-            let interim = try await onThread { try client.head() }
-            #expect(interim.status == 100)
+            let first = try await onThread { try client.bytes(1) }
+            #expect(first == Array("H".utf8))
             client.hangUp()
         }
 
@@ -86,11 +86,14 @@ struct LeavingClientTests {
     }
 
     @Test(
-        "A client that has ended its side and still listens gets the answer it waits for (RFC 9110 §15.2)",
-        arguments: ["whole", "in pieces"])
-    func halfClosed(answer: String) async throws {
+        "A client that has ended its side and still listens gets the answer it waits for, however long that takes (RFC 9112 §9.6)",
+        arguments: ["1.0", "1.1"], ["whole", "in pieces", "too late"])
+    func halfClosed(version: String, answer: String) async throws {
         let (started, release) = (Gate(), Gate())
-        let server = try TestServer { _ in
+        var configuration = HTTPServer.Configuration.patient
+        configuration.closeTimeout = .milliseconds(50)
+        if answer == "too late" { configuration.requestTimeout = .seconds(1) }
+        let server = try TestServer(configuration) { _ in
             .later(context: 7) {
                 started.open()
                 await release.passage()
@@ -98,18 +101,23 @@ struct LeavingClientTests {
             }
         }
         let client = try server.networkClient()
-        try client.send(get("/"))
+        try client.send("GET / HTTP/\(version)\r\nHost: a\r\n\r\n")
         await started.passage()
         client.finishSending()
 
         let received = try await onThread {
-            #expect(try client.head().status == 100)
-            release.open()
-            return String(decoding: try client.receiveAll(), as: UTF8.self)
+            // The server has asked twice by then: the time has passed after which a client has left that says nothing more.
+            let beginning = try client.bytes(3)
+            if answer != "too late" { release.open() }
+            return String(decoding: try beginning + client.receiveAll(), as: UTF8.self)
         }
+        release.open()
 
+        #expect(received.hasPrefix(answer == "too late" ? "HTTP/1.1 503 " : "HTTP/1.1 200 OK\r\n"))
+        #expect(received.ranges(of: "HTTP/1.1").count == 1)
+        if answer == "too late" { return client.hangUp() }
         #expect(received.contains("late"))
-        #expect(answer == "whole" || received.hasSuffix("0\r\n\r\n"))
+        #expect(answer == "whole" || version == "1.0" || received.hasSuffix("0\r\n\r\n"))
         let exchange = try #require(await server.exchanges.wait { !$0.isEmpty }.first)
         #expect(exchange.status.code == 200 && !exchange.wasCut)
         await server.emptiness()
@@ -148,34 +156,51 @@ struct LeavingClientTests {
         holder.hangUp()
     }
 
-    @Test("A client of HTTP/1.0 that has ended its side gets an answer that does not take too long")
-    func halfClosedHTTP10() async throws {
+    @Test("A client that has ended its side gets all of a body, however long that brings nothing")
+    func halfClosedDuringBody() async throws {
         var configuration = HTTPServer.Configuration.patient
-        configuration.closeTimeout = .seconds(600)
-        let (started, release) = (Gate(), Gate())
+        configuration.closeTimeout = .milliseconds(50)
+        let body = TestBody(.text("first"))
         let server = try TestServer(configuration) { request in
-            guard request.target == "/slow" else { return .now(text(request.target)) }
-            return .later(context: 0) {
-                started.open()
-                await release.passage()
-                return text("late")
-            }
+            guard request.target == "/last" else { return .now(body.answer()) }
+            var response = text("last")
+            response.closesConnection = true
+            return .now(response)
         }
         let client = try server.networkClient()
-        try client.send("GET /slow HTTP/1.0\r\n\r\n")
-        await started.passage()
-        client.finishSending()
-        try await onThread {
-            // Long enough for the loop to have seen the end: it answers somebody else.
+        try client.send(get("/"))
+        let other = try await onThread {
+            _ = try client.head()
+            #expect(try client.chunk() == Array("first".utf8))
+            client.finishSending()
             let other = try server.networkClient()
-            try other.send(get("/other"))
-            #expect(try other.answer().text == "/other")
-            other.hangUp()
+            try other.send(get("/last"))
+            _ = try other.answer()
+            return other
         }
-        release.open()
-        let received = try await onThread { try client.receiveAll() }
-        #expect(String(decoding: received, as: UTF8.self).hasSuffix("late"))
+        // The server has ended the other one, which has not ended its side, after the same time.
+        await server.counts { $0.connections == 1 }
+        body.arrive(.text("last"), .end)
+        let rest = try await onThread { try client.receiveAll() }
+
+        other.hangUp()
+        #expect(String(decoding: rest, as: UTF8.self) == "4\r\nlast\r\n0\r\n\r\n")
         client.hangUp()
+    }
+
+    @Test("The octets that a waiting client is sent ahead are those that every answer begins with")
+    func beginning() throws {
+        let encoder = ResponseEncoder()
+        for code in [200, 304, 404, 503] as [UInt16] {
+            var bytes = ReusedArray<UInt8>()
+            encoder.encode(
+                HTTPResponse(status: HTTPStatus(code)),
+                ResponseEncoder.Frame(
+                    framing: .length(0), requestID: RequestID(1), keepsAlive: true, isHTTP10: false),
+                into: &bytes)
+            let text = bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+            #expect(text.hasPrefix(ResponseEncoder.beginning.description), "\(code)")
+        }
     }
 
     @Test("A client that ends its side together with its request gets all of a body that arrives over time")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import TestSupport
 import Testing
 
@@ -95,6 +96,66 @@ struct UntakenAnswerTests {
         #expect(refused == 503)
         #expect(body == Self.large)
         #expect(server.rejections(.evicted) == 0)
+    }
+
+    enum Ending: CaseIterable {
+        case kept, lastAnswer, halfClosed
+    }
+
+    @Test(
+        "is thrown away with its connection when its client takes none of it: the kernel keeps nothing for it",
+        arguments: Ending.allCases)
+    func reset(ending: Ending) async throws {
+        var configuration = HTTPServer.Configuration.patient
+        configuration.idleTimeout = .milliseconds(50)
+        configuration.closeTimeout = .milliseconds(50)
+        configuration.writeTimeout = .milliseconds(50)
+        let server = try TestServer(configuration) { _ in
+            var response = HTTPResponse(status: .ok)
+            response.body = .bytes(Self.large)
+            response.closesConnection = ending == .lastAnswer
+            return .now(response)
+        }
+        let client = try server.networkClient()
+        try client.send(get("/"))
+        if ending == .halfClosed { client.finishSending() }
+        // All of it is in the kernel, or else the test shows nothing.
+        let exchange = try #require(await server.exchanges.wait { !$0.isEmpty }.first)
+        #expect(!exchange.wasCut)
+        await server.emptiness()
+
+        #expect(server.server.counts.rejected == [.writeTimeout: 1])
+        let end = try await onThread {
+            do {
+                while true { _ = try client.bytes(65_536) }
+            } catch let failure as RawHTTPClient.Failure {
+                return failure.description
+            }
+        }
+        #expect(end == "the connection ended (-1, \(ECONNRESET))")
+        client.hangUp()
+    }
+
+    @Test("keeps the connection of a client that has ended its side until it has arrived")
+    func halfClosed() async throws {
+        let server = try Self.server(.patient)
+        let client = try await Self.client(of: server)
+        client.finishSending()
+
+        let (isKept, body) = try await onThread {
+            // The loop has seen the end: it answers somebody else.
+            let other = try server.networkClient()
+            try other.send(get("/"))
+            _ = try other.answer()
+            other.hangUp()
+            return (server.server.counts.connections > 0, try client.answer().body)
+        }
+        await server.emptiness()
+        client.hangUp()
+
+        #expect(isKept)
+        #expect(body == Self.large)
+        #expect(server.server.counts.rejected.isEmpty)
     }
 
     @Test("is still sent when its client was so slow that another one has got the place")

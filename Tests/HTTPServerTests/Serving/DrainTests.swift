@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import TestSupport
 import Testing
 
@@ -64,5 +65,147 @@ struct DrainTests {
         #expect(answers.allSatisfy { $0["Connection"] == "close" && $0.text == "last" })
         busy.forEach { $0.hangUp() }
         await drained
+    }
+
+    enum Transport: CaseIterable {
+        case unix, tcp
+    }
+
+    private static func client(_ transport: Transport, of server: TestServer) throws -> RawHTTPClient {
+        try transport == .unix ? server.client() : server.networkClient()
+    }
+
+    @Test(
+        "answers the request that a connection sends after the drain began, its first or its next one, as its last",
+        arguments: Transport.allCases)
+    func requestAfterTheBeginning(transport: Transport) async throws {
+        var configuration = HTTPServer.Configuration.patient
+        configuration.loops = 2
+        configuration.drainGrace = .seconds(600)
+        let server = try TestServer(configuration) { .now(text($0.target)) }
+        // The first two are spread evenly: each loop has one.
+        let clients = try (0..<52).map { _ in try Self.client(transport, of: server) }
+        await server.counts { $0.connections == 52 }
+        try await onThread {
+            for client in clients.prefix(27) {
+                try client.send(get("/before"))
+                _ = try client.answer()
+            }
+        }
+
+        async let drained: Void = server.server.drain(within: .seconds(600))
+        let answers = try await onThread {
+            for client in clients.prefix(2) { try Self.awaitLastAnswer(to: client) }
+            for client in clients.dropFirst(2) { try client.send(get("/after")) }
+            return try clients.dropFirst(2).map { try $0.answer() }
+        }
+        clients.forEach { $0.hangUp() }
+        await drained
+
+        #expect(answers.count == 50)
+        #expect(answers.allSatisfy { $0.text == "/after" && $0["Connection"] == "close" })
+    }
+
+    /// Asks until an answer says that it is the last: the client's loop drains.
+    private static func awaitLastAnswer(to client: RawHTTPClient) throws {
+        repeat { try client.send(get("/")) } while try client.answer()["Connection"] != "close"
+    }
+
+    /// Returns when the server has taken its unix socket away, since it takes no new connection.
+    private static func awaitDrain(of server: TestServer) {
+        while access(server.path, F_OK) == 0 { poll(nil, 0, 1) }
+    }
+
+    @Test(
+        "answers all requests that wait in the backlog, and those of handshakes that have just ended",
+        arguments: Transport.allCases)
+    func backlog(transport: Transport) async throws {
+        var configuration = HTTPServer.Configuration.patient
+        configuration.loops = 2
+        let (held, release) = (Observed(0), DispatchGate())
+        let server = try TestServer(configuration) { request in
+            if request.target == "/hold" {
+                held.update { $0 += 1 }
+                release.pass()
+            }
+            return .now(text(request.target))
+        }
+        let holders = try (0..<2).map { _ in try Self.client(transport, of: server) }
+        await server.counts { $0.connections == 2 }
+        for holder in holders { try holder.send(get("/hold")) }
+        _ = await held.wait { $0 == 2 }
+        let clients = try (0..<100).map { number in
+            let client = try Self.client(transport, of: server)
+            try client.send(get("/\(number)"))
+            return client
+        }
+
+        async let drained: Void = server.server.drain(within: .seconds(600))
+        try await onThread { Self.awaitDrain(of: server) }
+        release.open()
+        let answers = try await onThread { try clients.map { try $0.answer() } }
+        (clients + holders).forEach { $0.hangUp() }
+        await drained
+
+        #expect(answers.map(\.text) == (0..<100).map { "/\($0)" })
+        #expect(server.server.counts.accepted == 102)
+    }
+
+    @Test("ends a connection that asks for nothing within the grace, and takes no reset to do so")
+    func silentConnections() async throws {
+        var configuration = HTTPServer.Configuration.patient
+        configuration.drainGrace = .milliseconds(50)
+        // So that it is the drain that ends them.
+        configuration.closeTimeout = .seconds(600)
+        let server = try TestServer(configuration) { .now(text($0.target)) }
+        let (fresh, kept) = (try server.networkClient(), try server.networkClient())
+        try await onThread {
+            try kept.send(get("/"))
+            _ = try kept.answer()
+        }
+
+        await server.server.drain(within: .seconds(600))
+
+        #expect(server.server.counts.connections == 0)
+        #expect(server.server.counts.rejected.isEmpty)
+        for client in [fresh, kept] { #expect(client.receivesEnd()) }
+    }
+
+    @Test("leaves the path of its socket to the server that has taken its place")
+    func pathOfASuccessor() async throws {
+        let (started, gate) = (Gate(), Gate())
+        let server = try TestServer { _ in
+            .later(context: 0) {
+                started.open()
+                await gate.passage()
+                return text("last")
+            }
+        }
+        let busy = try server.client()
+        try busy.send(get("/"))
+        await started.passage()
+        async let drained: Void = server.server.drain(within: .seconds(600))
+        try await onThread { Self.awaitDrain(of: server) }
+
+        let successor = try HTTPServer(
+            configuration: .patient,
+            handler: TestServer.Handler(respond: { .now(text($0.target)) }, finished: { _ in }))
+        _ = try successor.listen(on: [.unix(path: server.path)])
+        try successor.start()
+        gate.open()
+        try await onThread {
+            let answer = try busy.answer()
+            #expect(answer.text == "last")
+            busy.hangUp()
+        }
+        await drained
+
+        let answer = try await onThread {
+            let client = try server.client()
+            defer { client.hangUp() }
+            try client.send(get("/successor"))
+            return try client.answer()
+        }
+        #expect(answer.text == "/successor")
     }
 }
