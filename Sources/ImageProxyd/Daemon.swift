@@ -17,7 +17,7 @@ struct Daemon {
     private let workers: WorkerPool
     private let server: HTTPServer
     private let admin: HTTPServer
-    private let adminAddresses: [HTTPServer.Address]
+    private let adminPlaces: [AdminPlace]
     private let accessLog: AccessLog
     private let pressure: PressureWatch?
     private let machinery: Machinery
@@ -115,7 +115,7 @@ struct Daemon {
         server = try HTTPServer(
             configuration: http, handler: LiveRoutes(live: live, accounting: accounting)
         )
-        adminAddresses = try AdminAddress.addresses(
+        adminPlaces = try AdminPlace.places(
             configuration.admin.listen,
             cacheDirectory: CacheDirectory.path(configured: configuration.cache.disk.directory))
         var adminHTTP = HTTPServer.Configuration()
@@ -232,16 +232,33 @@ struct Daemon {
     }
 
     private func startAdmin() throws {
-        if adminAddresses.isEmpty, !configuration.admin.listen.isEmpty {
-            logger.warning("no admin listener: the path of its socket would be too long; set admin.listen")
-        }
-        for address in adminAddresses {
-            let bound = try listen(on: address, admin)
-            logger.notice("admin on \(bound)")
-            // The folder is ours alone already; this holds where it is not.
-            if case .unix(let path) = address { unsafe chmod(path, S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP) }
+        for place in adminPlaces {
+            switch place {
+            case .configured(let address): try startAdmin(on: address)
+            case .automatic(let candidates): startAdmin(onFirstOf: candidates)
+            }
         }
         try admin.start()
+    }
+
+    private func startAdmin(on address: HTTPServer.Address) throws {
+        let bound = try listen(on: address, admin)
+        logger.notice("admin on \(bound)")
+        // The folder is ours alone already; this holds where it is not.
+        if case .unix(let path) = address { unsafe chmod(path, S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP) }
+    }
+
+    /// No address was asked for: one that can't be used, on a file system that is read only say, does not keep the daemon
+    /// from serving.
+    private func startAdmin(onFirstOf candidates: [HTTPServer.Address]) {
+        for address in candidates {
+            do {
+                return try startAdmin(on: address)
+            } catch {
+                logger.warning("admin: \(error)")
+            }
+        }
+        logger.warning("no admin listener: no folder for its socket can be used; set admin.listen")
     }
 
     private func listen(on address: HTTPServer.Address, _ server: HTTPServer? = nil) throws -> String {

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import HTTPServer
+
+/// Where the admin listener is to be: what one text of `admin.listen` means.
+enum AdminPlace: Equatable {
+    /// An address that the operator chose; the daemon does not start without it.
+    case configured(HTTPServer.Address)
+    /// The first of these sockets that can be made; none where no folder is writable.
+    case automatic([HTTPServer.Address])
+
+    /// The places that `admin.listen` means.
+    ///
+    /// `auto` is a socket in systemd's runtime folder, else beside the disk tier, which only one daemon uses at a time, else in the
+    /// user's runtime folder. Not in a folder that others may write to: they could put a socket of theirs in its place.
+    static func places(
+        _ listen: [String], cacheDirectory: String,
+        environment: [String: String] = HostProcess.environment
+    ) throws(HTTPServer.Address.ParseError) -> [AdminPlace] {
+        var places: [AdminPlace] = []
+        for text in listen {
+            guard text != "auto" else {
+                places.append(.automatic(sockets(cacheDirectory: cacheDirectory, environment)))
+                continue
+            }
+            places.append(.configured(try HTTPServer.Address(parsing: text)))
+        }
+        return places
+    }
+
+    /// Longest path of a socket, in bytes (unix(7)).
+    private static let maxPathBytes = 107
+
+    /// The sockets that `auto` may mean, the best first.
+    private static func sockets(
+        cacheDirectory: String, _ environment: [String: String]
+    ) -> [HTTPServer.Address] {
+        // systemd may name several folders, separated by colons; the first is ours.
+        let runtime = environment["RUNTIME_DIRECTORY"]?.split(separator: ":").first.map(String.init)
+        let user = environment["XDG_RUNTIME_DIR"].flatMap { isOurs($0) ? $0 : nil }
+        var paths = [runtime, cacheDirectory].compactMap(\.self).map { "\($0)/admin.sock" }
+        if let user { paths.append("\(user)/imageproxyd-admin.sock") }
+        // A folder too deep for a socket is no place for one.
+        return paths.filter { $0.utf8.count <= maxPathBytes }.map { .unix(path: $0) }
+    }
+
+    /// Whether a folder is our user's alone (XDG Base Directory Specification).
+    private static func isOurs(_ folder: String) -> Bool {
+        var facts = stat()
+        guard folder.hasPrefix("/"), unsafe lstat(folder, &facts) == 0 else { return false }
+        return facts.st_mode & S_IFMT == S_IFDIR && facts.st_uid == geteuid() && facts.st_mode & 0o077 == 0
+    }
+}
