@@ -81,5 +81,5 @@ fuzz: ## tries the grammars of requests under libFuzzer for ten minutes, or SECO
 drills: build ## breaks what the daemon lives on, in every way of docs/durability.md
 	drills/run
 
-drill-%: build ## one of them: kill, purge, disk-full, read-only, vanish, forbidden, damage, index, bits, two, rebinding
+drill-%: build ## one of them: kill, purge, disk-full, read-only, vanish, forbidden, damage, index, bits, two, drain, rebinding
 	drills/run $*

@@ -104,7 +104,7 @@ struct Daemon {
             logger: logger, threshold: output.threshold, metrics: metrics,
             tiers: tiers, disk: disk, pressure: desk, loader: loader,
             files: FileLoader(maxBytes: configuration.fetch.maxBytes), sources: sources, renderer: renderer,
-            workers: workers, failures: failures)
+            workers: workers, failures: failures, drain: DrainState())
         let live = LiveSite(try machinery.site(configuration, files))
         self.live = live
         var http = configuration.http.serverConfiguration(cores: loops)
@@ -122,6 +122,7 @@ struct Daemon {
         adminHTTP.maxConnections = Self.adminConnections
         adminHTTP.reservedConnections = Self.adminReserve
         adminHTTP.firstLoop = loops
+        adminHTTP.drainGrace = Self.adminDrainGrace
         admin = try HTTPServer(
             configuration: adminHTTP, handler: LiveAdminRoutes(live: live, accounting: accounting)
         )
@@ -147,6 +148,8 @@ struct Daemon {
     private static let adminConnections = 64
     /// Those of them, and descriptors, that are kept back.
     private static let adminReserve = 4
+    /// How long an operator's connection may still ask for something once clients have been served: a scraper keeps its own.
+    private static let adminDrainGrace = Duration.milliseconds(250)
 
     /// Opens the disk tier; says so when another daemon has to let go of it first.
     private static func openDisk(
@@ -210,6 +213,7 @@ struct Daemon {
         hangUps.begin()
         let signal = await termination.first()
         hangUps.cancel()
+        machinery.drain.begin()
         logger.notice("\(signal): finishing what is in flight")
         service.report(to: logger) { () throws(ServiceManager.Failure) in try service.stopping() }
         service.report(to: logger) { () throws(ServiceManager.Failure) in

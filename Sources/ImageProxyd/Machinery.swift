@@ -18,6 +18,7 @@ struct Machinery: Sendable {
     let renderer: any Rendering
     let workers: WorkerPool
     let failures: FailureMemory
+    let drain: DrainState
 
     /// Makes what requests meet under these settings.
     ///
@@ -38,7 +39,9 @@ struct Machinery: Sendable {
             predecessor.flatMap { $0.limitConfiguration == rate ? $0.limit : nil } ?? ClientLimit(rate)
         let status = StatusHandler(
             metrics: metrics,
-            isReady: { [workers] in configuration.transform.isolation == .none || workers.isReady })
+            isReady: { [workers, drain] in
+                !drain.isDraining && (configuration.transform.isolation == .none || workers.isReady)
+            })
         let images = { imageHandler($0, configuration, files, parser, pipeline, limit) }
         return Site(
             routes: Routes(

@@ -111,6 +111,7 @@ extension HTTPSection {
         check.require("http.writeTimeout", writeTimeout, in: time)
         check.require("http.minSendRate", minSendRate, in: ByteCount(0)...(.mebibytes(1)))
         check.require("http.requestTimeout", requestTimeout, in: time)
+        check.require("http.drainGrace", drainGrace, in: TimeSpan.seconds(0)...(.seconds(30)))
         check.require("http.maxHeaderBytes", maxHeaderBytes, in: .kibibytes(1)...(.mebibytes(1)))
         check.require("http.maxTargetBytes", maxTargetBytes, in: ByteCount(256)...(.mebibytes(1)))
         check.require("http.maxBodyBytes", maxBodyBytes, in: ByteCount(0)...(.gibibytes(1)))

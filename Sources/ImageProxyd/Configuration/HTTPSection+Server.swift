@@ -15,6 +15,7 @@ extension HTTPSection {
         server.writeTimeout = writeTimeout.duration
         server.minSendRate = minSendRate.bytes
         server.requestTimeout = requestTimeout.duration
+        server.drainGrace = drainGrace.duration
         server.maxHeaderBytes = maxHeaderBytes.bytes
         server.maxTargetBytes = maxTargetBytes.bytes
         server.maxBodyBytes = maxBodyBytes.bytes

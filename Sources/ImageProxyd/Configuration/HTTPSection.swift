@@ -20,6 +20,9 @@ struct HTTPSection: Sendable, Hashable, Codable {
     var minSendRate = ByteCount(256)
     /// From the request to its answer's first byte. Default 60s; beyond it the work is cancelled and the answer is 503.
     var requestTimeout: TimeSpan = .seconds(60)
+    /// After SIGTERM, how long a connection that asks for nothing may still send a request. Default 1s; beyond it the
+    /// connection is ended.
+    var drainGrace: TimeSpan = .seconds(1)
     /// Most bytes of a request's header fields. Default 16KiB; beyond it 431.
     var maxHeaderBytes: ByteCount = .kibibytes(16)
     /// Most bytes of a request's target. Default 8KiB; beyond it 414.
