@@ -71,18 +71,18 @@ public struct SourceURL: Sendable {
         if SourceURLSyntax.hasScheme(reference) { return try SourceURL(parsing: reference) }
         if reference.hasPrefix("//") { return try SourceURL(parsing: scheme + ":" + reference) }
         try SourceURLSyntax.checkCharacters(reference)
-        return try SourceURL(
-            parsing: absolute(
-                SourceURLSyntax.decodingDots(SourceURLSyntax.percentEncodingNonASCII(reference))))
+        return try SourceURL(parsing: absolute(reference))
     }
 
-    private func absolute(_ reference: String) throws(SourceURLError) -> String {
-        do {
-            var url = try CurlURL.parsing(normalized)
-            try url.resolve(reference)
-            return url.text
-        } catch {
-            throw SourceURLError(error)
+    /// What a reference without scheme and authority means here, dot segments not yet removed (RFC 3986 §5.2.2).
+    private func absolute(_ reference: String) -> String {
+        let root = String(normalized.dropLast(path.count + (query.map { $0.count + 1 } ?? 0)))
+        switch reference.first {
+        // The same document: its query stays.
+        case nil, "#": return normalized
+        case "?": return root + path + reference
+        case "/": return root + reference
+        default: return root + path[...(path.lastIndex(of: "/") ?? path.startIndex)] + reference
         }
     }
 
