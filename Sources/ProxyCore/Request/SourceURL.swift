@@ -7,7 +7,8 @@
 public struct SourceURL: Sendable {
     /// Scheme and host in lower case, default port, dot segments and fragment removed, other escapes as given.
     ///
-    /// Bytes beyond ASCII in path and query are percent-encoded, as a browser does.
+    /// What may stand in no URI is percent-encoded in path and query, and so is a `%` that begins no escape: a request line
+    /// holds a URI (RFC 9112 §3.2).
     public let normalized: String
     /// Whom the URL names: scheme, host and port.
     public let origin: Origin
@@ -56,8 +57,7 @@ public struct SourceURL: Sendable {
         try SourceURLSyntax.check(text)
         do {
             try self.init(
-                CurlURL.parsing(
-                    SourceURLSyntax.decodingDots(SourceURLSyntax.percentEncodingNonASCII(text))))
+                CurlURL.parsing(SourceURLSyntax.decodingDots(SourceURLSyntax.percentEncoding(text))))
         } catch {
             throw SourceURLError(error)
         }
