@@ -58,8 +58,19 @@ final class CurlHandle {
         return contexts.allSatisfy { unsafe ccurl_set_pointer(raw, $0, context) == CURLE_OK }
             && set(CURLOPT_FRESH_CONNECT, transfer.needsFreshConnection ? 1 : 0)
             && set(CURLOPT_FORBID_REUSE, transfer.isAlone ? 1 : 0)
+            && setVersion(for: url, transfer.rules.configuration)
             && set(CURLOPT_URL, AWSCanonicalURL.target(url, by: rule)) && setFields(lines) && setTrust(rule)
             && setSignature(rule)
+    }
+
+    /// HTTP/2 is for TLS alone, where ALPN agrees on it.
+    ///
+    /// A handle that may speak it can be put by libcurl on a connection that waits for another's answer, as soon as any
+    /// status line of the host has said `HTTP/2`, in plain text, too.
+    private func setVersion(for url: SourceURL, _ configuration: FetchConfiguration) -> Bool {
+        let mayBeSecond = configuration.http2 && url.scheme == "https"
+        return set(
+            CURLOPT_HTTP_VERSION, Int(mayBeSecond ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
     }
 
     private func setTrust(_ rule: OriginRule?) -> Bool {
@@ -92,9 +103,6 @@ final class CurlHandle {
             && set(CURLOPT_QUICK_EXIT, 1)
             && set(CURLOPT_HTTP09_ALLOWED, 0)
             && set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-            && set(
-                CURLOPT_HTTP_VERSION,
-                configuration.http2 ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
             && set(CURLOPT_CONNECTTIMEOUT_MS, max(1, configuration.connectTimeout.milliseconds))
             && setLifetime((configuration.connectionLifetime.milliseconds + 999) / 1_000)
             && set(CURLOPT_BUFFERSIZE, Self.receiveBuffer)
@@ -186,6 +194,12 @@ extension CurlHandle {
         case CCURL_TLS_HTTP2: .http2
         default: .pending
         }
+    }
+
+    /// Whether the handle is on the connection of another's request over TLS: that one still waits for its answer, or reads it.
+    func sharesConnection(with other: CurlHandle) -> Bool {
+        guard other !== self, let session = unsafe ccurl_session(raw) else { return false }
+        return unsafe ccurl_session(other.raw) == session
     }
 
     /// Microseconds of each phase of the hop.

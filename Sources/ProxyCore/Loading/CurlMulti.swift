@@ -162,11 +162,9 @@ final class CurlMulti {
             ledger.count(\.retries)
             delayed.add(
                 transfer.job.id, retries: transfer.retries, at: .now, random: .random(in: 0..<1))
-        case .anew:
+        case .anew(let fault):
             transfer.startAfresh()
-            ledger.count(\.taintedConnections)
-            distrusted.add(
-                transfer.url.origin, until: ContinuousClock.now + rules.configuration.distrust.duration)
+            if fault == .tainted { distrust(transfer.url.origin) }
             requeue(transfer)
         case .follow(let target):
             transfer.follow(target)
@@ -189,6 +187,11 @@ final class CurlMulti {
     /// Takes a fetch out of the queue, or its hop out of the set: what has not ended is broken off.
     private func withdraw(_ transfer: Transfer) {
         if queue.remove(transfer.job.id) || delayed.remove(transfer.job.id) { return }
+    private func distrust(_ origin: SourceURL.Origin) {
+        ledger.count(\.taintedConnections)
+        distrusted.add(origin, until: ContinuousClock.now + rules.configuration.distrust.duration)
+    }
+
         queue.release(transfer.place)
         transfer.endLookUp()
         transfer.endHop(at: .now)

@@ -14,7 +14,7 @@ extension Transfer {
         /// The same hop once more.
         case retry
         /// The same hop once more, at once, on a connection that nobody has used.
-        case anew
+        case anew(ConnectionFault)
         /// Another hop.
         case follow(SourceURL)
     }
@@ -25,11 +25,12 @@ extension Transfer {
         case .redirect(let location): return redirected(to: location, isAllowed)
         case .refused(let error): return .failure(error)
         case .delivering where ending == .complete: return completed
-        // Only a connection that others have used is looked at, so this happens once a hop.
-        case .open where isTainted && !needsFreshConnection: return .anew
-        case .open where isWithoutDescriptors(ending): return .failure(.queueFull)
-        case .open where canRetry(after: ending): return .retry
-        case .open, .delivering: return .failure(failure(for: ending))
+        case .open:
+            // Only a connection that others have used is looked at, so this happens once a hop.
+            if let connectionFault, !needsFreshConnection { return .anew(connectionFault) }
+            if isWithoutDescriptors(ending) { return .failure(.queueFull) }
+            return canRetry(after: ending) ? .retry : .failure(failure(for: ending))
+        case .delivering: return .failure(failure(for: ending))
         }
     }
 
@@ -101,7 +102,7 @@ extension Transfer {
     }
 
     private func failure(for ending: CurlHandle.Ending) -> LoadError {
-        if isAddressForbidden(ending) { return .addressForbidden }
+        if isAddressForbidden(ending) { return addressError }
         let hasHead = head.hasBegun
         switch ending {
         case .nameNotResolved(let text), .notConnected(let text): return .unreachable(text)
@@ -116,6 +117,9 @@ extension Transfer {
     /// Whether the hop failed because no address of the origin may be connected to.
     ///
     /// libcurl calls a refused socket a failed connection. Where another address was tried too, that one's failure counts.
+    /// Why an address of the hop can't be used: it stands in the URL, or the resolver has told it.
+    var addressError: LoadError { url.literalAddress == nil ? .nameForbidden : .addressForbidden }
+
     private func isAddressForbidden(_ ending: CurlHandle.Ending) -> Bool {
         guard case .notConnected = ending else { return false }
         return didRefuseAddress && !didOpenSocket

@@ -47,14 +47,12 @@ extension Transfer {
     /// Whether the request may go over this connection; asked before each request, also on one that is used again.
     func maySend(over ends: ConnectionEnds?) -> Bool {
         guard rules.permits(ends?.remote, for: url) else {
-            verdict = .refused(.addressForbidden)
-            return false
-        }
-        guard isClean(ends) else {
-            isTainted = true
+            verdict = .refused(addressError)
             return false
         }
         handle?.noteSession()
+        connectionFault = fault(of: ends)
+        guard connectionFault == nil else { return false }
         requestTime = rules.wallClock()
         requestSent(at: .now)
         return true
@@ -63,7 +61,7 @@ extension Transfer {
     /// Takes a line of the head.
     func receive(headLine line: UnsafeRawBufferPointer) -> Bool {
         guard head.hasBegun || !isAnsweredTooSoon else {
-            isTainted = true
+            connectionFault = .tainted
             return false
         }
         received(bodyBytes: 0, at: .now)
@@ -71,6 +69,8 @@ extension Transfer {
         case .more: return true
         case .tooLarge: return refuse(.incomplete("head larger than fetch.maxHeadBytes"))
         case .complete(let status): return decide(status)
+        case .noStatusLine:
+            return refuse(.incomplete("no status line of a version that the connection speaks"))
         }
     }
 
