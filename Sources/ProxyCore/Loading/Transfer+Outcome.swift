@@ -77,9 +77,10 @@ extension Transfer {
         }
     }
 
-    /// Only before any byte was sent, and only where the next try may meet another world.
+    /// Only before any byte was sent, and only where the next try may meet another world. A name whose addresses are
+    /// forbidden is tried as often as one that does not resolve, or the time would tell them apart.
     private func canRetry(after ending: CurlHandle.Ending) -> Bool {
-        guard retries < rules.configuration.retries, !isAddressForbidden(ending) else { return false }
+        guard retries < rules.configuration.retries else { return false }
         switch ending {
         case .nameNotResolved, .notConnected: return true
         case .complete, .tls, .timedOut, .refused, .broken: return false

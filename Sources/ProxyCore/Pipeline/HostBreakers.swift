@@ -150,7 +150,8 @@ extension LoadError {
     /// An answer of any kind shows that the origin works; a body that breaks off shows neither.
     fileprivate var tellsOfOrigin: Finding {
         switch self {
-        case .unreachable, .tlsFailed, .timedOut: .fails
+        // A forbidden name as one that does not resolve, or the breaker would tell them apart.
+        case .unreachable, .nameForbidden, .tlsFailed, .timedOut: .fails
         case .status, .notAnImage, .unsupportedFormat, .tooLarge, .tooManyRedirects, .redirectForbidden,
             .unusable:
             .works

@@ -76,7 +76,8 @@ extension PipelineError {
     /// Not where the origin says that there is no such image, or none for us.
     var mayBeAnsweredStale: Bool {
         switch self {
-        case .upstreamUnreachable, .upstreamTimeout, .upstreamIncomplete, .tlsFailed, .tooManyRedirects,
+        case .upstreamUnreachable, .nameForbidden, .upstreamTimeout, .upstreamIncomplete, .tlsFailed,
+            .tooManyRedirects,
             .hostUnavailable, .queueFull, .queueTimeout, .draining, .internalFailure:
             true
         case .upstreamStatus: disposition.memory == nil

@@ -83,7 +83,7 @@ struct HostBreakerTests {
             (LoadError.unreachable(""), true), (.tlsFailed(""), true), (.timedOut(.firstByte), true),
             (.timedOut(.transfer), true), (.status(503, retryAfter: nil), false), (.notAnImage, false),
             (.tooLarge, false), (.incomplete(""), false), (.cancelled, false), (.queueFull, false),
-            (.addressForbidden, false),
+            (.addressForbidden, false), (.nameForbidden, true),
         ])
     func counts(error: LoadError, isCounted: Bool) throws {
         let hosts = hosts()
