@@ -55,7 +55,8 @@ final class CurlMulti {
             enforceDeadlines(at: .now)
             startWaiting()
             ledger.show(running: queue.running, waiting: queue.waiting + delayed.count)
-            if !set.wait(milliseconds: millisecondsToWait(at: .now)) { usleep(Self.rest) }
+            let wait = hasTriedAddresses() ? 0 : millisecondsToWait(at: .now)
+            if !set.wait(milliseconds: wait) { usleep(Self.rest) }
         }
         shutDown()
     }
@@ -138,6 +139,19 @@ final class CurlMulti {
         running[handle.id] = transfer.job.id
     }
 
+    /// Whether libcurl has turned to a further address of some hop.
+    ///
+    /// One that fails at once, as a refused one does, has libcurl wait for a timer before it turns to the next, for up to half
+    /// of the time to connect; called again it goes on.
+    private func hasTriedAddresses() -> Bool {
+        var hasTried = false
+        for id in running.values where transfers[id]?.hasTriedAddress == true {
+            transfers[id]?.hasTriedAddress = false
+            hasTried = true
+        }
+        return hasTried
+    }
+
     private func tellOfNews() {
         for id in running.values {
             guard let transfer = transfers[id], !transfer.tellOfNews() else { continue }
@@ -173,6 +187,11 @@ final class CurlMulti {
         }
     }
 
+    private func distrust(_ origin: SourceURL.Origin) {
+        ledger.count(\.taintedConnections)
+        distrusted.add(origin, until: ContinuousClock.now + rules.configuration.distrust.duration)
+    }
+
     private func requeue(_ transfer: Transfer) {
         queue.requeue(ticket(for: transfer))
     }
@@ -187,11 +206,6 @@ final class CurlMulti {
     /// Takes a fetch out of the queue, or its hop out of the set: what has not ended is broken off.
     private func withdraw(_ transfer: Transfer) {
         if queue.remove(transfer.job.id) || delayed.remove(transfer.job.id) { return }
-    private func distrust(_ origin: SourceURL.Origin) {
-        ledger.count(\.taintedConnections)
-        distrusted.add(origin, until: ContinuousClock.now + rules.configuration.distrust.duration)
-    }
-
         queue.release(transfer.place)
         transfer.endLookUp()
         transfer.endHop(at: .now)

@@ -26,6 +26,7 @@ extension Transfer {
     /// Whether a socket to `address` may be opened; asked for each address before it is tried.
     func mayConnect(to address: IPAddress?) -> Bool {
         endLookUp()
+        hasTriedAddress = true
         guard rules.permits(address, for: url) else {
             didRefuseAddress = true
             return false
