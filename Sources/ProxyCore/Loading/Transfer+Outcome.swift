@@ -48,6 +48,8 @@ extension Transfer {
         switch verdict {
         case .redirect(let location): redirected(to: location, isAllowed)
         case .refused(let error): .failure(error)
+        // The head is all there is to it.
+        case .delivering where deliveredStatus == 304: completed
         case .open, .delivering: .failure(.timedOut(phase))
         }
     }
@@ -115,12 +117,12 @@ extension Transfer {
         }
     }
 
-    /// Whether the hop failed because no address of the origin may be connected to.
-    ///
-    /// libcurl calls a refused socket a failed connection. Where another address was tried too, that one's failure counts.
     /// Why an address of the hop can't be used: it stands in the URL, or the resolver has told it.
     var addressError: LoadError { url.literalAddress == nil ? .nameForbidden : .addressForbidden }
 
+    /// Whether the hop failed because no address of the origin may be connected to.
+    ///
+    /// libcurl calls a refused socket a failed connection. Where another address was tried too, that one's failure counts.
     private func isAddressForbidden(_ ending: CurlHandle.Ending) -> Bool {
         guard case .notConnected = ending else { return false }
         return didRefuseAddress && !didOpenSocket

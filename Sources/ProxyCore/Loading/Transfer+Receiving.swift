@@ -51,9 +51,9 @@ extension Transfer {
             verdict = .refused(addressError)
             return false
         }
-        handle?.noteSession()
         connectionFault = fault(of: ends)
         guard connectionFault == nil else { return false }
+        handle?.noteSession()
         requestTime = rules.wallClock()
         requestSent(at: .now)
         return true
@@ -69,9 +69,9 @@ extension Transfer {
         switch unsafe head.read(line) {
         case .more: return true
         case .tooLarge: return refuse(.incomplete("head larger than fetch.maxHeadBytes"))
-        case .complete(let status): return decide(status)
         case .noStatusLine:
             return refuse(.incomplete("no status line of a version that the connection speaks"))
+        case .complete(let status): return decide(status)
         }
     }
 
@@ -131,6 +131,7 @@ extension Transfer {
     /// Tells the receiver that no more is at hand for now, if something has come since; false ends the hop.
     func tellOfNews() -> Bool {
         guard passesCrumbs() else { return false }
+        if case .delivering = verdict, !isWithinBytes { return refuse(.tooLarge) }
         guard hasNews else { return true }
         hasNews = false
         job.receiver.caughtUp()
@@ -213,6 +214,8 @@ extension Transfer {
         }
         verdict = .delivering
         deliveredStatus = head.status
+        // No body belongs to it, but HTTP/2 has to say that none comes.
+        if head.status == 304 { drain(at: .now) }
         var head = head
         if job.request.rule?.decodesBase64 == true {
             decoder = Base64()
@@ -228,10 +231,12 @@ extension Transfer {
         }
     }
 
-    /// Lets a body that nobody wants pass, so that its connection can be used again, if it is known to be short.
+    /// Lets a body that nobody wants pass, so that its connection can be used again, if it is known to be short; and for a
+    /// moment only (`TransferClock.drain`).
     private func drop(_ head: OriginHead, _ verdict: Verdict) -> Bool {
         self.verdict = verdict
         job.receiver.refused(by: head)
+        drain(at: .now)
         guard let length = head.contentLength else { return false }
         return length <= rules.configuration.maxHeadBytes.bytes
     }

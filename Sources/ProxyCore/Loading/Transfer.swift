@@ -209,6 +209,11 @@ final class Transfer {
         clock?.requestSent(at: now)
     }
 
+    /// The rest of the response is of no use.
+    func drain(at now: ContinuousClock.Instant) {
+        clock?.drain(at: now)
+    }
+
     /// Some of the response came; `bodyBytes` of it belong to the body.
     func received(bodyBytes: Int, at now: ContinuousClock.Instant) {
         clock?.received(bodyBytes: bodyBytes, at: now)
