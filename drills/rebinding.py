@@ -178,7 +178,7 @@ def main(folder):
             yield f"{way}: " + ", ".join(f"{count} × {status}" for status, count in sorted(seen.items()))
             if way != "both":
                 refused = {"turn": 4 * ROUNDS, "inside": 6 * ROUNDS}[way]
-                expect(seen[403] == refused, f"{way}: {refused} should have been refused")
+                expect(seen[502] == refused, f"{way}: {refused} should have been refused")
         yield f"{sum(resolver.asked.values())} questions to the resolver, no connection to any of {len(INSIDE)} services inside"
     finally:
         daemon.kill()

@@ -36,6 +36,9 @@ final class OriginSocket: Sendable {
         close()
     }
 
+    /// What the system knows it by, as long as it is open.
+    var rawDescriptor: CInt { descriptor }
+
     /// Whether the peer was seen to have left.
     var hasPeerLeft: Bool { state.withLock { $0.hasPeerLeft } }
 

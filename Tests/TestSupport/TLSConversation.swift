@@ -11,7 +11,8 @@ public final class TLSConversation: Sendable {
 
     private let folder: TemporaryDirectory
     private let pid: pid_t
-    private let port: Int
+    /// Where it listens.
+    public let port: Int
     private let input: CInt
     private let output: CInt
     private let heard = Mutex("")
@@ -46,6 +47,9 @@ public final class TLSConversation: Sendable {
 
     /// The absolute URL of a path.
     public func url(_ path: String) -> String { "https://127.0.0.1:\(port)\(path)" }
+
+    /// What the file with its certificate holds.
+    public func certificateBytes() throws -> [UInt8] { try folder.read("certificate.pem") }
 
     /// Waits for the next request.
     public func hear() async throws {

@@ -23,7 +23,7 @@ final class ExchangeNote: Sendable {
         guard var miss, let body else { return miss }
         miss.fetch = body.fetchTime
         if let failure = body.failure {
-            miss.problem = failure.disposition.code
+            miss.problem = failure.logCode
         } else if wasCut {
             miss.problem = PipelineError.clientLeft.disposition.code
         }
@@ -53,7 +53,7 @@ final class ExchangeNote: Sendable {
     /// Notes why there is no image; `host` is empty when the request had no usable URL.
     init(_ error: PipelineError, host: String) {
         var miss = AccessRecord.Miss(host: host)
-        miss.problem = error.disposition.code
+        miss.problem = error.logCode
         path = nil
         body = nil
         self.miss = miss

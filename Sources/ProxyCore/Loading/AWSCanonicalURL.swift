@@ -39,13 +39,12 @@ enum AWSCanonicalURL {
     }
 
     private static func encoded(_ text: ArraySlice<UInt8>) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
         var out: [UInt8] = []
         for byte in URLPath.unescaped(text) {
             if URLPath.isUnreserved(byte) {
                 out.append(byte)
             } else {
-                out += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                out += URLPath.escape(of: byte)
             }
         }
         return String(decoding: out, as: UTF8.self)

@@ -4,8 +4,9 @@ import CCurl
 import CLinux
 import Glibc
 
-// The only file of the transfer side that sees libcurl: one transfer, a set of them, and what wakes the set. All three
-// speak Swift outwards. Option names and meanings are those of curl_easy_setopt(3) in libcurl 7.88.
+// The only files of the transfer side that see libcurl are this one, for one transfer, and `CurlHandleSet.swift`, for a set of
+// them and what wakes it. All three speak Swift outwards. Option names and meanings are those of curl_easy_setopt(3) in
+// libcurl 7.88.
 
 /// The handle of one hop; confined to the loader's thread.
 ///
@@ -20,7 +21,7 @@ final class CurlHandle {
     private static let receiveBuffer = 16 << 10
 
     // Safe because only this object knows the pointers; they are freed once, and only after the handle left its set.
-    fileprivate let raw: UnsafeMutableRawPointer
+    let raw: UnsafeMutableRawPointer
     private var fieldList: UnsafeMutablePointer<curl_slist>?
     private let endings: TLSEndings
     /// The TLS session whose end is a body's, too, where nothing else ends that; 0 without one.
@@ -57,8 +58,19 @@ final class CurlHandle {
         return contexts.allSatisfy { unsafe ccurl_set_pointer(raw, $0, context) == CURLE_OK }
             && set(CURLOPT_FRESH_CONNECT, transfer.needsFreshConnection ? 1 : 0)
             && set(CURLOPT_FORBID_REUSE, transfer.isAlone ? 1 : 0)
+            && setVersion(for: url, transfer.rules.configuration)
             && set(CURLOPT_URL, AWSCanonicalURL.target(url, by: rule)) && setFields(lines) && setTrust(rule)
             && setSignature(rule)
+    }
+
+    /// HTTP/2 is for TLS alone, where ALPN agrees on it.
+    ///
+    /// A handle that may speak it can be put by libcurl on a connection that waits for another's answer, as soon as any
+    /// status line of the host has said `HTTP/2`, in plain text, too.
+    private func setVersion(for url: SourceURL, _ configuration: FetchConfiguration) -> Bool {
+        let mayBeSecond = configuration.http2 && url.scheme == "https"
+        return set(
+            CURLOPT_HTTP_VERSION, Int(mayBeSecond ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
     }
 
     private func setTrust(_ rule: OriginRule?) -> Bool {
@@ -91,9 +103,6 @@ final class CurlHandle {
             && set(CURLOPT_QUICK_EXIT, 1)
             && set(CURLOPT_HTTP09_ALLOWED, 0)
             && set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-            && set(
-                CURLOPT_HTTP_VERSION,
-                configuration.http2 ? Int(CURL_HTTP_VERSION_2TLS) : Int(CURL_HTTP_VERSION_1_1))
             && set(CURLOPT_CONNECTTIMEOUT_MS, max(1, configuration.connectTimeout.milliseconds))
             && setLifetime((configuration.connectionLifetime.milliseconds + 999) / 1_000)
             && set(CURLOPT_BUFFERSIZE, Self.receiveBuffer)
@@ -187,6 +196,12 @@ extension CurlHandle {
         }
     }
 
+    /// Whether the handle is on the connection of another's request over TLS: that one still waits for its answer, or reads it.
+    func sharesConnection(with other: CurlHandle) -> Bool {
+        guard other !== self, let session = unsafe ccurl_session(raw) else { return false }
+        return unsafe ccurl_session(other.raw) == session
+    }
+
     /// Microseconds of each phase of the hop.
     func readTimes(into summary: inout LoadSummary) {
         let lookup = time(CURLINFO_NAMELOOKUP_TIME_T)
@@ -204,7 +219,7 @@ extension CurlHandle {
         Int(unsafe ccurl_get_offset(raw, info))
     }
 
-    fileprivate static func ending(of code: CURLcode) -> Ending {
+    static func ending(of code: CURLcode) -> Ending {
         if code == CURLE_OK { return .complete }
         let text = unsafe String(cString: curl_easy_strerror(code))
         switch code {
@@ -306,94 +321,4 @@ private func hearAlert(_ session: UnsafeRawPointer?, _ what: Int32, _ value: Int
     guard ccurl_is_end(what, value) != 0, let endings = unsafe ccurl_watcher(session) else { return }
     // Safe because the set, which outlives its connections, holds the object.
     unsafe Unmanaged<TLSEndings>.fromOpaque(endings).takeUnretainedValue().note(UInt(bitPattern: session))
-}
-
-// MARK: - A set of transfers
-
-/// libcurl's multi handle: transfers that share connections, names and TLS sessions; confined to the loader's thread.
-@safe
-final class CurlHandleSet {
-    // Safe because only this object and its waker know the pointer; the inbox forgets the waker before this goes.
-    private let raw: UnsafeMutableRawPointer
-    /// What the connections of the set have come to; closing them tells it, too.
-    let endings = TLSEndings()
-
-    /// An empty set that keeps up to `idleConnections` connections open; nil when libcurl has no memory.
-    init?(idleConnections: Int) {
-        guard Self.isLibraryReady, let raw = unsafe curl_multi_init() else { return nil }
-        unsafe self.raw = raw
-        guard unsafe ccurl_multi_set_long(raw, CURLMOPT_MAXCONNECTS, idleConnections) == CURLM_OK else {
-            return nil
-        }
-    }
-
-    deinit {
-        unsafe curl_multi_cleanup(raw)
-    }
-
-    /// Keeps up to another number of connections open.
-    func keep(idleConnections: Int) {
-        // Cannot fail: the same call has succeeded when the set was made.
-        _ = unsafe ccurl_multi_set_long(raw, CURLMOPT_MAXCONNECTS, idleConnections)
-    }
-
-    /// What wakes `wait` from another thread.
-    var waker: CurlWaker { unsafe CurlWaker(raw) }
-
-    /// Starts a prepared transfer; false when libcurl refuses.
-    func add(_ handle: CurlHandle) -> Bool {
-        unsafe curl_multi_add_handle(raw, handle.raw) == CURLM_OK
-    }
-
-    /// Takes a transfer out; one that has not ended is broken off, and its connection closed.
-    func remove(_ handle: CurlHandle) {
-        // The code can only tell that the handle was not in the set, which leaves it where it should be.
-        unsafe _ = curl_multi_remove_handle(raw, handle.raw)
-    }
-
-    /// Does what can be done without waiting, callbacks included; false when libcurl is out of order.
-    func perform() -> Bool {
-        endings.forget()
-        var running: Int32 = 0
-        return unsafe curl_multi_perform(raw, &running) == CURLM_OK
-    }
-
-    /// The transfers that have ended since the last call.
-    func takeFinished() -> [(id: UInt, ending: CurlHandle.Ending)] {
-        var finished: [(id: UInt, ending: CurlHandle.Ending)] = []
-        var left: Int32 = 0
-        while let message = unsafe curl_multi_info_read(raw, &left) {
-            guard unsafe message.pointee.msg == CURLMSG_DONE else { continue }
-            let code = unsafe message.pointee.data.result
-            finished.append(
-                (unsafe UInt(bitPattern: message.pointee.easy_handle), CurlHandle.ending(of: code)))
-        }
-        return finished
-    }
-
-    /// Waits until a socket is ready, a timer of libcurl's is due, somebody wakes, or the time has passed.
-    func wait(milliseconds: Int) -> Bool {
-        unsafe curl_multi_poll(raw, nil, 0, Int32(clamping: milliseconds), nil) == CURLM_OK
-    }
-
-    /// curl_global_init, once for the process; thread-safe since libcurl 7.84 and here by the `static let` anyway.
-    private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
-}
-
-/// Ends the wait of a set from any thread.
-// Safe because curl_multi_wakeup may be called from any thread, and the inbox that holds this forgets it before the set
-// is freed.
-@safe
-struct CurlWaker: @unchecked Sendable {
-    private let raw: UnsafeMutableRawPointer
-
-    fileprivate init(_ raw: UnsafeMutableRawPointer) {
-        unsafe self.raw = raw
-    }
-
-    /// Wakes the set, now or at its next wait.
-    func wake() {
-        // It can only fail when its socket pair is full, and then the set is awake.
-        unsafe _ = curl_multi_wakeup(raw)
-    }
 }

@@ -55,7 +55,8 @@ final class CurlMulti {
             enforceDeadlines(at: .now)
             startWaiting()
             ledger.show(running: queue.running, waiting: queue.waiting + delayed.count)
-            if !set.wait(milliseconds: millisecondsToWait(at: .now)) { usleep(Self.rest) }
+            let wait = hasTriedAddresses() ? 0 : millisecondsToWait(at: .now)
+            if !set.wait(milliseconds: wait) { usleep(Self.rest) }
         }
         shutDown()
     }
@@ -141,6 +142,19 @@ final class CurlMulti {
         running[handle.id] = transfer.job.id
     }
 
+    /// Whether libcurl has turned to a further address of some hop.
+    ///
+    /// One that fails at once, as a refused one does, has libcurl wait for a timer before it turns to the next, for up to half
+    /// of the time to connect; called again it goes on.
+    private func hasTriedAddresses() -> Bool {
+        var hasTried = false
+        for id in running.values where transfers[id]?.hasTriedAddress == true {
+            transfers[id]?.hasTriedAddress = false
+            hasTried = true
+        }
+        return hasTried
+    }
+
     private func tellOfNews() {
         for id in running.values {
             guard let transfer = transfers[id], !transfer.tellOfNews() else { continue }
@@ -165,17 +179,20 @@ final class CurlMulti {
             ledger.count(\.retries)
             delayed.add(
                 transfer.job.id, retries: transfer.retries, at: .now, random: .random(in: 0..<1))
-        case .anew:
+        case .anew(let fault):
             transfer.startAfresh()
-            ledger.count(\.taintedConnections)
-            distrusted.add(
-                transfer.url.origin, until: ContinuousClock.now + rules.configuration.distrust.duration)
+            if fault == .tainted { distrust(transfer.url.origin) }
             requeue(transfer)
         case .follow(let target):
             transfer.follow(target)
             ledger.count(\.redirects)
             requeue(transfer)
         }
+    }
+
+    private func distrust(_ origin: SourceURL.Origin) {
+        ledger.count(\.taintedConnections)
+        distrusted.add(origin, until: ContinuousClock.now + rules.configuration.distrust.duration)
     }
 
     private func requeue(_ transfer: Transfer) {

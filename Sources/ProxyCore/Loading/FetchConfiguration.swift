@@ -57,7 +57,8 @@ public struct FetchConfiguration: Sendable, Hashable, Codable {
     public var maxRedirects: Int = 5
     /// Most bytes of a body, counted as they arrive and are decoded.
     ///
-    /// Default 25MiB; beyond it 422 `source_too_large`.
+    /// Default 25MiB; beyond it 422 `source_too_large`. All that comes over the connection for one answer, what frames the
+    /// body included, is at most twice this and `maxHeadBytes` together.
     public var maxBytes: ByteCount = .mebibytes(25)
     /// Most bytes of a response's head.
     ///

@@ -2,8 +2,10 @@
 
 /// Why an origin's response could not be had.
 public enum LoadError: Error, Sendable, Hashable {
-    /// The address that the name resolved to (or is) may not be connected to. Says nothing of what answered there.
+    /// The address or port that stands in the URL may not be connected to.
     case addressForbidden
+    /// The name resolved to addresses of which none may be connected to; clients can't tell that from `unreachable`.
+    case nameForbidden
     /// A redirect led to a URL that is not allowed as a source; the text names the rule, for the log.
     case redirectForbidden(String)
     /// The name did not resolve, or no connection came about: refused, reset, unreachable. Text for the log only.

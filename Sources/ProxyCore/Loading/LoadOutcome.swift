@@ -25,7 +25,7 @@ extension LoadError {
     /// The outcome that a fetch with this error counts as.
     public var outcome: LoadOutcome {
         switch self {
-        case .addressForbidden: .addressForbidden
+        case .addressForbidden, .nameForbidden: .addressForbidden
         case .redirectForbidden: .redirectForbidden
         case .unreachable, .disconnected: .unreachable
         case .tlsFailed: .tlsFailed

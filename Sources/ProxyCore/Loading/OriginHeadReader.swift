@@ -10,6 +10,8 @@ struct OriginHeadReader {
         case complete(status: Int)
         /// The head grew beyond its bound.
         case tooLarge
+        /// Where a status line has to stand is something else, or one of a version that the connection does not speak.
+        case noStatusLine
     }
 
     /// As many fields as most heads have.
@@ -25,6 +27,10 @@ struct OriginHeadReader {
     private var bytes = 0
     private var status = 0
     private var isComplete = false
+    private var expectsStatusLine = true
+
+    /// Whether the connection speaks HTTP/2, as TLS has agreed on; else it speaks HTTP/1.1 or 1.0.
+    var isHTTP2 = false
 
     /// Whether anything has come at all.
     var hasBegun: Bool { bytes > 0 }
@@ -46,8 +52,10 @@ struct OriginHeadReader {
         guard bytes <= maxBytes else { return .tooLarge }
         guard !isComplete else { return .more }
         let text = unsafe Self.trimmingLineEnd(line)
-        if unsafe text.starts(with: "HTTP/".utf8) && fields.isEmpty {
-            status = unsafe Self.status(in: text)
+        if expectsStatusLine {
+            guard let status = unsafe status(in: text) else { return .noStatusLine }
+            self.status = status
+            expectsStatusLine = false
             return .more
         }
         guard unsafe text.isEmpty else {
@@ -63,6 +71,7 @@ struct OriginHeadReader {
         guard status >= 200 || status == Self.switchingProtocols else {
             fields = []
             hidesFraming = false
+            expectsStatusLine = true
             return .more
         }
         isComplete = true
@@ -91,10 +100,17 @@ struct OriginHeadReader {
         fields[fields.count - 1].value += " " + (unsafe Self.trimmingBlanks(text))
     }
 
-    /// The three digits behind the first space; libcurl has refused a status line without them.
-    private static func status(in text: UnsafeRawBufferPointer.SubSequence) -> Int {
-        let digits = unsafe text.drop { $0 != UInt8(ascii: " ") }.dropFirst().prefix(3)
-        return unsafe digits.reduce(0) { (0x30...0x39).contains($1) ? $0 * 10 + Int($1 - 0x30) : $0 }
+    /// The three digits behind the version; nil where the line does not begin so (RFC 9112 §4).
+    ///
+    /// libcurl takes more: blanks in front, `HTTP 200`, and any version on any connection.
+    private func status(in text: UnsafeRawBufferPointer.SubSequence) -> Int? {
+        let versions = isHTTP2 ? ["HTTP/2 "] : ["HTTP/1.1 ", "HTTP/1.0 "]
+        guard let version = versions.first(where: { unsafe text.starts(with: $0.utf8) }) else { return nil }
+        let digits = unsafe text.dropFirst(version.utf8.count).prefix(3)
+        guard unsafe digits.count == 3, unsafe digits.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return unsafe digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
     private static func trimmingLineEnd(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer.SubSequence

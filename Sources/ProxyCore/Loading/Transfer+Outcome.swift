@@ -14,7 +14,7 @@ extension Transfer {
         /// The same hop once more.
         case retry
         /// The same hop once more, at once, on a connection that nobody has used.
-        case anew
+        case anew(ConnectionFault)
         /// Another hop.
         case follow(SourceURL)
     }
@@ -25,11 +25,12 @@ extension Transfer {
         case .redirect(let location): return redirected(to: location, isAllowed)
         case .refused(let error): return .failure(error)
         case .delivering where ending == .complete: return completed
-        // Only a connection that others have used is looked at, so this happens once a hop.
-        case .open where isTainted && !needsFreshConnection: return .anew
-        case .open where isWithoutDescriptors(ending): return .failure(.queueFull)
-        case .open where canRetry(after: ending): return .retry
-        case .open, .delivering: return .failure(failure(for: ending))
+        case .open:
+            // Only a connection that others have used is looked at, so this happens once a hop.
+            if let connectionFault, !needsFreshConnection { return .anew(connectionFault) }
+            if isWithoutDescriptors(ending) { return .failure(.queueFull) }
+            return canRetry(after: ending) ? .retry : .failure(failure(for: ending))
+        case .delivering: return .failure(failure(for: ending))
         }
     }
 
@@ -47,6 +48,8 @@ extension Transfer {
         switch verdict {
         case .redirect(let location): redirected(to: location, isAllowed)
         case .refused(let error): .failure(error)
+        // The head is all there is to it.
+        case .delivering where deliveredStatus == 304: completed
         case .open, .delivering: .failure(.timedOut(phase))
         }
     }
@@ -76,9 +79,10 @@ extension Transfer {
         }
     }
 
-    /// Only before any byte was sent, and only where the next try may meet another world.
+    /// Only before any byte was sent, and only where the next try may meet another world. A name whose addresses are
+    /// forbidden is tried as often as one that does not resolve, or the time would tell them apart.
     private func canRetry(after ending: CurlHandle.Ending) -> Bool {
-        guard retries < rules.configuration.retries, !isAddressForbidden(ending) else { return false }
+        guard retries < rules.configuration.retries else { return false }
         switch ending {
         case .nameNotResolved, .notConnected: return true
         case .complete, .tls, .timedOut, .refused, .broken: return false
@@ -101,7 +105,7 @@ extension Transfer {
     }
 
     private func failure(for ending: CurlHandle.Ending) -> LoadError {
-        if isAddressForbidden(ending) { return .addressForbidden }
+        if isAddressForbidden(ending) { return addressError }
         let hasHead = head.hasBegun
         switch ending {
         case .nameNotResolved(let text), .notConnected(let text): return .unreachable(text)
@@ -114,6 +118,9 @@ extension Transfer {
             return hasSentRequest ? .disconnected(text) : .unreachable(text)
         }
     }
+
+    /// Why an address of the hop can't be used: it stands in the URL, or the resolver has told it.
+    var addressError: LoadError { url.literalAddress == nil ? .nameForbidden : .addressForbidden }
 
     /// Whether the hop failed because no address of the origin may be connected to.
     ///

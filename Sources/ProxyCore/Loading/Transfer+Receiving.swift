@@ -26,6 +26,7 @@ extension Transfer {
     /// Whether a socket to `address` may be opened; asked for each address before it is tried.
     func mayConnect(to address: IPAddress?) -> Bool {
         endLookUp()
+        hasTriedAddress = true
         guard rules.permits(address, for: url) else {
             didRefuseAddress = true
             return false
@@ -47,13 +48,11 @@ extension Transfer {
     /// Whether the request may go over this connection; asked before each request, also on one that is used again.
     func maySend(over ends: ConnectionEnds?) -> Bool {
         guard rules.permits(ends?.remote, for: url) else {
-            verdict = .refused(.addressForbidden)
+            verdict = .refused(addressError)
             return false
         }
-        guard isClean(ends) else {
-            isTainted = true
-            return false
-        }
+        connectionFault = fault(of: ends)
+        guard connectionFault == nil else { return false }
         handle?.noteSession()
         requestTime = rules.wallClock()
         requestSent(at: .now)
@@ -63,13 +62,15 @@ extension Transfer {
     /// Takes a line of the head.
     func receive(headLine line: UnsafeRawBufferPointer) -> Bool {
         guard head.hasBegun || !isAnsweredTooSoon else {
-            isTainted = true
+            connectionFault = .tainted
             return false
         }
         received(bodyBytes: 0, at: .now)
         switch unsafe head.read(line) {
         case .more: return true
         case .tooLarge: return refuse(.incomplete("head larger than fetch.maxHeadBytes"))
+        case .noStatusLine:
+            return refuse(.incomplete("no status line of a version that the connection speaks"))
         case .complete(let status): return decide(status)
         }
     }
@@ -130,6 +131,7 @@ extension Transfer {
     /// Tells the receiver that no more is at hand for now, if something has come since; false ends the hop.
     func tellOfNews() -> Bool {
         guard passesCrumbs() else { return false }
+        if case .delivering = verdict, !isWithinBytes { return refuse(.tooLarge) }
         guard hasNews else { return true }
         hasNews = false
         job.receiver.caughtUp()
@@ -212,6 +214,8 @@ extension Transfer {
         }
         verdict = .delivering
         deliveredStatus = head.status
+        // No body belongs to it, but HTTP/2 has to say that none comes.
+        if head.status == 304 { drain(at: .now) }
         var head = head
         if job.request.rule?.decodesBase64 == true {
             decoder = Base64()
@@ -227,10 +231,12 @@ extension Transfer {
         }
     }
 
-    /// Lets a body that nobody wants pass, so that its connection can be used again, if it is known to be short.
+    /// Lets a body that nobody wants pass, so that its connection can be used again, if it is known to be short; and for a
+    /// moment only (`TransferClock.drain`).
     private func drop(_ head: OriginHead, _ verdict: Verdict) -> Bool {
         self.verdict = verdict
         job.receiver.refused(by: head)
+        drain(at: .now)
         guard let length = head.contentLength else { return false }
         return length <= rules.configuration.maxHeadBytes.bytes
     }

@@ -114,8 +114,14 @@ final class Transfer {
     /// The socket of the connection that the current hop uses, and others have used before; nil for a new connection, and
     /// for HTTP/2.
     var usedSocket: CInt?
-    /// Whether the current hop's connection had bytes on it that nobody had asked for.
-    var isTainted = false
+    /// The socket whose bytes are counted for the current hop; nil for HTTP/2.
+    var countedSocket: CInt?
+    /// The bytes that had come over it before the current hop's request went out; -1 where the kernel does not tell.
+    var bytesBefore: Int64 = -1
+    /// Why the current hop's connection can't be used for it.
+    var connectionFault: ConnectionFault?
+    /// Whether an address has been tried, or refused, since this was last asked.
+    var hasTriedAddress = false
     /// Whether the current hop has to have a new connection.
     private(set) var needsFreshConnection = false
     /// Whether nobody else may use the current hop's connection, before it or after it.
@@ -168,7 +174,10 @@ final class Transfer {
         didOpenSocket = false
         openedSockets = []
         usedSocket = nil
-        isTainted = false
+        countedSocket = nil
+        bytesBefore = -1
+        connectionFault = nil
+        hasTriedAddress = false
         if clock == nil { clock = TransferClock(configuration: rules.configuration, startedAt: now) }
         clock?.beginHop(at: now)
     }
@@ -198,6 +207,11 @@ final class Transfer {
     /// The connection stands and the request goes out.
     func requestSent(at now: ContinuousClock.Instant) {
         clock?.requestSent(at: now)
+    }
+
+    /// The rest of the response is of no use.
+    func drain(at now: ContinuousClock.Instant) {
+        clock?.drain(at: now)
     }
 
     /// Some of the response came; `bodyBytes` of it belong to the body.

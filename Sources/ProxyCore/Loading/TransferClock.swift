@@ -7,7 +7,12 @@ struct TransferClock {
         case connection(until: ContinuousClock.Instant)
         case firstByte(until: ContinuousClock.Instant)
         case body(windowEnd: ContinuousClock.Instant, bytes: Int)
+        case rest(until: ContinuousClock.Instant)
     }
+
+    /// How long the rest of a response is waited for that nobody needs, so that its connection can be used again: most come
+    /// with their heads.
+    static let drainTime = Duration.milliseconds(100)
 
     private let configuration: FetchConfiguration
     private var waiting = Waiting.nothing
@@ -31,7 +36,7 @@ struct TransferClock {
     var deadline: ContinuousClock.Instant {
         switch waiting {
         case .nothing: totalDeadline
-        case .connection(let until), .firstByte(let until): min(until, totalDeadline)
+        case .connection(let until), .firstByte(let until), .rest(let until): min(until, totalDeadline)
         case .body(let windowEnd, _): min(windowEnd, totalDeadline)
         }
     }
@@ -46,8 +51,14 @@ struct TransferClock {
         waiting = .firstByte(until: now + configuration.firstByteTimeout.duration)
     }
 
+    /// The head has decided: the rest of the response is of no use.
+    mutating func drain(at now: ContinuousClock.Instant) {
+        waiting = .rest(until: now + Self.drainTime)
+    }
+
     /// Some of the response came; `bodyBytes` of it belong to the body.
     mutating func received(bodyBytes: Int, at now: ContinuousClock.Instant) {
+        if case .rest = waiting { return }
         guard isLowSpeedWatched else {
             waiting = .nothing
             return
@@ -67,6 +78,7 @@ struct TransferClock {
         switch waiting {
         case .connection(let until) where now >= until: return .connect
         case .firstByte(let until) where now >= until: return .firstByte
+        case .rest(let until) where now >= until: return .transfer
         case .body(let windowEnd, let bytes) where now >= windowEnd:
             guard bytes >= leastBytesPerWindow else { return .transfer }
             waiting = .body(windowEnd: now + configuration.lowSpeedTime.duration, bytes: 0)

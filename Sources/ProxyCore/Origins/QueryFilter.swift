@@ -15,6 +15,8 @@ struct QueryFilter: Sendable {
                     "\"\(pattern)\" is no name of a parameter, with at most one * and that at its end")
             }
         }
+        // As sources have theirs.
+        let patterns = patterns.map { String(decoding: URLPath.encoded(Array($0.utf8)[...]), as: UTF8.self) }
         names = Set(patterns.filter { !$0.hasSuffix("*") }.map { $0[...] })
         prefixes = patterns.filter { $0.hasSuffix("*") }.map { $0.dropLast() }
     }

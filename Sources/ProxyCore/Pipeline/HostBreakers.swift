@@ -176,7 +176,8 @@ extension LoadError {
 
     fileprivate var finding: Finding {
         switch self {
-        case .unreachable, .tlsFailed, .timedOut(.connect): .notConnected
+        // A forbidden name as one that does not resolve, or the breaker would tell them apart.
+        case .unreachable, .nameForbidden, .tlsFailed, .timedOut(.connect): .notConnected
         case .disconnected, .timedOut(.firstByte): .connected
         case .status(429, let seconds): .refusedAsTooMany(Int64(seconds ?? 0))
         case .status, .notAnImage, .unsupportedFormat, .tooLarge, .tooManyRedirects, .redirectForbidden,

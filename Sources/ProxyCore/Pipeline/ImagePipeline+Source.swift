@@ -76,7 +76,7 @@ extension PipelineError {
     /// Not where the origin says that there is no such image, or none for us.
     var mayBeAnsweredStale: Bool {
         switch self {
-        case .upstreamUnreachable, .upstreamDisconnected, .upstreamTimeout, .upstreamConnectTimeout,
+        case .upstreamUnreachable, .nameForbidden, .upstreamDisconnected, .upstreamTimeout, .upstreamConnectTimeout,
             .upstreamIncomplete, .tlsFailed, .tooManyRedirects, .hostUnavailable, .hostBusy, .queueFull,
             .queueTimeout, .draining, .internalFailure:
             true

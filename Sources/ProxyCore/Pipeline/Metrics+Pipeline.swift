@@ -42,7 +42,7 @@ extension Metric.Fetch {
     init(_ error: LoadError) {
         self =
             switch error {
-            case .addressForbidden, .redirectForbidden: .forbidden
+            case .addressForbidden, .nameForbidden, .redirectForbidden: .forbidden
             case .unreachable, .disconnected: .unreachable
             case .tlsFailed: .tls
             case .tooManyRedirects: .redirects

@@ -5,6 +5,7 @@ extension PipelineError {
     init(_ error: LoadError) {
         switch error {
         case .addressForbidden: self = .addressForbidden
+        case .nameForbidden: self = .nameForbidden
         case .redirectForbidden: self = .sourceForbidden
         case .unreachable: self = .upstreamUnreachable
         case .disconnected: self = .upstreamDisconnected

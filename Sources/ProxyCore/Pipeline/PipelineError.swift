@@ -25,8 +25,12 @@ public enum PipelineError: Error, Sendable, Hashable {
     case optionForbidden(String)
     /// The URL's time is over.
     case urlExpired
-    /// The source's address is private, special or denied.
+    /// The address that stands in the source's URL is private, special or denied.
     case addressForbidden
+    /// The source's name resolves to such addresses alone.
+    ///
+    /// To clients the same as `upstreamUnreachable` in all: the difference would tell which internal names there are.
+    case nameForbidden
     /// The origin has no such resource (404, 410).
     case upstreamNotFound(status: Int)
     /// The source is no image.
@@ -182,7 +186,8 @@ extension PipelineError {
                 Self.isLasting(status) ? .clientError : seconds.map { _ in .retryAfter })
         case .upstreamIncomplete:
             Disposition(502, "upstream_incomplete", "The origin's answer was incomplete")
-        case .upstreamUnreachable: Disposition(502, "upstream_unreachable", "The origin can't be reached")
+        case .upstreamUnreachable, .nameForbidden:
+            Disposition(502, "upstream_unreachable", "The origin can't be reached")
         case .upstreamDisconnected:
             Disposition(
                 502, "upstream_unreachable", "The origin ended the connection without an answer", .unanswered)
@@ -243,6 +248,11 @@ extension PipelineError {
         }
     }
 
+    /// The failure's name in the access log, which tells the operator more than a client may know.
+    public var logCode: String {
+        self == .nameForbidden ? Self.addressForbidden.disposition.code : disposition.code
+    }
+
     /// One sentence about this very failure: `detail` of the problem document.
     public var detail: String? {
         switch self {
@@ -256,6 +266,9 @@ extension PipelineError {
         case .unsupportedFormat(let name): "'\(name)' is not supported"
         case .optionForbidden(let name): "'\(name)' is for signed URLs, or where the configuration allows it"
         case .upstreamNotFound(let status), .upstreamStatus(let status, _): "the origin answered \(status)"
+        case .upstreamUnreachable, .nameForbidden:
+            "its name does not resolve, nothing answers there, or its address is in a private network that "
+                + "security.allowedNetworks does not name"
         default: nil
         }
     }

@@ -22,8 +22,10 @@ import CCurl
     /// A function, because an initializer of a type with a deinit cannot throw once its handle is there.
     static func parsing(_ text: String) throws(Failure) -> CurlURL {
         guard let handle = unsafe curl_url() else { throw .other("out of memory") }
-        var url = unsafe CurlURL(owning: handle)
-        try url.resolve(text)
+        let url = unsafe CurlURL(owning: handle)
+        try url.set(CURLUPART_URL, text)
+        // A fragment is for the client alone; taking away what may be absent cannot fail.
+        unsafe curl_url_set(url.handle, CURLUPART_FRAGMENT, nil, 0)
         return url
     }
 
@@ -33,13 +35,6 @@ import CCurl
 
     deinit {
         unsafe curl_url_cleanup(handle)
-    }
-
-    /// Replaces the URL by what `reference` means relative to it (RFC 3986 §5.2).
-    mutating func resolve(_ reference: String) throws(Failure) {
-        try set(CURLUPART_URL, reference)
-        // A fragment is for the client alone; taking away what may be absent cannot fail.
-        unsafe curl_url_set(handle, CURLUPART_FRAGMENT, nil, 0)
     }
 
     /// The scheme.
@@ -52,8 +47,6 @@ import CCurl
     var path: String { part(CURLUPART_PATH) ?? "/" }
     /// The query without its question mark.
     var query: String? { part(CURLUPART_QUERY) }
-    /// The whole URL as libcurl spells it.
-    var text: String { part(CURLUPART_URL) ?? "" }
 
     private func set(_ part: CURLUPart, _ value: String) throws(Failure) {
         let code = unsafe curl_url_set(handle, part, value, UInt32(CURLU_DISALLOW_USER))

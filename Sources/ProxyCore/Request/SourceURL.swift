@@ -7,7 +7,8 @@
 public struct SourceURL: Sendable {
     /// Scheme and host in lower case, default port, dot segments and fragment removed, other escapes as given.
     ///
-    /// Bytes beyond ASCII in path and query are percent-encoded, as a browser does.
+    /// What may stand in no URI is percent-encoded in path and query, and so is a `%` that begins no escape: a request line
+    /// holds a URI (RFC 9112 §3.2).
     public let normalized: String
     /// Whom the URL names: scheme, host and port.
     public let origin: Origin
@@ -56,8 +57,7 @@ public struct SourceURL: Sendable {
         try SourceURLSyntax.check(text)
         do {
             try self.init(
-                CurlURL.parsing(
-                    SourceURLSyntax.decodingDots(SourceURLSyntax.percentEncodingNonASCII(text))))
+                CurlURL.parsing(SourceURLSyntax.decodingDots(SourceURLSyntax.percentEncoding(text))))
         } catch {
             throw SourceURLError(error)
         }
@@ -71,18 +71,18 @@ public struct SourceURL: Sendable {
         if SourceURLSyntax.hasScheme(reference) { return try SourceURL(parsing: reference) }
         if reference.hasPrefix("//") { return try SourceURL(parsing: scheme + ":" + reference) }
         try SourceURLSyntax.checkCharacters(reference)
-        return try SourceURL(
-            parsing: absolute(
-                SourceURLSyntax.decodingDots(SourceURLSyntax.percentEncodingNonASCII(reference))))
+        return try SourceURL(parsing: absolute(reference))
     }
 
-    private func absolute(_ reference: String) throws(SourceURLError) -> String {
-        do {
-            var url = try CurlURL.parsing(normalized)
-            try url.resolve(reference)
-            return url.text
-        } catch {
-            throw SourceURLError(error)
+    /// What a reference without scheme and authority means here, dot segments not yet removed (RFC 3986 §5.2.2).
+    private func absolute(_ reference: String) -> String {
+        let root = String(normalized.dropLast(path.count + (query.map { $0.count + 1 } ?? 0)))
+        switch reference.first {
+        // The same document: its query stays.
+        case nil, "#": return normalized
+        case "?": return root + path + reference
+        case "/": return root + reference
+        default: return root + path[...(path.lastIndex(of: "/") ?? path.startIndex)] + reference
         }
     }
 

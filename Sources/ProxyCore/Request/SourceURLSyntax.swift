@@ -36,23 +36,13 @@ enum SourceURLSyntax {
         }
     }
 
-    private static let hexadecimalDigits = Array("0123456789ABCDEF".utf8)
-
-    /// Replaces each byte beyond ASCII by its percent-encoding.
-    static func percentEncodingNonASCII(_ text: String) -> String {
-        guard text.utf8.contains(where: { $0 >= 0x80 }) else { return text }
-        var encoded: [UInt8] = []
-        encoded.reserveCapacity(3 * text.utf8.count)
-        for byte in text.utf8 {
-            guard byte >= 0x80 else {
-                encoded.append(byte)
-                continue
-            }
-            encoded.append(UInt8(ascii: "%"))
-            encoded.append(hexadecimalDigits[Int(byte >> 4)])
-            encoded.append(hexadecimalDigits[Int(byte & 15)])
-        }
-        return String(decoding: encoded, as: UTF8.self)
+    /// Percent-encodes what may stand in no URI, from the path of an absolute URL on.
+    static func percentEncoding(_ text: String) -> String {
+        let bytes = Array(text.utf8)
+        guard let slashes = bytes.indices.dropLast(2).first(where: { bytes[$0...].starts(with: "://".utf8) })
+        else { return text }
+        let start = bytes[(slashes + 3)...].firstIndex(where: isAuthorityEnd) ?? bytes.endIndex
+        return String(decoding: bytes[..<start] + URLPath.encoded(bytes[start...]), as: UTF8.self)
     }
 
     /// Writes an encoded full stop of the path as itself, as RFC 3986 §6.2.2.2 has it: a dot segment can't be hidden then.

@@ -30,6 +30,39 @@ enum URLPath {
         return withoutDots(plain) + normal(Array(path[end...]))
     }
 
+    /// A path with its query and fragment, in which each byte that may stand in none of them is percent-encoded, and so is a
+    /// `%` that begins no escape (RFC 3986 §2.1, §3.3, §3.4).
+    static func encoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        var encoded: [UInt8] = []
+        encoded.reserveCapacity(text.count)
+        for place in text.indices {
+            let byte = text[place]
+            if byte == percent ? isEscape(text[place...]) : isURIByte(byte) {
+                encoded.append(byte)
+            } else {
+                encoded += escape(of: byte)
+            }
+        }
+        return encoded
+    }
+
+    private static let hexadecimalDigits = Array("0123456789ABCDEF".utf8)
+
+    /// The percent-encoding of a byte.
+    static func escape(of byte: UInt8) -> [UInt8] {
+        [percent, hexadecimalDigits[Int(byte >> 4)], hexadecimalDigits[Int(byte & 15)]]
+    }
+
+    private static func isEscape(_ text: ArraySlice<UInt8>) -> Bool {
+        let digits = text.dropFirst().prefix(2)
+        return digits.count == 2 && digits.allSatisfy { digit($0) != nil }
+    }
+
+    /// Whether a byte may stand as itself behind an authority: `pchar` and what separates (RFC 3986 §3.3 to §3.5).
+    private static func isURIByte(_ byte: UInt8) -> Bool {
+        isUnreserved(byte) || "!$&'()*+,;=:@/?#".utf8.contains(byte)
+    }
+
     /// All escapes decoded, once.
     static func unescaped(_ text: some Sequence<UInt8>) -> [UInt8] {
         decoding(Array(text), where: { _ in true })

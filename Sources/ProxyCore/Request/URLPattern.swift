@@ -20,7 +20,7 @@ public struct URLPattern: Sendable, Hashable {
         public let reason: String
     }
 
-    /// Reads a pattern; scheme and host in any case, a default port as if it were not there.
+    /// Reads a pattern; scheme and host in any case, a default port as if it were not there, a path as sources have theirs.
     public init(_ text: String) throws(Invalid) {
         let scheme = ["http://", "https://", "*://"].first { text.lowercased().hasPrefix($0) }
         guard let scheme else { throw Invalid(reason: "a pattern begins with http://, https:// or *://") }
@@ -60,7 +60,7 @@ public struct URLPattern: Sendable, Hashable {
         let port = scheme == "http://" ? ":80" : scheme == "https://" ? ":443" : nil
         var authority = String(decoding: parts.authority, as: UTF8.self).lowercased()
         if let port, authority.hasSuffix(port) { authority.removeLast(port.count) }
-        return Parts(authority: Array(authority.utf8), path: parts.path)
+        return Parts(authority: Array(authority.utf8), path: URLPath.encoded(parts.path[...]))
     }
 
     /// Whether a server that decodes `%2F` or takes a backslash for a slash would find a way up in this path.

@@ -70,6 +70,39 @@ struct FailureTests {
         #expect(try await proxy.get(proxy.target("/photo.jpg", resize)).status == 200)
     }
 
+    @Test("a name that resolves to a forbidden address looks from outside like one that resolves to nothing")
+    func hiddenName() async throws {
+        let proxy = try await Proxy(security: "\"deniedNetworks\": [\"127.0.0.0/8\", \"::1/128\"]")
+        let fields = ["Date", "X-Request-Id"]
+        for route in ["img", "info"] {
+            for query in ["", "%3Fa"] {
+                var answers: [RawHTTPClient.Answer] = []
+                // The origin listens where the first leads to; the second is nobody's (RFC 6761 §6.4).
+                for host in ["localhost", "a.invalid"] {
+                    answers.append(
+                        try await proxy.get(
+                            "/\(route)?url=http%3A%2F%2F\(host)%3A\(proxy.origin.port)%2F\(query)"))
+                }
+                let seen = answers.map { answer in
+                    answer.fields.filter { !fields.contains($0.name) }.map { "\($0.name): \($0.value)" }
+                }
+
+                #expect(answers.map(\.status) == [502, 502])
+                #expect(answers[0].text.contains("security.allowedNetworks"))
+                #expect(answers[0].text == answers[1].text)
+                #expect(seen[0] == seen[1])
+            }
+        }
+
+        #expect(proxy.origin.log.connections == 0)
+        // The operator can tell them apart.
+        #expect(try await proxy.metric("imageproxyd_fetch_total{outcome=\"forbidden\"}") == 4)
+        #expect(try await proxy.metric("imageproxyd_fetch_total{outcome=\"unreachable\"}") == 4)
+        proxy.daemon.send(signal: 15)
+        #expect(try await proxy.daemon.exitCode() == 0)
+        for code in ["address_forbidden", "upstream_unreachable"] { #expect(proxy.daemon.log.contains(code)) }
+    }
+
     @Test("an origin that says nothing is 504")
     func silence() async throws {
         let proxy = try await Proxy(settings: "\"fetch\": {\"firstByteTimeout\": \"100ms\"}")

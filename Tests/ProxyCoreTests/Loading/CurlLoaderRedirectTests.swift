@@ -51,6 +51,35 @@ struct CurlLoaderRedirectTests {
     }
 
     @Test(
+        "whose Location is empty or a fragment means the same URL with its query (RFC 3986 §5.2.2)",
+        arguments: ["", "#top"])
+    func sameDocument(location: String) async throws {
+        let fixture = try LoaderFixture { $0.maxRedirects = 2 }
+        fixture.origin.route("/folder/e", .status(302, fields: [("Location", location)]))
+        fixture.origin.route("/folder/", .body([1]))
+        fixture.origin.route("/", .body([1]))
+
+        await #expect(throws: LoadError.tooManyRedirects) { try await fixture.load("/folder/e?a=1") }
+
+        #expect(Set(fixture.origin.log.requests.map(\.target)) == ["/folder/e?a=1"])
+    }
+
+    @Test("leads to a request target that is a URI's, whatever its Location says (RFC 9112 §3.2)")
+    func encodedTarget() async throws {
+        let fixture = try LoaderFixture()
+        fixture.origin.route("/a", .redirect(to: "/b\"<>|?{c}=%zz"))
+        fixture.origin.route("/b%22%3C%3E%7C", .body([5]))
+
+        try await fixture.load("/a")
+        try await fixture.load("/b\"<>|?`^")
+
+        #expect(
+            fixture.origin.log.requests.map(\.target) == [
+                "/a", "/b%22%3C%3E%7C?%7Bc%7D=%25zz", "/b%22%3C%3E%7C?%60%5E",
+            ])
+    }
+
+    @Test(
         "to another scheme or with credentials is forbidden",
         arguments: [
             ("ftp://127.0.0.1/x", "scheme"), ("file:///etc/passwd", "scheme"),

@@ -329,7 +329,7 @@ struct CurlLoaderTests {
     func names() async throws {
         let fixture = try LoaderFixture(deniedNetworks: ["127.0.0.0/8", "::1"])
 
-        await #expect(throws: LoadError.addressForbidden) {
+        await #expect(throws: LoadError.nameForbidden) {
             try await fixture.load(absolute: "http://localhost:\(fixture.origin.port)/")
         }
         #expect(fixture.origin.log.connections == 0)

@@ -110,6 +110,48 @@ struct HostileOriginTests {
         }
     }
 
+    @Test("sends no body but what frames one, without end: all that comes over the connection is counted")
+    func endlessFraming() async throws {
+        let fixture = try LoaderFixture {
+            $0.maxBytes = .kibibytes(64)
+            $0.maxHeadBytes = .kibibytes(16)
+            $0.lowSpeedTime = .seconds(20)
+        }
+        let head = OriginAnswer.head(200, [("Transfer-Encoding", "chunked")])
+        let extensions = [UInt8](repeating: UInt8(ascii: "a"), count: 1 << 16)
+        let piece = OriginAnswer.Step.send(extensions)
+        let chunks = OriginAnswer.Step.send(
+            Array(String(repeating: "1;\(String(repeating: "b", count: 1_000))\r\nA\r\n", count: 64).utf8))
+        fixture.origin.route(
+            "/one",
+            OriginAnswer([.send(head + Array("1;".utf8))] + Array(repeating: piece, count: 64) + [.stall]))
+        fixture.origin.route(
+            "/many", OriginAnswer([.send(head)] + Array(repeating: chunks, count: 64) + [.stall]))
+
+        for path in ["/one", "/many"] {
+            await #expect(throws: LoadError.tooLarge, "\(path)") { try await fixture.load(path) }
+            await fixture.origin.waitForDepartures(path)
+        }
+    }
+
+    @Test(
+        "drips a body that nobody needs behind a head that decides, and is not waited for",
+        arguments: [404, 500, 302])
+    func drippingError(status: Int) async throws {
+        let fixture = try LoaderFixture { $0.maxRedirects = 0 }
+        let head = OriginAnswer.head(status, [("Content-Length", "1000"), ("Location", "/b")])
+        fixture.origin.route(
+            "/a",
+            OriginAnswer([
+                .send(head), .trickle([UInt8](repeating: 1, count: 1_000), piece: 1, everyMilliseconds: 20),
+            ]))
+
+        _ = await #expect(throws: LoadError.self) { try await fixture.load("/a") }
+        await fixture.origin.wait { $0.closedConnections == 1 || $0.completions["/a"] == 1 }
+
+        #expect(fixture.origin.log.completions["/a"] == nil)
+    }
+
     @Test("begins its head with a folded line, behind answers with fields (RFC 9112 §2.2)")
     func foldedFirst() async throws {
         let fixture = try LoaderFixture()

@@ -58,7 +58,8 @@ struct HostileSourceTests {
     func addresses(host: String) async throws {
         let guarded = try Guarded()
 
-        await #expect(throws: LoadError.addressForbidden) {
+        let isName = host.lowercased() == "localhost"
+        await #expect(throws: isName ? LoadError.nameForbidden : .addressForbidden) {
             try await guarded.load("http://\(host):\(guarded.victim.port)/")
         }
         #expect(guarded.victim.log.connections == 0)
@@ -90,7 +91,7 @@ struct HostileSourceTests {
             "http://internal.test:\(guarded.victim.port)/", "http://internal.test:9999/",
             "https://internal.test:\(guarded.victim.port)/", "http://internal6.test/",
         ] {
-            await #expect(throws: LoadError.addressForbidden, "\(url)") { try await guarded.load(url) }
+            await #expect(throws: LoadError.nameForbidden, "\(url)") { try await guarded.load(url) }
         }
         #expect(guarded.victim.log.connections == 0)
     }
@@ -122,6 +123,46 @@ struct HostileSourceTests {
         #expect(guarded.victim.log.connections == 0)
     }
 
+    @Test(
+        "whose name has many bad addresses is asked at the good one behind them, or refused, without a wait")
+    func manyBadAddresses() async throws {
+        // On 127.0.0.1 and ::1 something listens or not: neither is tried.
+        let guarded = try Guarded(allowed: ["127.0.0.2/32"]) { $0.connectTimeout = .seconds(20) }
+        let good = try FakeOrigin(address: "127.0.0.2")
+        good.route("/", .body([1]))
+        let bad = Array(repeating: ["127.0.0.1", "10.0.0.1", "::1", "fd00::1"], count: 10).flatMap(\.self)
+        TestNames.set("behind.test", to: bad + ["127.0.0.2"])
+        TestNames.set("allbad.test", to: bad)
+
+        try await guarded.load("http://behind.test:\(good.port)/")
+        let error = await #expect(throws: LoadError.self) {
+            try await guarded.load("http://allbad.test:\(guarded.victim.port)/")
+        }
+
+        #expect(error == .nameForbidden)
+        #expect(good.count("/") == 1)
+        #expect(guarded.victim.log.connections == 0)
+    }
+
+    @Test("whose name resolves to an internal address is tried as often as one that resolves to nothing")
+    func triedAlike() async throws {
+        let guarded = try Guarded {
+            $0.retries = 2
+            $0.retryDelay = .milliseconds(1)
+        }
+        TestNames.set("inside.test", to: ["10.0.0.1"])
+
+        await #expect(throws: LoadError.nameForbidden) { try await guarded.load("http://inside.test/") }
+        let retries = guarded.loader.statistics.retries
+        await expectFailure(.unreachable) {
+            try await guarded.load("http://nothing.test/")
+            return LoadSummary()
+        }
+
+        #expect(retries == 2)
+        #expect(guarded.loader.statistics.retries == 2 * retries)
+    }
+
     @Test("whose name resolves to something else on the next look-up gains nothing by it (DNS rebinding)")
     func rebinding() async throws {
         let guarded = try Guarded(allowed: ["127.0.0.2/32"])
@@ -132,12 +173,12 @@ struct HostileSourceTests {
         TestNames.set("rebind.test", to: ["127.0.0.2"], ["127.0.0.1"])
 
         // The name is looked up once for each connection: good for the lure, bad for where that leads.
-        await #expect(throws: LoadError.addressForbidden) {
+        await #expect(throws: LoadError.nameForbidden) {
             try await guarded.load("http://rebind.test:\(lure.port)/")
         }
         // The other way about: what is in libcurl's memory of names is checked like what is not.
         TestNames.set("rebind2.test", to: ["127.0.0.1"], ["127.0.0.2"])
-        await #expect(throws: LoadError.addressForbidden) {
+        await #expect(throws: LoadError.nameForbidden) {
             try await guarded.load("http://rebind2.test:\(good.port)/")
         }
 

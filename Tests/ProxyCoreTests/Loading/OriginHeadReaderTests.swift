@@ -29,7 +29,30 @@ struct OriginHeadReaderTests {
 
     @Test("reads the status of HTTP/2, which has no reason")
     func http2() {
-        #expect(read(["HTTP/2 404 \r\n", "\r\n"]).steps.last == .complete(status: 404))
+        #expect(read(["HTTP/2 404 \r\n", "\r\n"], isHTTP2: true).steps.last == .complete(status: 404))
+    }
+
+    @Test(
+        "takes no status line for one that is of another version than the connection's (RFC 9112 §4)",
+        arguments: [
+            ("HTTP/2 200 ", false), ("HTTP/2.0 200 OK", false), ("HTTP/1.2 200 OK", false),
+            ("HTTP/1.10 200 OK", false), ("HTTP/0.9 200 OK", false), ("HTTP/3 200", false),
+            ("HTTP 200 OK", false), (" HTTP/1.1 200 OK", false), ("http/1.1 200 OK", false),
+            ("HTTP/1.1  200 OK", false), ("HTTP/1.1 20", false), ("HTTP/1.1\t200 OK", false), ("", false),
+            ("Content-Type: image/png", false), ("HTTP/1.1 200 OK", true), ("HTTP/2.0 200 OK", true),
+        ])
+    func otherVersion(line: String, isHTTP2: Bool) {
+        let interim = isHTTP2 ? "HTTP/2 103 \r\n" : "HTTP/1.1 103 Early\r\n"
+
+        #expect(read([line + "\r\n"], isHTTP2: isHTTP2).steps == [.noStatusLine])
+        #expect(read([interim, "\r\n", line + "\r\n"], isHTTP2: isHTTP2).steps.last == .noStatusLine)
+    }
+
+    @Test("takes no second status line within a head for one", arguments: ["HTTP/1.1 404 Not: here"])
+    func secondStatusLine(line: String) {
+        let (steps, _) = read(["HTTP/1.1 200 OK\r\n", line + "\r\n", "\r\n"])
+
+        #expect(steps.last == .complete(status: 200))
     }
 
     @Test("begins anew after an interim response (RFC 9110 §15.2)")
@@ -86,8 +109,11 @@ struct OriginHeadReaderTests {
         OriginHead.contentLength(in: fields.map { OriginRequest.Field(name: $0.0, value: $0.1) })
     }
 
-    private func read(_ lines: [String]) -> (steps: [OriginHeadReader.Step], reader: OriginHeadReader) {
+    private func read(
+        _ lines: [String], isHTTP2: Bool = false
+    ) -> (steps: [OriginHeadReader.Step], reader: OriginHeadReader) {
         var reader = OriginHeadReader(maxBytes: ByteCount(90))
+        reader.isHTTP2 = isHTTP2
         let steps = lines.map { line in Array(line.utf8).withUnsafeBytes { reader.read($0) } }
         return (steps, reader)
     }

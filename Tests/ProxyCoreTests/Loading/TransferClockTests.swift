@@ -49,6 +49,19 @@ struct TransferClockTests {
         #expect(clock.check(at: start + .seconds(20)) == .transfer)
     }
 
+    @Test("waits for the rest of what nobody needs for a moment only, however much of it comes")
+    func drain() {
+        var clock = clock()
+        clock.received(bodyBytes: 0, at: start)
+
+        clock.drain(at: start)
+        clock.received(bodyBytes: 1 << 20, at: start + .milliseconds(50))
+
+        #expect(clock.deadline == start + TransferClock.drainTime)
+        #expect(clock.check(at: start + .milliseconds(99)) == nil)
+        #expect(clock.check(at: start + TransferClock.drainTime) == .transfer)
+    }
+
     @Test("watches no speed when that is off")
     func lowSpeedOff() {
         var clock = clock { $0.lowSpeed = ByteCount(0) }

@@ -109,12 +109,57 @@ struct SourceURLTests {
             ("?q", "http://h.example:81/d/e?q"), ("//o.example/b", "http://o.example/b"),
             ("https://o.example/b#f", "https://o.example/b"), ("/a b", "http://h.example:81/a%20b"),
             ("/é", "http://h.example:81/%C3%A9"),
-            ("\\\\o.example\\b", "http://h.example:81/d/\\\\o.example\\b"),
+            ("\\\\o.example\\b", "http://h.example:81/d/%5C%5Co.example%5Cb"),
+            ("", "http://h.example:81/d/e?x"), ("#f", "http://h.example:81/d/e?x"),
+            ("?", "http://h.example:81/d/e"), ("?#f", "http://h.example:81/d/e"),
+            ("?a\"b|%zz", "http://h.example:81/d/e?a%22b%7C%25zz"),
+            ("b?c/../d", "http://h.example:81/d/b?c/../d"), ("%2E%2E/b", "http://h.example:81/b"),
         ])
     func resolves(location: String, target: String) throws {
         let url = try SourceURL(parsing: "http://h.example:81/d/e?x")
 
         #expect(try url.resolving(location: location).normalized == target)
+    }
+
+    @Test(
+        "resolves references as RFC 3986 §5.4 has it, fragments left out",
+        arguments: [
+            ("//g", "http://g/"), ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"),
+            ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"), ("?y", "http://a/b/c/d;p?y"),
+            ("g?y", "http://a/b/c/g?y"), ("#s", "http://a/b/c/d;p?q"), ("g#s", "http://a/b/c/g"),
+            ("g?y#s", "http://a/b/c/g?y"), (";x", "http://a/b/c/;x"), ("g;x", "http://a/b/c/g;x"),
+            ("g;x?y#s", "http://a/b/c/g;x?y"), ("", "http://a/b/c/d;p?q"), (".", "http://a/b/c/"),
+            ("./", "http://a/b/c/"), ("..", "http://a/b/"), ("../", "http://a/b/"), ("../g", "http://a/b/g"),
+            ("../..", "http://a/"), ("../../", "http://a/"), ("../../g", "http://a/g"),
+            ("../../../g", "http://a/g"), ("../../../../g", "http://a/g"), ("/./g", "http://a/g"),
+            ("/../g", "http://a/g"), ("g.", "http://a/b/c/g."), (".g", "http://a/b/c/.g"),
+            ("g..", "http://a/b/c/g.."), ("..g", "http://a/b/c/..g"), ("./../g", "http://a/b/g"),
+            ("./g/.", "http://a/b/c/g/"), ("g/./h", "http://a/b/c/g/h"), ("g/../h", "http://a/b/c/h"),
+            ("g;x=1/./y", "http://a/b/c/g;x=1/y"), ("g;x=1/../y", "http://a/b/c/y"),
+            ("g?y/./x", "http://a/b/c/g?y/./x"), ("g?y/../x", "http://a/b/c/g?y/../x"),
+            ("g#s/./x", "http://a/b/c/g"), ("g#s/../x", "http://a/b/c/g"),
+        ])
+    func resolvesReferences(reference: String, target: String) throws {
+        let base = try SourceURL(parsing: "http://a/b/c/d;p?q")
+
+        #expect(try base.resolving(location: reference).normalized == target)
+    }
+
+    @Test(
+        "percent-encodes what may stand in no URI (RFC 3986 §3.3, §3.4), and a % that begins no escape",
+        arguments: [
+            ("/photo.png?\"<>", "/photo.png?%22%3C%3E"), ("/a\"<>b", "/a%22%3C%3Eb"),
+            ("/{a}|b^c`d", "/%7Ba%7D%7Cb%5Ec%60d"), ("/a\\..\\b", "/a%5C..%5Cb"),
+            ("/a[1]?b[2]=3", "/a%5B1%5D?b%5B2%5D=3"), ("/%zz", "/%25zz"), ("/100%", "/100%25"),
+            ("/a%4", "/a%254"), ("/%2%65", "/%252%65"), ("/?%", "/?%25"), ("/%41%zz%2f", "/%41%25zz%2f"),
+            ("/a?b=\\&c={}", "/a?b=%5C&c=%7B%7D"), ("/a#\"<%zz", "/a"),
+            ("/-._~!$&'()*+,;=:@/?-._~!$&'()*+,;=:@/?", "/-._~!$&'()*+,;=:@/?-._~!$&'()*+,;=:@/?"),
+        ])
+    func encodes(text: String, target: String) throws {
+        let url = try SourceURL(parsing: "http://[::1]:81" + text)
+
+        #expect(url.normalized == "http://[::1]:81" + target)
+        #expect(try SourceURL(parsing: url.normalized) == url)
     }
 
     @Test(
