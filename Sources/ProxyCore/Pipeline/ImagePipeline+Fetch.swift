@@ -22,8 +22,7 @@ extension ImagePipeline {
         }
         seat.progress.whenUnshareable { [fetches, renderings] in
             fetches.closeBoarding(key)
-            renderings.closeBoarding(
-                RenderingKey(result: request.resultKey, source: request.sourceKey, client: client))
+            renderings.closeBoarding(RenderingKey(request, asking: client))
         }
         arrival?.follow(seat.progress)
         if !seat.isLeader {
