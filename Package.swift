@@ -76,6 +76,9 @@ let package = Package(
         .executableTarget(
             name: "bench-memory", dependencies: ["CLinux", "ProxyCore"], path: "bench/Memory",
             swiftSettings: policy),
+        .executableTarget(
+            name: "bench-work", dependencies: ["CLinux", "ProxyCore"], path: "bench/Work",
+            swiftSettings: policy),
 
         // Answers look-ups of names in .test, in the process of the tests alone.
         .target(name: "CTestResolver", path: "Tests/CTestResolver"),

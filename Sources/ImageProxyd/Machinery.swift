@@ -116,6 +116,7 @@ struct Machinery: Sendable {
         policy.signatures = files.signatures
         for name in configuration.security.allowedOptions {
             if let option = ImageOptions(named: name) { policy.allowedOptions.insert(option) }
+            if name == SecuritySection.priority { policy.allowsHighPriority = true }
         }
         policy.onlyPresets = configuration.security.onlyPresets
         policy.presets = configuration.presets

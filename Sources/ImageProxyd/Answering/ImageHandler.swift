@@ -104,7 +104,9 @@ final class ImageHandler: Sendable {
         var imageRequest = try parse(request)
         if imageRequest.delivery.priority == nil, request.has(.priority) {
             let value = request.values(of: .priority).joined(separator: ",")
-            imageRequest.delivery.priority = FetchPriority(field: value)
+            let wanted = FetchPriority(field: value)
+            // Browsers raise what is in view, each for itself: among strangers that is no reason to go first.
+            imageRequest.delivery.priority = imageRequest.mayGoFirst ? wanted : min(wanted, .normal)
         }
         return imageRequest
     }

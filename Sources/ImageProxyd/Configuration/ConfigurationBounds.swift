@@ -240,6 +240,7 @@ extension RenderLimits {
         check.require("limits.side", side, in: 1...10_000_000)
         check.require("limits.outputPixels", outputPixels, in: 1...10_000_000_000)
         check.require("limits.operations", operations, in: 1...1_000)
+        check.require("limits.unsignedWork", unsignedWork, in: 1...1_000_000)
     }
 }
 
@@ -297,8 +298,8 @@ extension SecuritySection {
         check.require(
             "security.requireSignature", true, requireSignature != true || !keys.isEmpty,
             allowed: "security.keys with it")
-        for name in allowedOptions where ImageOptions(named: name) == nil {
-            let names = ImageOptions.names.map(\.name).joined(separator: ", ")
+        for name in allowedOptions where ImageOptions(named: name) == nil && name != Self.priority {
+            let names = (ImageOptions.names.map(\.name) + [Self.priority]).joined(separator: ", ")
             check.refuse("security.allowedOptions", name, allowed: "one of \(names)")
         }
     }

@@ -9,8 +9,11 @@ struct SecuritySection: Sendable, Hashable, Codable {
     var keys: [String] = []
     /// Whether a URL must be signed; by default when there is a key.
     var requireSignature: Bool?
-    /// Options that skip a cache or the blacklist and need no signature, such as `refresh-cached`. Default none.
+    /// Options that skip a cache or the blacklist and need no signature, such as `refresh-cached`; `priority` for the
+    /// parameter `priority=high` and the field `Priority: u=0…2`. Default none.
     var allowedOptions: [String] = []
+    /// The name of the right to go before others.
+    static let priority = "priority"
     /// Whether images are shaped by presets alone. Default false.
     var onlyPresets = false
     /// URL patterns that a source must match; empty (the default) means any source, which is allowed on loopback and

@@ -33,6 +33,9 @@ protocol ImageTransforming: Sendable {
 
     /// Changes the order and the timing of an animation's frames.
     func schedule(_ playback: inout Playback)
+
+    /// The size of what it makes of a picture of `size`; at most that, where pixels decide.
+    func resultSize(of size: PixelSize) -> PixelSize
 }
 
 extension ImageTransforming {
@@ -43,6 +46,8 @@ extension ImageTransforming {
     ) throws(ImagingError) {}
 
     func schedule(_ playback: inout Playback) {}
+
+    func resultSize(of size: PixelSize) -> PixelSize { size }
 
     /// The operation's canonical spelling.
     var transformerKey: String { arguments.transformerKey }

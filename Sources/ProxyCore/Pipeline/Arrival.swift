@@ -27,6 +27,13 @@ final class Arrival: Sendable {
     }
 
     private let state = Mutex(State())
+    /// Who waits for the image.
+    let interest: RenderInterest
+
+    /// - Parameter interest: that of the client that begins.
+    init(interest: RenderInterest = RenderInterest()) {
+        self.interest = interest
+    }
 
     // MARK: - The flight's side
 

@@ -5,12 +5,11 @@ import Synchronization
 /// The blacklist as the pipeline uses it (SDWebImage: failedURLs): which failures are kept, where, and for how long.
 public final class FailureMemory: Sendable {
     private let failed: FailedURLs<PipelineError>
-    private let slowSources: Mutex<SlowSources>
+    private let verifications: Mutex<Verifications>
+    /// Seconds for which a source that was decoded after a failure counts as sound.
+    private let soundTime: Atomic<Int64>
     /// Origins that can't be connected to, or that a client has asked too often.
     let hosts: HostBreakers
-
-    /// Different results that must time out before the source itself is refused.
-    private static let timeoutsPerSource = 3
 
     /// An empty blacklist.
     /// - Parameter random: chance, from 0 up to 1, for the jitter of times.
@@ -20,15 +19,16 @@ public final class FailureMemory: Sendable {
     ) {
         failed = FailedURLs(configuration: configuration, random: random)
         hosts = HostBreakers(rules: configuration.breaker, random: random)
-        slowSources = Mutex(
-            SlowSources(capacity: configuration.maxEntries, mostResults: Self.timeoutsPerSource))
+        verifications = Mutex(Verifications(capacity: configuration.maxEntries))
+        soundTime = Atomic(Int64(configuration.ttl.badImage.seconds))
     }
 
     /// Goes by other settings from now on; what is remembered stays so for as long as it was to be.
     public func adopt(_ configuration: FailedURLsConfiguration) {
         failed.adopt(configuration)
         hosts.adopt(configuration.breaker)
-        slowSources.withLock { $0.resize(capacity: configuration.maxEntries) }
+        verifications.withLock { $0.resize(capacity: configuration.maxEntries) }
+        soundTime.store(Int64(configuration.ttl.badImage.seconds), ordering: .relaxed)
     }
 
     /// What is remembered of a source's or result's key; nil when it may be tried.
@@ -79,13 +79,42 @@ public final class FailureMemory: Sendable {
         isOfResult: Bool = false, atMost seconds: Int64? = nil, at now: Int64
     ) {
         guard let memory = failure.disposition.memory else { return }
-        var key = memory.scope == .source && !isOfResult ? key(ofSource: source) : result
-        if failure == .transformTimeout {
-            let slow = slowSources.withLock { $0.add(result, of: source) }
-            if slow >= Self.timeoutsPerSource { key = self.key(ofSource: source) }
-        }
+        let key = memory.scope == .source && !isOfResult ? self.key(ofSource: source) : result
         let most = memory.kind.goesByFields ? seconds : failure.retryAfter.map { Int64($0) }
         failed.remember(key, failure, as: memory.kind, ofSource: source, text, atMost: most, at: now)
+    }
+
+    // MARK: - Sources that a result has failed of
+
+    /// What the source's own decoding has shown.
+    enum Verdict {
+        /// It can be decoded: the plan was to blame.
+        case sound
+        /// It fails by itself.
+        case failed(PipelineError)
+        /// Nothing: the job did not run, or the bytes were replaced meanwhile.
+        case unknown
+    }
+
+    /// Whether the source is to be decoded with the cheapest plan now, which `endVerification` is told the end of.
+    func beginVerification(of source: CacheKey, at now: Int64) -> Bool {
+        // With no time for such failures there is nothing to find out.
+        guard soundTime.load(ordering: .relaxed) > 0, remaining(ofSource: source, at: now) == nil else {
+            return false
+        }
+        return verifications.withLock { $0.begin(source, at: now) }
+    }
+
+    /// Refuses a source that fails by itself, and leaves one alone that does not, for as long as a bad image is remembered.
+    func endVerification(of source: CacheKey, _ text: String, _ verdict: Verdict, at now: Int64) {
+        var end: Int64?
+        switch verdict {
+        case .sound: end = now + soundTime.load(ordering: .relaxed)
+        case .failed(let failure):
+            failed.remember(key(ofSource: source), failure, as: .badImage, ofSource: source, text, at: now)
+        case .unknown: break
+        }
+        verifications.withLock { $0.end(source, soundUntil: end) }
     }
 
     /// One remembered failure, for a listing.
@@ -99,7 +128,7 @@ public final class FailureMemory: Sendable {
     /// Forgets what is remembered of a source and its results; returns how many failures that were.
     @discardableResult
     public func clear(source: CacheKey) -> Int {
-        slowSources.withLock { $0.remove(source) }
+        verifications.withLock { $0.forget(source) }
         return failed.forgetAll(ofSource: source)
     }
 
@@ -110,7 +139,7 @@ public final class FailureMemory: Sendable {
     /// Forgets all failures; returns how many those were. Breakers go their own way.
     @discardableResult
     public func clear() -> Int {
-        slowSources.withLock { $0.removeAll() }
+        verifications.withLock { $0.forgetAll() }
         return failed.forgetAll()
     }
 
@@ -130,45 +159,5 @@ public final class FailureMemory: Sendable {
     /// Forgets the failure of a source, for requests like the current one: it has just been fetched.
     func forget(source: CacheKey) {
         failed.forget(key(ofSource: source))
-    }
-}
-
-/// Which results of a source timed out: more than a few of them, and the source is to blame. Bounded; the oldest goes.
-private struct SlowSources {
-    private(set) var capacity: Int
-    /// Results that are told apart for one source; further ones change nothing.
-    let mostResults: Int
-    private var results: [CacheKey: Set<CacheKey>] = [:]
-    private var order: [CacheKey] = []
-
-    init(capacity: Int, mostResults: Int) {
-        self.capacity = max(1, capacity)
-        self.mostResults = mostResults
-    }
-
-    mutating func resize(capacity: Int) {
-        self.capacity = max(1, capacity)
-        while order.count > self.capacity { results[order.removeFirst()] = nil }
-    }
-
-    /// Adds one; returns how many different results of this source have timed out.
-    mutating func add(_ result: CacheKey, of source: CacheKey) -> Int {
-        if results[source] == nil {
-            order.append(source)
-            if order.count > capacity { results[order.removeFirst()] = nil }
-        }
-        var slow = results[source] ?? []
-        if slow.count < mostResults { slow.insert(result) }
-        results[source] = slow
-        return slow.count
-    }
-
-    mutating func remove(_ source: CacheKey) {
-        guard results.removeValue(forKey: source) != nil else { return }
-        order.removeAll { $0 == source }
-    }
-
-    mutating func removeAll() {
-        self = SlowSources(capacity: capacity, mostResults: mostResults)
     }
 }

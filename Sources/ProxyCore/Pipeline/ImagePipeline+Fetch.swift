@@ -21,7 +21,7 @@ extension ImagePipeline {
             try await self.load(request, into: fetch, validating: record, asking: client)
         }
         // Made here: no task's context holds where the head arrives.
-        let rendering = RenderingKey(result: request.resultKey, source: request.sourceKey, client: client)
+        let rendering = RenderingKey(request, asking: client)
         seat.progress.whenUnshareable { [fetches, renderings] in
             fetches.closeBoarding(key)
             renderings.closeBoarding(rendering)

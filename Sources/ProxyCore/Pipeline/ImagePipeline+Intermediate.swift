@@ -16,6 +16,7 @@ extension ImagePipeline {
         try refuseIfUseless(request, asking: client)
         var plan = plan
         plan.intermediate = .read(original)
+        plan.workLimit = request.workLimit
         // It is ours, whatever clients may send.
         plan.decodableFormats = [half.description.format]
         var canvas = try tiers.newResult(
@@ -26,6 +27,11 @@ extension ImagePipeline {
         } catch {
             metrics.count(error)
             guard !error.isOfTheMoment else { throw PipelineError(error) }
+            guard !error.isOfThePlan else {
+                let failure = PipelineError(error)
+                await remember(failure, of: request, permit: permit)
+                throw failure
+            }
             await tiers.remove(half.description)
             return nil
         }
@@ -109,6 +115,17 @@ struct IntermediateKey {
 }
 
 extension RenderError {
+    /// Whether the plan is to blame, so that it would fail with the original, too, and others have a use for the
+    /// intermediate.
+    fileprivate var isOfThePlan: Bool {
+        switch self {
+        case .tooMuchWork, .resultTooLarge, .tooManyBytes, .emptyResult, .frameOutOfRange, .outOfMemory,
+            .timedOut:
+            true
+        default: false
+        }
+    }
+
     /// Whether the same job may well succeed another time, so that nothing is known against its source.
     fileprivate var isOfTheMoment: Bool {
         switch self {

@@ -18,6 +18,7 @@ extension ImagePipeline {
                 return try await render(anew, by: plan, for: request, asking: client, permit: permit)
             }
             await remember(error, of: request, permit: permit)
+            verify(source, after: error, of: request, permit: permit)
             throw error
         }
         failures.forget(request.resultKey)
@@ -44,6 +45,7 @@ extension ImagePipeline {
     ) async throws(PipelineError) -> ImageResponse {
         guard let body = source.body else { throw .internalFailure("a rendering without a source") }
         var plan = plan
+        plan.workLimit = request.workLimit
         let place = intermediatePlace(for: &plan, request, source.record, keeping: keeping)
         let kind: EntryKind = place == nil ? .result : .derived
         var canvas = try tiers.newResult(kind, for: request, of: source.record, keeping: keeping)

@@ -11,11 +11,15 @@ extension ImagePipeline {
     public func unsharedAnswer(
         for request: ImageRequest, cookies: [String], streaming: ArrivingImage.Following
     ) async throws(PipelineError) -> ImageAnswer {
-        var key = RenderingKey(result: request.resultKey, source: request.sourceKey, client: .none)
+        var key = RenderingKey(request, asking: .none)
         key.loner = loners.wrappingAdd(1, ordering: .relaxed).newValue
-        let seat = renderings.join(key, progress: Arrival()) { (arrival) async throws(PipelineError) in
-            try await self.unsharedResponse(
-                for: request, cookies: cookies, telling: request.isUntouched ? arrival : nil)
+        let interest = RenderInterest(request.delivery.priority)
+        let seat = renderings.join(key, progress: Arrival(interest: interest)) {
+            (arrival) async throws(PipelineError) in
+            try await arrival.interest.carried { () async throws(PipelineError) in
+                try await self.unsharedResponse(
+                    for: request, cookies: cookies, telling: request.isUntouched ? arrival : nil)
+            }
         }
         seat.whenLanded { [arrival = seat.progress] in arrival.end() }
         return try await answer(for: request, aboard: seat, asking: .none, streaming: streaming)

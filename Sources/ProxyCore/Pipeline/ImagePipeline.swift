@@ -207,13 +207,16 @@ public final class ImagePipeline: Sendable {
         var client = client
         // Before the flight begins, so that a purge by tag finds it; what no purge would find is not kept.
         if await !tiers.link(request) { client.noStore = true }
-        let key = RenderingKey(
-            result: request.resultKey, source: request.sourceKey, client: client)
-        let seat = renderings.join(key, progress: Arrival()) {
+        let key = RenderingKey(request, asking: client)
+        let interest = RenderInterest(request.delivery.priority)
+        let seat = renderings.join(key, progress: Arrival(interest: interest)) {
             [client] (arrival) async throws(PipelineError) in
-            try await self.produceAndKeep(
-                request, asking: client, telling: request.isUntouched ? arrival : nil)
+            try await arrival.interest.carried { () async throws(PipelineError) in
+                try await self.produceAndKeep(
+                    request, asking: client, telling: request.isUntouched ? arrival : nil)
+            }
         }
+        if !seat.isLeader { seat.progress.interest.join(request.delivery.priority) }
         if seat.isLeader { seat.whenLanded { [arrival = seat.progress] in arrival.end() } }
         if request.delivery.options.contains(.continueInBackground) { keepFlying(seat) }
         if !seat.isLeader { hurry(request, asking: client) }

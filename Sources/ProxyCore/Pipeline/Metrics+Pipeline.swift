@@ -65,7 +65,7 @@ extension Metric.Transform {
             switch error {
             case .notAnImage: .notAnImage
             case .unsupportedFormat: .unsupported
-            case .tooManyPixels, .resultTooLarge, .tooManyFrames, .outOfMemory: .limit
+            case .tooManyPixels, .resultTooLarge, .tooManyFrames, .outOfMemory, .tooMuchWork: .limit
             case .badImageData: .badImage
             case .decoderCrashed, .workerKilled: .crashed
             case .timedOut: .timeout

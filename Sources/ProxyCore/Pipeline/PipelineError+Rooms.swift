@@ -46,6 +46,7 @@ extension PipelineError {
         case .frameOutOfRange: self = .frameOutOfRange
         case .emptyResult: self = .emptyResult
         case .tooManyBytes: self = .resultTooHeavy
+        case .tooMuchWork(let work, let limit): self = .tooMuchWork(work, limit: limit)
         case .queueFull: self = .queueFull
         case .queueTimedOut: self = .queueTimeout
         case .unavailable(let text): self = .engineUnavailable(text)

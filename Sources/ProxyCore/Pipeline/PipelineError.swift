@@ -43,6 +43,8 @@ public enum PipelineError: Error, Sendable, Hashable {
     case tooManyPixels
     /// The result would have more pixels than allowed, or a longer side than its format can have.
     case resultTooLarge
+    /// The plan takes more work than one without a signature may: both in weighted megapixels.
+    case tooMuchWork(Int, limit: Int)
     /// No quality takes as few bytes as `max_bytes` wants.
     case resultTooHeavy
     /// The source has more frames than allowed.
@@ -167,13 +169,17 @@ extension PipelineError {
         case .tooManyPixels: Disposition(422, "too_many_pixels", "The image has too many pixels", .badImage)
         // Not remembered: the request is to blame, and the source serves others.
         case .resultTooLarge: Disposition(422, "too_many_pixels", "The result would have too many pixels")
+        // Nor this: a signed URL for the same result may go further.
+        case .tooMuchWork: Disposition(422, "too_much_work", "The transform is too much work")
         case .resultTooHeavy:
             Disposition(422, "max_bytes_unreachable", "No quality takes as few bytes as max_bytes")
         case .tooManyFrames: Disposition(422, "too_many_frames", "The image has too many frames", .badImage)
-        case .badImageData: Disposition(422, "bad_image_data", "The image is damaged", .badImage)
+        // These three are remembered of the source once its decoding alone has failed, too: see `ImagePipeline.verify`.
+        case .badImageData: Disposition(422, "bad_image_data", "The image is damaged", .badImage, .result)
         case .outOfMemory:
             Disposition(422, "too_many_pixels", "The image needs too much memory", .badImage, .result)
-        case .decoderCrashed: Disposition(422, "decoder_crashed", "The image ended its decoder", .badImage)
+        case .decoderCrashed:
+            Disposition(422, "decoder_crashed", "The image ended its decoder", .badImage, .result)
         case .workerKilled:
             Disposition(503, "worker_killed", "The image's worker was killed from outside")
         case .transformTimeout:
@@ -264,6 +270,11 @@ extension PipelineError {
         case .invalidURL(let position, let reason): "parameter 'url', position \(position): \(reason)"
         case .unsupportedScheme(let scheme): "'\(scheme)' is not supported, only http and https are"
         case .unsupportedFormat(let name): "'\(name)' is not supported"
+        case .tooMuchWork(let work, let limit):
+            """
+            the transform takes the work of \(work) megapixels, and limits.unsignedWork is \(limit); \
+            a signed URL may go further
+            """
         case .optionForbidden(let name): "'\(name)' is for signed URLs, or where the configuration allows it"
         case .upstreamNotFound(let status), .upstreamStatus(let status, _): "the origin answered \(status)"
         case .upstreamUnreachable, .nameForbidden:

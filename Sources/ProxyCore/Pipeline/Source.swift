@@ -73,11 +73,22 @@ extension RequestDirectives {
     }
 }
 
+extension RenderingKey {
+    /// Names the making of a request's result.
+    init(_ request: ImageRequest, asking client: RequestDirectives) {
+        self.init(
+            result: request.resultKey, source: request.sourceKey, client: client, workLimit: request.workLimit
+        )
+    }
+}
+
 /// Names a result being made. Clients that ask different things of the cache do not share the making.
 struct RenderingKey: Hashable, Sendable {
     let result: CacheKey
     let source: CacheKey
     let client: RequestDirectives
+    /// The most work that it may be: a client that may ask for more does not share a refusal.
+    let workLimit: Int?
     /// The proxies that the origin is told of if it is asked, by the task that makes the key.
     var history = FetchContext.current.history
     /// Names the one request that it is made for, where nobody else may have it.

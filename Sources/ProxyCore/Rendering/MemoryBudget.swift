@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who may hold how much memory for pixels: first come, first served, and never more than the total at once.
+/// Who may hold how much memory for pixels, never more than the total at once: first come, first served among clients that
+/// hold none, and then those that hold some.
 ///
-/// A job that alone exceeds the total runs when nobody else does.
+/// So a client's second large job does not keep others waiting until its first one has ended. A job that alone exceeds the
+/// total runs when nobody else does.
 struct MemoryBudget {
+    private struct Share {
+        let slot: Int
+        let bytes: Int
+        let clients: [ClientID?]
+    }
+
     /// Most bytes at once.
     let total: Int
-    private var held: [Int: Int] = [:]
-    private var waiting: [(slot: Int, bytes: Int)] = []
+    private var held: [Share] = []
+    private var waiting: [Share] = []
 
     /// Nobody holds anything.
     init(total: Int) {
@@ -17,24 +25,36 @@ struct MemoryBudget {
     /// Bytes held now.
     ///
     /// Without overflow: what is beyond the total is held by one alone.
-    var sum: Int { held.values.reduce(0, +) }
+    var sum: Int { held.reduce(0) { $0 + $1.bytes } }
 
     /// Grants what a worker asks for, or has it wait; it may then ask again.
-    mutating func grant(_ bytes: Int, to slot: Int) -> Bool {
-        if !waiting.contains(where: { $0.slot == slot }) { waiting.append((slot, bytes)) }
-        guard waiting.first?.slot == slot, held.isEmpty || bytes <= total - sum else { return false }
-        waiting.removeFirst()
-        held[slot] = bytes
+    /// - Parameter clients: those that wait for the worker's job.
+    mutating func grant(_ bytes: Int, to slot: Int, for clients: [ClientID?] = [nil]) -> Bool {
+        if !waiting.contains(where: { $0.slot == slot }) {
+            waiting.append(Share(slot: slot, bytes: bytes, clients: clients))
+        }
+        guard let index = nextIndex, waiting[index].slot == slot, held.isEmpty || bytes <= total - sum else {
+            return false
+        }
+        held.append(waiting.remove(at: index))
         return true
     }
 
     /// Takes back what a worker holds or waits for; returns who may ask now.
     mutating func release(_ slot: Int) -> Int? {
-        held[slot] = nil
+        held.removeAll { $0.slot == slot }
         waiting.removeAll { $0.slot == slot }
         return next
     }
 
-    /// Who waits the longest.
-    var next: Int? { waiting.first?.slot }
+    /// The worker whose turn it is.
+    var next: Int? { nextIndex.map { waiting[$0].slot } }
+
+    /// The first that waits for a client without memory; where there is none, the first.
+    private var nextIndex: Int? {
+        let first = waiting.firstIndex { share in
+            share.clients.contains { client in !held.contains { $0.clients.contains(client) } }
+        }
+        return first ?? waiting.indices.first
+    }
 }

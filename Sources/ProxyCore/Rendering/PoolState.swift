@@ -9,7 +9,7 @@ struct PoolState {
     /// One for each worker.
     private(set) var slots: [Slot]
     private(set) var isStopping = false
-    private var waiting: [RenderJob] = []
+    private var waiting = JobQueue<RenderJob>()
     private var running: [Int: Int] = [:]
     private var cancelled: Set<Int> = []
     private var lastID = 0
@@ -100,19 +100,29 @@ struct PoolState {
         guard !isStopping else { return Effect(failures: [(job, .unavailable("the pool is stopped"))]) }
         if let idle = slots.firstIndex(where: { $0.phase == .idle }), let alert = slots[idle].alert {
             slots[idle].phase = .waking
-            waiting.append(job)
+            queue(job)
             return Effect(alerts: [alert], isWaiting: true)
         }
         // Jobs whose worker is waking do not count: it takes them in a moment.
         let waking = slots.count { $0.phase == .waking }
-        guard waiting.count < depth + waking else { return Effect(failures: [(job, .queueFull)]) }
-        waiting.append(job)
-        return Effect(isWaiting: true)
+        guard waiting.count >= depth + waking else {
+            queue(job)
+            return Effect(isWaiting: true)
+        }
+        guard let displaced = waiting.displace(for: job.interest) else {
+            return Effect(failures: [(job, .queueFull)])
+        }
+        queue(job)
+        return Effect(failures: [(displaced, .queueFull)], isWaiting: true)
+    }
+
+    private mutating func queue(_ job: RenderJob) {
+        waiting.append(job, id: job.id, for: job.interest)
     }
 
     /// Ends a job that waits, has the worker of one that runs killed, and remembers one that is still to come.
     mutating func cancel(_ id: Int) -> Effect {
-        if let job = takeWaiting(id) { return Effect(failures: [(job, .cancelled)]) }
+        if let job = waiting.remove(id) { return Effect(failures: [(job, .cancelled)]) }
         cancelled.insert(id)
         guard let slot = running[id], let alert = slots[slot].alert else { return Effect() }
         return Effect(alerts: [alert])
@@ -125,13 +135,8 @@ struct PoolState {
 
     /// Ends a job that still waits when its time is up.
     mutating func expire(_ id: Int) -> Effect {
-        guard let job = takeWaiting(id) else { return Effect() }
+        guard let job = waiting.remove(id) else { return Effect() }
         return Effect(failures: [(job, .queueTimedOut)])
-    }
-
-    private mutating func takeWaiting(_ id: Int) -> RenderJob? {
-        guard let index = waiting.firstIndex(where: { $0.id == id }) else { return nil }
-        return waiting.remove(at: index)
     }
 
     // MARK: - Threads
@@ -163,26 +168,26 @@ struct PoolState {
     }
 
     /// Decides what a slot with a worker does next.
-    mutating func next(for slot: Int) -> Next {
+    mutating func next(for slot: Int, at now: ContinuousClock.Instant) -> Next {
         guard !isStopping else { return .stop }
-        guard !waiting.isEmpty else {
+        guard let job = waiting.takeNext(at: now) else {
             slots[slot].phase = .idle
             return .sleep
         }
-        let job = waiting.removeFirst()
         slots[slot].phase = .busy
         running[job.id] = slot
         return .job(job)
     }
 
     /// Notes that a job runs no longer.
-    mutating func jobEnded(_ job: RenderJob) {
+    mutating func jobEnded(_ job: RenderJob, at now: ContinuousClock.Instant) {
         running[job.id] = nil
+        waiting.end(job.id, at: now)
     }
 
     /// Lets a worker's job have its memory, or has it wait to be woken.
-    mutating func grant(_ bytes: Int, to slot: Int) -> (Bool, Effect) {
-        let isGranted = memory.grant(bytes, to: slot)
+    mutating func grant(_ bytes: Int, to slot: Int, for job: RenderJob) -> (Bool, Effect) {
+        let isGranted = memory.grant(bytes, to: slot, for: job.interest.parties.clients)
         // What is left may be enough for the next one.
         return (isGranted, isGranted ? wake(memory.next) : Effect())
     }
@@ -198,11 +203,13 @@ struct PoolState {
     }
 
     /// Puts a job back to the front, because its worker was gone before it began.
-    mutating func giveBack(_ job: RenderJob) -> Effect {
+    mutating func giveBack(_ job: RenderJob, at now: ContinuousClock.Instant) -> Effect {
+        guard !isStopping, cancelled.remove(job.id) == nil else {
+            jobEnded(job, at: now)
+            return Effect(failures: [(job, .cancelled)])
+        }
         running[job.id] = nil
-        if cancelled.remove(job.id) != nil { return Effect(failures: [(job, .cancelled)]) }
-        guard !isStopping else { return Effect(failures: [(job, .cancelled)]) }
-        waiting.insert(job, at: 0)
+        waiting.putBack(job, id: job.id, for: job.interest)
         return Effect()
     }
 
@@ -250,8 +257,7 @@ struct PoolState {
     mutating func stop(_ continuation: CheckedContinuation<Void, Never>) -> Effect {
         isStopping = true
         var effect = Effect(alerts: slots.compactMap(\.alert))
-        effect.failures = waiting.map { ($0, .cancelled) }
-        waiting = []
+        effect.failures = waiting.removeAll().map { ($0, .cancelled) }
         guard slots.contains(where: \.hasThread) else {
             effect.resumptions = [continuation]
             return effect

@@ -57,7 +57,10 @@ struct RenderEngine {
                 if plan.original == nil { rendition.source = header.facts }
                 return rendition
             }
-            guard let plan = plan.shrinking(page) else { throw Failure(refusing: .tooManyPixels) }
+            guard let plan = plan.shrinking(page) else {
+                // Of a page that the plan names it says nothing to those who want another.
+                throw Failure(refusing: plan.admits(header) ? .resultTooLarge : .tooManyPixels)
+            }
             return try RenderEngine(plan: plan).render(
                 source, page, watch, into: destination, at: offset, beside: nil, admit: admit)
         }
@@ -78,6 +81,10 @@ struct RenderEngine {
         let frames = try Self.translating { () throws(RenderError) in try decision.frames() }
         let count = frames == .all ? header.frames : 1
         guard plan.bears(original, frames: count) else { throw Failure(refusing: .resultTooLarge) }
+        if let limit = plan.workLimit {
+            let work = WorkEstimate(header: header, frames: count, plan: plan).megapixels
+            guard work <= limit else { throw Failure(refusing: .tooMuchWork(work, limit: limit)) }
+        }
         let memory = MemoryEstimate(
             header: header, frames: count, plan: plan, sourceBytes: source.count
         ).bytes

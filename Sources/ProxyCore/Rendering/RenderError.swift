@@ -6,10 +6,13 @@ public enum RenderError: Error, Sendable, Hashable, Codable {
     case notAnImage
     /// The source's or the wanted format is known but not allowed or not built in; the text names it.
     case unsupportedFormat(String)
-    /// The source has more pixels (or a longer side) than `limits` allow.
+    /// The source has more pixels (or a longer side) than `limits` allow, whichever of its pages is wanted.
     case tooManyPixels
-    /// The result would have more pixels than `limits` allow, or a longer side than its format can have.
+    /// The result, or the page that the plan names, would have more pixels than `limits` allow, or a longer side than its
+    /// format can have.
     case resultTooLarge
+    /// The plan takes more work than its client may ask for: both in weighted megapixels.
+    case tooMuchWork(Int, limit: Int)
     /// No quality takes as few bytes as `max_bytes` wants.
     case tooManyBytes
     /// More frames than `limits.frames`.

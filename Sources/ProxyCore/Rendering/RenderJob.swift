@@ -11,6 +11,8 @@ struct RenderJob: Sendable {
     /// Where an intermediate goes.
     let beside: SecondOutput?
     let enqueued: ContinuousClock.Instant
+    /// Who waits for it.
+    var interest = RenderInterest()
     /// Resumed exactly once, by whoever takes the job out of the renderer's state.
     let continuation: CheckedContinuation<Result<Rendition, RenderError>, Never>
     /// Whether a worker has fallen over it already; a second one is not replaced by a third.

@@ -30,6 +30,8 @@ public struct RenderPlan: Sendable, Hashable, Codable {
     public var intermediate: IntermediateUse
     /// Bounds checked before pixels are decoded.
     public var limits: RenderLimits
+    /// The most work that it may be, in weighted megapixels (see `WorkEstimate`); nil means any. No part of any key.
+    public var workLimit: Int?
     /// Formats that may be decoded.
     public var decodableFormats: [ImageFormat]
     /// Default qualities, by format.
@@ -94,6 +96,7 @@ public struct RenderPlan: Sendable, Hashable, Codable {
         isLinear = false
         intermediate = .none
         limits = RenderLimits()
+        workLimit = nil
         decodableFormats = FormatsConfiguration().decode
         qualities = QualityConfiguration().byFormat
         avifMaxPixels = FormatsConfiguration().avifMaxPixels

@@ -6,7 +6,7 @@ import Synchronization
 /// Renders in spawned worker processes: a picture that harms its decoder costs one answer and one process.
 ///
 /// A thread a worker starts it, hands it one job at a time, kills it at the deadline and starts the next one; jobs
-/// wait in one bounded queue, first come first served. Nothing here runs on Swift's cooperative pool but the calls.
+/// wait in one bounded queue, in which clients take turns. Nothing here runs on Swift's cooperative pool but the calls.
 public final class WorkerPool: Rendering {
     private let settings: Mutex<TransformConfiguration>
     private let executable: String
@@ -138,7 +138,7 @@ public final class WorkerPool: Rendering {
                 let job = RenderJob(
                     id: id, plan: plan, source: source, destination: destination, offset: offset,
                     beside: beside,
-                    enqueued: .now, continuation: continuation)
+                    enqueued: .now, interest: .current ?? RenderInterest(.normal), continuation: continuation)
                 enqueue(job)
             }
         } onCancel: {

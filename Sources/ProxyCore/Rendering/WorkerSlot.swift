@@ -149,7 +149,7 @@ final class WorkerSlot: Sendable {
 
     private func serve(with process: inout WorkerProcess) -> Ending {
         while true {
-            switch pool.update({ ($0.next(for: index), .init()) }) {
+            switch pool.update({ ($0.next(for: index, at: .now), .init()) }) {
             case .stop:
                 return .stopped
             case .job(let job):
@@ -187,7 +187,7 @@ final class WorkerSlot: Sendable {
             end(job, .failure(.unavailable("the plan is too large for a message")))
             return nil
         } catch {
-            pool.update { ((), $0.giveBack(job)) }
+            pool.update { ((), $0.giveBack(job, at: .now)) }
             return .replaced(.crash)
         }
         return finish(job, queued: queued, on: &process)
@@ -220,7 +220,7 @@ final class WorkerSlot: Sendable {
         var stage = Stage.header
         var deadline = ContinuousClock.now + configuration.timeout.duration
         while true {
-            if case .waiting(let bytes) = stage, pool.update({ $0.grant(bytes, to: index) }),
+            if case .waiting(let bytes) = stage, pool.update({ $0.grant(bytes, to: index, for: job) }),
                 !goOn(.proceed, &stage, &deadline, process)
             {
                 return mourn(job, &process)
@@ -320,7 +320,7 @@ final class WorkerSlot: Sendable {
         let isRetried = !job.isRetried && mayBeInnocent(reason, process)
         process.end()
         pool.update { state in
-            if !isRetried { state.jobEnded(job) }
+            if !isRetried { state.jobEnded(job, at: .now) }
             state.workerEnded(index, reason)
             return ((), state.releaseMemory(of: index))
         }
@@ -360,7 +360,7 @@ final class WorkerSlot: Sendable {
 
     private func end(_ job: RenderJob, _ result: Result<Rendition, RenderError>) {
         pool.update { state in
-            state.jobEnded(job)
+            state.jobEnded(job, at: .now)
             // Before the answer: who has it may count on the memory being free.
             return ((), state.releaseMemory(of: index))
         }

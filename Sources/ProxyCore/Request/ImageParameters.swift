@@ -7,6 +7,10 @@ struct ImageParameters {
     var delivery = Delivery()
     /// Options that came from a preset, which the operator wrote.
     var presetOptions: ImageOptions = []
+    /// The priority that came from a preset.
+    var presetPriority: FetchPriority?
+    /// Whether a preset alone says what is made of the source.
+    var isShapedByPreset = false
     var transform: String?
     var format: String?
     var quality: Int?

@@ -44,6 +44,10 @@ public struct ImageRequest: Sendable {
     public var isHinted = false
     /// How it is looked for, kept and answered.
     public var delivery = Delivery()
+    /// The most work that its making may be, in weighted megapixels; nil means any. No part of any key.
+    public var workLimit: Int?
+    /// Whether it may go before others: the client is trusted with that.
+    public var mayGoFirst = false
 
     /// Raised by hand whenever the same plan gives other pixels or bytes than before, so that old results are not found.
     static let engineEpoch = 5
@@ -66,6 +70,8 @@ public struct ImageRequest: Sendable {
     func made(by plan: RenderPlan) -> ImageRequest {
         var request = ImageRequest(source: source, plan: plan, rule: rule)
         request.delivery = delivery
+        request.workLimit = workLimit
+        request.mayGoFirst = mayGoFirst
         return request
     }
 

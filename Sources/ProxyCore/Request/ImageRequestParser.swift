@@ -46,7 +46,10 @@ public final class ImageRequestParser: Sendable {
     ) throws(PipelineError) -> ImageRequest {
         var draft = try draft(of: QueryString(parsing: query))
         let isHinted = dpr != nil && draft.transform != nil && draft.dpr == nil
-        if isHinted { draft.dpr = dpr?.ratio }
+        if isHinted, let ratio = dpr?.ratio {
+            draft.dpr = ratio
+            draft.isShapedByPreset = false
+        }
         var request = try request(for: draft, isSigned: isSigned, at: now) { (draft) throws(PipelineError) in
             try plan(from: draft, accept: accept)
         }
@@ -61,12 +64,18 @@ public final class ImageRequestParser: Sendable {
     ) throws(PipelineError) -> ImageRequest {
         if let expires = draft.delivery.expires, expires <= now { throw .urlExpired }
         guard let url = draft.url else { throw .missingParameter("url") }
+        let mayGoFirst = isSigned || policy.allowsHighPriority
         if !isSigned { try checkOptions(of: draft) }
+        guard mayGoFirst || draft.delivery.priority != .high || draft.presetPriority == .high else {
+            throw .optionForbidden("priority=high")
+        }
         try checkPlaceholder(draft.delivery)
         guard policy.sources.allows(url) else { throw .sourceForbidden }
         var request = ImageRequest(
             source: url, plan: try plan(draft), rule: try policy.origins.rule(for: url))
         request.delivery = draft.delivery
+        request.mayGoFirst = mayGoFirst
+        request.workLimit = isSigned || isTheOperators(draft) ? nil : limits.unsignedWork
         // The operator's word, which needs nobody's signature.
         if let rule = request.rule { request.delivery.options.formUnion(rule.options) }
         return request
@@ -136,6 +145,8 @@ public final class ImageRequestParser: Sendable {
             }
             try apply(preset, to: &draft)
             draft.presetOptions = draft.delivery.options
+            draft.presetPriority = draft.delivery.priority
+            draft.isShapedByPreset = query.items.allSatisfy { Self.shapeless.contains($0.name) }
         } else if policy.onlyPresets {
             throw .missingParameter("preset")
         }
@@ -170,6 +181,13 @@ public final class ImageRequestParser: Sendable {
             }
             try read(&draft, value)
         }
+    }
+
+    /// Whether what is made of the source is a preset's word, and nothing of it the client's.
+    private func isTheOperators(_ draft: ImageParameters) -> Bool {
+        let isShrunkForClient =
+            draft.delivery.options.contains(.scaleDownLarge) && !draft.presetOptions.contains(.scaleDownLarge)
+        return draft.isShapedByPreset && !isShrunkForClient
     }
 
     private func checkOptions(of draft: ImageParameters) throws(PipelineError) {

@@ -79,17 +79,55 @@ struct FailureMemoryTests {
         #expect(memory.counts(at: 3).remembered.values.reduce(0, +) == 2)
     }
 
-    @Test("blames a slow transform on its result, and on the source after three different ones")
-    func slowTransforms() {
-        memory.remember(.transformTimeout, source: source, result: results[0], at: 0)
-        memory.remember(.transformTimeout, source: source, result: results[0], at: 0)
-        memory.remember(.transformTimeout, source: source, result: results[1], at: 0)
-        #expect(memory.failure(of: results[0], at: 0) == .transformTimeout)
+    @Test(
+        "remembers what a plan may have brought about of the result alone, however many results fail",
+        arguments: [PipelineError.transformTimeout, .decoderCrashed, .badImageData, .outOfMemory])
+    func failedResults(failure: PipelineError) {
+        for result in results { memory.remember(failure, source: source, result: result, at: 0) }
+
+        #expect(results.map { memory.failure(of: $0, at: 0) } == results.map { _ in failure })
         #expect(memory.failure(of: source, at: 0) == nil)
+    }
 
-        memory.remember(.transformTimeout, source: source, result: results[2], at: 0)
+    @Test("refuses a source whose own decoding has failed, too, for as long as a bad image is remembered")
+    func verifiedSources() {
+        #expect(memory.beginVerification(of: source, at: 0))
+        #expect(!memory.beginVerification(of: source, at: 0), "one at a time")
 
-        #expect(memory.failure(of: source, at: 0) == .transformTimeout)
+        memory.endVerification(of: source, "", .failed(.decoderCrashed), at: 0)
+
+        #expect(memory.failure(of: source, at: 0) == .decoderCrashed)
+        #expect(!memory.beginVerification(of: source, at: 0))
+        #expect(memory.failure(of: source, at: 600) == nil)
+        #expect(memory.beginVerification(of: source, at: 600))
+    }
+
+    @Test(
+        "does not look again at a source that was sound for as long, but at one of which nothing was found out"
+    )
+    func soundSources() {
+        #expect(memory.beginVerification(of: source, at: 0))
+        memory.endVerification(of: source, "", .unknown, at: 0)
+        #expect(memory.beginVerification(of: source, at: 0))
+
+        memory.endVerification(of: source, "", .sound, at: 0)
+
+        #expect(memory.failure(of: source, at: 0) == nil)
+        #expect(!memory.beginVerification(of: source, at: 599))
+        #expect(memory.beginVerification(of: source, at: 600))
+    }
+
+    @Test("looks at few sources at once, and remembers a bounded number of sound ones")
+    func boundedVerifications() {
+        var verifications = Verifications(capacity: 2)
+        let sources = (0..<20).map { CacheKey(canonicalText: "source \($0)") }
+
+        let begun = sources.filter { verifications.begin($0, at: 0) }
+        for source in begun { verifications.end(source, soundUntil: 10) }
+        let again = begun.filter { verifications.begin($0, at: 0) }
+
+        #expect(begun == Array(sources.prefix(8)))
+        #expect(again == Array(begun.dropLast(2)))
     }
 
     @Test("forgets a key that has succeeded")
@@ -100,13 +138,17 @@ struct FailureMemoryTests {
         #expect(memory.failure(of: source, at: 0) == nil)
     }
 
-    @Test("clearing a source clears its results and what made it suspect")
+    @Test("clearing a source clears its results, and that it was sound")
     func clearing() {
         for result in results.prefix(2) {
             memory.remember(.transformTimeout, source: source, result: result, at: 0)
         }
 
+        #expect(memory.beginVerification(of: source, at: 0))
+        memory.endVerification(of: source, "", .sound, at: 0)
+
         #expect(memory.clear(source: source) == 2)
+        #expect(memory.beginVerification(of: source, at: 0))
         memory.remember(.transformTimeout, source: source, result: results[2], at: 0)
 
         #expect(memory.failure(of: results[0], at: 0) == nil)

@@ -15,7 +15,9 @@ struct MemoryBudgetTests {
         var sum: Int { budget.sum }
         var next: Int? { budget.next }
 
-        func grant(_ bytes: Int, to slot: Int) -> Bool { budget.grant(bytes, to: slot) }
+        func grant(_ bytes: Int, to slot: Int, for client: UInt32 = 0) -> Bool {
+            budget.grant(bytes, to: slot, for: [ClientID(v4: client)])
+        }
         func release(_ slot: Int) -> Int? { budget.release(slot) }
     }
 
@@ -41,6 +43,19 @@ struct MemoryBudgetTests {
         #expect(!budget.grant(10, to: 2))
         #expect(budget.grant(60, to: 1))
         #expect(budget.grant(10, to: 2))
+    }
+
+    @Test("A client that holds memory waits for more behind a client that holds none, whose job fits")
+    func otherClients() {
+        let budget = Desk(total: 100)
+
+        #expect(budget.grant(60, to: 0, for: 1))
+        #expect(!budget.grant(60, to: 1, for: 1))
+        #expect(
+            budget.grant(10, to: 2, for: 2), "the second large job of the first client keeps nobody waiting")
+        #expect(budget.next == 1)
+        #expect(budget.release(0) == 1)
+        #expect(budget.grant(60, to: 1, for: 1))
     }
 
     @Test("A job larger than the total runs alone, so that it is not kept waiting for ever")

@@ -9,17 +9,59 @@ struct ImageRequestParserTests {
     private static let url = "url=http%3A%2F%2Fexample.org%2Fa.jpg"
 
     private func parse(
-        _ query: String, accept: [ImageFormat] = [], sources: [String] = []
+        _ query: String, accept: [ImageFormat] = [], sources: [String] = [], isSigned: Bool = false,
+        hint: Double? = nil, _ change: (inout RequestPolicy) -> Void = { _ in }
     ) throws -> ImageRequest {
+        var policy = RequestPolicy(sources: try SourcePolicy(patterns: sources))
+        change(&policy)
         let parser = ImageRequestParser(
             limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
-            policy: RequestPolicy(sources: try SourcePolicy(patterns: sources)))
+            policy: policy)
         let field = Array(accept.map(\.row.mediaType).joined(separator: ",").utf8)
-        return try parser.parse(query: Array(query.utf8)) {
+        let screen = hint.map { ImageRequestParser.ScreenHint(ratio: $0) }
+        return try parser.parse(query: Array(query.utf8), isSigned: isSigned, dpr: screen) {
             field.withUnsafeBytes {
                 unsafe AcceptClass(accept: $0, candidates: AutomaticFormats([.avif, .webp]))
             }
         }
+    }
+
+    @Test("priority=high is for signed URLs, presets, and where the configuration allows it; less is for all")
+    func priorities() throws {
+        let (high, low) = ("\(Self.url)&priority=high", "\(Self.url)&priority=low")
+
+        #expect(throws: PipelineError.optionForbidden("priority=high")) { try parse(high) }
+        #expect(try parse(low).delivery.priority == .low)
+        #expect(try parse(Self.url + "&priority=normal").delivery.priority == .normal)
+        #expect(try !parse(Self.url).mayGoFirst)
+        #expect(try parse(high, isSigned: true).delivery.priority == .high)
+        #expect(try parse(Self.url, isSigned: true).mayGoFirst)
+        #expect(try parse(high) { $0.allowsHighPriority = true }.delivery.priority == .high)
+        let preset = Preset(parameters: ["priority": "high"])
+        #expect(try parse(Self.url + "&preset=a") { $0.presets = ["a": preset] }.delivery.priority == .high)
+    }
+
+    @Test(
+        "A bound holds for the work of what an unsigned client shapes, not for a preset alone nor a signed URL"
+    )
+    func workLimits() throws {
+        let limit = RenderLimits().unsignedWork
+        let preset = Preset(parameters: ["transform": "resize:30x", "format": "avif"])
+        func limitOfPreset(_ more: String, hint: Double? = nil) throws -> Int? {
+            try parse("\(Self.url)&preset=a\(more)", hint: hint) { $0.presets = ["a": preset] }.workLimit
+        }
+
+        #expect(try parse(Self.url + "&transform=resize:30x").workLimit == limit)
+        #expect(try parse(Self.url).workLimit == limit, "a rule may have it encoded anew")
+        #expect(try parse(Self.url + "&transform=resize:30x", isSigned: true).workLimit == nil)
+        #expect(try limitOfPreset("") == nil)
+        #expect(try limitOfPreset("&priority=low&tag=a") == nil)
+        #expect(try limitOfPreset("&quality=90") == limit)
+        #expect(try limitOfPreset("&dpr=2") == limit)
+        #expect(try limitOfPreset("&options=scale-down-large") == limit)
+        #expect(try limitOfPreset("", hint: 8) == limit)
+        let (signed, unsigned) = (try parse(Self.url, isSigned: true), try parse(Self.url))
+        #expect(signed.resultKey == unsigned.resultKey, "no part of any key")
     }
 
     @Test("without any but the URL, the source's own bytes are wanted")

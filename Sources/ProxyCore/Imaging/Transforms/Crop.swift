@@ -34,14 +34,18 @@ struct Crop: ImageTransforming {
         }
     }
 
+    func resultSize(of size: PixelSize) -> PixelSize {
+        let box = wanted?.resolved(for: size) ?? size
+        return PixelSize(min(box.width, size.width), min(box.height, size.height))
+    }
+
     func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let size = image.size
         let box = wanted?.resolved(for: size) ?? size
         guard left != nil || top != nil else {
-            let inside = PixelSize(min(box.width, size.width), min(box.height, size.height))
-            return try gravity.cut(image, to: inside, in: &context)
+            return try gravity.cut(image, to: resultSize(of: size), in: &context)
         }
         let rectangle = PixelRectangle(
             left: left?.roundedPixels(of: size.width) ?? 0, top: top?.roundedPixels(of: size.height) ?? 0,

@@ -46,6 +46,8 @@ struct Extend: ImageTransforming {
     /// The canvas that a picture of `size` is put on.
     func canvas(for size: PixelSize) -> PixelSize { wanted?.resolved(for: size) ?? size }
 
+    func resultSize(of size: PixelSize) -> PixelSize { canvas(for: size) }
+
     func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {

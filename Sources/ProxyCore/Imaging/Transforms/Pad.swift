@@ -34,12 +34,16 @@ struct Pad: ImageTransforming {
         let size = image.size
         let left = pixels(Self.left, of: size.width)
         let top = pixels(Self.top, of: size.height)
-        let canvas = PixelSize(
-            left + size.width + pixels(Self.right, of: size.width),
-            top + size.height + pixels(Self.bottom, of: size.height))
+        let canvas = resultSize(of: size)
         guard canvas != size else { return image }
         try context.check(canvas)
         return try image.placed(on: canvas, left: left, top: top, over: background)
+    }
+
+    func resultSize(of size: PixelSize) -> PixelSize {
+        PixelSize(
+            pixels(Self.left, of: size.width) + size.width + pixels(Self.right, of: size.width),
+            pixels(Self.top, of: size.height) + size.height + pixels(Self.bottom, of: size.height))
     }
 
     private func pixels(_ parameter: TransformParameter, of side: Int) -> Int {

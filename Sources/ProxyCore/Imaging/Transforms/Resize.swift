@@ -64,6 +64,8 @@ struct Resize: ImageTransforming {
         }
     }
 
+    func resultSize(of size: PixelSize) -> PixelSize { plan(for: size).cut }
+
     /// Makes the box smaller, keeping its aspect, until it does not exceed the source.
     private func bounded(_ box: PixelSize, by source: PixelSize) -> PixelSize {
         guard !mayEnlarge else { return box }

@@ -30,6 +30,8 @@ struct Rotate: ImageTransforming {
         background = arguments.color(Self.color) ?? .transparent
     }
 
+    func resultSize(of size: PixelSize) -> PixelSize { fits ? bounds(of: size) : size }
+
     func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {

@@ -75,17 +75,23 @@ struct Text: ImageTransforming {
         return [text.name: .text(spelled), encodedText.name: TransformValue?.none]
     }
 
+    /// The letters' size in pixels.
+    private func letterSize(on canvas: PixelSize) -> Double { max(1, size?.pixels(of: canvas.height) ?? 1) }
+
+    /// The pixels that its letters cover at most.
+    func area(on canvas: PixelSize) -> Double {
+        letterSize(on: canvas) * letterSize(on: canvas) * Double(content.count)
+    }
+
     // MARK: - Drawing
 
     func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let canvas = image.size
-        let pixels = max(1, size?.pixels(of: canvas.height) ?? 1)
+        let pixels = letterSize(on: canvas)
         // Before a letter is drawn: letters are narrower than an em, so they cover less.
-        guard pixels * pixels * Double(content.count) <= Double(context.maxPixels) else {
-            throw .tooManyPixels
-        }
+        guard area(on: canvas) <= Double(context.maxPixels) else { throw .tooManyPixels }
         let drawing = try context.once { () throws(ImagingError) in
             let letters = try VipsImage.text(
                 content, font: "\(family) \(FixedNumber(rounding: pixels))", width: canvas.width)

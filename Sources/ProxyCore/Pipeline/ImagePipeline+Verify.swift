@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension ImagePipeline {
+    /// Finds out in the background whether a source can be decoded at all, when a worker has failed on it.
+    ///
+    /// A failed result says nothing of its source: the client has chosen the frame, the operations and the format. So the
+    /// source is decoded with the cheapest plan, after all other jobs and on the account of the client; only when that
+    /// fails, too, the source is refused to others.
+    func verify(
+        _ source: Source, after failure: PipelineError, of request: ImageRequest, permit: PurgeLedger.Permit
+    ) {
+        guard failure.mayBeOfSource, permit.isValid, let body = source.body,
+            failures.beginVerification(of: request.sourceKey, at: clock())
+        else { return }
+        Task {
+            let verdict = await verdict(on: body)
+            // The bytes that failed may be gone by now.
+            let isCurrent = permit.isValid
+            failures.endVerification(
+                of: request.sourceKey, request.source.normalized, isCurrent ? verdict : .unknown, at: clock())
+        }
+    }
+
+    private func verdict(on body: StoredBody) async -> FailureMemory.Verdict {
+        // Lost in both: why; nothing is then known of the source, and the next failure asks again.
+        guard let target = try? tiers.scratch(), let plan = try? configuration.rasterPlan.cheapest() else {
+            return .unknown
+        }
+        let interest = RenderInterest(.low)
+        let outcome: Result<Rendition, RenderError> = await RenderInterest.$current.withValue(interest) {
+            do throws(RenderError) {
+                return .success(
+                    try await renderer.render(plan, from: body, into: target.file, at: target.offset))
+            } catch {
+                return .failure(error)
+            }
+        }
+        switch outcome {
+        case .success: return .sound
+        case .failure(let error):
+            let failure = PipelineError(error)
+            return failure.mayBeOfSource ? .failed(failure) : .unknown
+        }
+    }
+}
+
+extension RenderPlan {
+    /// The plan that takes least of a source's first picture and still reads all of it: a JPEG of a few pixels.
+    fileprivate func cheapest() throws(TransformError) -> RenderPlan {
+        var plan = self
+        plan.pipeline = try TransformPipeline(parsing: "resize:16x16")
+        plan.format = .explicit(.jpeg)
+        plan.animation = .first
+        plan.metadata = .none
+        plan.isLinear = false
+        return plan
+    }
+}
+
+extension PipelineError {
+    /// Whether the source may be to blame for what went wrong after its header was found to be within the limits, or the
+    /// plan may be.
+    fileprivate var mayBeOfSource: Bool {
+        switch self {
+        case .badImageData, .decoderCrashed, .transformTimeout: true
+        default: false
+        }
+    }
+}

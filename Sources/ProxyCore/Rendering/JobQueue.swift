@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The jobs that wait for a worker, and whose turn it is. Pure; looks at every job that waits, of which there are few.
+///
+/// Jobs of a higher priority go first. Within a priority the next worker goes to the client that has the fewest workers
+/// now, of those to the one that has used the least worker time, of its jobs to the oldest. What clients have used is
+/// measured and not estimated. A client that comes anew, or comes back, starts level with the one that has used the least
+/// of those that wait: it neither goes before all others for as long as they have been busy, nor behind them.
+///
+/// A job that several clients wait for counts for each of them, goes with the one whose turn is first, and they share what
+/// it uses.
+struct JobQueue<Job> {
+    private struct Waiting {
+        let id: Int
+        let job: Job
+        let interest: RenderInterest
+    }
+
+    private struct Running {
+        var start: ContinuousClock.Instant
+        let clients: [ClientID?]
+    }
+
+    /// What a client has had of the workers.
+    private struct Use {
+        var time = Duration.zero
+        var workers = 0
+    }
+
+    /// In the order in which they came.
+    private var waiting: [Waiting] = []
+    private var running: [Int: Running] = [:]
+    /// Clients with a job that waits or runs: as many as `mostClients` a job.
+    private var uses: [ClientID?: Use] = [:]
+    /// Where clients start that come anew.
+    private var level = Duration.zero
+
+    /// No job.
+    init() {}
+
+    /// The number of jobs that wait.
+    var count: Int { waiting.count }
+
+    /// Whether none waits.
+    var isEmpty: Bool { waiting.isEmpty }
+
+    /// The clients with a job that waits or runs.
+    var clientCount: Int { uses.count }
+
+    // MARK: - Coming and going
+
+    /// Adds a job behind all others of its clients.
+    mutating func append(_ job: Job, id: Int, for interest: RenderInterest) {
+        for client in interest.parties.clients { startLevel(client) }
+        waiting.append(Waiting(id: id, job: job, interest: interest))
+    }
+
+    /// Raises what a client that has nothing waiting has used to the level, so that idle time can't be saved up.
+    private mutating func startLevel(_ client: ClientID?) {
+        guard !waits(client) else { return }
+        uses[client, default: Use()].time = max(uses[client]?.time ?? .zero, level)
+    }
+
+    /// Puts a job back that was taken and has not begun, before all others.
+    mutating func putBack(_ job: Job, id: Int, for interest: RenderInterest) {
+        if let run = running.removeValue(forKey: id) {
+            for client in run.clients { uses[client]?.workers -= 1 }
+        }
+        waiting.insert(Waiting(id: id, job: job, interest: interest), at: 0)
+    }
+
+    /// Takes out a job that is given up; nil when it does not wait.
+    mutating func remove(_ id: Int) -> Job? {
+        guard let index = waiting.firstIndex(where: { $0.id == id }) else { return nil }
+        return remove(at: index)
+    }
+
+    private mutating func remove(at index: Int) -> Job {
+        let removed = waiting.remove(at: index)
+        for client in removed.interest.parties.clients { forgetIfIdle(client) }
+        return removed.job
+    }
+
+    /// Takes out all.
+    mutating func removeAll() -> [Job] {
+        defer {
+            waiting = []
+            uses = uses.filter { $0.value.workers > 0 }
+        }
+        return waiting.map(\.job)
+    }
+
+    /// Forgets a client without a job.
+    private mutating func forgetIfIdle(_ client: ClientID?) {
+        guard uses[client]?.workers ?? 0 == 0, !waits(client) else { return }
+        uses[client] = nil
+    }
+
+    private func waits(_ client: ClientID?) -> Bool {
+        waiting.contains { $0.interest.parties.clients.contains(client) }
+    }
+
+    // MARK: - Turns
+
+    /// Takes out the job whose turn it is; it counts as running from then on.
+    mutating func takeNext(at now: ContinuousClock.Instant) -> Job? {
+        let spent = timeOfRunning(at: now)
+        var best: (index: Int, priority: FetchPriority, use: Use)?
+        var least: Duration?
+        for (index, job) in waiting.enumerated() {
+            let parties = job.interest.parties
+            let use = parties.clients.map { self.use(of: $0, spent) }.min(by: Self.isBefore) ?? Use()
+            least = min(least ?? use.time, use.time)
+            guard let known = best else {
+                best = (index, parties.priority, use)
+                continue
+            }
+            let isNext =
+                parties.priority == known.priority
+                ? Self.isBefore(use, known.use) : parties.priority > known.priority
+            if isNext { best = (index, parties.priority, use) }
+        }
+        guard let best, let least else { return nil }
+        level = max(level, least)
+        let taken = waiting.remove(at: best.index)
+        let clients = taken.interest.parties.clients
+        for client in clients {
+            // One that joined a job that waits has no use yet.
+            if uses[client] == nil { uses[client] = Use(time: level) }
+            uses[client]?.workers += 1
+        }
+        running[taken.id] = Running(start: now, clients: clients)
+        return taken.job
+    }
+
+    /// Notes that a job runs no longer.
+    mutating func end(_ id: Int, at now: ContinuousClock.Instant) {
+        guard let run = running.removeValue(forKey: id) else { return }
+        for client in run.clients {
+            uses[client]?.workers -= 1
+            uses[client]?.time += (now - run.start) / run.clients.count
+            forgetIfIdle(client)
+        }
+    }
+
+    private static func isBefore(_ left: Use, _ right: Use) -> Bool {
+        (left.workers, left.time) < (right.workers, right.time)
+    }
+
+    /// What the jobs that run have used so far, by client.
+    private func timeOfRunning(at now: ContinuousClock.Instant) -> [ClientID?: Duration] {
+        var spent: [ClientID?: Duration] = [:]
+        for run in running.values {
+            for client in run.clients {
+                spent[client, default: .zero] += (now - run.start) / run.clients.count
+            }
+        }
+        return spent
+    }
+
+    private func use(of client: ClientID?, _ spent: [ClientID?: Duration]) -> Use {
+        var use = uses[client] ?? Use(time: level)
+        use.time += spent[client] ?? .zero
+        return use
+    }
+
+    // MARK: - A full queue
+
+    /// Takes out the job that gives way to a new one where all places are taken; nil when the new one is refused.
+    ///
+    /// A job of a lower priority gives way to any; of the same one, the newest of the client with the most jobs that wait,
+    /// if those are more than the newcomer's client would have. A job that several clients wait for counts as one of the
+    /// client that has the fewest.
+    mutating func displace(for interest: RenderInterest) -> Job? {
+        var loads: [ClientID?: Int] = [:]
+        let all = waiting.map(\.interest.parties)
+        for client in all.flatMap(\.clients) { loads[client, default: 0] += 1 }
+        let newcomer = interest.parties
+        func load(_ parties: RenderInterest.Parties) -> Int {
+            parties.clients.map { loads[$0] ?? 0 }.min() ?? 0
+        }
+        guard let lowest = all.map(\.priority).min(), lowest <= newcomer.priority else { return nil }
+        var victim: (index: Int, load: Int)?
+        for (index, parties) in all.enumerated() where parties.priority == lowest {
+            let load = load(parties)
+            if load >= victim?.load ?? 0 { victim = (index, load) }
+        }
+        guard let victim, lowest < newcomer.priority || victim.load > load(newcomer) + 1 else { return nil }
+        return remove(at: victim.index)
+    }
+}

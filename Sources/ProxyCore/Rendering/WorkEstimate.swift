@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How much work a job is, from facts of the header alone: the pixels that are decoded, changed and written, each as many
+/// times as it takes the processor time of one that is written as JPEG.
+///
+/// The factors are for photographs, measured by `bench-work`; the table is in `docs/engine.md`. It bounds what clients may
+/// ask for, so what is beyond `limits` anyway is not counted: that is refused for its size.
+struct WorkEstimate {
+    let header: ImageHeader
+    /// How many frames are decoded and written.
+    let frames: Int
+    let plan: RenderPlan
+
+    /// All of it, in megapixels, rounded up.
+    var megapixels: Int {
+        let pixels = decoding + operations.cost + writing(operations.size) + intermediate
+        return Int((pixels / 1_000_000).rounded(.up))
+    }
+
+    // MARK: - Decoding
+
+    private var decoding: Double {
+        // Frames are put together from the first one on.
+        let decoded = plan.frame.map { header.isAnimation ? $0 + 1 : 1 } ?? frames
+        let pixels = Double(header.size.area) * Double(decoded)
+        return pixels * Self.decodingFactor(header) + Double(header.embeddedPixels)
+    }
+
+    private static func decodingFactor(_ header: ImageHeader) -> Double {
+        switch header.format {
+        case .jpeg: header.isInterlaced ? Decoding.progressive : Decoding.jpeg
+        case .png: header.isInterlaced || header.frames > 1 ? Decoding.interlaced : Decoding.png
+        case .webp: header.isInterlaced || header.hasAlpha ? Decoding.wholeWebP : Decoding.webp
+        case .gif: Decoding.gif
+        case .avif, .heic: Decoding.video
+        case .tiff: Decoding.tiff
+        case .jxl: Decoding.jxl
+        case .svg: Decoding.drawing
+        }
+    }
+
+    private enum Decoding {
+        static let jpeg = 0.4
+        static let progressive = 0.8
+        static let png = 1.2
+        static let interlaced = 2.5
+        static let webp = 1.0
+        static let wholeWebP = 1.8
+        static let gif = 1.0
+        static let video = 2.2
+        static let tiff = 1.2
+        static let jxl = 2.5
+        static let drawing = 1.0
+    }
+
+    // MARK: - Operations
+
+    /// What the operations take, and the size that they leave a frame with.
+    private var operations: (cost: Double, size: PixelSize) {
+        let turn = plan.pipeline.orientation?.value(for: header.orientation) ?? header.orientation
+        // What an intermediate stands for decides the sizes.
+        var size = (plan.original ?? header).size
+        if turn > 4, plan.original == nil { size = size.transposed }
+        var cost = 0.0
+        guard plan.format != .information else { return (Double(header.size.area) * Operation.report, size) }
+        for operation in plan.pipeline.operations {
+            let result = operation.resultSize(of: size)
+            let largest = (operation as? Resize)?.plan(for: size).scaled ?? result
+            guard max(largest.width, largest.height) <= plan.limits.side,
+                largest.area * frames <= plan.limits.outputPixels
+            else { break }
+            cost += self.cost(of: operation, on: size, making: result) * Double(frames)
+            size = result
+        }
+        return (cost, size)
+    }
+
+    private func cost(
+        of operation: any ImageTransforming, on size: PixelSize, making result: PixelSize
+    ) -> Double {
+        let search =
+            switch operation.arguments.given[Gravity.parameter.name] {
+            case .word("smart"), .word("entropy"): Operation.search
+            default: 0.0
+            }
+        guard let resize = operation as? Resize else {
+            let factor = Operation.factors[type(of: operation).name] ?? Operation.other
+            let letters = (operation as? Text).map { $0.area(on: size) * Operation.letters } ?? 0
+            return Double(max(size.area, result.area)) * (factor + search) + letters
+        }
+        let scaled = resize.plan(for: size).scaled.area
+        let linear = plan.isLinear ? Double(max(size.area, scaled)) * Operation.linear : 0
+        let factor = scaled > size.area ? Operation.enlarging : Operation.shrinking
+        return Double(scaled) * (factor + search) + linear
+    }
+
+    private enum Operation {
+        /// For each pixel of the larger of what comes in and what goes out.
+        static let factors: [String: Double] = [
+            Crop.name: 0, Flip.name: 0.1, Trim.name: 0.7, Pad.name: 0.3, Extend.name: 0.5, Rotate.name: 2.4,
+            Round.name: 5, Mask.name: 2, Blur.name: 5.2, Sharpen.name: 6.2, Pixelate.name: 0.5,
+            Watermark.name: 2,
+            Text.name: 0.3, Speed.name: 0, Loop.name: 0, Reverse.name: 0,
+        ]
+        /// The colours' operations.
+        static let other = 1.6
+        /// For each pixel of the square around a letter.
+        static let letters = 1.8
+        /// Looking for the part that matters.
+        static let search = 1.0
+        /// For each pixel that is made.
+        static let (shrinking, enlarging) = (1.0, 2.2)
+        /// For each pixel of the larger, besides.
+        static let linear = 1.3
+        static let report = 0.5
+    }
+
+    // MARK: - Writing
+
+    /// What writing takes, for the dearest format that may be chosen.
+    private func writing(_ size: PixelSize) -> Double {
+        let decision = FormatDecision(plan: plan, header: plan.original ?? header)
+        let mayHaveAlpha = header.hasAlpha || plan.pipeline.operations.contains { Self.addsAlpha($0) }
+        let factor =
+            [header.hasAlpha, mayHaveAlpha].map { hasAlpha in
+                let result = FormatDecision.Result(size: size, hasAlpha: hasAlpha, isAnimated: frames > 1)
+                // Lost: that the format can't hold it, which is said when it is made.
+                guard plan.format != .information, let format = try? decision.format(for: result) else {
+                    return 0
+                }
+                return cost(of: format)
+            }.max() ?? 0
+        return Double(size.area) * Double(frames) * factor
+    }
+
+    private static func addsAlpha(_ operation: any ImageTransforming) -> Bool {
+        [
+            Pad.name, Extend.name, Rotate.name, Round.name, Mask.name, Tint.name, Duotone.name, Opacity.name,
+            Background.name,
+        ].contains(type(of: operation).name)
+    }
+
+    /// What a pixel takes to be written, as often as it is tried.
+    private func cost(of format: ImageFormat) -> Double {
+        let isLossless = plan.isLossless
+        switch format {
+        case .jpeg:
+            return (plan.isProgressive ?? true ? Writing.jpeg : Writing.baseline) * qualityTries(format)
+        case .webp:
+            guard !isLossless else { return Writing.losslessWebP }
+            return (frames > 1 ? Writing.movingWebP : Writing.webp) * qualityTries(format)
+        case .avif: return isLossless ? Writing.losslessAVIF : Writing.avif * qualityTries(format)
+        case .jxl: return isLossless ? Writing.losslessJXL : Writing.jxl * qualityTries(format)
+        case .png: return Writing.png * paletteTries
+        case .gif: return (frames > 1 ? Writing.movingGIF : Writing.gif) * paletteTries
+        case .tiff, .heic, .svg: return Writing.tiff
+        }
+    }
+
+    /// The ladder of qualities is halved until one is found.
+    private func qualityTries(_ format: ImageFormat) -> Double {
+        guard plan.maxBytes != nil else { return 1 }
+        let quality = plan.quality ?? plan.qualities[format] ?? Writing.bestQuality
+        return Double(1 + Int.bitWidth - quality.leadingZeroBitCount)
+    }
+
+    private var paletteTries: Double { plan.maxBytes == nil || plan.isLossless ? 1 : Writing.palettes }
+
+    private enum Writing {
+        static let jpeg = 1.0
+        static let baseline = 0.5
+        static let webp = 5.0
+        static let movingWebP = 6.5
+        static let losslessWebP = 66.0
+        static let avif = 45.0
+        static let losslessAVIF = 60.0
+        static let jxl = 13.0
+        static let losslessJXL = 150.0
+        static let png = 15.0
+        static let gif = 55.0
+        static let movingGIF = 25.0
+        static let tiff = 10.0
+        static let bestQuality = 100
+        /// How often a palette is tried at most.
+        static let palettes = 4.0
+    }
+
+    /// The intermediate that is written beside the result.
+    private var intermediate: Double {
+        guard case .write(let width, let height, _) = plan.intermediate else { return 0 }
+        return Double(width * height) * (header.hasAlpha ? Writing.webp : Writing.baseline)
+    }
+}

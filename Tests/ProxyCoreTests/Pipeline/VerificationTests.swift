@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+@Suite("A result that fails")
+struct VerificationTests {
+    /// A renderer that fails on the plans it is told to, in the ways that only a worker can.
+    private final class FailingRenderer: Rendering {
+        private let error: RenderError
+        private let fails: @Sendable (RenderPlan) -> Bool
+        private let renderer = InProcessRenderer()
+        let plans = Observed<[RenderPlan]>([])
+
+        init(_ error: RenderError, where fails: @escaping @Sendable (RenderPlan) -> Bool) {
+            (self.error, self.fails) = (error, fails)
+        }
+
+        func render(
+            _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
+            beside: SecondOutput?
+        ) async throws(RenderError) -> Rendition {
+            plans.update { $0.append(plan) }
+            guard !fails(plan) else { throw error }
+            return try await renderer.render(
+                plan, from: source, into: destination, at: offset, beside: beside)
+        }
+    }
+
+    private static let failures: [(RenderError, PipelineError)] = [
+        (.timedOut, .transformTimeout), (.decoderCrashed, .decoderCrashed),
+        (.badImageData("a"), .badImageData),
+    ]
+    private static let cheapest = "resize:16x16"
+
+    private func fixture(_ renderer: FailingRenderer) throws -> PipelineFixture {
+        let fixture = try PipelineFixture(renderer: renderer)
+        fixture.origin.route(
+            "/a.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "max-age=600")]))
+        return fixture
+    }
+
+    @Test("because of its plan leaves the source to others, however often clients bring it about")
+    func plans() async throws {
+        for (error, failure) in Self.failures {
+            let renderer = FailingRenderer(error) { $0.pipeline.transformerKey.contains("blur") }
+            let fixture = try fixture(renderer)
+
+            for sigma in 1...4 {
+                await #expect(throws: failure) {
+                    try await fixture.get("/a.jpg", "transform=resize:40x40,blur:\(sigma)")
+                }
+                while !renderer.plans.value.contains(where: { $0.pipeline.transformerKey == Self.cheapest }) {
+                    await Task.yield()
+                }
+            }
+            await #expect(throws: failure) {
+                try await fixture.get("/a.jpg", "transform=resize:40x40,blur:1")
+            }
+            let other = try await fixture.get("/a.jpg", "transform=resize:40x40")
+
+            #expect(other.description.width == 40)
+            let blurs = renderer.plans.value.count { $0.pipeline.transformerKey.contains("blur") }
+            #expect(blurs == 4, "the failed result is remembered")
+        }
+    }
+
+    @Test(
+        "on a source that fails with the cheapest plan, too, has the source refused to all, decoded twice altogether"
+    )
+    func sources() async throws {
+        for (error, failure) in Self.failures {
+            let renderer = FailingRenderer(error) { _ in true }
+            let fixture = try fixture(renderer)
+            let source = try fixture.request("/a.jpg").sourceKey
+
+            await #expect(throws: failure) { try await fixture.get("/a.jpg", "transform=resize:40x40") }
+            while fixture.failures.failure(of: source, at: fixture.clock.now) == nil { await Task.yield() }
+            for width in 50..<60 {
+                await #expect(throws: failure) {
+                    try await fixture.get("/a.jpg", "transform=resize:\(width)x")
+                }
+            }
+
+            #expect(renderer.plans.value.count == 2)
+            #expect(renderer.plans.value.last?.pipeline.transformerKey == Self.cheapest)
+        }
+    }
+
+    @Test("for want of work that it may be says nothing of the source, nor to a client that may ask for more")
+    func work() async throws {
+        let fixture = try PipelineFixture()
+        fixture.origin.route(
+            "/a.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "max-age=600")]))
+        var request = try fixture.request("/a.jpg", "transform=resize:1500x1500:fill:enlarge=1&format=jpeg")
+        request.workLimit = 1
+
+        let error = await #expect(throws: PipelineError.self) {
+            try await fixture.pipeline.response(for: request)
+        }
+        guard case .tooMuchWork(let work, limit: 1)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(work >= 2)
+        #expect(error?.detail?.contains("limits.unsignedWork is 1; a signed URL may go further") == true)
+        request.workLimit = nil
+        #expect(try await fixture.pipeline.response(for: request).description.width == 1_500)
+        request.workLimit = 1
+        #expect(
+            try await fixture.pipeline.response(for: request).description.width == 1_500,
+            "what is made already is no work")
+    }
+}

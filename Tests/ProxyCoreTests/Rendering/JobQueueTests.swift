@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ProxyCore
+
+@Suite("The queue for workers")
+struct JobQueueTests {
+    /// A queue whose changes can be expected, and a clock that only the test moves on.
+    private final class Line {
+        private var queue = JobQueue<String>()
+        private var now = ContinuousClock.now
+        private var ids: [String: Int] = [:]
+        private var lastID = 0
+
+        var count: Int { queue.count }
+        var clientCount: Int { queue.clientCount }
+
+        func add(_ jobs: String..., of client: Int?, _ priority: FetchPriority = .normal) {
+            for job in jobs { add(job, for: interest(client, priority)) }
+        }
+
+        func add(_ job: String, for interest: RenderInterest) {
+            lastID += 1
+            ids[job] = lastID
+            queue.append(job, id: lastID, for: interest)
+        }
+
+        func interest(_ client: Int?, _ priority: FetchPriority = .normal) -> RenderInterest {
+            RenderInterest(client.map { ClientID(v4: UInt32($0)) }, priority)
+        }
+
+        func next() -> String? { queue.takeNext(at: now) }
+
+        func end(_ job: String, after time: Duration) {
+            now += time
+            queue.end(ids[job] ?? 0, at: now)
+        }
+
+        /// Has one worker do all that waits, each job in the same time.
+        func drain() -> [String] {
+            var done: [String] = []
+            while let job = next() {
+                end(job, after: .seconds(1))
+                done.append(job)
+            }
+            return done
+        }
+
+        func displace(for interest: RenderInterest) -> String? { queue.displace(for: interest) }
+        func remove(_ job: String) -> String? { queue.remove(ids[job] ?? 0) }
+    }
+
+    private let line = Line()
+
+    @Test("Clients take turns, and the jobs of one go in their order")
+    func turns() {
+        line.add("a1", "a2", "a3", "a4", of: 1)
+        line.add("b1", "b2", of: 2)
+        line.add("c1", of: nil)
+
+        #expect(line.drain() == ["a1", "b1", "c1", "a2", "b2", "a3", "a4"])
+        #expect(line.clientCount == 0)
+    }
+
+    @Test("A client with jobs that take long gets no more worker time than one whose jobs take little")
+    func time() {
+        line.add("a1", "a2", of: 1)
+        line.add("b1", "b2", "b3", "b4", of: 2)
+
+        #expect(line.next() == "a1")
+        line.end("a1", after: .seconds(4))
+
+        #expect(line.drain() == ["b1", "b2", "b3", "b4", "a2"])
+    }
+
+    @Test("The next worker goes to a client that has none, although it has used more")
+    func nextWorker() {
+        line.add("b1", of: 2)
+        #expect(line.next() == "b1")
+        line.add("b2", "b3", of: 2)
+        line.end("b1", after: .seconds(60))
+        line.add("a1", "a2", "a3", of: 1)
+        #expect(line.next() == "a1")
+        #expect(line.next() == "b2", "two workers: one each")
+
+        line.end("b2", after: .seconds(10))
+
+        #expect(line.next() == "b3")
+    }
+
+    @Test(
+        "Idle time is not saved up: a client that comes after a long time does not go before all others for as long"
+    )
+    func idle() {
+        line.add("b0", of: 2)
+        line.add("a0", "a1", "a2", "a3", of: 1)
+        #expect(line.next() == "b0")
+        line.end("b0", after: .milliseconds(1))
+        for job in ["a0", "a1"] {
+            #expect(line.next() == job)
+            line.end(job, after: .seconds(100))
+        }
+
+        line.add("b1", "b2", "b3", of: 2)
+
+        #expect(line.next() == "b1", "it has used less than the one whose last job has just ended")
+        line.end("b1", after: .seconds(100))
+        #expect(line.drain().prefix(2) == ["a2", "b2"])
+    }
+
+    @Test(
+        "A job of low priority waits for all others, and one of high priority for none, of whichever client")
+    func priorities() {
+        line.add("low", of: 1, .low)
+        line.add("a", "b", of: 2)
+        line.add("high", of: 2, .high)
+
+        #expect(line.drain() == ["high", "a", "b", "low"])
+    }
+
+    @Test(
+        "In a full queue the newest job of the client with the most gives way to another client's, but not to its own"
+    )
+    func displacement() {
+        line.add("a1", "a2", "a3", of: 1)
+        line.add("b1", of: 2)
+
+        #expect(line.displace(for: line.interest(1)) == nil)
+        #expect(line.displace(for: line.interest(3)) == "a3")
+        line.add("c1", of: 3)
+        #expect(line.displace(for: line.interest(4)) == "a2")
+        line.add("d1", of: 4)
+        #expect(line.displace(for: line.interest(5)) == nil, "each has one")
+        #expect(line.drain() == ["a1", "b1", "c1", "d1"])
+    }
+
+    @Test("A job of low priority gives way to any other, and makes none give way")
+    func lowGivesWay() {
+        line.add("low", of: 1, .low)
+        line.add("a1", "a2", of: 2)
+
+        #expect(line.displace(for: line.interest(3, .low)) == nil)
+        #expect(line.displace(for: line.interest(2)) == "low")
+        #expect(line.count == 2)
+    }
+
+    @Test(
+        "A job that another client waits for, too, counts as that one's: it goes with its turn and does not give way"
+    )
+    func shared() {
+        let both = line.interest(1, .low)
+        line.add("a1", "a2", "a3", of: 1)
+        line.add("shared", for: both)
+        both.join(ClientID(v4: 2), .normal)
+
+        #expect(line.displace(for: line.interest(3)) == "a3")
+        #expect(line.next() == "a1")
+        line.end("a1", after: .seconds(1))
+        #expect(line.next() == "shared")
+    }
+
+    @Test("Clients who wait for one another's jobs pay for them together, and gain no turn by that")
+    func accomplices() {
+        for number in 0..<4 {
+            let both = line.interest(1)
+            both.join(ClientID(v4: 2), .normal)
+            line.add("a\(number)", for: both)
+        }
+        line.add("c1", "c2", of: 3)
+
+        #expect(line.next() == "a0")
+        #expect(line.next() == "c1", "two workers: neither of the two gets the second")
+        line.end("c1", after: .seconds(1))
+        #expect(line.next() == "c2")
+        line.end("c2", after: .seconds(1))
+        line.end("a0", after: .zero)
+        #expect(line.drain() == ["a1", "a2", "a3"])
+        #expect(line.clientCount == 0)
+    }
+
+    @Test("A client whose last job is given up is forgotten")
+    func forgetting() {
+        line.add("a1", "a2", of: 1)
+        #expect(line.remove("a1") == "a1")
+        #expect(line.clientCount == 1)
+        #expect(line.remove("a2") == "a2")
+        #expect(line.clientCount == 0)
+        #expect(line.remove("a2") == nil && line.next() == nil)
+    }
+}
