@@ -114,6 +114,7 @@ struct Machinery: Sendable {
         for name in configuration.security.allowedOptions {
             if let option = ImageOptions(named: name) { policy.allowedOptions.insert(option) }
         }
+        policy.allowsUnsignedTags = configuration.security.unsignedTags
         policy.onlyPresets = configuration.security.onlyPresets
         policy.presets = configuration.presets
         policy.placeholders = Set(configuration.placeholders.keys)

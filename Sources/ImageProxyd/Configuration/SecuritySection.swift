@@ -11,6 +11,10 @@ struct SecuritySection: Sendable, Hashable, Codable {
     var requireSignature: Bool?
     /// Options that skip a cache or the blacklist and need no signature, such as `refresh-cached`. Default none.
     var allowedOptions: [String] = []
+    /// Whether `tag` needs no signature. Default false: a request without one is refused with 403 `option_forbidden` then,
+    /// unless its preset has the tags; so is every request with `tag` where there are no `keys`. Whoever can name tags can fill the
+    /// table of tags, and what it has no room for is purged.
+    var unsignedTags = false
     /// Whether images are shaped by presets alone. Default false.
     var onlyPresets = false
     /// URL patterns that a source must match; empty (the default) means any source, which is allowed on loopback and

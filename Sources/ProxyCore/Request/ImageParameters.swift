@@ -7,6 +7,8 @@ struct ImageParameters {
     var delivery = Delivery()
     /// Options that came from a preset, which the operator wrote.
     var presetOptions: ImageOptions = []
+    /// Tags likewise.
+    var presetTags: [String] = []
     var transform: String?
     var format: String?
     var quality: Int?

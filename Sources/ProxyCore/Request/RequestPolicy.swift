@@ -10,6 +10,8 @@ public struct RequestPolicy: Sendable {
     public var signatures = SignaturePolicy.none
     /// Privileged options that need no signature.
     public var allowedOptions: ImageOptions = []
+    /// Whether a request needs no signature to carry tags.
+    public var allowsUnsignedTags = false
     /// Whether an image is shaped by presets alone.
     public var onlyPresets = false
     /// Named bundles of parameters.
