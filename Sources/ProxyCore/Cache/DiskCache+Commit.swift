@@ -121,7 +121,7 @@ extension DiskCache {
 
     /// Whether an entry can stay: a larger one would have a sweep remove all others, and itself at the end.
     private func fits(_ byteCount: Int) -> Bool {
-        Int64(byteCount) <= parts.bounds.withLock(\.lowWater)
+        Int64(byteCount) <= parts.entryBytes(of: parts.bounds.withLock(\.lowWater))
     }
 
     private func checkSize(_ byteCount: Int) throws(DiskCacheError) {
