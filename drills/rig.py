@@ -100,7 +100,8 @@ class Daemon:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
-        values = {"SECURITY_ALLOWED_NETWORKS": "127.0.0.0/8", "CACHE_DISK_DIRECTORY": str(self.cache),
+        values = {"SECURITY_ALLOWED_NETWORKS": "127.0.0.0/8", "SECURITY_UNSIGNED_TAGS": "true",
+                  "CACHE_DISK_DIRECTORY": str(self.cache),
                   "LOG_ACCESS": "off", "TRANSFORM_QUEUE": "512", "TRANSFORM_QUEUE_TIMEOUT": "60s"} | settings
         environment = {key: value for key, value in os.environ.items() if not key.startswith("IMAGEPROXYD_")}
         environment |= {"IMAGEPROXYD_" + key: value for key, value in values.items()}

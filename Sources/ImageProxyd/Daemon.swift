@@ -83,17 +83,21 @@ struct Daemon {
             logger.warning("fetch.proxy decides which addresses are connected to; they are not checked here")
         }
         let sources = LiveSources(try Machinery.sources(configuration))
-        disk = try Self.openDisk(configuration.cache.disk, logger)
+        let memory = MemoryCache(configuration: configuration.cache.memory)
+        disk = try Self.openDisk(
+            configuration.cache.disk,
+            MemoryShare(of: memory, dividedBy: Self.textShare, atLeast: Self.minTextBytes), logger)
         loader = try CurlLoader(
             configuration: configuration.fetch,
             addresses: AddressPolicy(configuration: configuration.security.addresses),
             redirectPolicy: { sources.allows($0) })
         self.workers = workers
         let renderer = Self.renderer(configuration.transform, workers)
-        let memory = MemoryCache(configuration: configuration.cache.memory)
         let desk = PressureDesk(memory: memory, logger: logger)
         pressure = desk.watch(environment: HostProcess.environment)
-        let failures = FailureMemory(configuration: configuration.failedURLs)
+        let failures = FailureMemory(
+            configuration: configuration.failedURLs,
+            share: MemoryShare(of: memory, dividedBy: Self.textShare, atLeast: Self.minTextBytes))
         let tiers = ImageTiers(memory: memory, disk: disk, configuration: configuration.cache)
         let share = DescriptorShare(
             budget: budget, wanted: configuration.cache.disk.openFiles,
@@ -101,7 +105,7 @@ struct Daemon {
             keepFiles: { tiers.keepFiles(atMost: $0) }, closeFiles: { tiers.closeFiles($0) })
         let accounting = Accounting(metrics: metrics, log: accessLog)
         machinery = Machinery(
-            logger: logger, threshold: output.threshold, metrics: metrics,
+            logger: logger, threshold: output.threshold, metrics: metrics, memory: memory,
             tiers: tiers, disk: disk, pressure: desk, loader: loader,
             files: FileLoader(maxBytes: configuration.fetch.maxBytes), sources: sources, renderer: renderer,
             workers: workers, failures: failures, drain: DrainState())
@@ -153,7 +157,7 @@ struct Daemon {
 
     /// Opens the disk tier; says so when another daemon has to let go of it first.
     private static func openDisk(
-        _ configuration: DiskCacheConfiguration, _ logger: Logger
+        _ configuration: DiskCacheConfiguration, _ records: MemoryShare, _ logger: Logger
     ) throws -> DiskCache {
         let directory = CacheDirectory.path(configured: configuration.directory)
         let report: @Sendable (DiskNotice) -> Void = { notice in
@@ -161,12 +165,14 @@ struct Daemon {
         }
         do throws(DiskCacheError) {
             do throws(DiskCacheError) {
-                return try DiskCache(directory: directory, configuration: configuration, report: report)
+                return try DiskCache(
+                    directory: directory, configuration: configuration, recordShare: records,
+                    report: report)
             } catch .locked {
                 logger.notice("another daemon uses \(directory); waiting up to \(lockPatience) for its end")
                 return try DiskCache(
                     directory: directory, configuration: configuration, patience: lockPatience,
-                    report: report)
+                    recordShare: records, report: report)
             }
         } catch .readOnlyFolder(let folder, because: let reason) {
             throw StartError(description: "cache.disk.readOnlyPaths \(folder): \(reason)")
@@ -174,6 +180,10 @@ struct Daemon {
             throw StartError(description: "cache.disk.directory \(directory): \(error)")
         }
     }
+
+    /// Source records in memory take at most this share of `cache.memory.maxBytes`, remembered failures as much; and some always.
+    private static let textShare = 16
+    private static let minTextBytes = 4 << 20
 
     /// Fewer are not enough to start with and to answer anybody.
     private static let fewestDescriptors = 96

@@ -9,6 +9,7 @@ struct Machinery: Sendable {
     let logger: Logger
     let threshold: LogThreshold
     let metrics: Metrics
+    let memory: MemoryCache
     let tiers: ImageTiers
     let disk: DiskCache
     let pressure: PressureDesk
@@ -94,14 +95,26 @@ struct Machinery: Sendable {
         _ parser: ImageRequestParser, _ pipeline: ImagePipeline, _ limit: ClientLimit
     ) -> ImageHandler {
         let targets = configuration.cache.memory.limits.maxTargets
+        let share =
+            route == .img
+            ? MemoryShare(of: memory, dividedBy: Self.imageShare, atLeast: Self.minImageBytes)
+            : MemoryShare(of: memory, dividedBy: Self.informationShare, atLeast: Self.minInformationBytes)
         return ImageHandler(
             route: route, pipeline: pipeline, parser: parser, failures: failures,
             automatic: AutomaticFormats(configuration.formats.auto), sharing: Self.sharing(configuration),
             hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,
             loops: LoopGuard(name: configuration.fetch.via), limit: limit,
-            maxTargets: route == .img ? targets : targets / 8, clock: Clock.now,
+            maxTargets: route == .img ? targets : targets / 8, targetShare: share, clock: Clock.now,
             complain: { [logger] in logger.error("\($0)") })
     }
+
+    /// Targets of `/img` and their heads take at most this share of `cache.memory.maxBytes`, and may always take some: open files
+    /// are answered by them, too.
+    private static let imageShare = 8
+    private static let minImageBytes = 16 << 20
+    /// Those of `/info`.
+    private static let informationShare = 64
+    private static let minInformationBytes = 2 << 20
 
     private static func sharing(_ configuration: ProxyConfiguration) -> SharingPolicy {
         SharingPolicy(cors: configuration.http.cors, timing: configuration.http.timingAllowOrigin)
@@ -118,6 +131,7 @@ struct Machinery: Sendable {
             if let option = ImageOptions(named: name) { policy.allowedOptions.insert(option) }
             if name == SecuritySection.priority { policy.allowsHighPriority = true }
         }
+        policy.allowsUnsignedTags = configuration.security.unsignedTags
         policy.onlyPresets = configuration.security.onlyPresets
         policy.presets = configuration.presets
         policy.placeholders = Set(configuration.placeholders.keys)

@@ -14,6 +14,16 @@ public final class PreparedFields: Sendable {
         self.init(lines)
     }
 
+    /// How many bytes of memory the lines take.
+    public var memoryBytes: Int { bytes.capacity }
+
+    /// The same lines in no more memory than they need.
+    public var compact: PreparedFields { PreparedFields(bytes: Array(bytes[...]), isDated: isDated) }
+
+    private init(bytes: [UInt8], isDated: Bool) {
+        (self.bytes, self.isDated) = (bytes, isDated)
+    }
+
     /// Takes lines as they are.
     public init(_ lines: FieldLines) {
         bytes = lines.bytes

@@ -60,10 +60,13 @@ struct CacheHandler: Sendable {
     ) async throws(AdminFailure) -> HTTPResponse {
         do throws(DiskCacheError) {
             let counts = try await pipeline.purge(target, in: tiers)
-            return AdminAnswer.json([
+            var members: [(String, JSONValue)] = [
                 ("memory", .integer(counts.memory)), ("disk", .integer(counts.disk)),
                 ("failures", .integer(counts.failures)),
-            ])
+            ]
+            // Links of tags were lost with an index or a folder: only a purge of everything is sure to reach all then.
+            if counts.mayLackSome { members.append(("complete", .bool(false))) }
+            return AdminAnswer.json(members)
         } catch {
             throw .disk(error)
         }

@@ -22,6 +22,11 @@ final class Alias: Sendable {
     let validators: Validators
     /// When the target stops to be valid, in seconds since 1970.
     let expires: Int64
+    /// What it takes of memory, in bytes: target and heads, the objects, and its place in the table.
+    let cost: Int
+
+    /// What it costs beside target and heads, in bytes.
+    private static let overhead = 512
 
     init(
         target: [UInt8], variant: AliasVariant, key: CacheKey, entry: UInt64, head: PreparedFields,
@@ -31,10 +36,11 @@ final class Alias: Sendable {
         self.variant = variant
         self.key = key
         self.entry = entry
-        self.head = head
+        self.head = head.compact
         self.notModifiedHead = notModifiedHead
         self.validators = validators
         self.expires = expires ?? .max
+        cost = target.count + self.head.memoryBytes + notModifiedHead.memoryBytes + Self.overhead
     }
 
     /// Hot path: whether this is the alias of `target`.

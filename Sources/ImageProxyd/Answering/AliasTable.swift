@@ -6,26 +6,35 @@ internal import Synchronization
 /// From exact request targets to prepared answers, so that a hit needs neither parsing nor keys.
 ///
 /// An alias enters only behind a complete check of its request; the bytes stay in the memory tier under the result
-/// key, so an alias whose entry is gone is a miss. Bounded: a shard that is full is emptied by half.
+/// key, so an alias whose entry is gone is a miss. Bounded by count and by the bytes of all targets and heads: a shard that
+/// is full is emptied by half.
 final class AliasTable: Sendable {
     /// Aliases of one target: one, or one for each variant of the fields that count.
-    private typealias Shard = Mutex<[TargetDigest: [Alias]]>
+    fileprivate struct Shard {
+        var aliases: [TargetDigest: [Alias]] = [:]
+        /// What all of them take of memory, in bytes.
+        var bytes = 0
+    }
 
     private final class Box: Sendable {
-        let shard = Shard([:])
+        let shard = Mutex(Shard())
     }
 
     private let boxes: [Box]
     private let hash = TargetHash()
     private let shardCapacity: Int
+    private let share: MemoryShare
 
     /// Most variants kept for one target; more make the oldest go.
     private static let variantsPerTarget = 8
+    /// The longest target that is remembered, in bytes; a longer one is parsed each time.
+    static let maxTargetBytes = 2_048
 
-    /// An empty table for at most about `capacity` targets.
-    init(capacity: Int, shardCount: Int = 16) {
+    /// An empty table for at most about `capacity` targets, within the bytes of `share`.
+    init(capacity: Int, share: MemoryShare, shardCount: Int = 16) {
         boxes = (0..<shardCount).map { _ in Box() }
         shardCapacity = max(16, capacity / shardCount)
+        self.share = share
     }
 
     /// What is known of a target.
@@ -40,8 +49,9 @@ final class AliasTable: Sendable {
     /// Hot path: looks a target up.
     func aliases(of target: UnsafeRawBufferPointer) -> Finding {
         let hash = unsafe self.hash(target)
-        return box(of: hash).shard.withLock { aliases in
-            guard let variants = aliases[hash], let first = variants.first, unsafe first.isFor(target) else {
+        return box(of: hash).shard.withLock { shard in
+            guard let variants = shard.aliases[hash], let first = variants.first, unsafe first.isFor(target)
+            else {
                 return .nothing
             }
             return first.variant.isAlone ? .alone(first) : .variants(variants)
@@ -49,31 +59,62 @@ final class AliasTable: Sendable {
     }
 
     /// Remembers an alias, in place of one for the same target and class, and of another target with the same hash.
+    ///
+    /// One with a long target, or that alone is more than a shard may hold, is not remembered.
     func insert(_ alias: Alias) {
+        let shardBytes = share.limit / boxes.count
+        guard alias.target.count <= Self.maxTargetBytes, alias.cost <= shardBytes else { return }
         let hash = unsafe alias.target.withUnsafeBytes { unsafe self.hash($0) }
-        box(of: hash).shard.withLock { aliases in
-            if aliases.count >= shardCapacity, aliases[hash] == nil { Self.halve(&aliases) }
-            var variants = aliases[hash] ?? []
-            variants.removeAll { $0.variant == alias.variant || $0.target != alias.target }
-            if alias.variant.isAlone || variants.first?.variant.isAlone ?? true { variants = [] }
-            if variants.count >= Self.variantsPerTarget { variants.removeFirst() }
-            aliases[hash] = variants + [alias]
+        let change = box(of: hash).shard.withLock { shard in
+            let before = shard.bytes
+            shard.insert(alias, hash, mostVariants: Self.variantsPerTarget)
+            while shard.aliases.count > shardCapacity || shard.bytes > shardBytes, shard.halve(sparing: hash)
+            {}
+            return shard.bytes - before
         }
+        share.change(by: change)
     }
 
     /// Forgets everything: called when a setting that was checked on the way in has changed.
     func removeAll() {
-        for box in boxes { box.shard.withLock { $0 = [:] } }
+        for box in boxes {
+            let bytes = box.shard.withLock { shard in
+                defer { shard = Shard() }
+                return shard.bytes
+            }
+            share.change(by: -bytes)
+        }
     }
 
     private func box(of hash: TargetDigest) -> Box {
         boxes[Int(hash.bits >> 40) % boxes.count]
     }
+}
 
-    /// Drops every second alias: dictionary order is random by seed, so nobody can choose which.
-    private static func halve(_ aliases: inout [TargetDigest: [Alias]]) {
-        for (index, hash) in Array(aliases.keys).enumerated() where index.isMultiple(of: 2) {
-            aliases[hash] = nil
-        }
+extension AliasTable.Shard {
+    fileprivate mutating func insert(_ alias: Alias, _ hash: TargetDigest, mostVariants: Int) {
+        let earlier = aliases[hash] ?? []
+        var variants = earlier.filter { $0.variant != alias.variant && $0.target == alias.target }
+        if alias.variant.isAlone || variants.first?.variant.isAlone ?? true { variants = [] }
+        if variants.count >= mostVariants { variants.removeFirst() }
+        variants.append(alias)
+        aliases[hash] = variants
+        bytes += Self.cost(of: variants) - Self.cost(of: earlier)
     }
+
+    /// Drops every second target: dictionary order is random by seed, so nobody can choose which. False when there is none.
+    fileprivate mutating func halve(sparing kept: TargetDigest) -> Bool {
+        let others = aliases.keys.filter { $0 != kept }
+        for (index, hash) in others.enumerated() where index.isMultiple(of: 2) {
+            guard let variants = aliases.removeValue(forKey: hash) else { continue }
+            bytes -= Self.cost(of: variants)
+        }
+        guard others.isEmpty, var variants = aliases[kept], variants.count > 1 else { return !others.isEmpty }
+        // One target with its variants fills the shard.
+        bytes -= variants.removeFirst().cost
+        aliases[kept] = variants
+        return true
+    }
+
+    private static func cost(of variants: [Alias]) -> Int { variants.reduce(0) { $0 + $1.cost } }
 }

@@ -27,12 +27,13 @@ final class ImageHandler: Sendable {
     /// - Parameters:
     ///   - route: `img` for pictures, `info` for what is known of them.
     ///   - maxTargets: most targets remembered with their answers' heads.
+    ///   - targetShare: how many bytes those may take.
     ///   - complain: takes what failed inside the daemon, for its log; clients are not told.
     init(
         route: Metric.Route, pipeline: ImagePipeline, parser: ImageRequestParser, failures: FailureMemory,
         automatic: AutomaticFormats, sharing: SharingPolicy, hints: ClientHints,
         placeholders: [String: Placeholder], loops: LoopGuard, limit: ClientLimit,
-        maxTargets: Int, clock: @escaping @Sendable () -> Int64,
+        maxTargets: Int, targetShare: MemoryShare, clock: @escaping @Sendable () -> Int64,
         complain: @escaping @Sendable (String) -> Void
     ) {
         self.route = route
@@ -42,7 +43,7 @@ final class ImageHandler: Sendable {
         self.automatic = automatic
         self.loops = loops
         self.limit = limit
-        aliases = AliasTable(capacity: maxTargets)
+        aliases = AliasTable(capacity: maxTargets, share: targetShare)
         mapping = ResponseMapping(sharing: sharing, route: route)
         self.placeholders = placeholders
         self.hints = hints
@@ -253,6 +254,7 @@ final class ImageHandler: Sendable {
         _ image: ImageResponse, _ heads: ImageHeads, _ imageRequest: ImageRequest, for request: HTTPRequest
     ) {
         guard let entry = image.entry,
+            unsafe request.withTarget({ $0.count }) <= AliasTable.maxTargetBytes,
             imageRequest.delivery.options.isDisjoint(with: .bypassing)
         else { return }
         var variant = AliasVariant()

@@ -44,6 +44,7 @@ extension DiskCacheConfiguration.Limits {
         check.require("\(path).readers", readers, in: 1...256)
         check.require("\(path).maxWaitingReads", maxWaitingReads, in: 1...1_000_000)
         check.require("\(path).maxWaitingWrites", maxWaitingWrites, in: 1...1_000_000)
+        check.require("\(path).maxWaitingBytes", maxWaitingBytes, in: ByteCount(0)...(.gibibytes(4)))
         check.require("\(path).batchSize", batchSize, in: 1...100_000)
         check.require("\(path).storeDelay", storeDelay, in: .seconds(0)...(.minutes(1)))
         check.require("\(path).maxTouches", maxTouches, in: many)

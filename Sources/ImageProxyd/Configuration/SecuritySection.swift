@@ -14,6 +14,10 @@ struct SecuritySection: Sendable, Hashable, Codable {
     var allowedOptions: [String] = []
     /// The name of the right to go before others.
     static let priority = "priority"
+    /// Whether `tag` needs no signature. Default false: a request without one is refused with 403 `option_forbidden` then,
+    /// unless its preset has the tags; so is every request with `tag` where there are no `keys`. Whoever can name tags can fill the
+    /// table of tags, and what it has no room for is purged.
+    var unsignedTags = false
     /// Whether images are shaped by presets alone. Default false.
     var onlyPresets = false
     /// URL patterns that a source must match; empty (the default) means any source, which is allowed on loopback and

@@ -35,6 +35,10 @@ public struct CacheConfiguration: Sendable, Hashable, Codable {
 /// Bounds of the memory tier. Configuration: `cache.memory`.
 public struct MemoryCacheConfiguration: Sendable, Hashable, Codable {
     /// Most bytes of bodies and their metadata; 0B (the default) means a tenth of the machine's memory, at most 1GiB.
+    ///
+    /// All tables whose entries clients or origins lengthen count within it: request targets with their answers' heads, and what is
+    /// known of open files (an eighth each at most, 16MiB at least), source records and remembered failures (a 16th each, 4MiB
+    /// at least). Bodies have half in any case.
     public var maxBytes: ByteCount = ByteCount(0)
     /// Most entries; 0 (the default) means no bound but bytes (SDWebImage: maxMemoryCount).
     public var maxEntries: Int = 0
@@ -61,9 +65,10 @@ public struct MemoryCacheConfiguration: Sendable, Hashable, Codable {
         ///
         /// Default 4096; 0 finds none (SDWebImage: shouldUseWeakMemoryCache).
         public var maxDeparted: Int = 4_096
-        /// Most request targets remembered with their answers' heads, about a kibibyte each; more are parsed anew.
+        /// Most request targets remembered with their answers' heads, about two kibibytes each; more are parsed anew, as are
+        /// targets beyond 2KiB.
         ///
-        /// Default 65536; an eighth of it for `/info`.
+        /// Default 65536; an eighth of it for `/info`. They take at most an eighth of `maxBytes`, 16MiB at least.
         public var maxTargets: Int = 65_536
 
         /// The defaults.
@@ -78,7 +83,11 @@ public struct MemoryCacheConfiguration: Sendable, Hashable, Codable {
 public struct DiskCacheConfiguration: Sendable, Hashable, Codable {
     /// The folder; empty (the default) means systemd's `CACHE_DIRECTORY`, else `imageproxyd` in the user's cache folder.
     public var directory: String = ""
-    /// Most bytes of entries. Default 10GiB (SDWebImage: maxDiskSize).
+    /// Most bytes of the disk: the blocks of entries, of the index with its journal, and of the folders. Default 10GiB
+    /// (SDWebImage: maxDiskSize).
+    ///
+    /// The index takes at most a quarter; beyond it the source records saved longest ago go. Entries always have half, so that
+    /// below some 32MiB the tier may take more.
     public var maxBytes: ByteCount = .gibibytes(10)
     /// Entries older than this go. Default 7d (SDWebImage: maxDiskAge).
     public var maxAge: TimeSpan = .days(7)
@@ -109,6 +118,10 @@ public struct DiskCacheConfiguration: Sendable, Hashable, Codable {
         public var maxWaitingReads: Int = 512
         /// Most changes that wait for the index; one more is not stored, and counted. Default 1024.
         public var maxWaitingWrites: Int = 1_024
+        /// Most bytes of small originals that wait in memory for their files; one more is not stored, and counted.
+        ///
+        /// Default 32MiB.
+        public var maxWaitingBytes: ByteCount = .mebibytes(32)
         /// Most changes in one transaction, and entries in one step of a sweep. Default 128.
         public var batchSize: Int = 128
         /// How long a small original stays in memory alone, so that many are written in one go.
@@ -119,19 +132,23 @@ public struct DiskCacheConfiguration: Sendable, Hashable, Codable {
         public var maxTouches: Int = 65_536
         /// An access is written only if the one on disk is older than this. Default 10m.
         public var accessPrecision: TimeSpan = .minutes(10)
-        /// Most source records on disk; beyond it the ones saved longest ago go. Default 1000000.
+        /// Most source records on disk; beyond it the ones saved longest ago go, as where the index takes more than a quarter of
+        /// `cache.disk.maxBytes`. Default 1000000.
         public var maxSourceRecords: Int = 1_000_000
-        /// Most ties of a tag to a result on disk; beyond it those seen longest ago go. Default 1000000.
+        /// Most ties of a tag to a result on disk, and at most one for 4KiB of `cache.disk.maxBytes`. Beyond it those seen longest
+        /// ago go, and take their results with them. Default 1000000.
         public var maxTagLinks: Int = 1_000_000
-        /// Most source records also kept in memory. Default 10000.
+        /// Most source records also kept in memory, where they take at most a 16th of `cache.memory.maxBytes`, 4MiB
+        /// at least. Default 10000.
         public var maxRecordsInMemory: Int = 10_000
         /// Files remembered to have passed their checksum, 8 bytes each; others are checked again. Default 131072.
         public var maxVerified: Int = 131_072
         /// A larger body is not checked on the caller's thread but by the readers. Default 64KiB.
         public var maxVerifyNow: ByteCount = .kibibytes(64)
-        /// Disk space kept aside, so that entries can be deleted when the disk is full. Default 4MiB.
+        /// Disk space kept aside, so that entries can be deleted when the disk is full; at most a 16th of `cache.disk.maxBytes`, of
+        /// which it is a part. Default 4MiB.
         public var ballast: ByteCount = .mebibytes(4)
-        /// Most bytes that the index's journal keeps between checkpoints. Default 16MiB.
+        /// Most bytes that the index's journal keeps between checkpoints; at most a 16th of `cache.disk.maxBytes`. Default 16MiB.
         public var maxJournal: ByteCount = .mebibytes(16)
 
         /// The defaults.
@@ -152,7 +169,8 @@ public struct DiskCacheConfiguration: Sendable, Hashable, Codable {
 
 /// The blacklist of failed URLs (SDWebImage: failedURLs). Configuration: `failedURLs`.
 public struct FailedURLsConfiguration: Sendable, Hashable, Codable {
-    /// Most remembered failures; beyond it the one that ends soonest is forgotten. Default 10000.
+    /// Most remembered failures, which take at most a 16th of `cache.memory.maxBytes`, 4MiB at least; beyond it the one that ends
+    /// soonest is forgotten. Default 10000.
     public var maxEntries: Int = 10_000
     /// How long each class is remembered.
     public var ttl = TTL()

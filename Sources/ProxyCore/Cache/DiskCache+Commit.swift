@@ -92,7 +92,10 @@ extension DiskCache {
         guard !parts.isOff, fits(body.count), records.save(record, permit) else { return false }
         let draft = WriteJob.Draft(
             description: description, body: body, checksum: checksum, record: record)
-        let ticket = drafts.insert(draft, permit)
+        guard let ticket = drafts.insert(draft, permit) else {
+            failed(with: .overloaded)
+            return false
+        }
         let refusal = writer.enqueuePatiently(.store(draft, durable: false, record: record, permit)) {
             [drafts, weak self] result in
             drafts.remove(ticket)
@@ -121,7 +124,7 @@ extension DiskCache {
 
     /// Whether an entry can stay: a larger one would have a sweep remove all others, and itself at the end.
     private func fits(_ byteCount: Int) -> Bool {
-        Int64(byteCount) <= parts.bounds.withLock(\.lowWater)
+        Int64(byteCount) <= parts.entryBytes(of: parts.bounds.withLock(\.lowWater))
     }
 
     private func checkSize(_ byteCount: Int) throws(DiskCacheError) {

@@ -5,6 +5,8 @@ extension DiskCache {
     public struct Statistics: Sendable {
         /// Entries, bytes and records now; while `isComplete` is false, what has been counted so far.
         public var tally: DiskTally
+        /// Bytes of the disk that the index, the folders and other files take beside the entries.
+        public var overheadBytes: Int64
         /// Whether all that was on disk at the start has been counted.
         public var isComplete: Bool
         /// Whether the index could not be used at the start, or was not there, and the folder is or was looked through.
@@ -33,7 +35,8 @@ extension DiskCache {
     public var statistics: Statistics {
         let counts = parts.counters.all
         return Statistics(
-            tally: counts.tally, isComplete: parts.entries.isComplete, wasScanned: parts.needsScan,
+            tally: counts.tally, overheadBytes: parts.overheadBytes, isComplete: parts.entries.isComplete,
+            wasScanned: parts.needsScan,
             hits: counts.hits, misses: counts.misses, evictions: counts.evictions, corrupt: counts.corrupt,
             writeErrors: counts.writeErrors, readErrors: counts.readErrors, refused: readers.refused,
             touchesDropped: parts.touches.dropped, setBytes: parts.entries.byteCount)

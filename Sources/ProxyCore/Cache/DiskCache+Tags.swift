@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Synchronization
+
 extension DiskCache {
     /// Remembers tags; when it returns, a purge finds them, also after a restart. One lock where they are known.
     ///
-    /// The links seen longest ago go beyond `limits.maxTagLinks`; a purge by such a tag no longer finds the entry.
+    /// Beyond `limits.maxTagLinks`, or one for 4KiB of `maxBytes`, the links seen longest ago go with their results, and the
+    /// origin is asked about their sources: what a purge by their tag would no longer find is gone.
     public func link(_ links: [TagLink]) async throws(DiskCacheError) {
         let unknown = parts.tags.unknown(of: links)
         guard !unknown.isEmpty else { return }
@@ -20,6 +23,9 @@ extension DiskCache {
     ) async throws(DiskCacheError) -> Int {
         try await writer.perform(.removeTag(tag, found: found))
     }
+
+    /// Whether links of tags were lost with an earlier index or folder, so that a purge by a tag may miss something.
+    public var mayLackLinks: Bool { parts.isOff || parts.index.lacksLinks.load(ordering: .acquiring) }
 
     /// Everything that a tag hangs on; it goes on hanging there.
     func links(ofTag tag: String) async throws(DiskCacheError) -> [TagLink] {

@@ -16,7 +16,7 @@ public final class DiskCache: Sendable {
     let writer: DiskWriter
     let readers: IOQueue
     let records: RecordMemory
-    let drafts = WaitingDrafts()
+    let drafts: WaitingDrafts
     /// Folders that are only read, in the order they are asked.
     let seeds: [SeedFolder]
 
@@ -27,12 +27,14 @@ public final class DiskCache: Sendable {
     /// from the files, meanwhile look-ups ask the file system.
     ///
     /// - Parameters:
+    ///   - recordShare: how many bytes of source records may be in memory.
     ///   - clock: returns the time in seconds since 1970; the system's by default.
     ///   - report: hears what an operator should; called on any thread.
     /// - Throws: `locked`, `unsupported`, `full`, `readOnlyFolder`, or the call that failed.
     public init(
         directory: String, configuration: DiskCacheConfiguration = DiskCacheConfiguration(),
-        patience: TimeSpan = .seconds(0), clock: @escaping @Sendable () -> Int64 = DiskCache.systemTime,
+        patience: TimeSpan = .seconds(0), recordShare: MemoryShare = MemoryShare(bytes: 16 << 20),
+        clock: @escaping @Sendable () -> Int64 = DiskCache.systemTime,
         report: @escaping @Sendable (DiskNotice) -> Void = { _ in }
     ) throws(DiskCacheError) {
         seeds = try Self.seeds(configuration)
@@ -41,10 +43,13 @@ public final class DiskCache: Sendable {
             report: report)
         let limits = configuration.limits
         self.parts = parts
+        drafts = WaitingDrafts(maxBytes: limits.maxWaitingBytes.bytes)
         writer = DiskWriter(parts: parts)
         readers = IOQueue(
             label: "disk cache reader", maxRunning: limits.readers, maxWaiting: limits.maxWaitingReads)
-        records = RecordMemory(limit: limits.maxRecordsInMemory, scanLimit: limits.maxRecordsInMemory)
+        records = RecordMemory(
+            limit: limits.maxRecordsInMemory, scanLimit: limits.maxRecordsInMemory, share: recordShare)
+        whenUnlinked { _, _ in }
         DispatchQueue(label: "disk cache loader").async { [writer] in writer.load() }
     }
 
@@ -109,6 +114,16 @@ public final class DiskCache: Sendable {
     /// Has one observer hear what is swept away, so that it lets go of the files; called on the writer's thread.
     func whenSwept(_ observer: @escaping @Sendable ([EntryID]) -> Void) {
         parts.whenSwept(observer)
+    }
+
+    /// Has one observer hear of links that are forgotten for lack of room; called on the writer's thread, before their results
+    /// are removed and their sources marked stale, and again behind that.
+    func whenUnlinked(_ observer: @escaping @Sendable ([TagLink], _ isDone: Bool) -> Void) {
+        parts.whenUnlinked { [records] links, isDone in
+            // Twice: (1) forgotten, (2) somebody reads the earlier row and keeps it, (3) the row is marked.
+            for source in Set(links.map(\.source)) { records.remove(source) }
+            observer(links, isDone)
+        }
     }
 
     /// Hot path: counts a hit that an open file answered.

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The blacklist: failures that a retry would not heal soon, remembered for a while (SDWebImage's failedURLs).
 ///
-/// Bounded by `failedURLs.maxEntries`: when it is full, the entry that would be forgotten first goes. Safe from any
-/// thread; every call costs O(log n) under one lock. Times are seconds since 1970.
+/// Bounded by `failedURLs.maxEntries` and by bytes: when it is full, the entry that would be forgotten first goes. Safe
+/// from any thread; every call costs O(log n) under one lock. Times are seconds since 1970.
 public final class FailedURLs<Failure: Sendable>: Sendable {
     /// A failure that is still remembered.
     public struct Remembered: Sendable {
@@ -34,15 +34,22 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
     }
 
     private let random: @Sendable () -> Double
+    private let share: MemoryShare
     private let state: Mutex<State>
 
+    /// The longest text of a source that is stored for listings, in bytes; a longer one is cut.
+    static var maxTextBytes: Int { 1_024 }
+
     /// An empty blacklist.
-    /// - Parameter random: chance, from 0 up to 1.
+    /// - Parameters:
+    ///   - share: how many bytes it may hold.
+    ///   - random: chance, from 0 up to 1.
     public init(
-        configuration: FailedURLsConfiguration,
+        configuration: FailedURLsConfiguration, share: MemoryShare = MemoryShare(bytes: 16 << 20),
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
     ) {
         self.random = random
+        self.share = share
         state = Mutex(
             State(
                 table: FailureTable(maxEntries: configuration.maxEntries), configuration: configuration))
@@ -50,7 +57,7 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
 
     /// Goes by other settings from now on; what is remembered stays so for as long as it was to be.
     func adopt(_ configuration: FailedURLsConfiguration) {
-        state.withLock { state in
+        change { state in
             state.configuration = configuration
             state.table.resize(maxEntries: configuration.maxEntries)
         }
@@ -77,14 +84,30 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
         let jitter = failureClass.jitter(in: configuration)
         let seconds = max(1, Int64((Double(longest) * (1 - jitter * random())).rounded()))
         let entry = FailureTable<Failure>.Entry(
-            key: key, source: source ?? key, text: text, failure: failure, failureClass: failureClass,
-            start: now, end: now + seconds)
-        state.withLock { $0.table.insert(entry, at: now) }
+            key: key, source: source ?? key, text: Self.cut(text), failure: failure,
+            failureClass: failureClass, start: now, end: now + seconds)
+        let maxBytes = share.limit
+        change { $0.table.insert(entry, at: now, maxBytes: maxBytes) }
+    }
+
+    private static func cut(_ text: String) -> String {
+        guard text.utf8.count > maxTextBytes else { return text }
+        // A character that the cut goes through is replaced.
+        return String(decoding: text.utf8.prefix(maxTextBytes), as: UTF8.self) + "…"
+    }
+
+    private func change<Result>(_ body: (inout State) -> Result) -> Result {
+        let (result, bytes) = state.withLock { state in
+            let before = state.table.bytes
+            return (body(&state), state.table.bytes - before)
+        }
+        share.change(by: bytes)
+        return result
     }
 
     /// The failure remembered for `key`, counted as a hit; nil when there is none or its time is over.
     public func lookup(_ key: CacheKey, at now: Int64) -> Remembered? {
-        state.withLock { state in
+        change { state in
             guard let entry = state.table.entry(for: key, at: now) else { return nil }
             state.hits[entry.failureClass, default: 0] += 1
             return Remembered(entry, at: now)
@@ -93,36 +116,36 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
 
     /// Seconds until the failure of `key` is forgotten; counts no hit.
     public func remaining(of key: CacheKey, at now: Int64) -> Int64? {
-        state.withLock { $0.table.entry(for: key, at: now) }.map { $0.end - now }
+        change { $0.table.entry(for: key, at: now) }.map { $0.end - now }
     }
 
     /// What is remembered of a source and its results, or of all, those first that end soonest; counts no hit.
     public func list(source: CacheKey? = nil, limit: Int, at now: Int64) -> [Listed] {
-        state.withLock { $0.table.list(source: source, limit: limit, at: now) }
+        change { $0.table.list(source: source, limit: limit, at: now) }
             .map { Listed(key: $0.key, text: $0.text, remembered: Remembered($0, at: now)) }
     }
 
     /// Forgets everything about a source, its results too, and returns how many failures that were.
     @discardableResult
     public func forgetAll(ofSource source: CacheKey) -> Int {
-        state.withLock { $0.table.removeAll(ofSource: source) }
+        change { $0.table.removeAll(ofSource: source) }
     }
 
     /// Forgets the failure of `key`; false when there was none.
     @discardableResult
     public func forget(_ key: CacheKey) -> Bool {
-        state.withLock { $0.table.remove(key) }
+        change { $0.table.remove(key) }
     }
 
     /// Forgets everything, and returns how many failures that were.
     @discardableResult
     public func forgetAll() -> Int {
-        state.withLock { $0.table.removeAll() }
+        change { $0.table.removeAll() }
     }
 
     /// How many failures are remembered, by class.
     public func counts(at now: Int64) -> [FailureClass: Int] {
-        state.withLock { $0.table.counts(at: now) }
+        change { $0.table.counts(at: now) }
     }
 
     /// How many look-ups found a failure, by its class.

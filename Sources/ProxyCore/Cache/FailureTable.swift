@@ -15,9 +15,14 @@ struct FailureTable<Failure: Sendable>: Sendable {
         let start: Int64
         /// When it is forgotten, in seconds since 1970.
         let end: Int64
+
+        /// What it takes of memory: its text, its place in the heap and the rows of two tables; in bytes.
+        var cost: Int { text.utf8.count + 320 }
     }
 
     private var maxEntries: Int
+    /// What all entries take of memory, in bytes.
+    private(set) var bytes = 0
     /// Each entry ends no later than its two children, at 2i + 1 and 2i + 2.
     private var heap: [Entry] = []
     private var places: [CacheKey: Int] = [:]
@@ -42,15 +47,17 @@ struct FailureTable<Failure: Sendable>: Sendable {
     var count: Int { heap.count }
 
     /// Keeps an entry in place of its key's earlier one; when full, the one that ends soonest goes, and that may be it.
-    mutating func insert(_ entry: Entry, at now: Int64) {
-        guard maxEntries > 0 else { return }
+    /// - Parameter maxBytes: most bytes of all entries.
+    mutating func insert(_ entry: Entry, at now: Int64, maxBytes: Int = .max) {
+        guard maxEntries > 0, entry.cost <= maxBytes else { return }
         remove(entry.key)
         expire(at: now)
-        if heap.count >= maxEntries, let first = heap.first {
+        while heap.count >= maxEntries || bytes > maxBytes - entry.cost, let first = heap.first {
             guard first.end <= entry.end else { return }
             remove(first.key)
         }
         heap.append(entry)
+        bytes += entry.cost
         places[entry.key] = heap.count - 1
         classes[entry.failureClass, default: 0] += 1
         rise(from: heap.count - 1)
@@ -73,6 +80,7 @@ struct FailureTable<Failure: Sendable>: Sendable {
         guard let place = places[key] else { return false }
         exchange(place, heap.count - 1)
         let gone = heap.removeLast()
+        bytes -= gone.cost
         places[key] = nil
         classes[gone.failureClass, default: 1] -= 1
         if place < heap.count {

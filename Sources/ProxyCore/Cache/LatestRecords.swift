@@ -2,16 +2,20 @@
 
 /// The records that were stored last, so that work which was under way meanwhile learns of them. Pure.
 ///
-/// Bounded: of what was forgotten it is not said that there was nothing.
+/// Bounded by count, each item within 3 KiB: records are stored without the source's text, which the key stands for. Of what
+/// was forgotten it is not said that there was nothing.
 struct LatestRecords: Sendable {
     /// A record, and when it came: an object, since it is handed on often, and a record is large.
     final class Item: Sendable {
+        /// The record without the source's text.
         let record: SourceRecord
         let arrived: ContinuousClock.Instant
         /// Which event this was.
         let number: UInt64
 
         init(record: SourceRecord, arrived: ContinuousClock.Instant, number: UInt64) {
+            var record = record
+            record.keyText = ""
             self.record = record
             self.arrived = arrived
             self.number = number
@@ -27,7 +31,7 @@ struct LatestRecords: Sendable {
     enum News {
         /// Nothing.
         case none
-        /// This.
+        /// This, without the source's text.
         case record(SourceRecord)
         /// Nobody knows any more.
         case unknown

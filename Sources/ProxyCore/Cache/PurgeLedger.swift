@@ -139,8 +139,9 @@ public final class PurgeLedger: Sendable {
         switch state.withLock({ $0.latest.news(of: source, since: permit.number) }) {
         case .none: return entry
         case .unknown: return nil
-        case .record(let record):
+        case .record(var record):
             guard record.contentHash == entry.description.sourceHash else { return nil }
+            record.keyText = entry.record.keyText
             return record == entry.record ? entry : entry.refreshed(with: record)
         }
     }

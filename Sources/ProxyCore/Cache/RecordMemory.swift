@@ -11,11 +11,16 @@ final class RecordMemory: Sendable {
     }
 
     private let limit: Int
+    private let share: MemoryShare
     private let state: Mutex<State>
 
-    /// Keeps at most `limit` records; one eviction passes over at most `scanLimit`.
-    init(limit: Int, scanLimit: Int) {
+    /// What a record costs beside its texts: its slot, the table's row and the texts' own heads; in bytes.
+    private static let overhead = 512
+
+    /// Keeps at most `limit` records, within the bytes of `share`; one eviction passes over at most `scanLimit`.
+    init(limit: Int, scanLimit: Int, share: MemoryShare) {
         self.limit = limit
+        self.share = share
         state = Mutex(State(ring: EvictionRing(scanLimit: scanLimit)))
     }
 
@@ -29,7 +34,7 @@ final class RecordMemory: Sendable {
 
     /// Keeps a record that was read from disk, unless any was saved or forgotten since: it might be out of date.
     func keep(_ record: SourceRecord, readAt generation: UInt64) {
-        state.withLock { state in
+        change { state in
             guard state.generation == generation else { return }
             insert(record, &state)
         }
@@ -37,7 +42,7 @@ final class RecordMemory: Sendable {
 
     /// Keeps a new record; false, and nothing kept, when its permit is void.
     func save(_ record: SourceRecord, _ permit: PurgeLedger.Permit?) -> Bool {
-        state.withLock { state in
+        change { state in
             guard permit?.isValid ?? true else { return false }
             state.generation &+= 1
             insert(record, &state)
@@ -47,7 +52,7 @@ final class RecordMemory: Sendable {
 
     /// Forgets a record.
     func remove(_ key: CacheKey) {
-        state.withLock { state in
+        change { state in
             state.generation &+= 1
             _ = state.ring.remove(key)
         }
@@ -55,15 +60,29 @@ final class RecordMemory: Sendable {
 
     /// Forgets all records.
     func removeAll() {
-        state.withLock { state in
+        change { state in
             state.generation &+= 1
             _ = state.ring.removeAll()
         }
     }
 
+    private func change<Result>(_ body: (inout State) -> Result) -> Result {
+        let (result, bytes) = state.withLock { state in
+            let before = state.ring.cost
+            return (body(&state), state.ring.cost - before)
+        }
+        share.change(by: bytes)
+        return result
+    }
+
     private func insert(_ record: SourceRecord, _ state: inout State) {
-        guard limit > 0 else { return }
-        if state.ring.peek(record.key) == nil, state.ring.count >= limit { _ = state.ring.evict() }
-        _ = state.ring.insert(record, for: record.key, cost: 1)
+        let cost = record.textBytes + Self.overhead
+        let most = share.limit
+        guard limit > 0, cost <= most else {
+            _ = state.ring.remove(record.key)
+            return
+        }
+        _ = state.ring.insert(record, for: record.key, cost: cost)
+        while state.ring.count > limit || state.ring.cost > most, state.ring.evict() != nil {}
     }
 }

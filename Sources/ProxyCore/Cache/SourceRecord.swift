@@ -36,7 +36,7 @@ public struct SourceRecord: Sendable, Hashable, Codable {
     public var staleIfError: Int64?
     /// The fields that decided on its reuse, canonical, one `name: value` a line.
     ///
-    /// A 304 replaces those that it names, and the reuse is decided anew (RFC 9111 §3.2). Below 512 bytes.
+    /// A 304 replaces those that it names, and the reuse is decided anew (RFC 9111 §3.2). Below 2 KiB.
     public var reuseFields: String
 
     /// Directives of a stored response that outlive it.
@@ -102,6 +102,12 @@ public struct SourceRecord: Sendable, Hashable, Codable {
         self.staleWhileRevalidate = staleWhileRevalidate
         self.staleIfError = staleIfError
         self.reuseFields = reuseFields
+    }
+
+    /// The length of all texts that a client or an origin decides, in bytes.
+    var textBytes: Int {
+        keyText.utf8.count + reuseFields.utf8.count + (entityTag?.utf8.count ?? 0)
+            + (lastModified?.utf8.count ?? 0)
     }
 
     /// The response's current age in seconds (RFC 9111 §4.2.3).

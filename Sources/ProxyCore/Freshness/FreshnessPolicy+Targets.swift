@@ -18,7 +18,9 @@ extension FreshnessPolicy {
         for name in configuration.targets {
             let name = name.lowercased()
             let values = head.values(of: name)
-            guard !values.isEmpty, let directives = Self.directives(values) else { continue }
+            guard !values.isEmpty, let directives = Self.directives(values),
+                directives.structured.utf8.count <= Self.maxTargetedBytes
+            else { continue }
             var read = head
             read.fields.removeAll { Self.untargeted.contains($0.name) }
             read.fields.append(OriginRequest.Field(name: "cache-control", value: directives.plain))
@@ -26,6 +28,9 @@ extension FreshnessPolicy {
         }
         return nil
     }
+
+    /// The longest canonical value that is stored, in bytes; a field with a longer one is as if it were not there.
+    private static let maxTargetedBytes = 512
 
     /// What a targeted field takes the place of.
     private static let untargeted: Set<String> = ["cache-control", "expires", "pragma"]

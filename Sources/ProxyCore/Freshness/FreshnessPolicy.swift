@@ -223,9 +223,16 @@ public struct FreshnessPolicy: Sendable, Hashable {
         control.isPublic || control.sharedMaxAge != nil || control.directives.contains(.mustRevalidate)
     }
 
+    /// The longest entity tag that is stored, in bytes; a longer one counts as absent.
+    static let maxEntityTagBytes = 512
+    /// The longest `Last-Modified` that is stored, in bytes; a longer one counts as absent. No form of a date needs as many.
+    private static let maxDateBytes = 64
+
     /// An entity tag of the form of RFC 9110 §8.8.3; anything else could not be sent back safely.
     private static func entityTag(_ head: OriginHead) -> String? {
-        guard let value = head.values(of: "etag").first else { return nil }
+        guard let value = head.values(of: "etag").first, value.utf8.count <= maxEntityTagBytes else {
+            return nil
+        }
         let opaque = value.hasPrefix("W/") ? value.dropFirst(2) : value[...]
         guard opaque.utf8.count >= 2, opaque.utf8.first == 0x22, opaque.utf8.last == 0x22 else { return nil }
         let inner = opaque.utf8.dropFirst().dropLast()
@@ -233,7 +240,9 @@ public struct FreshnessPolicy: Sendable, Hashable {
     }
 
     private static func lastModified(_ head: OriginHead) -> String? {
-        guard let value = head.values(of: "last-modified").first else { return nil }
+        guard let value = head.values(of: "last-modified").first, value.utf8.count <= maxDateBytes else {
+            return nil
+        }
         return HTTPDate(value, now: head.responseTime) == nil ? nil : value
     }
 }

@@ -12,12 +12,14 @@ public final class FailureMemory: Sendable {
     let hosts: HostBreakers
 
     /// An empty blacklist.
-    /// - Parameter random: chance, from 0 up to 1, for the jitter of times.
+    /// - Parameters:
+    ///   - share: how many bytes of failures it may hold.
+    ///   - random: chance, from 0 up to 1, for the jitter of times.
     public init(
-        configuration: FailedURLsConfiguration,
+        configuration: FailedURLsConfiguration, share: MemoryShare = MemoryShare(bytes: 16 << 20),
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
     ) {
-        failed = FailedURLs(configuration: configuration, random: random)
+        failed = FailedURLs(configuration: configuration, share: share, random: random)
         hosts = HostBreakers(rules: configuration.breaker, random: random)
         verifications = Mutex(Verifications(capacity: configuration.maxEntries))
         soundTime = Atomic(Int64(configuration.ttl.badImage.seconds))

@@ -73,6 +73,7 @@ extension ImagePipeline {
         closeBoarding(purged.sources)
         var counts = purged.counts
         for source in purged.sources { counts.failures += failures.clear(source: source) }
+        counts.mayLackSome = self.tiers.disk.mayLackLinks
         return counts
     }
 

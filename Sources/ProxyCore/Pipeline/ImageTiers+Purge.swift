@@ -23,6 +23,8 @@ public struct PurgeCounts: Sendable, Hashable {
     public var disk = 0
     /// From the blacklist.
     public var failures = 0
+    /// Whether there may be more of what was to be purged: links of tags were lost before.
+    public var mayLackSome = false
 }
 
 extension ImageTiers {
@@ -179,7 +181,7 @@ extension ImageTiers {
 
 extension [TagLink] {
     /// What permits are given for.
-    fileprivate var keys: [CacheKey] { flatMap { [$0.result, $0.source] } }
+    var keys: [CacheKey] { flatMap { [$0.result, $0.source] } }
 }
 
 /// Collects what the writer finds.

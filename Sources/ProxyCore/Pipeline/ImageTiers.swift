@@ -24,9 +24,11 @@ public final class ImageTiers: Sendable {
         self.memory = memory
         self.disk = disk
         var open = MemoryCacheConfiguration()
-        open.maxBytes = .gibibytes(1)
+        let share = MemoryShare(of: memory, dividedBy: Self.openFileShare, atLeast: Self.minOpenFileBytes)
+        open.maxBytes = ByteCount(share.limit)
+        open.limits.maxDeparted = 0
         open.maxEntries = configuration.disk.openFiles
-        files = MemoryCache(configuration: open)
+        files = MemoryCache(configuration: open, share: share)
         keepsFiles = configuration.disk.openFiles > 0
         originals = configuration.originals
         results = configuration.results
@@ -41,7 +43,24 @@ public final class ImageTiers: Sendable {
                 }
             }
         }
+        disk.whenUnlinked { [memory, files, ledger] links, isDone in
+            guard isDone else { return ledger.begin(links.keys) }
+            for link in links {
+                memory.remove(link.result)
+                files.remove(link.result)
+            }
+            for source in Set(links.map(\.source)) {
+                memory.removeAll(ofSource: source)
+                files.removeAll(ofSource: source)
+            }
+            ledger.end(links.keys)
+        }
     }
+
+    /// What is known of the open files takes at most this share of `cache.memory.maxBytes`.
+    private static let openFileShare = 8
+    /// It may always take so many bytes.
+    private static let minOpenFileBytes = 16 << 20
 
     /// Hot path: an entry that can be answered from at once, in memory or by an open file; counted.
     func entry(for key: CacheKey) -> MemoryEntry? {

@@ -11,6 +11,8 @@ struct ImageParameters {
     var presetPriority: FetchPriority?
     /// Whether a preset alone says what is made of the source.
     var isShapedByPreset = false
+    /// Tags likewise.
+    var presetTags: [String] = []
     var transform: String?
     var format: String?
     var quality: Int?

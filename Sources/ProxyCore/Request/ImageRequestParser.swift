@@ -147,6 +147,7 @@ public final class ImageRequestParser: Sendable {
             draft.presetOptions = draft.delivery.options
             draft.presetPriority = draft.delivery.priority
             draft.isShapedByPreset = query.items.allSatisfy { Self.shapeless.contains($0.name) }
+            draft.presetTags = draft.delivery.tags
         } else if policy.onlyPresets {
             throw .missingParameter("preset")
         }
@@ -194,6 +195,10 @@ public final class ImageRequestParser: Sendable {
         let allowed = policy.allowedOptions.union(draft.presetOptions)
         let refused = draft.delivery.options.intersection(.privileged).subtracting(allowed)
         if let name = refused.memberNames.first { throw .optionForbidden(name) }
+        // Tags are stored for as long as what they hang on, and an operator purges by them: they are not for everybody to fill.
+        guard policy.allowsUnsignedTags || draft.delivery.tags == draft.presetTags else {
+            throw .optionForbidden("tag")
+        }
     }
 
     private func checkPlaceholder(_ delivery: Delivery) throws(PipelineError) {

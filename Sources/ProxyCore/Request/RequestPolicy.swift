@@ -12,6 +12,8 @@ public struct RequestPolicy: Sendable {
     public var allowedOptions: ImageOptions = []
     /// Whether a request may go before others without a signature.
     public var allowsHighPriority = false
+    /// Whether a request needs no signature to carry tags.
+    public var allowsUnsignedTags = false
     /// Whether an image is shaped by presets alone.
     public var onlyPresets = false
     /// Named bundles of parameters.

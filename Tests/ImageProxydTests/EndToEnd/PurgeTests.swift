@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ProxyCore
 import TestSupport
 import Testing
 
@@ -8,6 +9,7 @@ struct PurgeTests {
     private static let jpeg = [
         ("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600"), ("ETag", "\"v1\""),
     ]
+    private static let tags = "\"unsignedTags\": true"
     private static let small = "transform=resize:30x20&format=png"
     private static let large = "transform=resize:60x40&format=png"
 
@@ -98,7 +100,7 @@ struct PurgeTests {
         "a purge of a tag takes its results and has their source asked again; other results stay if the source is the same"
     )
     func tag() async throws {
-        let proxy = try await Proxy()
+        let proxy = try await Proxy(security: Self.tags)
         proxy.origin.route(
             "/a.jpg",
             OriginAnswer.validated(
@@ -125,7 +127,7 @@ struct PurgeTests {
         "a purge of a tag in one tier leaves the other, and the tag; an untransformed picture goes from disk, too"
     )
     func tagInOneTier() async throws {
-        let proxy = try await Proxy()
+        let proxy = try await Proxy(security: Self.tags)
         proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.jpeg))
         let result = proxy.target("/a.jpg", Self.small + "&tag=spring")
         let plain = proxy.target("/a.jpg", "&tag=spring")
@@ -153,15 +155,61 @@ struct PurgeTests {
         let folder = try TemporaryDirectory()
         let origin = try FakeOrigin()
         origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.jpeg))
-        let before = try await Proxy(in: folder, origin: origin)
+        let before = try await Proxy(security: Self.tags, in: folder, origin: origin)
         _ = try await before.get(before.target("/a.jpg", Self.small + "&tag=spring"))
         before.daemon.send(signal: 15)
         _ = try await before.daemon.exitCode()
 
-        let after = try await Proxy(in: folder, origin: origin)
+        let after = try await Proxy(security: Self.tags, in: folder, origin: origin)
         let purge = try await after.administer("DELETE", "/cache?tag=spring")
 
         #expect(purge.text == "{\"memory\": 0, \"disk\": 1, \"failures\": 0}\n")
+    }
+
+    @Test("tags that nobody has signed are refused, so that they can't push out those that a purge goes by")
+    func unsignedTags() async throws {
+        let folder = try TemporaryDirectory()
+        let key = Array("imageproxyd-test-key-1".utf8)
+        try folder.write(key, to: "key")
+        let proxy = try await Proxy(
+            security: "\"keys\": [\"\(folder.path)/key\"], \"requireSignature\": false", in: folder)
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.jpeg))
+        let tagged = proxy.target("/a.jpg", Self.small + "&tag=campaign-7")
+        let filler = (0..<16).map { "filler-\($0)" }.joined(separator: ",")
+
+        let signed = try await proxy.get(SignaturePolicy.sign(tagged, with: key))
+        let refused = [
+            try await proxy.get(tagged), try await proxy.get(proxy.target("/a.jpg", "tag=\(filler)")),
+            try await proxy.get(proxy.target("/a.jpg", "tag=\(filler)").replacing("/img", with: "/info")),
+        ]
+        let purge = try await proxy.administer("DELETE", "/cache?tag=campaign-7")
+        let without = try await Proxy()
+        let noKeys = try await without.get(without.target("/a.jpg", "tag=a"))
+
+        #expect(signed["Cache-Tag"] == "campaign-7")
+        for answer in refused + [noKeys] {
+            #expect(answer.status == 403 && answer.code == "option_forbidden" && answer.text.contains("tag"))
+        }
+        #expect(purge.text == "{\"memory\": 1, \"disk\": 1, \"failures\": 0}\n")
+    }
+
+    @Test("a purge by tag says so where tags have been lost with the index, until all is purged")
+    func lostTags() async throws {
+        let folder = try TemporaryDirectory()
+        let before = try await Proxy(security: Self.tags, in: folder)
+        before.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.jpeg))
+        _ = try await before.get(before.target("/a.jpg", Self.small + "&tag=spring"))
+        before.daemon.send(signal: 15)
+        _ = try await before.daemon.exitCode()
+        for name in folder.files where name.hasPrefix("cache/index.sqlite") { try folder.remove(name) }
+
+        let after = try await Proxy(security: Self.tags, in: folder)
+        let lost = try await after.administer("DELETE", "/cache?tag=spring")
+        _ = try await after.administer("DELETE", "/cache?all=1")
+        let whole = try await after.administer("DELETE", "/cache?tag=spring")
+
+        #expect(lost.text == "{\"memory\": 0, \"disk\": 0, \"failures\": 0, \"complete\": false}\n")
+        #expect(whole.text == "{\"memory\": 0, \"disk\": 0, \"failures\": 0}\n")
     }
 
     @Test("one key, one tier, and everything can be purged, and a listing tells what there is")

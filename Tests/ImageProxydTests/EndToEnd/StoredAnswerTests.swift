@@ -100,7 +100,7 @@ struct StoredAnswerTests {
 
     @Test("stop with a purge by tag, also behind another restart", arguments: ["", "&" + resize])
     func purgedByTag(parameters: String) async throws {
-        var proxy = try await Proxy(results: "disk")
+        var proxy = try await Proxy(security: "\"unsignedTags\": true", results: "disk")
         proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fresh))
         let target = proxy.target("/a.jpg", String(parameters.dropFirst()))
         _ = try await proxy.get(target)

@@ -295,8 +295,8 @@ struct DiskCacheDamageTests {
         await first.close()
         try await changeIndex(
             """
-            DELETE FROM grdb_migrations WHERE identifier IN ('6', '7');
-            ALTER TABLE source DROP COLUMN era;
+            DELETE FROM grdb_migrations WHERE identifier IN ('6', '7', '8');
+            ALTER TABLE source DROP COLUMN era; ALTER TABLE seal DROP COLUMN lacksLinks;
             ALTER TABLE seal DROP COLUMN era; ALTER TABLE seal DROP COLUMN revocations;
             UPDATE entry SET checksum = NULL, bytes = 1; PRAGMA application_id = 0
             """)

@@ -243,6 +243,9 @@ struct DiskIndexDamageTests {
 
         #expect(try await disk.links(ofTag: "spring").isEmpty)
         #expect(await disk.sourceRecord(for: key("left"))?.directives.contains(.purged) == true)
+        #expect(disk.mayLackLinks)
+        try await disk.removeAll()
+        #expect(!disk.mayLackLinks)
         await disk.close()
     }
 

@@ -182,4 +182,24 @@ struct FailedURLsTests {
         configuration.maxEntries = maxEntries
         return configuration
     }
+
+    @Test("holds no more bytes than its share, however long the URLs are, and lists how a long one begins")
+    func boundsBytes() {
+        let share = MemoryShare(bytes: 1 << 20)
+        let failed = FailedURLs<String>(
+            configuration: FailedURLsConfiguration(), share: share, random: { 0 })
+        let text = "http://a.example/" + String(repeating: "a", count: 8_000)
+
+        for number in 0..<10_000 {
+            failed.remember(key("\(number)"), "gone", as: .notFound, text, at: now + Int64(number) / 100)
+        }
+
+        let listed = failed.list(limit: 10_000, at: now + 100)
+        #expect(share.bytes <= 1 << 20)
+        #expect(listed.count > 500)
+        #expect(listed.allSatisfy { $0.text.utf8.count <= 1_024 + 3 && text.hasPrefix($0.text.dropLast()) })
+        #expect(failed.lookup(key("9999"), at: now + 100) != nil)
+        failed.forgetAll()
+        #expect(share.bytes == 0)
+    }
 }

@@ -228,6 +228,21 @@ struct FreshnessPolicyTests {
         #expect(policy().verdict(on: head([("last-modified", "1994")])).lastModified == nil)
     }
 
+    @Test("Long validators count as absent: no origin decides how much memory they take")
+    func longValidators() {
+        let longest = "\"" + String(repeating: "a", count: 510) + "\""
+        let dated = "Sun Nov  6 08:49:37 1994" + String(repeating: " ", count: 60_000)
+        let fetched = policy().record(
+            key: CacheKey(canonicalText: "x"), keyText: "x", contentHash: ContentHash(of: [1]), byteCount: 1,
+            format: .png,
+            head: head([("etag", "\"\(String(repeating: "a", count: 60_000))\""), ("last-modified", dated)]))
+
+        #expect(policy().verdict(on: head([("etag", longest)])).entityTag == longest)
+        #expect(policy().verdict(on: head([("etag", "W/" + longest)])).entityTag == nil)
+        #expect(fetched.entityTag == nil && fetched.lastModified == nil)
+        #expect(fetched.textBytes < 512)
+    }
+
     // MARK: - Redirects
 
     @Test(

@@ -160,4 +160,15 @@ struct TargetedCacheControlTests {
 
         #expect(verdict.freshnessLifetime == 50)
     }
+
+    @Test("that is longer than what is stored of it is as if it were not there")
+    func long() {
+        let names = String(repeating: "x-name, ", count: 8_000)
+        let record = record([
+            ("cache-control", "max-age=60"), ("cdn-cache-control", "max-age=600, private=\"\(names)x\""),
+        ])
+
+        #expect(record.freshnessLifetime == 60)
+        #expect(record.textBytes < 512)
+    }
 }

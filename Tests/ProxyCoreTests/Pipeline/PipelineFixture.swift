@@ -31,12 +31,14 @@ final class PipelineFixture: Sendable {
         freshness: FreshnessConfiguration = FreshnessConfiguration(),
         failedURLs: FailedURLsConfiguration = FailedURLsConfiguration(),
         intermediates: IntermediateConfiguration = IntermediateConfiguration(),
-        renderer: any Rendering = InProcessRenderer(), firstByteTimeout: TimeSpan = .minutes(5)
+        renderer: any Rendering = InProcessRenderer(), firstByteTimeout: TimeSpan = .minutes(5),
+        tagLinks: Int = 1_000
     ) throws {
         origin = try FakeOrigin()
         folder = try TemporaryDirectory()
         var cache = CacheConfiguration()
         cache.memory.maxBytes = .mebibytes(64)
+        cache.disk.limits.maxTagLinks = tagLinks
         let disk = try DiskCache(directory: folder.path, configuration: cache.disk, patience: .seconds(1))
         var addresses = AddressConfiguration()
         addresses.allowedNetworks = ["127.0.0.0/8"]
@@ -73,9 +75,11 @@ final class PipelineFixture: Sendable {
 
     /// A request for any source.
     func request(absolute url: String, _ parameters: String = "") throws -> ImageRequest {
+        var policy = RequestPolicy(sources: .unrestricted)
+        policy.allowsUnsignedTags = true
         let parser = ImageRequestParser(
             limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
-            policy: RequestPolicy(sources: .unrestricted))
+            policy: policy)
         let query = "url=" + url.replacing("?", with: "%3F") + (parameters.isEmpty ? "" : "&" + parameters)
         return try parser.parse(query: Array(query.utf8)) { AcceptClass() }
     }

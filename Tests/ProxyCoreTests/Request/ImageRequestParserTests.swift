@@ -196,4 +196,41 @@ struct ImageRequestParserTests {
             try parse(Self.url, sources: ["https://example.org"])
         }
     }
+
+    @Test("Fragments leave the keys: they are never sent")
+    func fragments() throws {
+        let parser = ImageRequestParser(
+            limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
+            policy: RequestPolicy(sources: .unrestricted))
+        let requests = try ["", "%23a", "%23" + String(repeating: "b", count: 7_900)].map { fragment in
+            try parser.parse(query: Array("url=http://a.example/p.jpg\(fragment)&quality=80".utf8)) {
+                AcceptClass()
+            }
+        }
+
+        #expect(Set(requests.map(\.sourceKey)).count == 1)
+        #expect(Set(requests.map(\.resultKey)).count == 1)
+        #expect(requests.allSatisfy { $0.sourceKeyText == "source http://a.example/p.jpg" })
+    }
+
+    @Test("Tags count on signed requests and in presets; elsewhere only where the configuration says so")
+    func tags() throws {
+        var policy = RequestPolicy(sources: .unrestricted)
+        policy.presets = ["spring": Preset(parameters: ["tag": "spring"])]
+        func parse(_ query: String, isSigned: Bool = false) throws -> [String] {
+            try ImageRequestParser(
+                limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
+                policy: policy
+            ).parse(query: Array("url=http://a.example/p.jpg&\(query)".utf8), isSigned: isSigned) {
+                AcceptClass()
+            }.delivery.tags
+        }
+
+        #expect(throws: PipelineError.optionForbidden("tag")) { try parse("tag=a") }
+        #expect(throws: PipelineError.optionForbidden("tag")) { try parse("preset=spring&tag=a") }
+        #expect(try parse("tag=a", isSigned: true) == ["a"])
+        #expect(try parse("preset=spring") == ["spring"])
+        policy.allowsUnsignedTags = true
+        #expect(try parse("tag=a") == ["a"])
+    }
 }

@@ -24,6 +24,8 @@ final class Ballast: Sendable {
         let descriptor = unsafe linux_openat(folder.root.raw, Self.fileName, flags, DiskFolder.fileMode)
         guard descriptor >= 0 else { return false }
         let file = OwnedDescriptor(owning: descriptor)
+        // Another size may have been configured before.
+        if let length = try? file.length(), length > bytes { _ = ftruncate(file.raw, off_t(bytes)) }
         return posix_fallocate(file.raw, 0, off_t(bytes)) == 0
     }
 

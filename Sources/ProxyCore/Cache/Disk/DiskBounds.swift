@@ -2,22 +2,49 @@
 
 /// How much the disk tier may keep, and for how long: what can change while it is open.
 struct DiskBounds: Sendable {
-    /// Most bytes of entries.
+    /// Most bytes of entries, the index and the folders.
     let maxBytes: Int64
     /// Down to how many a sweep goes that finds more.
     let lowWater: Int64
     /// That in proportion to what there may be.
     let share: Double
+    /// Most bytes of the index; beyond it source records go.
+    let indexBytes: Int64
+    /// Most ties of a tag to a result.
+    let maxTagLinks: Int
     /// The age beyond which entries go, in seconds.
     let maxAge: Int64
     /// Milliseconds between sweeps.
     let sweepInterval: Int
 
+    /// The index may take a quarter of all, and always a mebibyte.
+    private static let indexDivisor: Int64 = 4
+    private static let minIndexBytes: Int64 = 1 << 20
+    /// One tie, 300 bytes in the index, for so many bytes of `maxBytes`: they take a 13th of it. Always some.
+    private static let bytesPerTagLink: Int64 = 4_096
+    private static let minTagLinks = 1_000
+
     init(_ configuration: DiskCacheConfiguration) {
         maxBytes = Int64(configuration.maxBytes.bytes)
         share = configuration.lowWater
         lowWater = Int64(Double(maxBytes) * share)
+        indexBytes = max(Self.minIndexBytes, maxBytes / Self.indexDivisor)
+        maxTagLinks = min(
+            configuration.limits.maxTagLinks, max(Self.minTagLinks, Int(maxBytes / Self.bytesPerTagLink)))
         maxAge = Int64(configuration.maxAge.seconds)
         sweepInterval = max(1, configuration.sweepInterval.milliseconds)
     }
+
+    /// Most bytes of entries where all may be `total` and the index and the folders take `overhead`: always half.
+    static func entryBytes(of total: Int64, beside overhead: Int64) -> Int64 {
+        max(total / 2, total - overhead)
+    }
+}
+
+extension DiskCacheConfiguration {
+    /// The space that is kept aside: as configured, and at most a 16th of the tier.
+    var ballastSize: ByteCount { ByteCount(min(limits.ballast.bytes, maxBytes.bytes / 16)) }
+
+    /// Most bytes that the index's journal keeps between checkpoints, likewise.
+    var journalSize: Int { min(limits.maxJournal.bytes, max(256 << 10, maxBytes.bytes / 16)) }
 }

@@ -59,6 +59,14 @@ extension DiskFolder {
         throw DiskCacheError("unlinkat \(path)", code: errno)
     }
 
+    /// How many bytes of the disk the folders take that hold entries, and all files that are no entries, but for `omitted`.
+    ///
+    /// One fstatat(2) for each, some thousand.
+    func overheadBytes(without omitted: Set<String>) throws(DiskCacheError) -> Int64 {
+        let own = try names(in: ".").filter { !omitted.contains($0) }
+        return (own + Shard.all.map(\.path)).reduce(allocatedBytes(".")) { $0 + allocatedBytes($1) }
+    }
+
     // MARK: - Everything at once
 
     /// Takes every entry out of reach at once, by renaming the folders that hold them; `emptyTrash` removes them later.

@@ -123,6 +123,28 @@ final class DiskFolder: Sendable {
         }
     }
 
+    // MARK: - Space
+
+    /// The size of the file system's blocks in bytes: a file takes a multiple of it.
+    var blockSize: Int64 {
+        var facts = statvfs()
+        guard unsafe fstatvfs(root.raw, &facts) == 0 else { return Self.usualBlockSize }
+        return min(max(Int64(facts.f_frsize), Self.smallestBlockSize), Self.largestBlockSize)
+    }
+
+    private static let usualBlockSize: Int64 = 4_096
+    private static let smallestBlockSize: Int64 = 512
+    private static let largestBlockSize: Int64 = 1 << 20
+    /// What `st_blocks` counts in, in bytes (stat(3type)).
+    private static let statBlockSize: Int64 = 512
+
+    /// How many bytes of the disk a file or folder below this one takes, without what is in it; 0 for none.
+    func allocatedBytes(_ path: String) -> Int64 {
+        var status = stat()
+        guard unsafe fstatat(root.raw, path, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return 0 }
+        return Int64(status.st_blocks) * Self.statBlockSize
+    }
+
     // MARK: - Writing
 
     /// Opens a file without a name; it vanishes with its last descriptor unless `link` names it.

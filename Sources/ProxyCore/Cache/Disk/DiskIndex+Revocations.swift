@@ -33,12 +33,24 @@ extension DiskIndex {
         ALTER TABLE source ADD COLUMN era INTEGER NOT NULL DEFAULT 0;
         """
 
+    /// Whether links of tags were lost with an earlier index.
+    static let lostLinksColumn = "ALTER TABLE seal ADD COLUMN lacksLinks INTEGER NOT NULL DEFAULT 0"
+
+    /// Notes that links of tags are lost: from now on a purge by a tag says that it may have missed something.
+    func noteLostLinks() throws(DiskCacheError) {
+        try translating { try pool.write { try $0.execute(sql: "UPDATE seal SET lacksLinks = 1") } }
+        lacksLinks.store(true, ordering: .releasing)
+    }
+
     /// Reads where the index stands, once it is open.
     func readRevocations() throws(DiskCacheError) {
         try translating {
-            let row = try pool.read { try Row.fetchOne($0, sql: "SELECT revocations, era FROM seal") }
+            let row = try pool.read { db in
+                try Row.fetchOne(db, sql: "SELECT revocations, era, lacksLinks FROM seal")
+            }
             revocations.store(try row?.integer(at: 0) ?? 0, ordering: .releasing)
             era.store(try row?.integer(at: 1) ?? 0, ordering: .releasing)
+            lacksLinks.store(try row?.integer(at: 2) != 0, ordering: .releasing)
         }
     }
 
@@ -48,7 +60,8 @@ extension DiskIndex {
         return revocations.load(ordering: .acquiring) + 1
     }
 
-    /// Has the origin asked about every source before it is answered from again, for the index lacks revocations.
+    /// Has the origin asked about every source before it is answered from again, for the index lacks revocations, and perhaps
+    /// links of tags.
     ///
     /// - Parameter count: those that there were.
     func doubtEverything(_ count: Int64) throws(DiskCacheError) {
@@ -57,27 +70,63 @@ extension DiskIndex {
         try translating {
             try pool.write { db in
                 try db.execute(
-                    sql: "UPDATE seal SET revocations = ?, era = ?", arguments: [known, next])
+                    sql: "UPDATE seal SET revocations = ?, era = ?, lacksLinks = 1",
+                    arguments: [known, next])
                 try beginEpoch(db)
             }
         }
         revocations.store(known, ordering: .releasing)
         era.store(next, ordering: .releasing)
+        lacksLinks.store(true, ordering: .releasing)
     }
 
-    // MARK: - What another index is told
+    // MARK: - Tags, and what another index is told
 
-    /// The links that were seen last, at most `limit`, of an index that is to be set aside.
-    func latestLinks(limit: Int) throws(DiskCacheError) -> [TagLink] {
-        let sql = "SELECT name, high, low, sourceHigh, sourceLow FROM tag ORDER BY seenAt DESC LIMIT \(limit)"
+    /// The links seen longest ago, beyond `most`, at most `limit`.
+    func excessLinks(beyond most: Int, limit: Int) throws(DiskCacheError) -> [TagLink] {
+        try translating {
+            try pool.read { db in
+                let excess = try (Int.fetchOne(db, sql: "SELECT COUNT(*) FROM tag") ?? 0) - most
+                guard excess > 0 else { return [] }
+                return try Self.links(db, "ORDER BY seenAt LIMIT \(min(excess, limit))")
+            }
+        }
+    }
+
+    static func links(_ db: Database, _ order: String) throws -> [TagLink] {
+        let sql = "SELECT name, high, low, sourceHigh, sourceLow FROM tag \(order)"
+        return try Row.fetchAll(db, sql: sql).map { row in
+            guard let tag = String.fromDatabaseValue(row[0]) else { throw Row.altered }
+            return TagLink(tag: tag, result: try row.key(at: 1), source: try row.key(at: 3))
+        }
+    }
+
+    /// Results that a tag hangs on, by key.
+    ///
+    /// - Parameter last: the one after which to begin; nil for the first.
+    func links(ofTag tag: String, after last: TagLink? = nil, limit: Int) throws(DiskCacheError) -> [TagLink]
+    {
+        let (low, high) = (last?.result.lowBits ?? .min, last?.result.highBits ?? .min)
         return try translating {
             try pool.read { db in
-                try Row.fetchAll(db, sql: sql).map { row in
-                    guard let tag = String.fromDatabaseValue(row[0]) else { throw Row.altered }
-                    return TagLink(tag: tag, result: try row.key(at: 1), source: try row.key(at: 3))
+                let rows = try Row.fetchAll(
+                    db,
+                    sql: """
+                        SELECT high, low, sourceHigh, sourceLow FROM tag
+                        WHERE name = ? AND (low, high) \(last == nil ? ">=" : ">") (?, ?)
+                        ORDER BY low, high LIMIT ?
+                        """,
+                    arguments: [tag, low, high, limit])
+                return try rows.map { row in
+                    TagLink(tag: tag, result: try row.key(at: 0), source: try row.key(at: 2))
                 }
             }
         }
+    }
+
+    /// The links that were seen last, at most `limit`, of an index that is to be set aside.
+    func latestLinks(limit: Int) throws(DiskCacheError) -> [TagLink] {
+        try translating { try pool.read { try Self.links($0, "ORDER BY seenAt DESC LIMIT \(limit)") } }
     }
 }
 

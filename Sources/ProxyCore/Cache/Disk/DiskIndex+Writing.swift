@@ -25,6 +25,7 @@ extension DiskIndex {
                     return .commit
                 }
                 revocations.store(revoked, ordering: .releasing)
+                if changes.contains(where: \.forgetsAllTags) { lacksLinks.store(false, ordering: .releasing) }
                 return tally
             }
         }
@@ -48,7 +49,7 @@ extension DiskIndex {
         case .deleteEverything(let keepingTags):
             isRevoking.store(true, ordering: .relaxed)
             try db.execute(sql: "DELETE FROM entry; DELETE FROM source")
-            if !keepingTags { try db.execute(sql: "DELETE FROM tag") }
+            if !keepingTags { try db.execute(sql: "DELETE FROM tag; UPDATE seal SET lacksLinks = 0") }
             try sealSuperseded(as: 0, db)
         }
     }
@@ -56,7 +57,7 @@ extension DiskIndex {
     private func put(_ entry: IndexEntry, _ db: Database, _ tally: inout DiskTally) throws {
         // Most entries are new: then the row's own index says so, and one statement is all.
         guard try !insert(entry, db) else {
-            return tally.add(entries: 1, bytes: entry.bytes, of: entry.id.kind)
+            return tally.add(entries: 1, bytes: allocated(entry.bytes), of: entry.id.kind)
         }
         try replace(entry, db, &tally)
     }
@@ -95,7 +96,7 @@ extension DiskIndex {
             entry.sourceKey.highBits, entry.sourceKey.lowBits, entry.bytes, entry.storedAt, entry.accessedAt,
             entry.rowChecksum, id.key.lowBits, id.key.highBits, id.kind.rawValue,
         ])
-        tally.add(entries: 0, bytes: entry.bytes - (bytes ?? 0), of: id.kind)
+        tally.add(entries: 0, bytes: allocated(entry.bytes) - allocated(bytes ?? 0), of: id.kind)
         tally.replaced += 1
     }
 
@@ -105,7 +106,7 @@ extension DiskIndex {
         for bytes in try Int64.fetchAll(
             statement, arguments: [id.key.lowBits, id.key.highBits, id.kind.rawValue])
         {
-            tally.add(entries: -1, bytes: -bytes, of: id.kind)
+            tally.add(entries: -1, bytes: -allocated(bytes), of: id.kind)
         }
     }
 
@@ -127,19 +128,21 @@ extension DiskIndex {
         ])
     }
 
-    /// Forgets the links that were seen longest ago, beyond `most`, at most `limit`; how many those were.
-    func trimLinks(to most: Int, limit: Int) throws(DiskCacheError) -> Int {
+    // MARK: - Space
+
+    /// How many bytes of the disk a file of this length takes.
+    func allocated(_ length: Int64) -> Int64 {
+        let block = blockSize.load(ordering: .relaxed)
+        return (length + block - 1) / block * block
+    }
+
+    /// How many bytes of the index's file are in use.
+    func usedBytes() throws(DiskCacheError) -> Int64 {
         try translating {
-            try pool.write { db in
-                let excess = try (Int.fetchOne(db, sql: "SELECT COUNT(*) FROM tag") ?? 0) - most
-                guard excess > 0 else { return 0 }
-                try db.execute(
-                    sql: """
-                        DELETE FROM tag WHERE (name, low, high) IN
-                            (SELECT name, low, high FROM tag ORDER BY seenAt LIMIT ?)
-                        """,
-                    arguments: [min(excess, limit)])
-                return db.changesCount
+            try pool.read { db in
+                let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+                let free = try Int64.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
+                return (pages - free) * (try Int64.fetchOne(db, sql: "PRAGMA page_size") ?? 0)
             }
         }
     }
@@ -150,7 +153,11 @@ extension DiskIndex {
             try pool.writeWithoutTransaction { db in
                 guard try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0 > 0 else { return false }
                 _ = try Row.fetchAll(db, sql: "PRAGMA incremental_vacuum(\(limit))")
-                return true
+                guard try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0 == 0 else { return true }
+                // The file gets shorter when the journal is written back.
+                // Lost: that somebody reads just now; the next checkpoint does it.
+                _ = try? db.checkpoint(.passive)
+                return false
             }
         }
     }
@@ -338,6 +345,8 @@ extension SourceRecord {
             staleIfError: Int64.fromDatabaseValue(row[11]), reuseFields: reuseFields)
         let checksum: DatabaseValue = row[13]
         guard checksum.isNull || Int64.fromDatabaseValue(checksum) == rowChecksum else { return nil }
+        // Of before there was a bound.
+        if entityTag?.utf8.count ?? 0 > FreshnessPolicy.maxEntityTagBytes { entityTag = nil }
     }
 }
 

@@ -27,6 +27,10 @@ final class DiskIndex: Sendable {
     /// How many revocations it has been told of, in transactions; and which era records have to be of to be believed.
     let revocations = Atomic<Int64>(0)
     let era = Atomic<Int64>(0)
+    /// Whether links of tags were lost with an earlier index: a purge by a tag may then miss some of what it hung on.
+    let lacksLinks = Atomic(false)
+    /// The file system's block size: what entries take is counted in blocks.
+    let blockSize = Atomic<Int64>(4_096)
     /// Whether the transaction under way revokes something.
     let isRevoking = Atomic(false)
 
@@ -73,7 +77,7 @@ final class DiskIndex: Sendable {
     ) throws(DiskCacheError) -> (DatabasePool, epoch: UInt32) {
         _ = usesOwnMemory
         do {
-            let pool = try DatabasePool(path: path, configuration: settings(configuration.limits))
+            let pool = try DatabasePool(path: path, configuration: settings(configuration))
             try migrate(pool, ageColumn: ageColumn)
             let epoch = try pool.write { db in
                 let known = try UInt32.fetchOne(db, sql: "PRAGMA user_version") ?? 0
@@ -102,18 +106,26 @@ final class DiskIndex: Sendable {
         current.withLock { $0 = nil }
     }
 
-    private static func settings(_ limits: DiskCacheConfiguration.Limits) -> Configuration {
+    private static func settings(_ configuration: DiskCacheConfiguration) -> Configuration {
+        let journalSize = configuration.journalSize
         var settings = Configuration()
         settings.maximumReaderCount = readers
         settings.label = "cache index"
         settings.prepareDatabase { db in
             // Has an effect only before the first table is made; deleted pages can then be given back in small steps.
             if !db.configuration.readonly { try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
-            try db.execute(sql: "PRAGMA journal_size_limit = \(limits.maxJournal.bytes)")
+            try db.execute(sql: "PRAGMA journal_size_limit = \(journalSize)")
+            let pages = min(usualCheckpoint, journalSize / pageSize)
+            _ = try Row.fetchAll(db, sql: "PRAGMA wal_autocheckpoint = \(pages)")
             try db.execute(sql: "PRAGMA cache_size = -2048")
         }
         return settings
     }
+
+    /// SQLite's own number of pages in the journal that have it write them back.
+    private static let usualCheckpoint = 1_000
+    /// The size of SQLite's pages in bytes.
+    private static let pageSize = 4_096
 
     /// Writes the journal back into the file and closes it.
     func close() throws(DiskCacheError) {
@@ -134,6 +146,7 @@ final class DiskIndex: Sendable {
         migrator.registerMigration("5") { try $0.execute(sql: entryChecksums) }
         migrator.registerMigration("6") { try $0.execute(sql: supersedingSum) }
         migrator.registerMigration("7") { try $0.execute(sql: revocationColumns) }
+        migrator.registerMigration("8") { try $0.execute(sql: lostLinksColumn) }
         guard try !pool.read(migrator.hasBeenSuperseded) else {
             throw DiskCacheError.index("made by a later version")
         }
@@ -273,29 +286,6 @@ final class DiskIndex: Sendable {
         let sql = "SELECT \(IndexEntry.columns) FROM entry \(condition)"
         return try translating {
             try pool.read { db in try Row.fetchAll(db, sql: sql).map { try IndexEntry($0) } }
-        }
-    }
-
-    /// Results that a tag hangs on, by key.
-    ///
-    /// - Parameter last: the one after which to begin; nil for the first.
-    func links(ofTag tag: String, after last: TagLink? = nil, limit: Int) throws(DiskCacheError) -> [TagLink]
-    {
-        let (low, high) = (last?.result.lowBits ?? .min, last?.result.highBits ?? .min)
-        return try translating {
-            try pool.read { db in
-                let rows = try Row.fetchAll(
-                    db,
-                    sql: """
-                        SELECT high, low, sourceHigh, sourceLow FROM tag
-                        WHERE name = ? AND (low, high) \(last == nil ? ">=" : ">") (?, ?)
-                        ORDER BY low, high LIMIT ?
-                        """,
-                    arguments: [tag, low, high, limit])
-                return try rows.map { row in
-                    TagLink(tag: tag, result: try row.key(at: 0), source: try row.key(at: 2))
-                }
-            }
         }
     }
 

@@ -29,11 +29,20 @@ final class DiskParts: Sendable {
     /// The files that are known to survive a loss of power.
     let secured = VerifiedFiles(capacity: 4_096)
 
+    /// How many bytes of the disk the index takes with its journal; and what else but entries.
+    private let indexBytes = Atomic<Int64>(0)
+    private let otherBytes = Atomic<Int64>(0)
+
     private let sweepObserver = Mutex<SweepObserver?>(nil)
+    private let unlinkObserver = Mutex<UnlinkObserver?>(nil)
 
     /// A closure in a struct: one that is the lock's own value is wrapped anew, and written back, each time it is read.
     private struct SweepObserver {
         let tell: @Sendable ([EntryID]) -> Void
+    }
+
+    private struct UnlinkObserver {
+        let tell: @Sendable ([TagLink], Bool) -> Void
     }
 
     /// Why nothing is stored or found for now; nil while the tier works.
@@ -76,7 +85,8 @@ final class DiskParts: Sendable {
         }
         (folder, lock, journal) = (opened.folder, opened.lock, opened.journal)
         (revocations, index, needsScan) = (opened.revocations, opened.index, opened.needsScan)
-        ballast = Ballast(folder: opened.folder, size: limits.ballast)
+        ballast = Ballast(folder: opened.folder, size: configuration.ballastSize)
+        index.blockSize.store(folder.blockSize, ordering: .relaxed)
         if let outage {
             switchOff(because: outage)
             monitor.failed(with: outage)
@@ -95,6 +105,39 @@ final class DiskParts: Sendable {
     func whenSwept(_ observer: @escaping @Sendable ([EntryID]) -> Void) {
         sweepObserver.withLock { $0 = SweepObserver(tell: observer) }
     }
+
+    /// Tells who holds results in memory of links that were forgotten for lack of room: before and behind that.
+    func tellUnlinked(_ links: [TagLink], isDone: Bool) {
+        unlinkObserver.withLock { $0 }?.tell(links, isDone)
+    }
+
+    /// Has one observer hear of links that are forgotten; called on the writer's thread.
+    func whenUnlinked(_ observer: @escaping @Sendable ([TagLink], _ isDone: Bool) -> Void) {
+        unlinkObserver.withLock { $0 = UnlinkObserver(tell: observer) }
+    }
+
+    // MARK: - Space
+
+    /// How many bytes of the disk the tier takes beside its entries, as last measured.
+    var overheadBytes: Int64 { indexBytes.load(ordering: .relaxed) + otherBytes.load(ordering: .relaxed) }
+
+    /// Most bytes of entries where all may be `total`.
+    func entryBytes(of total: Int64) -> Int64 { DiskBounds.entryBytes(of: total, beside: overheadBytes) }
+
+    /// Measures what the index and its journal take: two fstatat(2).
+    func measureIndex() {
+        indexBytes.store(Self.indexFiles.reduce(0) { $0 + folder.allocatedBytes($1) }, ordering: .relaxed)
+    }
+
+    /// Measures all that the tier takes beside its entries: some thousand fstatat(2).
+    func measure() {
+        measureIndex()
+        // Lost: why the folder can't be read; what was measured before holds until it can.
+        guard let bytes = try? folder.overheadBytes(without: Self.indexFiles) else { return }
+        otherBytes.store(bytes, ordering: .relaxed)
+    }
+
+    private static let indexFiles: Set<String> = [DiskIndex.fileName, DiskIndex.fileName + "-wal"]
 
     /// Why the tier stores and finds nothing for now; nil while it works.
     var outage: DiskCacheError? { isOff ? reason.withLock { $0 } : nil }
@@ -131,7 +174,7 @@ final class DiskParts: Sendable {
         let limits = configuration.limits
         let folder = try DiskFolder(path: directory)
         let lock = try FolderLock(folder: folder, patience: patience)
-        let ballast = Ballast(folder: folder, size: limits.ballast)
+        let ballast = Ballast(folder: folder, size: configuration.ballastSize)
         let log = "\(folder.path)/\(DiskIndex.fileName)-wal"
         let isCut = WriteAheadLog.hasLostFrames(at: log)
         let isLogMissing = lock.wasLeft && WriteAheadLog.isMissing(at: log)

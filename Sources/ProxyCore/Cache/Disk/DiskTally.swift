@@ -6,7 +6,7 @@ public struct DiskTally: Sendable, Equatable {
     public struct Amount: Sendable, Equatable {
         /// Entries.
         public var entries = 0
-        /// Bytes of their files.
+        /// Bytes that their files take on the disk.
         public var bytes: Int64 = 0
     }
 
@@ -23,7 +23,7 @@ public struct DiskTally: Sendable, Equatable {
     /// Entries that took the place of an earlier one; only in a change.
     var replaced = 0
 
-    /// Bytes of all entries' files.
+    /// Bytes that all entries' files take on the disk.
     public var bytes: Int64 { EntryKind.allCases.reduce(0) { $0 + self[$1].bytes } }
     /// All entries.
     public var entries: Int { EntryKind.allCases.reduce(0) { $0 + self[$1].entries } }

@@ -41,6 +41,7 @@ extension DiskWriter {
             }
         }
         settle(&pending)
+        parts.measureIndex()
         if isOverSize { beginSweep(nil) }
     }
 
@@ -163,16 +164,32 @@ extension DiskWriter {
             // First of all: who asks from now on writes them again, behind this.
             parts.tags.remove(links)
             found(links)
-            for source in Set(links.map(\.source)) { count += try distrust(source, &pending) }
-            for link in links {
-                for kind in EntryKind.allCases where kind.isResult {
-                    let id = EntryID(kind: kind, key: link.result)
-                    if try remove(id, because: .purged, &pending) { count += 1 }
-                }
-                pending.changes.append(.unlink(link))
-            }
-            try tellIndex(&pending)
+            count += try purge(links, &pending)
         }
+    }
+
+    private func purge(_ links: [TagLink], _ pending: inout Pending) throws(DiskCacheError) -> Int {
+        var count = 0
+        for source in Set(links.map(\.source)) { count += try distrust(source, &pending) }
+        for link in links {
+            for kind in EntryKind.allCases where kind.isResult {
+                let id = EntryID(kind: kind, key: link.result)
+                if try remove(id, because: .purged, &pending) { count += 1 }
+            }
+            pending.changes.append(.unlink(link))
+        }
+        try tellIndex(&pending)
+        return count
+    }
+
+    /// Forgets links that there is no room for, and purges what hangs on them, in memory too.
+    func purge(_ links: [TagLink]) throws(DiskCacheError) {
+        var pending = Pending()
+        // First of all: who asks from now on writes them again, behind this.
+        parts.tags.remove(links)
+        parts.tellUnlinked(links, isDone: false)
+        defer { parts.tellUnlinked(links, isDone: true) }
+        _ = try purge(links, &pending)
     }
 
     /// Has the origin asked about a source before it is answered from again; returns how many entries go for that.

@@ -24,10 +24,14 @@ extension DiskWriter {
         let isElsewhere =
             parts.isOff || !parts.folder.isInPlace || !parts.lock.isInPlace(in: parts.folder)
         if isElsewhere, try !attach() { return false }
-        // Lost: tags that a damaged index does not tell any more.
-        let links = isElsewhere ? [] : (try? parts.index.latestLinks(limit: KnownTags.capacity / 2)) ?? []
+        // What a damaged index does not tell any more is lost, and purges by tag say so.
+        let links = isElsewhere ? nil : try? parts.index.latestLinks(limit: Self.mostCarried)
         try DiskIndex.setAside(in: parts.folder)
         try parts.index.reopen()
+        parts.index.blockSize.store(parts.folder.blockSize, ordering: .relaxed)
+        // First: the links' own transaction raises the count by which a start would know that some are lost.
+        if links?.count ?? Self.mostCarried >= Self.mostCarried { try parts.index.noteLostLinks() }
+        try tellIndexOfTags(and: links ?? [])
         try parts.revocations.write(parts.index.revocations.load(ordering: .acquiring), durable: false)
         // The new index has an epoch of its own: no file of before is believed.
         parts.index.superseded.markComplete()
@@ -41,9 +45,11 @@ extension DiskWriter {
         parts.switchOn()
         parts.ballast.fill()
         parts.monitor.tell(isElsewhere ? .folderReplaced : .indexReplaced)
-        try tellIndexOfTags(and: links)
         return true
     }
+
+    /// Most links that a new index takes over from the one in whose place it comes.
+    private static let mostCarried = 65_536
 
     /// Takes the folder that is in the place now; first its lock, for until then it is another daemon's.
     ///
@@ -104,8 +110,9 @@ extension DiskWriter {
             job.completion?(.failure(error))
         case .sweep: beginSweep(job.completion)
         case .link(let links):
-            parts.tags.insert(links)
-            job.completion?(.success(1))
+            // Nobody else knows them meanwhile: what is not found by its tag must not be kept.
+            let hasRoom = parts.tags.insertIfRoom(links)
+            job.completion?(hasRoom ? .success(1) : .failure(error))
         case .removeTag(let tag, let found):
             let links = parts.tags.links(of: tag)
             parts.tags.remove(links)

@@ -16,9 +16,10 @@ extension DiskWriter {
             var tally = DiskTally()
             tally.records = try parts.index.load(begun: begin) { id, bytes in
                 parts.entries.insert(id)
-                tally.add(entries: 1, bytes: bytes, of: id.kind)
+                tally.add(entries: 1, bytes: parts.index.allocated(bytes), of: id.kind)
             }
             parts.counters.add(tally)
+            parts.measure()
         } catch {
             // The set stays incomplete then: every look-up asks the file system, until there is another index.
             parts.counters.failedToRead()

@@ -9,7 +9,7 @@ extension DiskWriter {
 
     /// Whether the tier holds more than it may, as far as everything has been counted.
     var isOverSize: Bool {
-        parts.counters.tally.bytes > parts.bounds.withLock(\.maxBytes)
+        parts.counters.tally.bytes > parts.entryBytes(of: parts.bounds.withLock(\.maxBytes))
     }
 
     /// Begins a sweep, or has another one follow the one that is going on when somebody waits for it.
@@ -58,19 +58,14 @@ extension DiskWriter {
     private func stepSweep() throws(DiskCacheError) -> Bool {
         guard let phase = housekeeping.withLock({ $0.sweep?.phase }) else { return false }
         switch phase {
-        case .age: if try !stepAge() { advance(to: .size) }
-        case .size: if try !stepSize() { advance(to: .records) }
+        case .age: if try !stepAge() { advance(to: .records) }
         case .records: if try !stepRecords() { advance(to: .tags) }
-        case .tags:
-            let limits = parts.configuration.limits
-            if try parts.index.trimLinks(to: limits.maxTagLinks, limit: batchSize) > 0 {
-                // Nobody knows which: those that are asked for are written again.
-                parts.tags.removeAll()
-            } else {
-                advance(to: .vacuum)
-            }
+        case .tags: if !stepTags() { advance(to: .vacuum) }
         case .vacuum:
-            if try !parts.index.giveBackPages(limit: batchSize) { endSweep(with: nil) }
+            guard try !parts.index.giveBackPages(limit: batchSize) else { break }
+            parts.measure()
+            advance(to: .size)
+        case .size: if try !stepSize() { endSweep(with: nil) }
         }
         return true
     }
@@ -111,7 +106,7 @@ extension DiskWriter {
     private func stepSize() throws(DiskCacheError) -> Bool {
         guard housekeeping.withLock({ $0.loading == .done && $0.scan.isEmpty }) else { return false }
         if isOverSize {
-            let lowWater = parts.bounds.withLock(\.lowWater)
+            let lowWater = parts.entryBytes(of: parts.bounds.withLock(\.lowWater))
             housekeeping.withLock { $0.sweep?.target = lowWater }
         }
         guard let target = housekeeping.withLock({ $0.sweep?.target }) else { return false }
@@ -126,7 +121,7 @@ extension DiskWriter {
         var victims: [IndexEntry] = []
         for entry in try parts.index.oldest(before: nil, limit: limit) where excess > 0 {
             victims.append(entry)
-            excess -= entry.bytes
+            excess -= parts.index.allocated(entry.bytes)
         }
         return try evict(victims, because: .size, sparingAccessed: sparingAccessed)
     }
@@ -181,13 +176,32 @@ extension DiskWriter {
     }
 
     private func stepRecords() throws(DiskCacheError) -> Bool {
-        let excess = parts.counters.tally.records - parts.configuration.limits.maxSourceRecords
-        guard excess > 0, housekeeping.withLock({ $0.loading == .done }) else { return false }
-        let removed = try parts.index.deleteOldestRecords(limit: min(excess, batchSize))
+        let records = parts.counters.tally.records
+        let excess = records - parts.configuration.limits.maxSourceRecords
+        guard records > 0, housekeeping.withLock({ $0.loading == .done }) else { return false }
+        let isIndexTooLarge = try parts.index.usedBytes() > parts.bounds.withLock(\.indexBytes)
+        guard excess > 0 || isIndexTooLarge else { return false }
+        let limit = isIndexTooLarge ? batchSize : min(excess, batchSize)
+        let removed = try parts.index.deleteOldestRecords(limit: limit)
         var change = DiskTally()
         change.records = -removed
         parts.counters.add(change)
         return removed > 0
+    }
+
+    /// Links go with what hangs on them: a purge by their tag would no longer find that.
+    private func stepTags() -> Bool {
+        do {
+            let links = try parts.index.excessLinks(
+                beyond: parts.bounds.withLock(\.maxTagLinks), limit: evictionStep)
+            if !links.isEmpty { try purge(links) }
+            return !links.isEmpty
+        } catch {
+            // The next sweep tries it again; that some folder can't be read must not keep this one from making room.
+            parts.counters.failedToWrite()
+            parts.monitor.failed(with: error)
+            return false
+        }
     }
 
     private func stepTrash() throws(DiskCacheError) -> Bool {

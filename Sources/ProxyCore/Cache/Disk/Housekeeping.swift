@@ -6,14 +6,14 @@ struct Housekeeping: Sendable {
     enum Phase: Sendable {
         /// Removing what is too old.
         case age
-        /// Removing the oldest until the low-water mark, when the tier is over its size.
-        case size
-        /// Forgetting the source records saved longest ago, when there are too many.
+        /// Forgetting the source records saved longest ago, when there are too many or the index is too large.
         case records
-        /// Forgetting the tags seen longest ago, when there are too many.
+        /// Purging what the tags seen longest ago hang on, when there are too many.
         case tags
         /// Giving unused pages of the index back.
         case vacuum
+        /// Removing the oldest until the low-water mark, when the tier is over its size.
+        case size
     }
 
     /// The reading of the index at the start.

@@ -32,4 +32,10 @@ enum IndexChange: Sendable {
     case unlink(TagLink)
     /// Everything is gone, apart from tags where they are kept.
     case deleteEverything(keepingTags: Bool)
+
+    /// Whether no link of any tag is left behind it.
+    var forgetsAllTags: Bool {
+        guard case .deleteEverything(keepingTags: false) = self else { return false }
+        return true
+    }
 }

@@ -7,8 +7,8 @@ import Synchronization
 /// Only the thread that writes the index changes it, together with that: a link that is known here is found by the next
 /// purge. Bounded: full, it starts anew. May be asked from any thread.
 final class KnownTags: Sendable {
-    /// Most links.
-    static let capacity = 65_536
+    /// Most links, about 300 bytes each with a long tag.
+    private static let capacity = 16_384
     private let links = Mutex<Set<TagLink>>([])
 
     /// All that are known.
@@ -28,7 +28,17 @@ final class KnownTags: Sendable {
     func insert(_ links: [TagLink]) {
         self.links.withLock { known in
             if known.count + links.count > Self.capacity { known = [] }
-            known.formUnion(links)
+            known.formUnion(links.prefix(Self.capacity))
+        }
+    }
+
+    /// Notes links unless that would have it start anew; false where it would.
+    func insertIfRoom(_ links: [TagLink]) -> Bool {
+        self.links.withLock { known in
+            let all = known.union(links)
+            guard all.count <= Self.capacity else { return false }
+            known = all
+            return true
         }
     }
 

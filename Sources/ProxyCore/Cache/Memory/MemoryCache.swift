@@ -41,10 +41,21 @@ public final class MemoryCache: Sendable {
     private let ledger = MemoryLedger()
     private let bound: Atomic<Int>
     private let entryBound: Atomic<Int>
+    /// What tables beside the entries hold of the bound, and how much of that the shards' bounds have been lowered by.
+    private let reserved = Atomic<Int>(0)
+    private let applied = Atomic<Int>(0)
+    /// Where this is itself a table beside another tier's entries: what it may hold there.
+    private let share: MemoryShare?
 
     /// An empty tier with the configured bounds.
-    public init(configuration: MemoryCacheConfiguration) {
+    public convenience init(configuration: MemoryCacheConfiguration) {
+        self.init(configuration: configuration, share: nil)
+    }
+
+    /// A tier whose entries count as a part of another one's bound; it must not remember evicted entries.
+    init(configuration: MemoryCacheConfiguration, share: MemoryShare?) {
         self.configuration = configuration
+        self.share = share
         let maxBytes = Self.size(of: configuration)
         let count = Self.shardCount(configuration, maxBytes: maxBytes)
         let maxEntries = configuration.maxEntries == 0 ? Int.max : configuration.maxEntries
@@ -84,10 +95,20 @@ public final class MemoryCache: Sendable {
         shard(of: key).state.withLock { $0.peek(key) }
     }
 
+    /// Changes one shard under its lock, and tells the share by how many bytes.
+    private func change<Result>(_ shard: Shard, _ body: (inout MemoryShard) -> Result) -> Result {
+        let (result, bytes) = shard.state.withLock { shard in
+            let before = shard.bytes
+            return (body(&shard), shard.bytes - before)
+        }
+        share?.change(by: bytes)
+        return result
+    }
+
     /// Puts an entry in, in place of one with the same key; false when it is too large to be let in, or its permit void.
     @discardableResult
     public func insert(_ entry: MemoryEntry, permit: PurgeLedger.Permit? = nil) -> Bool {
-        let leaving = shard(of: entry.description.key).state.withLock { shard in
+        let leaving = change(shard(of: entry.description.key)) { shard in
             permit?.isValid ?? true ? shard.insert(entry) : [entry]
         }
         return leaving.last !== entry
@@ -95,7 +116,7 @@ public final class MemoryCache: Sendable {
 
     /// The same with what has become known of its source since the permit was given; nil where it was not let in.
     func admit(_ entry: MemoryEntry, permit: PurgeLedger.Permit) -> MemoryEntry? {
-        let (current, leaving) = shard(of: entry.description.key).state.withLock { shard in
+        let (current, leaving) = change(shard(of: entry.description.key)) { shard in
             // Who tells of a later record does so before he updates the shards: it is known here, or the update comes.
             let current = permit.current(entry)
             return (current, current.map { shard.insert($0) } ?? [])
@@ -106,14 +127,14 @@ public final class MemoryCache: Sendable {
     /// Takes one entry out; false when there is none.
     @discardableResult
     public func remove(_ key: CacheKey) -> Bool {
-        shard(of: key).state.withLock { $0.remove(key) } != nil
+        change(shard(of: key)) { $0.remove(key) } != nil
     }
 
     /// Takes out all entries made from a source and returns how many; one lock a shard.
     @discardableResult
     public func removeAll(ofSource source: CacheKey) -> Int {
         shards.reduce(0) { sum, shard in
-            sum + shard.state.withLock { $0.removeAll(ofSource: source) }.count
+            sum + change(shard) { $0.removeAll(ofSource: source) }.count
         }
     }
 
@@ -121,7 +142,7 @@ public final class MemoryCache: Sendable {
     func removeOriginals(ofSource source: CacheKey) -> Int {
         shards.reduce(0) { sum, shard in
             sum
-                + shard.state.withLock { shard in
+                + change(shard) { shard in
                     shard.list(ofSource: source, limit: .max).filter { $0.description.kind == .original }
                         .compactMap { shard.remove($0.description.key) }
                 }.count
@@ -140,7 +161,7 @@ public final class MemoryCache: Sendable {
     /// Takes everything out and returns how many entries that were.
     @discardableResult
     public func removeAll() -> Int {
-        shards.reduce(0) { sum, shard in sum + shard.state.withLock { $0.removeAll() }.count }
+        shards.reduce(0) { sum, shard in sum + change(shard) { $0.removeAll() }.count }
     }
 
     /// Gives all entries of a source its new record, as after a 304; entries made of other bytes leave.
@@ -149,7 +170,7 @@ public final class MemoryCache: Sendable {
     public func update(_ record: SourceRecord, permit: PurgeLedger.Permit? = nil) {
         for shard in shards {
             // Freed after the lock is open again.
-            _ = shard.state.withLock { shard in
+            _ = change(shard) { shard in
                 shard.knows(record.key) && permit?.isValid ?? true ? shard.update(record) : []
             }
         }
@@ -170,16 +191,38 @@ public final class MemoryCache: Sendable {
     /// Lets about `count` entries go, the same number from each shard, and returns how many went.
     func shed(_ count: Int) -> Int {
         let each = (count + shards.count - 1) / shards.count
-        return shards.reduce(0) { sum, shard in sum + shard.state.withLock { $0.shed(each) }.count }
+        return shards.reduce(0) { sum, shard in sum + change(shard) { $0.shed(each) }.count }
     }
 
+    /// How many bytes the entries and all tables that share the bound may hold together.
+    var maxBytes: Int { bound.load(ordering: .relaxed) }
+
+    /// Notes that a table beside the entries holds so many bytes more, or fewer; entries make room for it.
+    ///
+    /// The shards' bounds follow in steps of a 64th of the bound, and keep half of it in any case.
+    func reserve(_ bytes: Int) {
+        let now = reserved.wrappingAdd(bytes, ordering: .relaxed).newValue
+        guard abs(now - applied.load(ordering: .relaxed)) >= max(1, maxBytes / Self.reserveSteps) else {
+            return
+        }
+        applyBounds()
+    }
+
+    /// In so many steps of the bound the entries make room for other tables.
+    private static let reserveSteps = 64
+
     private func applyBounds() {
+        let reserved = reserved.load(ordering: .relaxed)
+        applied.store(reserved, ordering: .relaxed)
+        let maxBytes = maxBytes
         for (number, shard) in shards.enumerated() {
-            let bounds = Self.bounds(
-                configuration, maxBytes: bound.load(ordering: .relaxed),
-                maxEntries: entryBound.load(ordering: .relaxed), of: number, shards: shards.count)
+            var bounds = Self.bounds(
+                configuration, maxBytes: maxBytes, maxEntries: entryBound.load(ordering: .relaxed),
+                of: number,
+                shards: shards.count)
+            bounds.maxBytes = max(bounds.maxBytes / 2, bounds.maxBytes - max(0, reserved) / shards.count)
             shard.state.withLock { $0.bounds = bounds }
-            while !shard.state.withLock({ $0.shrink(atMost: bounds.maxEvictions) }).isEmpty {}
+            while !change(shard, { $0.shrink(atMost: bounds.maxEvictions) }).isEmpty {}
         }
     }
 

@@ -28,7 +28,7 @@ public final class MemoryEntry: Sendable {
 
     private static let lastID = Atomic<UInt64>(0)
     /// What an entry costs beside its body and text: the objects, the slot, both tables' rows; in bytes.
-    private static let overhead = 640
+    private static let overhead = 896
 
     /// Wraps a body that is complete.
     public convenience init(description: EntryDescription, body: [UInt8], record: SourceRecord) {
@@ -66,7 +66,7 @@ public final class MemoryEntry: Sendable {
         self.lastTouch = Atomic(lastTouch)
         survivesPowerLoss = Atomic(isDurable)
         let bytes = identity == nil ? body.count : 0
-        cost = bytes + description.keyText.utf8.count + record.keyText.utf8.count + Self.overhead
+        cost = bytes + description.keyText.utf8.count + record.textBytes + Self.overhead
         id = Self.lastID.wrappingAdd(1, ordering: .relaxed).newValue
     }
 

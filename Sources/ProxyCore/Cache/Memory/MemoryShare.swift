@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// The part of `cache.memory.maxBytes` that one table beside the memory tier's entries may hold.
+///
+/// What the table holds is taken from the entries' part, so that both together stay within the setting. Safe from any
+/// thread. The table calls `change` outside its own lock.
+public final class MemoryShare: Sendable {
+    private let cache: MemoryCache?
+    private let divisor: Int
+    private let least: Int
+    private let held = Atomic<Int>(0)
+
+    /// A part of a memory tier's bound: its bytes divided by `divisor`, but always `least`. It follows that bound.
+    public init(of cache: MemoryCache, dividedBy divisor: Int, atLeast least: Int = 0) {
+        (self.cache, self.divisor, self.least) = (cache, divisor, least)
+    }
+
+    /// A part that belongs to no tier.
+    public init(bytes: Int) {
+        (cache, divisor, least) = (nil, 1, bytes)
+    }
+
+    /// Most bytes that the table may hold now.
+    public var limit: Int { max(least, cache.map { $0.maxBytes / divisor } ?? 0) }
+
+    /// How many bytes it holds.
+    public var bytes: Int { held.load(ordering: .relaxed) }
+
+    /// Notes that the table holds so many bytes more, or fewer.
+    public func change(by bytes: Int) {
+        guard bytes != 0 else { return }
+        held.wrappingAdd(bytes, ordering: .relaxed)
+        cache?.reserve(bytes)
+    }
+
+    deinit { cache?.reserve(-held.load(ordering: .relaxed)) }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ProxyCore
+
+@Suite("The memory tier's bound and the tables that share it")
+struct MemoryShareTests {
+    private func newCache(maxBytes: ByteCount = .mebibytes(4)) -> MemoryCache {
+        var configuration = MemoryCacheConfiguration()
+        configuration.maxBytes = maxBytes
+        configuration.maxEntryBytes = .kibibytes(64)
+        return MemoryCache(configuration: configuration)
+    }
+
+    private func fill(_ cache: MemoryCache) {
+        for number in 0..<200 { cache.insert(memoryEntry("\(number)", count: 40_000)) }
+    }
+
+    @Test("Entries make room for what a table holds, and get it back with the table's end")
+    func sharesBound() {
+        let cache = newCache()
+        fill(cache)
+        let before = cache.statistics.bytes
+        var share: MemoryShare? = MemoryShare(of: cache, dividedBy: 4)
+
+        share?.change(by: 1 << 20)
+        let beside = cache.statistics.bytes
+        fill(cache)
+        let refilled = cache.statistics.bytes
+        share = nil
+        fill(cache)
+
+        #expect(before > 3_500_000)
+        #expect(beside <= 3 << 20 && refilled <= 3 << 20 && refilled > 2 << 20)
+        #expect(cache.statistics.bytes > 3_500_000)
+    }
+
+    @Test("Entries keep half of the bound, whatever tables hold")
+    func keepsHalf() {
+        let cache = newCache()
+        let share = MemoryShare(of: cache, dividedBy: 4)
+
+        share.change(by: 64 << 20)
+        fill(cache)
+
+        #expect(cache.statistics.bytes <= 2 << 20 && cache.statistics.bytes > 1_500_000)
+    }
+
+    @Test("A table's limit follows the bound, as when memory is short")
+    func followsBound() {
+        let cache = newCache()
+        let share = MemoryShare(of: cache, dividedBy: 8)
+
+        #expect(share.limit == 512 << 10)
+        cache.resize(maxBytes: .mebibytes(1))
+        #expect(share.limit == 128 << 10)
+    }
+
+    @Test("An entry counts with every text that a client or an origin decides")
+    func countsTexts() {
+        let body = bytes(100)
+        var record = record()
+        let plain = MemoryEntry(description: describe("a", body: body), body: body, record: record)
+        record.keyText += String(repeating: "k", count: 8_000)
+        record.entityTag = "\"" + String(repeating: "e", count: 500) + "\""
+        record.lastModified = String(repeating: "m", count: 60)
+        record.reuseFields += String(repeating: "r", count: 1_000)
+        let long = MemoryEntry(description: describe("a", body: body), body: body, record: record)
+
+        #expect(long.cost - plain.cost > 8_000 + 490 + 25 + 1_000)
+    }
+
+    @Test("Source records in memory are bounded by bytes, and those used last stay")
+    func boundsRecords() {
+        let share = MemoryShare(bytes: 1 << 20)
+        let records = RecordMemory(limit: 10_000, scanLimit: 10_000, share: share)
+        for number in 0..<1_000 {
+            var record = record("\(number)")
+            record.keyText = String(repeating: "a", count: 8_000)
+            #expect(records.save(record, nil))
+        }
+
+        #expect(share.bytes <= 1 << 20 && share.bytes > 1_000_000)
+        #expect(records.record(for: key("999")) != nil && records.record(for: key("0")) == nil)
+        records.removeAll()
+        #expect(share.bytes == 0)
+    }
+
+    @Test("What is known of records stored last takes no source's text")
+    func latestRecords() throws {
+        let ledger = PurgeLedger()
+        var record = record()
+        record.keyText = String(repeating: "a", count: 8_000)
+        let entry = MemoryEntry(description: describe("r", body: [1]), body: [1], record: record)
+        let permit = ledger.permit(for: key("r"))
+        var newer = record
+        newer.freshnessLifetime = 600
+
+        let claim = try #require(ledger.claim(newer, arrived: .now, under: ledger.permit(for: record.key)))
+
+        #expect(claim.isValid)
+        #expect(LatestRecords.Item(record: newer, arrived: .now, number: 1).record.textBytes < 512)
+        // Who had an older record gets the newer one, with the text that the older one had.
+        #expect(ledger.current(entry, under: permit)?.record == newer)
+    }
+
+    @Test("Small originals that wait for their files are bounded by bytes")
+    func boundsDrafts() {
+        let drafts = WaitingDrafts(maxBytes: 100_000)
+        let body = bytes(30_000)
+        func insert(_ name: String) -> WaitingDrafts.Ticket? {
+            drafts.insert(
+                WriteJob.Draft(description: describe(name, body: body), body: body, checksum: 0, record: nil),
+                nil)
+        }
+        let tickets = ["a", "b", "c"].map { insert($0) }
+
+        #expect(tickets.allSatisfy { $0 != nil } && insert("d") == nil)
+        for ticket in tickets.compactMap({ $0 }) { drafts.remove(ticket) }
+        #expect(insert("d") != nil)
+    }
+}
