@@ -29,6 +29,7 @@ struct WorkEstimateTests {
                 transform.isEmpty ? TransformPipeline() : try TransformPipeline(parsing: transform)
             var plan = RenderPlan(pipeline: pipeline, format: output)
             plan.isLossless = isLossless
+            plan.decodableFormats = ImageFormat.allCases
             change(&plan)
             return WorkEstimate(header: header, frames: plan.frame == nil ? frames : 1, plan: plan).megapixels
         }
