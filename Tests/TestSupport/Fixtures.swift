@@ -23,6 +23,12 @@ public enum Fixtures {
     /// AVIF of 64 × 64 pixels, grey of limited range: from black at the top to white.
     public static let limitedGrey = read("images/grey-limited.avif")
 
+    /// AVIF of 64 × 64 pixels, red, green / blue, white, with a band of (128, 64, 200) between them, of limited range: green,
+    /// blue and red in place of YCbCr; and with transparency of 235, of 126 from column 16 on, of 16 from 32 on to 39.
+    public static let limitedColors = (
+        gbr: read("images/gbr-limited.avif"), alpha: read("images/alpha-limited.avif")
+    )
+
     /// AVIF of 64 × 48 pixels, red, green / blue, white, opaque on the left quarter and else half transparent: turned, and
     /// turned and mirrored, which is not said of its transparency; and with colours multiplied by alpha.
     public static let alphas = (

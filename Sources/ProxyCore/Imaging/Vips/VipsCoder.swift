@@ -124,12 +124,7 @@ enum VipsCoder {
             return drawn
         }
         let image = try loaded(source, format, frames, shrink)
-        if format.isHEIF, source.isGreyOfLimitedRange {
-            return try image.inEightBits().toned(by: .fromLimitedRange)
-        }
-        if format.isHEIF, image.hasAlpha, source.isPremultiplied {
-            return try image.inEightBits().unpremultiplied()
-        }
+        if format.isHEIF { return try source.corrected(image) }
         guard let exif = source.pngExif ?? source.tiffOwnership, image.blob("exif-data") == nil else {
             return image
         }
