@@ -36,6 +36,12 @@ public enum Fixtures {
         premultiplied: read("images/alpha-premultiplied.avif")
     )
 
+    /// AVIF of 30,000 × 1 pixels, all (9, 99, 200).
+    public static let wide = read("images/wide.avif")
+
+    /// JPEG XL of 24 × 16 pixels that is red, green and blue one after the other: bare, and in boxes.
+    public static let animatedJXL = [read("images/animated.jxl"), read("images/animated-boxes.jxl")]
+
     /// The same picture with a comment that tells it from others: equal pixels, other bytes (T.81 §B.2.4.5).
     public static func photo(number: Int) -> [UInt8] {
         let comment = Array("\(number)".utf8)

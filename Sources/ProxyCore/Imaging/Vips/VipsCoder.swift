@@ -41,6 +41,7 @@ enum VipsCoder {
                 try unsafe GIFAnimation.check(file)
             }
         }
+        try source.checkSupport(of: format, page: 0)
         let image = try unsafe VipsImage(
             adopting: loader(source.raw, format, format == .png ? 0 : -1, 1, .none), isSequential: true)
         if format == .svg { try checkSides(of: image, source) }
@@ -138,6 +139,7 @@ enum VipsCoder {
         _ source: borrowing VipsSource, _ format: ImageFormat, _ frames: FrameSelection, _ shrink: LoadShrink
     ) throws(ImagingError) -> VipsImage {
         let (page, count) = pages(frames)
+        try source.checkSupport(of: format, page: Int(max(0, page)))
         let made = unsafe loader(source.raw, format, page, count, shrink)
         return try unsafe VipsImage(adopting: made, isSequential: true)
     }

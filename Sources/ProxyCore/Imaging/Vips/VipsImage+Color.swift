@@ -29,6 +29,8 @@ extension VipsImage {
         case VIPS_FORMAT_USHORT:
             let narrow = try unsafe derived(shim_cast(raw, VIPS_FORMAT_UCHAR, 1))
             return try narrow.renamingSixteenBitSpace()
+        case VIPS_FORMAT_UINT:
+            return try unsafe derived(shim_cast(raw, VIPS_FORMAT_UCHAR, 1))
         default:
             return try unsafe derived(shim_colourspace(raw, VIPS_INTERPRETATION_sRGB)).castToBytes()
         }

@@ -57,8 +57,9 @@ enum VipsLibrary {
         return damages.first { text.contains($0) }
     }
 
-    /// Parts of libjpeg's messages (jerror.h).
+    /// Parts of libjpeg's messages (jerror.h), and of libtiff's of fax codes (tif_fax3.c).
     private static let damages = [
         "premature end of data segment", "bad Huffman code", "bad arithmetic code", "instead of RST",
+        "Bad code word", "Uncompressed data (not supported)",
     ]
 }
