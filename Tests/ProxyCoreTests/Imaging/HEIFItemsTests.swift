@@ -139,6 +139,43 @@ struct HEIFItemsTests {
         }
     }
 
+    /// A file whose items are turned and mirrored before they are described.
+    private func disordered(_ file: [UInt8]) throws -> [UInt8] {
+        let lists = try #require(file.withUnsafeBytes { HEIFItems($0)?.associations })
+        var changed = file
+        for list in lists.values {
+            try #require(list.width == 1)
+            let entries = list.entries.map { UInt8($0) }
+            // What changes an item stands last.
+            changed.replaceSubrange(
+                list.countPlace + 1..<list.end, with: entries.suffix(2) + entries.dropLast(2))
+        }
+        return changed
+    }
+
+    @Test(
+        "Properties may stand in any order: what turns a picture is done when it has been described",
+        arguments: [Fixtures.alphas.unturned, Fixtures.alphas.unmirrored])
+    func order(file: [UInt8]) async throws {
+        let mixed = try disordered(file)
+        #expect(mixed != file)
+        for text in ["", "resize:24x"] {
+            let wanted = try await rendered(file, text).picture
+            #expect(try await rendered(mixed, text).picture == wanted)
+        }
+    }
+
+    @Test("A picture may be as wide as the limit on sides has it, and no wider")
+    func wide() async throws {
+        let whole = try await rendered(Fixtures.wide)
+        #expect(whole.picture.width == 30_000 && whole.picture.height == 1)
+        #expect(whole.picture.isNear([9, 99, 200], at: (0.9, 0)))
+
+        await #expect(throws: RenderError.tooManyPixels) {
+            try await rendered(Fixtures.wide) { $0.limits.side = 29_999 }
+        }
+    }
+
     @Test("What is added for a turned transparency is not counted among the bytes that came")
     func countOfCompleted() throws {
         let source = try openedSource(Fixtures.alphas.unturned)

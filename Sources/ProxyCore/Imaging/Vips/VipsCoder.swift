@@ -303,6 +303,7 @@ enum VipsCoder {
             image.removeDescriptions()
             return .bare
         case .all:
+            image.resetOrientationOfXMP()
             let ownership = image.ownership
             let lacking = image.ownership(lostIn: settings.format)
             switch settings.format {

@@ -50,6 +50,7 @@ import Glibc
     private static func completed(
         _ bytes: UnsafeMutableRawBufferPointer, _ format: ImageFormat?
     ) -> UnsafeMutableRawBufferPointer {
+        if format?.isHEIF ?? false { unsafe HEIFOrder.arrange(bytes) }
         let file = UnsafeRawBufferPointer(bytes)
         let changed: [UInt8]? =
             switch format {
