@@ -128,11 +128,12 @@ static inline VipsImage *shim_load_gif(VipsSource *source, int page, int count) 
     return out;
 }
 
-// A negative page means the primary picture.
+// A negative page means the primary picture. Sides may be up to 65,535 in place of 16,384: limits of ours are asked before a
+// pixel is decoded.
 static inline VipsImage *shim_load_heif(VipsSource *source, int page) {
     VipsImage *out = NULL;
-    if (page < 0) vips_heifload_source(source, &out, SHIM_READ, NULL);
-    else vips_heifload_source(source, &out, "page", page, "n", 1, SHIM_READ, NULL);
+    if (page < 0) vips_heifload_source(source, &out, "unlimited", TRUE, SHIM_READ, NULL);
+    else vips_heifload_source(source, &out, "page", page, "n", 1, "unlimited", TRUE, SHIM_READ, NULL);
     return out;
 }
 

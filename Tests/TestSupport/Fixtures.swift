@@ -23,12 +23,24 @@ public enum Fixtures {
     /// AVIF of 64 × 64 pixels, grey of limited range: from black at the top to white.
     public static let limitedGrey = read("images/grey-limited.avif")
 
+    /// AVIF of 64 × 64 pixels, red, green / blue, white, with a band of (128, 64, 200) between them, of limited range: green,
+    /// blue and red in place of YCbCr; and with transparency of 235, of 126 from column 16 on, of 16 from 32 on to 39.
+    public static let limitedColors = (
+        gbr: read("images/gbr-limited.avif"), alpha: read("images/alpha-limited.avif")
+    )
+
     /// AVIF of 64 × 48 pixels, red, green / blue, white, opaque on the left quarter and else half transparent: turned, and
     /// turned and mirrored, which is not said of its transparency; and with colours multiplied by alpha.
     public static let alphas = (
         unturned: read("images/alpha-unturned.avif"), unmirrored: read("images/alpha-unmirrored.avif"),
         premultiplied: read("images/alpha-premultiplied.avif")
     )
+
+    /// AVIF of 30,000 × 1 pixels, all (9, 99, 200).
+    public static let wide = read("images/wide.avif")
+
+    /// JPEG XL of 24 × 16 pixels that is red, green and blue one after the other: bare, and in boxes.
+    public static let animatedJXL = [read("images/animated.jxl"), read("images/animated-boxes.jxl")]
 
     /// The same picture with a comment that tells it from others: equal pixels, other bytes (T.81 §B.2.4.5).
     public static func photo(number: Int) -> [UInt8] {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A GIF file whose frames libvips would put together in another way than browsers do: where a frame is cleared away and
-/// where none has been, browsers show nothing, but libvips the background's colour, or black.
+/// where none has been, browsers show nothing, but libvips the background's colour, or black; and of interlaced frames that
+/// leave the screen libvips shows other rows.
 struct GIFAnimation: FramedAnimation, Equatable {
     static let format = ImageFormat.gif
-    /// The logical screen's size.
+    /// The logical screen's size; larger where the first frame leaves it.
     let canvas: PixelSize
     /// The frames in the order they are shown; a still has one.
     let frames: [AnimationFrame]
@@ -19,11 +20,16 @@ struct GIFAnimation: FramedAnimation, Equatable {
     private static let hasTable: UInt8 = 0x80
     private static let trailer: UInt8 = 0x3B
 
-    /// Reads the blocks; nil for a file that libvips puts together rightly, and for one that is not whole or whose frames
-    /// leave the screen. O(bytes ÷ 255).
+    /// How many times larger than the canvas a frame may be that leaves it: its pixels are all decoded.
+    private static let excess = 2
+    /// Pixels that a frame may have on however small a canvas.
+    private static let smallFrame = 65_536
+
+    /// Reads the blocks as far as they are some; nil for a file that libvips puts together rightly, for one that breaks off
+    /// within a block, and for one with a frame that is much larger than its screen. O(bytes ÷ 255).
     init?(_ file: UnsafeRawBufferPointer) {
         guard file.count >= Self.headEnd, unsafe file.starts(with: "GIF8".utf8) else { return nil }
-        let canvas = unsafe PixelSize(Self.short(file, 6), Self.short(file, 8))
+        var canvas = unsafe PixelSize(Self.short(file, 6), Self.short(file, 8))
         var blocks = unsafe Blocks(file: file, place: Self.headEnd)
         let shared = unsafe blocks.table(file[10])
         var frames: [AnimationFrame] = []
@@ -36,8 +42,13 @@ struct GIFAnimation: FramedAnimation, Equatable {
                 continue
             }
             let place = unsafe Self.place(file, whole.lowerBound)
-            guard place.clamped(to: canvas) == place, !shared.isEmpty || hasOwnTable,
-                frames.count < Self.frameLimit
+            // As in browsers: only the first frame makes the canvas larger.
+            if frames.isEmpty { canvas = canvas.including(place) }
+            if place.clamped(to: canvas) != place { isWrong = true }
+            guard unsafe Self.short(file, whole.lowerBound + 5) > 0,
+                unsafe Self.short(file, whole.lowerBound + 7) > 0,
+                place.size.area <= max(canvas.area * Self.excess, Self.smallFrame),
+                !shared.isEmpty || hasOwnTable, frames.count < Self.frameLimit
             else { return nil }
             if let last = frames.last, last.disposal == .cleared, !last.isLaidOver { isWrong = true }
             hasTransparency = hasTransparency || control?.isTransparent == true
@@ -48,7 +59,7 @@ struct GIFAnimation: FramedAnimation, Equatable {
                     data: [shared, control?.whole ?? 0..<0, whole]))
             control = nil
         }
-        guard blocks.areWhole, let first = frames.first else { return nil }
+        guard !blocks.isCut, let first = frames.first else { return nil }
         let showsGround =
             first.place.size != canvas || first.disposal == .restored && frames.count > 1
         guard isWrong || showsGround && !hasTransparency else { return nil }
@@ -198,5 +209,12 @@ struct GIFAnimation: FramedAnimation, Equatable {
             areWhole = false
             return nil
         }
+    }
+}
+
+extension PixelSize {
+    /// The size of a canvas from the same corner on that holds a rectangle, too.
+    fileprivate func including(_ place: PixelRectangle) -> PixelSize {
+        PixelSize(max(width, place.left + place.size.width), max(height, place.top + place.size.height))
     }
 }

@@ -59,15 +59,23 @@ extension ImageFormat {
     ]
 
     /// Whether the text begins with an `svg` element, behind a byte order mark, a declaration, comments, a doctype.
-    private static func opensSVG(_ bytes: ArraySlice<UInt8>) -> Bool {
+    private static func opensSVG(_ bytes: ArraySlice<UInt8>) -> Bool { elementStart(bytes) != nil }
+
+    /// Where the `svg` element begins that a text opens with; nil for any other text.
+    ///
+    /// - Parameter prefix: the text's first bytes.
+    static func drawingStart(_ prefix: some Sequence<UInt8>) -> Int? { elementStart(ArraySlice(prefix)) }
+
+    private static func elementStart(_ bytes: ArraySlice<UInt8>) -> Int? {
         var rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes
         while true {
             rest = rest.drop { $0 == 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
             if rest.starts(with: "<svg".utf8) {
-                guard let next = rest.dropFirst(4).first else { return false }
-                return [0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ">"), UInt8(ascii: "/")].contains(next)
+                guard let next = rest.dropFirst(4).first else { return nil }
+                let ends = [0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ">"), UInt8(ascii: "/")]
+                return ends.contains(next) ? rest.startIndex : nil
             }
-            guard let end = prologueEnd(rest) else { return false }
+            guard let end = prologueEnd(rest) else { return nil }
             rest = rest[end...]
         }
     }

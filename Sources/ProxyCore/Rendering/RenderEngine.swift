@@ -64,7 +64,7 @@ struct RenderEngine {
             return try RenderEngine(plan: plan).render(
                 source, page, watch, into: destination, at: offset, beside: nil, admit: admit)
         }
-        if isAlone, let damage = VipsLibrary.damage { throw Failure(imaging: .badImageData(damage)) }
+        if isAlone, let damage = source.damage { throw Failure(imaging: .badImageData(damage)) }
         return rendition
     }
 

@@ -50,6 +50,74 @@ struct HEIFItemsTests {
         #expect(Fixtures.heic.plain.withUnsafeBytes { HEIFItems($0)?.isGreyOfLimitedRange } == false)
     }
 
+    /// A file that says of its colours nothing but what its bitstream says.
+    private func undescribed(_ file: [UInt8]) throws -> [UInt8] {
+        let name = try #require(file.indices.first { file[$0...].starts(with: "colr".utf8) })
+        return file[..<name] + Array("free".utf8) + file[(name + 4)...]
+    }
+
+    @Test(
+        "Limited range is known from the bitstream where the file does not describe its colours (AV1 §5.5.2)")
+    func undescribedGrey() async throws {
+        let bare = try undescribed(Fixtures.limitedGrey)
+        for (file, text) in [(bare, ""), (bare, "resize:32x"), (Fixtures.limitedGrey, "")] {
+            let picture = try await rendered(file, text).picture
+
+            #expect(Int(picture[9, 0][0]) < 8 && Int(picture[9, picture.height - 1][0]) > 247)
+        }
+    }
+
+    @Test("Green, blue and red of limited range are as dark and as bright as they were (ITU-T H.273 §8.3)")
+    func limitedGBR() async throws {
+        for file in [Fixtures.limitedColors.gbr, try undescribed(Fixtures.limitedColors.gbr)] {
+            let picture = try await rendered(file).picture
+
+            for (place, color) in [
+                ((0.1, 0.1), [255, 0, 0]), ((0.9, 0.1), [0, 255, 0]), ((0.1, 0.9), [0, 0, 255]),
+                ((0.9, 0.9), [255, 255, 255]), ((0.5, 0.5), [128, 64, 200]),
+            ] {
+                #expect(picture.isNear(color, at: place, within: 3), "\(color)")
+            }
+        }
+    }
+
+    @Test("Transparency of limited range is opaque where it is highest, and nothing where it is lowest")
+    func limitedAlpha() async throws {
+        let picture = try await rendered(Fixtures.limitedColors.alpha).picture
+
+        for (x, alpha) in [(3, 255), (20, 128), (35, 0), (60, 255)] {
+            #expect(abs(Int(picture[x, 3][3]) - alpha) <= 2, "\(x)")
+        }
+        #expect(picture.isNear([255, 0, 0, 255], at: (0.1, 0.1), within: 3))
+    }
+
+    @Test("A bitstream's header is read in its long form and in its short one (AV1 §5.5.1)")
+    func sequenceHeaders() {
+        func header(_ bytes: [UInt8]) -> AV1SequenceHeader? {
+            bytes.withUnsafeBytes { AV1SequenceHeader(units: BoxReader($0)) }
+        }
+        // As ffmpeg has libaom write grey: a delimiter, and then the header.
+        let long: [UInt8] = [0x12, 0, 0x0A, 10, 0, 0, 0, 2, 0xAF, 0xFF, 0x9F, 0xFF, 0x34, 0x40]
+        #expect(header(long).map { [$0.isFullRange ? 1 : 0, $0.matrix] } == [0, 2])
+        for length in 0..<long.count { #expect(header(Array(long.prefix(length))) == nil, "\(length)") }
+
+        // Profile 0 with times, a model of the decoder, and one operating point.
+        let zeros = { String(repeating: "0", count: $0) }
+        let text = [
+            "000", "0", "0", "1", zeros(64), "1", "00101", "1", "00100", zeros(42), "1", zeros(5), zeros(12),
+            "01000", "1", "1", zeros(11), "1", "1111", "0101", "0101", zeros(12), "1", zeros(7), "000",
+            "1111", "1", "00", "1", "1", "000", "000", "0", "0", "1", "00000001", "00000001", "00000000", "1",
+        ].joined()
+        for (range, wanted) in [("1", true), ("0", false)] {
+            let bits = Array(text.dropLast() + range + zeros(16))
+            let bytes = stride(from: 0, to: bits.count - 7, by: 8).map { start in
+                bits[start..<start + 8].reduce(UInt8(0)) { $0 << 1 | ($1 == "1" ? 1 : 0) }
+            }
+            let found = header([0x0A, UInt8(bytes.count)] + bytes)
+            #expect(found?.isFullRange == wanted && found?.matrix == 0)
+        }
+    }
+
     @Test(
         "Transparency turns as the picture does, whether or not that is said of it (ISO/IEC 23000-22 §7.3.5)")
     func turnedAlpha() async throws {
@@ -68,6 +136,43 @@ struct HEIFItemsTests {
                 mirrored.isNear([0, 0, 255, 255], at: (0.1, 0.1))
                     && mirrored.isNear([255, 0, 0, 255], at: (0.1, 0.9)))
             #expect(mirrored.isNear([255, 255, 255, 128], at: (0.9, 0.1)))
+        }
+    }
+
+    /// A file whose items are turned and mirrored before they are described.
+    private func disordered(_ file: [UInt8]) throws -> [UInt8] {
+        let lists = try #require(file.withUnsafeBytes { HEIFItems($0)?.associations })
+        var changed = file
+        for list in lists.values {
+            try #require(list.width == 1)
+            let entries = list.entries.map { UInt8($0) }
+            // What changes an item stands last.
+            changed.replaceSubrange(
+                list.countPlace + 1..<list.end, with: entries.suffix(2) + entries.dropLast(2))
+        }
+        return changed
+    }
+
+    @Test(
+        "Properties may stand in any order: what turns a picture is done when it has been described",
+        arguments: [Fixtures.alphas.unturned, Fixtures.alphas.unmirrored])
+    func order(file: [UInt8]) async throws {
+        let mixed = try disordered(file)
+        #expect(mixed != file)
+        for text in ["", "resize:24x"] {
+            let wanted = try await rendered(file, text).picture
+            #expect(try await rendered(mixed, text).picture == wanted)
+        }
+    }
+
+    @Test("A picture may be as wide as the limit on sides has it, and no wider")
+    func wide() async throws {
+        let whole = try await rendered(Fixtures.wide)
+        #expect(whole.picture.width == 30_000 && whole.picture.height == 1)
+        #expect(whole.picture.isNear([9, 99, 200], at: (0.9, 0)))
+
+        await #expect(throws: RenderError.tooManyPixels) {
+            try await rendered(Fixtures.wide) { $0.limits.side = 29_999 }
         }
     }
 
@@ -96,10 +201,11 @@ struct HEIFItemsTests {
         var random = SystemRandomNumberGenerator()
         for file in [
             Fixtures.grids.whole, Fixtures.limitedGrey, Fixtures.heic.clear, Fixtures.alphas.unturned,
+            Fixtures.limitedColors.alpha,
         ] {
             for end in 0..<file.count {
                 Array(file[..<end]).withUnsafeBytes {
-                    _ = (HEIFItems($0)?.gridsAreFilled, HEIFAlpha.completed($0))
+                    _ = (HEIFItems($0)?.gridsAreFilled, HEIFItems($0)?.levels, HEIFAlpha.completed($0))
                 }
             }
             for _ in 0..<2_000 {
@@ -110,7 +216,7 @@ struct HEIFItemsTests {
                 }
                 bytes.withUnsafeBytes {
                     let items = HEIFItems($0)
-                    _ = (items?.gridsAreFilled, items?.isGreyOfLimitedRange, items?.isPremultiplied)
+                    _ = (items?.gridsAreFilled, items?.levels)
                     _ = HEIFAlpha.completed($0)
                 }
             }
@@ -120,8 +226,8 @@ struct HEIFItemsTests {
 
 extension TestPicture {
     /// Whether the pixel at this share of the sides is nearly of a colour.
-    fileprivate func isNear(_ color: [Int], at place: (Double, Double)) -> Bool {
+    fileprivate func isNear(_ color: [Int], at place: (Double, Double), within limit: Int = 8) -> Bool {
         let pixel = self[Int(Double(width) * place.0), Int(Double(height) * place.1)]
-        return pixel.count == color.count && zip(pixel, color).allSatisfy { abs(Int($0) - $1) <= 8 }
+        return pixel.count == color.count && zip(pixel, color).allSatisfy { abs(Int($0) - $1) <= limit }
     }
 }

@@ -15,6 +15,18 @@ struct AnimatedGIFTests {
         var color: UInt8 = 1
         var disposal: UInt8 = 0
         var isTransparent = false
+        /// The colour of each row, in place of one for all.
+        var rows: [UInt8] = []
+        var isInterlaced = false
+
+        /// The colours of the pixels as they are packed (GIF89a appendix E).
+        var packed: [UInt8] {
+            let colors = rows.isEmpty ? [UInt8](repeating: color, count: height) : rows
+            let order = [(0, 8), (4, 8), (2, 4), (1, 2)].flatMap { stride(from: $0, to: height, by: $1) }
+            return (isInterlaced ? order : Array(0..<height)).flatMap { row in
+                [UInt8](repeating: colors[row], count: width)
+            }
+        }
     }
 
     /// White, red, green and blue; the first is the background's.
@@ -30,15 +42,16 @@ struct AnimatedGIFTests {
             bytes +=
                 [0x21, 0xF9, 4, frame.disposal << 2 | (frame.isTransparent ? 1 : 0)] + short(7) + [3, 0]
             bytes +=
-                [0x2C] + short(frame.left) + short(frame.top) + short(frame.width) + short(frame.height) + [0]
-            bytes += pixels(frame.color, count: frame.width * frame.height)
+                [0x2C] + short(frame.left) + short(frame.top) + short(frame.width) + short(frame.height)
+                + [frame.isInterlaced ? 0x40 : 0]
+            bytes += pixels(frame.packed)
         }
         return bytes + [0x3B]
     }
 
     /// Codes of three bits, with a clear code before every pixel, so that they stay so short.
-    private static func pixels(_ color: UInt8, count: Int) -> [UInt8] {
-        let codes = (0..<count).flatMap { _ in [4, Int(color)] } + [5]
+    private static func pixels(_ colors: [UInt8]) -> [UInt8] {
+        let codes = colors.flatMap { [4, Int($0)] } + [5]
         var packed = [UInt8](repeating: 0, count: (codes.count * 3 + 7) / 8)
         for (index, code) in codes.enumerated() {
             for bit in 0..<3 where code >> bit & 1 == 1 {
@@ -120,11 +133,76 @@ struct AnimatedGIFTests {
         }
     }
 
-    @Test("A frame beyond the screen is left to libvips")
-    func outside() {
-        let bytes = Self.file([Frame(disposal: 2), Frame(left: 7, width: 2)])
+    @Test("Of a frame that leaves the screen only what lies on it is shown, and cleared away")
+    func outside() async throws {
+        let frames = [
+            Frame(color: 1), Frame(left: 6, top: 1, width: 4, height: 2, color: 2, disposal: 2),
+            Frame(left: 9, top: 9, width: 2, height: 2, color: 2), Frame(width: 1, height: 1, color: 3),
+        ]
 
-        #expect(bytes.withUnsafeBytes { GIFAnimation($0) } == nil)
+        let found = try await shown(frames)
+
+        #expect(found.width == 8 && found.height == 16)
+        #expect(found[5, 5] == [255, 0, 0, 255] && found[6, 5] == [0, 255, 0, 255])
+        for top in [8, 12] {
+            #expect(found[7, top + 2][3] == 0 && found[5, top + 2] == [255, 0, 0, 255], "cleared")
+        }
+        #expect(found[0, 12] == [0, 0, 255, 255])
+    }
+
+    @Test("An interlaced frame that leaves the screen shows its first rows in their order")
+    func interlaced() async throws {
+        let rows: [UInt8] = [1, 2, 3, 1, 2, 3]
+        let frames = [
+            Frame(color: 0), Frame(width: 4, height: 6, rows: rows, isInterlaced: true),
+            Frame(left: 4, width: 6, height: 6, rows: rows, isInterlaced: true),
+        ]
+
+        let found = try await shown(frames)
+
+        for (row, color) in rows.prefix(4).enumerated() {
+            let wanted = Array(Self.palette[Int(color) * 3..<Int(color) * 3 + 3])
+            #expect(
+                Array(found[1, 4 + row].prefix(3)) == wanted && Array(found[7, 8 + row].prefix(3)) == wanted)
+            #expect(Array(found[7, 4 + row].prefix(3)) == [255, 255, 255])
+        }
+    }
+
+    @Test(
+        "A first frame that leaves the screen makes it larger, as in browsers; a much larger later one is left alone"
+    )
+    func larger() async throws {
+        let frames = [Frame(width: 10, height: 5, disposal: 2), Frame(width: 2, color: 2)]
+        let vast = [Frame(disposal: 2), Frame(width: 60_000, height: 60_000)].map { frame in
+            var small = frame
+            small.width = min(frame.width, 8)
+            small.height = min(frame.height, 4)
+            return small
+        }
+        var lying = Self.file(vast)
+        let last = try #require(lying.lastIndex(of: 0x2C))
+        lying.replaceSubrange(last + 5..<last + 9, with: [0x60, 0xEA, 0x60, 0xEA])
+
+        let found = try await shown(frames)
+
+        #expect(found.width == 10 && found.height == 10)
+        #expect(found[9, 4] == [255, 0, 0, 255] && found[0, 5] == [0, 255, 0, 255] && found[9, 9][3] == 0)
+        #expect(lying.withUnsafeBytes { GIFAnimation($0) } == nil)
+    }
+
+    @Test("Junk behind the last frame changes none of those before it")
+    func junk() async throws {
+        let frames = [Frame(disposal: 2), Frame(width: 2, height: 2, color: 2)]
+        let whole = Self.file(frames)
+
+        for junk in [[0x55], [0x55, 0x2C, 0x21], [UInt8](repeating: 0xEE, count: 300)] as [[UInt8]] {
+            let found = try await rendered(whole.dropLast() + junk, as: .explicit(.webp)) {
+                $0.isLossless = true
+            }.picture
+
+            #expect(found.height == 8 && found[0, 0] == [255, 0, 0, 255])
+            #expect(found[0, 4] == [0, 255, 0, 255] && found[7, 7][3] == 0)
+        }
     }
 
     @Test("A file that ends within a block is damaged; one without its trailer is not (GIF89a §27)")

@@ -248,4 +248,37 @@ struct MetadataTests {
 
         #expect(try fields(found).ownership.copyright == "Ada")
     }
+
+    @Test("XMP that is kept says no other orientation than the picture has")
+    func orientationOfXMP() async throws {
+        for text in [
+            "<a tiff:Orientation=\"6\" b='6'>", "<a><tiff:Orientation>6</tiff:Orientation></a>",
+            "<a tiff:Orientation = '6'/><b tiff:Orientation='3'/>",
+        ] {
+            let packet = Array(text.utf8)
+            let upright = try #require(XMPOrientation.upright(packet))
+            let wanted = text.replacing(#/(Orientation[ =>'"]*)\d/#) { "\($0.output.1)1" }
+            #expect(String(decoding: upright, as: UTF8.self) == wanted)
+        }
+        for text in [
+            "", "tiff:Orientation", "tiff:Orientation=", "tiff:Orientation='", "<tiff:Orientation/>",
+        ] {
+            #expect(XMPOrientation.upright(Array(text.utf8)) == nil)
+        }
+
+        let image = try TestPicture.ramps(40, 20).image().duplicate()
+        image.set("orientation", to: 6)
+        image.set("xmp-data", to: Array("<x:xmpmeta tiff:Orientation='1'/>".utf8))
+        var bytes = try TestPicture.bytes(of: image, as: .jpeg)
+        let mark = Array("tiff:Orientation='".utf8)
+        let place = try #require(bytes.indices.first { bytes[$0...].starts(with: mark) }) + mark.count
+        bytes[place] = UInt8(ascii: "6")
+        for format in [ImageFormat.jpeg, .webp] {
+            let kept = try await rendered(bytes, as: .explicit(format)) { $0.metadata = .keep }
+
+            #expect(kept.picture.width == 20)
+            let told = try #require(kept.bytes.indices.first { kept.bytes[$0...].starts(with: mark) })
+            #expect(kept.bytes[told + mark.count] == UInt8(ascii: "1"))
+        }
+    }
 }

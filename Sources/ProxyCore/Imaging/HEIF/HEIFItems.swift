@@ -3,12 +3,12 @@
 /// The items of a HEIF file (ISO/IEC 23008-12 §6), as far as their decoder must be watched.
 struct HEIFItems {
     private let file: BoxReader
-    private var types: [Int: String] = [:]
+    private(set) var types: [Int: String] = [:]
     /// What each item is made of, in order.
-    private var parts: [Int: [Int]] { references["dimg"] ?? [:] }
-    private var properties: [Int: [BoxReader.Box]] = [:]
+    var parts: [Int: [Int]] { references["dimg"] ?? [:] }
+    private(set) var properties: [Int: [BoxReader.Box]] = [:]
     private var places: [Int: Place] = [:]
-    private var primary = 0
+    private(set) var primary = 0
     /// Where the properties of each item are told, and in which boxes; for what `HEIFItems+Alpha` adds.
     private(set) var associations: [Int: Associations] = [:]
     /// By type, which items an item refers to.
@@ -84,13 +84,18 @@ struct HEIFItems {
 
     /// ISO/IEC 23008-12 §6.6.2.3.2.
     private func grid(_ item: Int) -> (rows: Int, columns: Int, size: PixelSize)? {
-        guard let place = places[item],
-            var data = (place.isInside ? inside : file)?.part(from: place.start, length: place.length),
-            data.skip(1) != nil, let flags = data.number(1), let rows = data.number(1),
+        guard var data = data(of: item), data.skip(1) != nil, let flags = data.number(1),
+            let rows = data.number(1),
             let columns = data.number(1), let width = data.number(flags & 1 == 1 ? 4 : 2),
             let height = data.number(flags & 1 == 1 ? 4 : 2)
         else { return nil }
         return (rows + 1, columns + 1, PixelSize(width, height))
+    }
+
+    /// An item's bytes, where they lie in one piece.
+    func data(of item: Int) -> BoxReader? {
+        guard let place = places[item] else { return nil }
+        return (place.isInside ? inside : file)?.part(from: place.start, length: place.length)
     }
 
     private func size(_ item: Int) -> PixelSize? {
@@ -131,32 +136,7 @@ struct HEIFItems {
         return changes.isEmpty || has ? nil : (list, changes.map(\.0))
     }
 
-    private static let changes: Set<String> = ["clap", "irot", "imir"]
-
-    /// Whether the primary picture is grey whose levels go from 16 to 235: libheif 1.15 takes them for 0 to 255.
-    var isGreyOfLimitedRange: Bool {
-        let coded = types[primary] == "grid" ? parts[primary]?.first ?? primary : primary
-        let boxes = (properties[coded] ?? []) + (properties[primary] ?? [])
-        return Self.isGrey(boxes) && Self.isLimited(boxes)
-    }
-
-    /// By the bit `monochrome` of AV1, or the chroma format of HEVC (ISO/IEC 14496-15 §8.3.3.1.2).
-    private static func isGrey(_ boxes: [BoxReader.Box]) -> Bool {
-        if var coding = boxes.first("av1C") {
-            return coding.skip(2) != nil && coding.number(1).map { $0 & 0x10 != 0 } ?? false
-        }
-        guard var coding = boxes.first("hvcC") else { return false }
-        return coding.skip(16) != nil && coding.number(1).map { $0 & 3 == 0 } ?? false
-    }
-
-    /// ISO/IEC 14496-12 §12.1.5.
-    private static func isLimited(_ boxes: [BoxReader.Box]) -> Bool {
-        boxes.contains { box in
-            var colour = box.body
-            return box.type == "colr" && colour.code() == "nclx" && colour.skip(6) != nil
-                && colour.number(1).map { $0 & 0x80 == 0 } ?? false
-        }
-    }
+    static let changes: Set<String> = ["clap", "irot", "imir"]
 
     // MARK: - Reading
 
@@ -209,7 +189,7 @@ struct HEIFItems {
         return true
     }
 
-    /// Only items of one extent are noted: what describes a grid is a few bytes.
+    /// Only items of one extent are noted: what is read of one is a few bytes.
     private mutating func readPlaces(_ boxes: [BoxReader.Box]) {
         guard var iloc = Full(boxes.first("iloc")), let sizes = iloc.body.number(1),
             let others = iloc.body.number(1), let count = iloc.body.number(iloc.version < 2 ? 2 : 4)

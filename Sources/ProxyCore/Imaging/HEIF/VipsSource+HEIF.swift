@@ -4,14 +4,22 @@ extension VipsSource {
     /// Whether the tiles of all grids of a HEIF file fill them; true where there are none. O(number of items and tiles).
     var gridsAreFilled: Bool { items { $0.gridsAreFilled } ?? true }
 
-    /// Whether a HEIF file's picture is grey of limited range; false where that is not known.
-    var isGreyOfLimitedRange: Bool { items { $0.isGreyOfLimitedRange } ?? false }
+    /// Does to a HEIF file's decoded picture what libheif 1.15.1, Debian 12's, leaves undone. O(number of items).
+    ///
+    /// - Returns: the picture, in 8 bits where anything was left.
+    borrowing func corrected(_ image: borrowing VipsImage) throws(ImagingError) -> VipsImage {
+        guard let levels = items({ $0.levels }), levels != HEIFItems.Levels() else {
+            return try image.duplicate()
+        }
+        let narrow = try image.inEightBits()
+        let hasAlpha = narrow.hasAlpha
+        let curves = [ToneCurve](repeating: levels.ofColors, count: narrow.bands - (hasAlpha ? 1 : 0))
+        let scaled = try narrow.lookedUp(in: hasAlpha ? curves + [levels.ofAlpha] : curves)
+        return try hasAlpha && levels.isPremultiplied ? scaled.unpremultiplied() : scaled.duplicate()
+    }
 
-    /// Whether a HEIF file's colours are multiplied by its alpha; false where that is not known.
-    var isPremultiplied: Bool { items { $0.isPremultiplied } ?? false }
-
-    private borrowing func items(_ fact: (HEIFItems) -> Bool) -> Bool? {
-        var answer: Bool?
+    private borrowing func items<Fact>(_ fact: (HEIFItems) -> Fact) -> Fact? {
+        var answer: Fact?
         unsafe withBytes { (bytes) throws(Never) in answer = unsafe HEIFItems(bytes).map(fact) }
         return answer
     }

@@ -32,6 +32,21 @@
         return hasColors && hasCurves
     }
 
+    /// Where the name of the profile's table for perceptual or saturated colours stands, if it has none for relative ones and
+    /// no matrix or curve in place of it (§8.3); nil for every other profile.
+    ///
+    /// Little CMS uses the perceptual table for the relative intent then; libvips 8.14 takes the profile for unfit.
+    var placeOfOnlyTable: Int? {
+        let shapers = space == "GRAY" ? ["kTRC"] : ["rXYZ", "gXYZ", "bXYZ", "rTRC", "gTRC", "bTRC"]
+        guard entry(Self.relativeTable) == nil, shapers.contains(where: { entry($0) == nil }) else {
+            return nil
+        }
+        return entry("A2B0") ?? entry("A2B2")
+    }
+
+    /// The table from device colours to relative ones.
+    static let relativeTable = "A2B1"
+
     private static let headerLength = 128
     private static let entryLength = 12
     /// More tags than any profile has.
@@ -64,13 +79,16 @@
     private static let curve = 0x6375_7276
 
     /// Where a tag's data begins.
-    private func tag(_ name: String) -> Int? {
+    private func tag(_ name: String) -> Int? { entry(name).flatMap { number($0 + 4) } }
+
+    /// Where a tag's entry in the table of tags begins, which is its name.
+    private func entry(_ name: String) -> Int? {
         guard let count = number(Self.headerLength), count <= Self.tagLimit else { return nil }
         for index in 0..<count {
             let entry = Self.headerLength + 4 + index * Self.entryLength
-            guard let start = number(entry + 4) else { return nil }
+            guard number(entry + 4) != nil else { return nil }
             guard unsafe bytes[entry..<entry + 4].elementsEqual(name.utf8) else { continue }
-            return start
+            return entry
         }
         return nil
     }

@@ -13,6 +13,9 @@ struct ToneCurve: Sendable, Equatable {
     /// From levels of 16 to 235 to all of them (ITU-T H.273, VideoFullRangeFlag 0).
     static let fromLimitedRange = ToneCurve { ($0 * maximum - 16) / 219 }
 
+    /// The same for levels that were made 16 to 235 a second time, by 219 ÷ 256.
+    static let fromLimitedRangeTwice = ToneCurve { (($0 * maximum - 16) * 256 / 219 - 16) / 219 }
+
     private static let maximum = 255.0
 
     /// Computes every level by a function of 0–1 whose values are clamped to 0–1 and rounded.

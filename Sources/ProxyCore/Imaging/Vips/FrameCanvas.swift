@@ -85,16 +85,21 @@ import CVips
         return try image.inEightBits().inSRGB(keepsGrey: false).withAlpha().samples()
     }
 
+    /// Puts a frame's pixels where they belong, as far as that is on the canvas.
     private mutating func put(_ frame: [UInt8], _ facts: AnimationFrame) {
-        let width = facts.place.size.width * Self.samples
-        for row in 0..<facts.place.size.height {
-            let target = start(of: row, facts.place)
+        guard let shown = facts.place.clamped(to: size) else { return }
+        let line = facts.place.size.width * Self.samples
+        let first = (shown.left - facts.place.left) * Self.samples
+        let width = shown.size.width * Self.samples
+        for row in 0..<shown.size.height {
+            let target = start(of: row, shown)
+            let source = (shown.top - facts.place.top + row) * line + first
             guard facts.isLaidOver else {
-                pixels.replaceSubrange(target..<target + width, with: frame[row * width..<(row + 1) * width])
+                pixels.replaceSubrange(target..<target + width, with: frame[source..<source + width])
                 continue
             }
             for offset in stride(from: 0, to: width, by: Self.samples) {
-                lay(frame, row * width + offset, over: target + offset)
+                lay(frame, source + offset, over: target + offset)
             }
         }
     }
@@ -121,10 +126,11 @@ import CVips
         case .stays: break
         case .restored: pixels = before
         case .cleared:
-            let width = frame.place.size.width * Self.samples
+            guard let shown = frame.place.clamped(to: size) else { return }
+            let width = shown.size.width * Self.samples
             let nothing = [UInt8](repeating: 0, count: width)
-            for row in 0..<frame.place.size.height {
-                let target = start(of: row, frame.place)
+            for row in 0..<shown.size.height {
+                let target = start(of: row, shown)
                 pixels.replaceSubrange(target..<target + width, with: nothing)
             }
         }

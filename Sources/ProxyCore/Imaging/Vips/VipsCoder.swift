@@ -41,6 +41,7 @@ enum VipsCoder {
                 try unsafe GIFAnimation.check(file)
             }
         }
+        try source.checkSupport(of: format, page: 0)
         let image = try unsafe VipsImage(
             adopting: loader(source.raw, format, format == .png ? 0 : -1, 1, .none), isSequential: true)
         if format == .svg { try checkSides(of: image, source) }
@@ -124,12 +125,7 @@ enum VipsCoder {
             return drawn
         }
         let image = try loaded(source, format, frames, shrink)
-        if format.isHEIF, source.isGreyOfLimitedRange {
-            return try image.inEightBits().toned(by: .fromLimitedRange)
-        }
-        if format.isHEIF, image.hasAlpha, source.isPremultiplied {
-            return try image.inEightBits().unpremultiplied()
-        }
+        if format.isHEIF { return try source.corrected(image) }
         guard let exif = source.pngExif ?? source.tiffOwnership, image.blob("exif-data") == nil else {
             return image
         }
@@ -143,6 +139,7 @@ enum VipsCoder {
         _ source: borrowing VipsSource, _ format: ImageFormat, _ frames: FrameSelection, _ shrink: LoadShrink
     ) throws(ImagingError) -> VipsImage {
         let (page, count) = pages(frames)
+        try source.checkSupport(of: format, page: Int(max(0, page)))
         let made = unsafe loader(source.raw, format, page, count, shrink)
         return try unsafe VipsImage(adopting: made, isSequential: true)
     }
@@ -306,6 +303,7 @@ enum VipsCoder {
             image.removeDescriptions()
             return .bare
         case .all:
+            image.resetOrientationOfXMP()
             let ownership = image.ownership
             let lacking = image.ownership(lostIn: settings.format)
             switch settings.format {

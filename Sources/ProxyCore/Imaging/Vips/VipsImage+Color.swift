@@ -29,6 +29,8 @@ extension VipsImage {
         case VIPS_FORMAT_USHORT:
             let narrow = try unsafe derived(shim_cast(raw, VIPS_FORMAT_UCHAR, 1))
             return try narrow.renamingSixteenBitSpace()
+        case VIPS_FORMAT_UINT:
+            return try unsafe derived(shim_cast(raw, VIPS_FORMAT_UCHAR, 1))
         default:
             return try unsafe derived(shim_colourspace(raw, VIPS_INTERPRETATION_sRGB)).castToBytes()
         }
@@ -53,12 +55,25 @@ extension VipsImage {
         let space = unsafe vips_image_get_interpretation(raw)
         let isCMYK = space == VIPS_INTERPRETATION_CMYK
         if hasForeignProfile {
-            return try unsafe derived(shim_icc_to_srgb(raw, isCMYK ? "cmyk" : "srgb"))
+            let image = try withRelativeTable()
+            return try unsafe derived(shim_icc_to_srgb(image.raw, isCMYK ? "cmyk" : "srgb"))
         }
         if space == VIPS_INTERPRETATION_sRGB { return try duplicate() }
         if isCMYK { return try inLightOfInk() }
         if space == VIPS_INTERPRETATION_B_W, keepsGrey { return try duplicate() }
         return try unsafe derived(shim_colourspace(raw, VIPS_INTERPRETATION_sRGB)).castToBytes()
+    }
+
+    /// Has a profile whose only table is for another intent call it the one for relative colours: libvips 8.14 would take sRGB
+    /// in place of the profile. XYB JPEGs and scanners' pictures have such ones.
+    private borrowing func withRelativeTable() throws(ImagingError) -> VipsImage {
+        var profile = blob("icc-profile-data") ?? []
+        let place = unsafe profile.withUnsafeBytes { unsafe ColorProfile($0).placeOfOnlyTable }
+        let own = try duplicate()
+        guard let place else { return own }
+        profile.replaceSubrange(place..<place + 4, with: ColorProfile.relativeTable.utf8)
+        own.set("icc-profile-data", to: profile)
+        return own
     }
 
     /// CMYK without a profile, as browsers show it: each ink lets the rest of its light through, (1 − C)(1 − K).

@@ -70,6 +70,12 @@ extension VipsImage {
         return block.adding(ownership)
     }
 
+    /// Says in XMP that the picture is upright, where that says anything else; the image must not be shared, as after `duplicate`.
+    borrowing func resetOrientationOfXMP() {
+        guard let packet = blob("xmp-data").flatMap(XMPOrientation.upright) else { return }
+        set("xmp-data", to: packet)
+    }
+
     /// Removes all descriptive metadata and profiles, and says who owns the picture.
     borrowing func keepOnly(_ ownership: Ownership) {
         removeDescriptions()

@@ -45,8 +45,11 @@ enum VipsLibrary {
     /// Forgets what has been complained about so far.
     static func forgetComplaints() { vips_error_clear() }
 
-    /// What libjpeg has only warned of although part of the picture is made up: its first warning since the last
-    /// `forgetComplaints`; nil where it was harmless, such as bytes between two markers, or none.
+    /// Whether anything has been complained about since the last `forgetComplaints`.
+    static var hasComplaints: Bool { unsafe vips_error_buffer()[0] != 0 }
+
+    /// What libjpeg or libtiff has only warned of although part of the picture is made up: of libjpeg its first warning of
+    /// each reading since the last `forgetComplaints`; nil where it was harmless, such as bytes between two markers, or none.
     ///
     /// To be asked in a process that does one job at a time, since all threads complain to one buffer.
     static var damage: String? {
@@ -54,8 +57,9 @@ enum VipsLibrary {
         return damages.first { text.contains($0) }
     }
 
-    /// Parts of libjpeg's messages (jerror.h).
+    /// Parts of libjpeg's messages (jerror.h), and of libtiff's of fax codes (tif_fax3.c).
     private static let damages = [
         "premature end of data segment", "bad Huffman code", "bad arithmetic code", "instead of RST",
+        "Bad code word", "Uncompressed data (not supported)",
     ]
 }

@@ -46,13 +46,21 @@ import Glibc
             raw: source, prefix: prefix, memory: UnsafeRawBufferPointer(held), count: count)
     }
 
-    /// Adds what a decoder misses, in place of which it gets other memory.
+    /// Adds what a decoder misses, and replaces what it misunderstands: it gets other memory then.
     private static func completed(
         _ bytes: UnsafeMutableRawBufferPointer, _ format: ImageFormat?
     ) -> UnsafeMutableRawBufferPointer {
-        guard format?.isHEIF ?? false, let whole = unsafe HEIFAlpha.completed(UnsafeRawBufferPointer(bytes)),
-            let memory = unsafe realloc(bytes.baseAddress, whole.count)
-        else { return unsafe bytes }
+        if format?.isHEIF ?? false { unsafe HEIFOrder.arrange(bytes) }
+        let file = UnsafeRawBufferPointer(bytes)
+        let changed: [UInt8]? =
+            switch format {
+            case .avif, .heic: unsafe HEIFAlpha.completed(file)
+            case .svg: unsafe DrawingSize.inPixels(file)
+            default: nil
+            }
+        guard let whole = changed, let memory = unsafe realloc(bytes.baseAddress, whole.count) else {
+            return unsafe bytes
+        }
         let larger = unsafe UnsafeMutableRawBufferPointer(start: memory, count: whole.count)
         unsafe larger.copyBytes(from: whole)
         return unsafe larger

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A HEIF file in which each item is described first, and turned, mirrored or cut then, as ISO/IEC 23008-12 §9.3.1 has it.
+///
+/// Some encoders list its properties in another order, which browsers' decoders take all the same. libheif 1.15.1 turns the
+/// size that it has not read yet, and then finds that the picture has another one.
+enum HEIFOrder {
+    /// Puts properties in order, in place; nothing changes where they are. O(number of items).
+    static func arrange(_ file: UnsafeMutableRawBufferPointer) {
+        for list in unsafe HEIFItems(UnsafeRawBufferPointer(file))?.disordered ?? [] {
+            let entries = list.entries.flatMap { entry in
+                (0..<list.width).reversed().map { UInt8(truncatingIfNeeded: entry >> ($0 * 8)) }
+            }
+            let start = list.end - entries.count
+            for (index, byte) in entries.enumerated() { unsafe file[start + index] = byte }
+        }
+    }
+}
+
+extension HEIFItems {
+    /// The lists of properties that are out of order, as they should be.
+    fileprivate var disordered: [Associations] {
+        associations.compactMap { item, list in
+            guard let told = properties[item], told.count == list.entries.count,
+                list.end - list.countPlace == 1 + list.entries.count * list.width
+            else { return nil }
+            let pairs = zip(list.entries, told)
+            let describing = pairs.filter { !Self.changes.contains($1.type) }.map(\.0)
+            let ordered = describing + pairs.filter { Self.changes.contains($1.type) }.map(\.0)
+            guard ordered != list.entries else { return nil }
+            return Associations(
+                countPlace: list.countPlace, end: list.end, width: list.width, entries: ordered)
+        }
+    }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension VipsSource {
+    /// Throws `unsupportedFormat` for what Debian 12's libraries would make another picture of: libvips 8.14.1 gives the last
+    /// frame of a JPEG XL animation for all of it, and takes some samples of TIFF for others.
+    borrowing func checkSupport(of format: ImageFormat, page: Int) throws(ImagingError) {
+        var flaw: String?
+        unsafe withBytes { (file) throws(Never) in
+            switch format {
+            case .jxl: flaw = unsafe JXLHeader(file)?.isAnimated ?? false ? "animated JPEG XL" : nil
+            case .tiff: flaw = unsafe TIFFPage(file, index: page)?.unsupported
+            default: break
+            }
+        }
+        if let flaw { throw .unsupportedFormat(flaw) }
+    }
+}
