@@ -68,7 +68,7 @@ check-units: ## has systemd itself judge the unit
 	deploy/check-units
 
 lint: ## checks format and the walls between the rooms
-	swift format lint --strict --parallel --recursive Package.swift Sources Tests demo fuzz bench/Fill bench/HitRatio
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests demo fuzz bench/Fill bench/HitRatio bench/Work
 	scripts/check-walls
 
 clean: ## removes what was built

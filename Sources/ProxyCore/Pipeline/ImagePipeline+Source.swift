@@ -76,9 +76,9 @@ extension PipelineError {
     /// Not where the origin says that there is no such image, or none for us.
     var mayBeAnsweredStale: Bool {
         switch self {
-        case .upstreamUnreachable, .nameForbidden, .upstreamDisconnected, .upstreamTimeout, .upstreamConnectTimeout,
-            .upstreamIncomplete, .tlsFailed, .tooManyRedirects, .hostUnavailable, .hostBusy, .queueFull,
-            .queueTimeout, .draining, .internalFailure:
+        case .upstreamUnreachable, .nameForbidden, .upstreamDisconnected, .upstreamTimeout,
+            .upstreamConnectTimeout, .upstreamIncomplete, .tlsFailed, .tooManyRedirects, .hostUnavailable,
+            .hostBusy, .queueFull, .queueTimeout, .draining, .internalFailure:
             true
         case .upstreamStatus: disposition.memory?.kind != .clientError
         default: false
