@@ -15,7 +15,7 @@ struct ProtocolVersionTests {
 
     @Test("has no request sent over a connection that waits for an answer, and no URL given another's")
     func noPipelining() async throws {
-        let fixture = try LoaderFixture { $0.firstByteTimeout = .seconds(20) }
+        let fixture = try LoaderFixture { $0.firstByteTimeout = .minutes(5) }
         let gate = OriginGate()
         let red = Self.answer("HTTP/1.1", 200, Array("red".utf8))
         fixture.origin.route("/lie", OriginAnswer([.send(Self.answer("HTTP/2.0", 200, [1]))]))

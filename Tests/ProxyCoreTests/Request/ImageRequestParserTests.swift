@@ -55,7 +55,7 @@ struct ImageRequestParserTests {
         #expect(try parse(Self.url).workLimit == limit, "a rule may have it encoded anew")
         #expect(try parse(Self.url + "&transform=resize:30x", isSigned: true).workLimit == nil)
         #expect(try limitOfPreset("") == nil)
-        #expect(try limitOfPreset("&priority=low&tag=a") == nil)
+        #expect(try limitOfPreset("&priority=low&filename=a") == nil)
         #expect(try limitOfPreset("&quality=90") == limit)
         #expect(try limitOfPreset("&dpr=2") == limit)
         #expect(try limitOfPreset("&options=scale-down-large") == limit)
