@@ -33,7 +33,7 @@ struct VerificationTests {
         (.timedOut, .transformTimeout), (.decoderCrashed, .decoderCrashed),
         (.badImageData("a"), .badImageData),
     ]
-    private static let cheapest = "resize:16x16"
+    private static let cheapest = "resize:size=16x16"
 
     private func fixture(_ renderer: FailingRenderer) throws -> PipelineFixture {
         let fixture = try PipelineFixture(renderer: renderer)
