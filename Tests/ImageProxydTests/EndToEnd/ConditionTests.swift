@@ -53,6 +53,8 @@ struct ConditionTests {
     func ifRange() async throws {
         let proxy = try await Proxy()
         let target = targets(proxy)
+        // The first answer may go out while the body arrives, without an entity tag.
+        _ = try await proxy.get(target)
         let tag = try #require(try await proxy.get(target)["ETag"])
         let cases = [
             (tag, 206), ("W/\(tag)", 200), ("\"other\"", 200), (Self.modified, 206),
@@ -68,6 +70,8 @@ struct ConditionTests {
     func conditions() async throws {
         let proxy = try await Proxy()
         let target = targets(proxy)
+        // The first answer may go out while the body arrives, without an entity tag.
+        _ = try await proxy.get(target)
         let tag = try #require(try await proxy.get(target)["ETag"])
         let later = "Sun, 06 Nov 1994 08:49:38 GMT"
         let earlier = "Sun, 06 Nov 1994 08:49:36 GMT"
