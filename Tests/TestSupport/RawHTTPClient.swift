@@ -56,19 +56,32 @@ public struct RawHTTPClient: Sendable {
     }
 
     /// Connects to a port of 127.0.0.1.
-    public init(port: UInt16) throws {
+    /// - Parameter source: the IPv4 address to connect from, one of 127.0.0.0/8 in host byte order; the kernel's choice
+    ///   when nil, which is 127.0.0.1.
+    public init(port: UInt16, from source: UInt32? = nil) throws {
         line = Line(socket(AF_INET, LINUX_SOCK_STREAM | LINUX_SOCK_CLOEXEC, 0))
+        if let source {
+            let bound = Self.withAddress(source, 0) { bind(descriptor, $0, $1) }
+            guard bound == 0 else { throw Failure(description: "bind \(source): \(errno)") }
+        }
+        let connected = Self.withAddress(0x7F00_0001, port) { connect(descriptor, $0, $1) }
+        guard connected == 0 else { throw Failure(description: "connect \(port): \(errno)") }
+        limitPatience()
+    }
+
+    /// Calls `body` with an IPv4 address as the kernel reads it.
+    private static func withAddress(
+        _ host: UInt32, _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt
+    ) -> CInt {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let connected = withUnsafePointer(to: &address) { pointer in
+        address.sin_addr.s_addr = host.bigEndian
+        return withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard connected == 0 else { throw Failure(description: "connect \(port): \(errno)") }
-        limitPatience()
     }
 
     /// A server that never answers, or never reads, fails the test instead of holding it up.

@@ -55,6 +55,8 @@ final class Connection {
     let number: UInt64
     let socket: CInt
     let peer: PeerAddress
+    /// When the connection was accepted.
+    let acceptedAt: UInt64
     /// Whether only a vital request is answered, because there are too many connections.
     let isRestricted: Bool
     /// Holds this connection until it is closed, and so lives as long.
@@ -102,6 +104,7 @@ final class Connection {
         self.number = number
         self.socket = socket
         self.peer = peer
+        acceptedAt = loop.now
         self.isRestricted = isRestricted
         self.loop = loop
         let configuration = loop.configuration

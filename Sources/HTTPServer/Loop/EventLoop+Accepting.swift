@@ -98,19 +98,28 @@ extension EventLoop {
     // MARK: - Places
 
     /// Finds a place for a client, here or by asking the other loops, one after the other: first for somebody idle, of whom
-    /// none may keep others out, then for somebody with one of the places that are kept back. A loop that drains asks none: what it
-    /// hands over might reach the other one when that has ended.
+    /// none may keep others out, then for a connection of a client that has more than its share, then for somebody with one
+    /// of the places that are kept back. A loop that drains asks none: what it hands over might reach the other one when that
+    /// has ended.
     func admit(_ newcomer: Newcomer) {
         var newcomer = newcomer
         newcomer.loopsAsked += 1
-        if newcomer.isWithoutDescriptor {
-            newcomer.loopsAsked = max(newcomer.loopsAsked, balance.count)
-        } else if newcomer.loopsAsked <= balance.count || isDraining {
-            if hasOrdinaryPlace() { return place(newcomer, .ordinary) }
-            if newcomer.loopsAsked < balance.count, !isDraining { return passOn(newcomer) }
+        let loops = balance.count
+        if !newcomer.isWithoutDescriptor {
+            if newcomer.loopsAsked <= loops || isDraining {
+                if hasOrdinaryPlace(for: newcomer.peer) { return place(newcomer, .ordinary) }
+                if newcomer.loopsAsked < loops, !isDraining { return passOn(newcomer) }
+            }
+            if newcomer.loopsAsked <= 2 * loops || isDraining,
+                let client = tally.largestClient(givingWayTo: newcomer.peer)
+            {
+                if takePlace(of: client, for: newcomer.peer) { return place(newcomer, .ordinary) }
+                if newcomer.loopsAsked < 2 * loops, !isDraining { return passOn(newcomer) }
+            }
         }
+        newcomer.loopsAsked = max(newcomer.loopsAsked, 2 * loops)
         if hasVitalPlace(for: &newcomer) { return place(newcomer, .restricted) }
-        if newcomer.loopsAsked < 2 * balance.count, !isDraining { return passOn(newcomer) }
+        if newcomer.loopsAsked < 3 * loops, !isDraining { return passOn(newcomer) }
         tally.reject(newcomer.isWithoutDescriptor ? .outOfDescriptors : .tooManyConnections)
         Listener.refuse(newcomer.socket)
     }
@@ -119,15 +128,31 @@ extension EventLoop {
         balance.inbox(of: (index + 1) % balance.count).post(.newcomer(newcomer))
     }
 
-    private func hasOrdinaryPlace() -> Bool {
+    private func hasOrdinaryPlace(for peer: PeerAddress) -> Bool {
         let limit = configuration.maxConnections
-        return tally.enter(.ordinary, limit: limit) || evictIdle() && tally.enter(.ordinary, limit: limit)
+        return tally.enter(.ordinary, of: peer, limit: limit)
+            || evictIdle(for: peer) && tally.enter(.ordinary, of: peer, limit: limit)
+    }
+
+    /// Resets a connection of the client that has more than its share, and gives its place to another client's: the oldest
+    /// of those that are behind in taking an answer, else the oldest. False when this loop has none of that client.
+    private func takePlace(of client: PeerAddress, for peer: PeerAddress) -> Bool {
+        let own = connections.all.filter { !$0.isRestricted && tally.client($0.peer) == client }
+        let late = own.filter { !$0.pending.isEmpty }
+        guard let oldest = (late.isEmpty ? own : late).min(by: { $0.acceptedAt < $1.acceptedAt }) else {
+            return false
+        }
+        // Counted in before the other is counted out: no other loop takes the place in between.
+        _ = tally.enter(.ordinary, of: peer, limit: .max)
+        oldest.resetOnClose()
+        return evict(oldest)
     }
 
     /// Whether there is one of the places that are kept back, with a descriptor that was kept back where there is no other.
     private func hasVitalPlace(for newcomer: inout Newcomer) -> Bool {
         repeat {
-            guard tally.enter(.restricted, limit: configuration.reservedConnections) else { continue }
+            let limit = configuration.reservedConnections
+            guard tally.enter(.restricted, of: newcomer.peer, limit: limit) else { continue }
             if !newcomer.isWithoutDescriptor { return true }
             // A socket takes its place in one step: nobody else gets the number in between.
             if let number = reserve.take() {
@@ -138,7 +163,7 @@ extension EventLoop {
                 }
                 close(number)
             }
-            tally.retract(.restricted)
+            tally.retract(.restricted, of: newcomer.peer)
         } while evictRestricted()
         return false
     }
@@ -193,9 +218,9 @@ extension EventLoop {
 
     /// At the limit, ends the connection that has waited longest among some that nothing is being made for: one that has its
     /// answers, has asked for nothing yet, or is slow to ask. No flood of such keeps others out.
-    private func evictIdle() -> Bool {
+    private func evictIdle(for peer: PeerAddress) -> Bool {
         for _ in 0..<Self.evictionAttempts {
-            guard let oldest = oldestIdle() else { return false }
+            guard let oldest = oldestIdle(for: peer) else { return false }
             // What it asks for may have come since.
             oldest.isEnlisted = false
             oldest.readNow()
@@ -209,8 +234,9 @@ extension EventLoop {
     private static var evictionAttempts: Int { 4 }
 
     /// The connection that has waited longest of some that may be idle; only where there is none of those, of some that have not
-    /// taken their answers for a while.
-    private func oldestIdle() -> Connection? {
+    /// taken their answers for a while. None that is kept from this peer.
+    private func oldestIdle(for peer: PeerAddress) -> Connection? {
+        let (largest, client) = (tally.largestClient, tally.client(peer))
         var (idlers, laggards): ([Connection], [Connection]) = ([], [])
         for _ in 0..<idle.count where idlers.count + laggards.count < Self.evictionSample {
             guard let number = idle.popFirst() else { break }
@@ -222,9 +248,20 @@ extension EventLoop {
             }
         }
         let late = laggards.filter(mayLeave)
-        let oldest = (idlers.isEmpty ? late : idlers).min { $0.idleSince < $1.idleSince }
+        let oldest = (idlers.isEmpty ? late : idlers).lazy
+            .filter { [self] in !isKept($0, from: client, while: largest) }
+            .min { $0.idleSince < $1.idleSince }
         for connection in idlers + laggards where connection !== oldest { enlist(connection) }
         return oldest
+    }
+
+    /// Whether a connection keeps its place though it is idle, because a client has more than its share: new connections of
+    /// that client close its own alone, and those of others close none that has just come and is about to ask.
+    private func isKept(
+        _ connection: Connection, from client: PeerAddress?, while largest: PeerAddress?
+    ) -> Bool {
+        guard let largest, tally.client(connection.peer) != largest else { return false }
+        return client == largest || !connection.hasServed && now < connection.acceptedAt + times.linger
     }
 
     /// Whether a connection may be ended for another's sake: one whose answer is still on its way has some time for it, and

@@ -255,7 +255,7 @@ final class EventLoop: @unchecked Sendable {
             close(connection.socket)
         }
         balance.leave(index)
-        tally.leave(connection.isRestricted ? .restricted : .ordinary)
+        tally.leave(connection.isRestricted ? .restricted : .ordinary, of: connection.peer)
         configuration.connectionsChanged(-1)
         finishDrainIfEmpty()
     }

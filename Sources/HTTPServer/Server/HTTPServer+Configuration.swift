@@ -60,8 +60,12 @@ extension HTTPServer {
         /// Asked on a loop for descriptors when none is left for a connection; false when it has closed none.
         public var freeDescriptors: @Sendable () -> Bool = { false }
 
-        /// Which peers are proxies whose `X-Forwarded-For` is believed; none by default.
+        /// Which peers are proxies whose `X-Forwarded-For` is believed, and whose connections are not counted as one client's;
+        /// none by default. The answer for a peer must not change.
         public var isTrustedProxy: @Sendable (PeerAddress) -> Bool = { _ in false }
+
+        /// Half of `maxConnections`: at the limit, a client that has more gives one up to a client that has less.
+        var clientShare: Int { maxConnections / 2 }
 
         /// The defaults.
         public init() {}

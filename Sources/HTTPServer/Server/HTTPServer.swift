@@ -18,7 +18,7 @@ import Synchronization
 /// try server.start()
 /// ```
 public final class HTTPServer: Sendable {
-    private let tally = ServerTally()
+    private let tally: ServerTally
     private let balance: LoopBalance
     private let loops: [EventLoop]
     private let listeners = Mutex<[Listener]>([])
@@ -31,6 +31,7 @@ public final class HTTPServer: Sendable {
     ) throws(SocketError) {
         let count = max(1, configuration.loops)
         balance = LoopBalance(loops: count)
+        tally = ServerTally(configuration)
         let reserve = DescriptorReserve(
             size: min(configuration.reservedConnections, configuration.reservedDescriptors))
         var loops: [EventLoop] = []

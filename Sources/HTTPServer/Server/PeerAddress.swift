@@ -28,6 +28,15 @@ public enum PeerAddress: Sendable, Hashable {
         }
     }
 
+    /// What counts as one client: an IPv4 address, or the /64 network of an IPv6 address; nil for a unix socket.
+    var client: PeerAddress? {
+        switch self {
+        case .unix: nil
+        case .v4: self
+        case .v6(let high, _): .v6(high, 0)
+        }
+    }
+
     /// The IPv4 address that an IPv6 one wraps (RFC 4291 §2.5.5.2), as sockets for both families have it; else itself.
     static func unmapped(_ high: UInt64, _ low: UInt64) -> PeerAddress {
         high == 0 && low >> 32 == 0xFFFF ? .v4(UInt32(truncatingIfNeeded: low)) : .v6(high, low)

@@ -16,18 +16,51 @@ final class ServerTally: Sendable {
         var counts = HTTPServer.Counts()
         /// Connections of these that are restricted.
         var restricted = 0
+        /// Ordinary connections of each client, none of which has 0: no more entries than there are connections.
+        var ofClient: [PeerAddress: Int] = [:]
+        /// The client that has more than its share; a share is half, so there is at most one.
+        var largest: PeerAddress?
     }
 
     private let state = Mutex(State())
+    /// The most ordinary connections of a client that are never closed for another client while they are busy.
+    private let share: Int
+    private let isTrustedProxy: @Sendable (PeerAddress) -> Bool
+
+    init(_ configuration: HTTPServer.Configuration) {
+        share = configuration.clientShare
+        isTrustedProxy = configuration.isTrustedProxy
+    }
 
     var snapshot: HTTPServer.Counts { state.withLock(\.counts) }
 
+    /// The client whose places a peer's connection takes; nil for a peer that stands for many clients, whose connections
+    /// are not counted.
+    func client(_ peer: PeerAddress) -> PeerAddress? { isTrustedProxy(peer) ? nil : peer.client }
+
+    /// The client that has more than its share of the places, if there is one.
+    var largestClient: PeerAddress? { state.withLock(\.largest) }
+
+    /// The same where it has to give a place to this peer: one whose own client has less than its share.
+    func largestClient(givingWayTo peer: PeerAddress) -> PeerAddress? {
+        let client = client(peer)
+        return state.withLock { state in
+            (client.flatMap { state.ofClient[$0] } ?? 0) < share ? state.largest : nil
+        }
+    }
+
     /// Counts a connection in; false when there are `limit` of its kind already.
-    func enter(_ kind: Kind, limit: Int) -> Bool {
-        state.withLock { state in
+    func enter(_ kind: Kind, of peer: PeerAddress, limit: Int) -> Bool {
+        let client = client(peer)
+        return state.withLock { state in
             switch kind {
             case .ordinary:
                 guard state.counts.connections - state.restricted < limit else { return false }
+                if let client {
+                    let count = state.ofClient[client, default: 0] + 1
+                    state.ofClient[client] = count
+                    if count > share { state.largest = client }
+                }
             case .restricted:
                 guard state.restricted < limit else { return false }
                 state.restricted += 1
@@ -39,16 +72,23 @@ final class ServerTally: Sendable {
     }
 
     /// Counts a connection out.
-    func leave(_ kind: Kind) {
+    func leave(_ kind: Kind, of peer: PeerAddress) {
+        let client = client(peer)
         state.withLock { state in
             state.counts.connections -= 1
-            if kind == .restricted { state.restricted -= 1 }
+            switch kind {
+            case .restricted: state.restricted -= 1
+            case .ordinary:
+                guard let client, let count = state.ofClient[client] else { return }
+                state.ofClient[client] = count > 1 ? count - 1 : nil
+                if state.largest == client, count - 1 <= share { state.largest = nil }
+            }
         }
     }
 
     /// As if it had never come.
-    func retract(_ kind: Kind) {
-        leave(kind)
+    func retract(_ kind: Kind, of peer: PeerAddress) {
+        leave(kind, of: peer)
         state.withLock { $0.counts.accepted -= 1 }
     }
 

@@ -6,7 +6,8 @@ import ProxyCore
 struct HTTPSection: Sendable, Hashable, Codable {
     /// Event loops; 0 (the default) means one per core.
     var loops = 0
-    /// Connections open at once. Default 16384; beyond it 503 and close.
+    /// Connections open at once. Default 16384; beyond it 503 and close, unless a connection that is idle, or one of a client
+    /// that has more than half of all, can be closed instead.
     var maxConnections = 16_384
     /// From a request's first byte, or the connection's start, to the end of its head. Default 10s; beyond it 408.
     var headerTimeout: TimeSpan = .seconds(10)
@@ -31,7 +32,8 @@ struct HTTPSection: Sendable, Hashable, Codable {
     var maxBodyBytes: ByteCount = .mebibytes(1)
     /// Most field lines of a request. Default 100; beyond it 431.
     var maxFieldLines = 100
-    /// Networks of proxies whose `X-Forwarded-For` names the client for the access log. Default none.
+    /// Networks of proxies whose `X-Forwarded-For` names the client for the access log, and who keep more than half of
+    /// `maxConnections` also while others want some. Default none.
     var trustedProxies: [String] = []
     /// Origins whose pages may read images by script (CORS): `["*"]` or such as `https://a.example`. Default none.
     var cors: [String] = []

@@ -228,6 +228,113 @@ struct PlaceTests {
         #expect(server.rejections(.tooManyConnections) == 0)
     }
 
+    /// More than the kernel takes for a client that does not read: 4 MiB to send and up to 32 MiB received.
+    private static let untakeable = [UInt8](repeating: 0x61, count: 40 << 20)
+
+    /// A server with eight places that has such an answer.
+    private static func serverOfLargeAnswers(
+        loops: Int, _ configure: (inout HTTPServer.Configuration) -> Void = { _ in }
+    ) throws -> TestServer {
+        var configuration = HTTPServer.Configuration.patient
+        configuration.loops = loops
+        configuration.maxConnections = 8
+        configuration.closeTimeout = .seconds(600)
+        configure(&configuration)
+        return try TestServer(configuration) { request in
+            guard request.target == "/large" else { return .now(text(request.target)) }
+            var response = HTTPResponse(status: .ok)
+            response.body = .bytes(Self.untakeable)
+            return .now(response)
+        }
+    }
+
+    /// Connections of one address that ask for a large answer and read its head alone.
+    private static func readers(
+        _ count: Int, at server: TestServer, from source: UInt32
+    ) throws -> [RawHTTPClient] {
+        try (0..<count).map { _ in
+            let client = try server.networkClient(from: source)
+            try client.send(get("/large"))
+            #expect(try client.head().status == 200)
+            return client
+        }
+    }
+
+    @Test(
+        "One client that holds more than half of all places gives one up to another client, whatever it does with them",
+        arguments: [1, 2])
+    func share(loops: Int) async throws {
+        let server = try Self.serverOfLargeAnswers(loops: loops)
+
+        let answers = try await onThread {
+            let attackers = try Self.readers(8, at: server, from: 0x7F00_0002)
+            let clients = try (0..<3).map { _ in try server.networkClient() }
+            // Those neither get a place nor close a connection of another client that is about to ask.
+            let more = try (0..<8).map { _ in try server.networkClient(from: 0x7F00_0002) }
+            let answers = try clients.map { client in
+                try client.send(get("/"))
+                return try client.answer()
+            }
+            (attackers + clients + more).forEach { $0.hangUp() }
+            return answers
+        }
+
+        #expect(answers.allSatisfy { $0.status == 200 && $0["Connection"] == nil })
+        #expect(server.rejections(.evicted) == 3)
+        #expect(server.rejections(.overload) == 0)
+    }
+
+    @Test("of a client that holds half of them are not given to others", arguments: [1, 2])
+    func halves(loops: Int) async throws {
+        let server = try Self.serverOfLargeAnswers(loops: loops)
+
+        let statuses = try await onThread {
+            let readers = try [0x7F00_0002, 0x7F00_0003].flatMap {
+                try Self.readers(4, at: server, from: $0)
+            }
+            let others = try [0x7F00_0001, 0x7F00_0002].map { try server.networkClient(from: $0) }
+            let statuses = try others.map { client in
+                try client.send(get("/"))
+                return try client.answer().status
+            }
+            (readers + others).forEach { $0.hangUp() }
+            return statuses
+        }
+
+        #expect(statuses == [503, 503])
+        #expect(server.rejections(.evicted) == 0)
+    }
+
+    @Test("of a trusted proxy are not counted as one client's")
+    func proxy() async throws {
+        let server = try Self.serverOfLargeAnswers(loops: 1) {
+            $0.isTrustedProxy = { $0 == .v4(0x7F00_0002) }
+        }
+
+        let status = try await onThread {
+            let readers = try Self.readers(8, at: server, from: 0x7F00_0002)
+            let client = try server.networkClient()
+            try client.send(get("/"))
+            let status = try client.answer().status
+            (readers + [client]).forEach { $0.hangUp() }
+            return status
+        }
+
+        #expect(status == 503)
+        #expect(server.rejections(.evicted) == 0)
+    }
+
+    @Test("are counted by IPv4 address, and by the /64 network of an IPv6 address")
+    func clients() {
+        let address = { PeerAddress(text: $0)?.client }
+        #expect(address("2001:db8::1") == .v6(0x2001_0DB8_0000_0000, 0))
+        #expect(address("2001:db8::1") == address("2001:db8::ffff:1"))
+        #expect(address("2001:db8::1") != address("2001:db8:0:1::1"))
+        #expect(address("::ffff:192.0.2.1") == .v4(0xC000_0201))
+        #expect(address("192.0.2.1") != address("192.0.2.2"))
+        #expect(PeerAddress.unix.client == nil)
+    }
+
     @Test("keep their descriptors, whoever else looks for one when they come free")
     func numbers() throws {
         let reserve = DescriptorReserve(size: 1)

@@ -60,7 +60,9 @@ final class TestServer: Sendable {
     func client() throws -> RawHTTPClient { try RawHTTPClient(unixSocket: path) }
 
     /// A client whose packets really travel, so that it can reset its connection.
-    func networkClient() throws -> RawHTTPClient { try RawHTTPClient(port: port) }
+    func networkClient(from source: UInt32? = nil) throws -> RawHTTPClient {
+        try RawHTTPClient(port: port, from: source)
+    }
 
     /// How often something was refused for this reason.
     func rejections(_ reason: HTTPServer.RejectionReason) -> Int {
