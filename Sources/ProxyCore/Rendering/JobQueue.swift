@@ -14,6 +14,8 @@ struct JobQueue<Job> {
         let id: Int
         let job: Job
         let interest: RenderInterest
+        /// Whether it is known to be much work.
+        var isDear = false
     }
 
     private struct Running {
@@ -62,11 +64,12 @@ struct JobQueue<Job> {
     }
 
     /// Puts a job back that was taken and has not begun, before all others.
-    mutating func putBack(_ job: Job, id: Int, for interest: RenderInterest) {
+    /// - Parameter isDear: whether the job has turned out to be much work.
+    mutating func putBack(_ job: Job, id: Int, for interest: RenderInterest, isDear: Bool = false) {
         if let run = running.removeValue(forKey: id) {
             for client in run.clients { uses[client]?.workers -= 1 }
         }
-        waiting.insert(Waiting(id: id, job: job, interest: interest), at: 0)
+        waiting.insert(Waiting(id: id, job: job, interest: interest, isDear: isDear), at: 0)
     }
 
     /// Takes out a job that is given up; nil when it does not wait.
@@ -103,11 +106,12 @@ struct JobQueue<Job> {
     // MARK: - Turns
 
     /// Takes out the job whose turn it is; it counts as running from then on.
-    mutating func takeNext(at now: ContinuousClock.Instant) -> Job? {
+    /// - Parameter admitsDear: whether jobs that are known to be much work have a turn.
+    mutating func takeNext(at now: ContinuousClock.Instant, admitsDear: Bool = true) -> Job? {
         let spent = timeOfRunning(at: now)
         var best: (index: Int, priority: FetchPriority, use: Use)?
         var least: Duration?
-        for (index, job) in waiting.enumerated() {
+        for (index, job) in waiting.enumerated() where admitsDear || !job.isDear {
             let parties = job.interest.parties
             let use = parties.clients.map { self.use(of: $0, spent) }.min(by: Self.isBefore) ?? Use()
             least = min(least ?? use.time, use.time)

@@ -21,6 +21,11 @@ struct PoolState {
     /// How the last worker that started is sealed.
     private(set) var sandbox: SandboxReport?
     private var memory: MemoryBudget
+    /// The workers that run a job of much work.
+    private var dear: Set<Int> = []
+
+    /// Work of a job, in weighted megapixels (`WorkEstimate`), beyond which it counts as dear: about two seconds.
+    private static let dearWork = 80
 
     /// What is known of one worker.
     struct Slot {
@@ -168,21 +173,66 @@ struct PoolState {
     }
 
     /// Decides what a slot with a worker does next.
-    mutating func next(for slot: Int, at now: ContinuousClock.Instant) -> Next {
-        guard !isStopping else { return .stop }
-        guard let job = waiting.takeNext(at: now) else {
+    mutating func next(for slot: Int, at now: ContinuousClock.Instant) -> (Next, Effect) {
+        guard !isStopping else { return (.stop, Effect()) }
+        guard let job = waiting.takeNext(at: now, admitsDear: hasRoomForDear) else {
             slots[slot].phase = .idle
-            return .sleep
+            return (.sleep, Effect())
         }
         slots[slot].phase = .busy
         running[job.id] = slot
-        return .job(job)
+        return (.job(job), wakeForDear())
+    }
+
+    /// Wakes an idle worker for a dear job that had to wait while others ran.
+    private mutating func wakeForDear() -> Effect {
+        guard hasRoomForDear, !waiting.isEmpty, let idle = slots.firstIndex(where: { $0.phase == .idle }),
+            let alert = slots[idle].alert
+        else { return Effect() }
+        slots[idle].phase = .waking
+        return Effect(alerts: [alert])
     }
 
     /// Notes that a job runs no longer.
     mutating func jobEnded(_ job: RenderJob, at now: ContinuousClock.Instant) {
-        running[job.id] = nil
+        forgetRun(of: job)
         waiting.end(job.id, at: now)
+    }
+
+    private mutating func forgetRun(of job: RenderJob) {
+        guard let slot = running.removeValue(forKey: job.id) else { return }
+        dear.remove(slot)
+    }
+
+    // MARK: - Dear jobs
+
+    /// Whether a worker may run one more dear job: all but one may, so that others wait for no more than the end of a short one.
+    private var hasRoomForDear: Bool { slots.count == 1 || dear.count < slots.count - 1 }
+
+    /// Whether a worker goes on with a job of so much work; otherwise the job is to be postponed.
+    mutating func admits(work: Int, on slot: Int) -> Bool {
+        guard work > Self.dearWork, slots.count > 1, !dear.contains(slot) else { return true }
+        guard hasRoomForDear else { return false }
+        dear.insert(slot)
+        return true
+    }
+
+    /// Has a dear job wait until another one has ended.
+    /// - Parameter deadline: when it is given up.
+    mutating func postpone(
+        _ job: RenderJob, until deadline: ContinuousClock.Instant, at now: ContinuousClock.Instant
+    ) -> Effect {
+        guard !isStopping, cancelled.remove(job.id) == nil else {
+            jobEnded(job, at: now)
+            return Effect(failures: [(job, .cancelled)])
+        }
+        guard now < deadline else {
+            jobEnded(job, at: now)
+            return Effect(failures: [(job, .queueTimedOut)])
+        }
+        forgetRun(of: job)
+        waiting.putBack(job, id: job.id, for: job.interest, isDear: true)
+        return Effect()
     }
 
     /// Lets a worker's job have its memory, or has it wait to be woken.
@@ -208,7 +258,7 @@ struct PoolState {
             jobEnded(job, at: now)
             return Effect(failures: [(job, .cancelled)])
         }
-        running[job.id] = nil
+        forgetRun(of: job)
         waiting.putBack(job, id: job.id, for: job.interest)
         return Effect()
     }

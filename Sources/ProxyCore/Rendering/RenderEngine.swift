@@ -38,11 +38,12 @@ struct RenderEngine {
 
     /// Decodes, transforms, encodes and writes; blocks until all is written.
     ///
-    /// - Parameter admit: asked, before a pixel is decoded, whether the job may take so many bytes.
+    /// - Parameter admit: asked, before a pixel is decoded, whether the job may take so many bytes, and so much work
+    ///   (`WorkEstimate`).
     func render(
         _ source: borrowing VipsSource, into destination: CInt, at offset: Int64,
         beside: (file: CInt, offset: Int64)? = nil,
-        admit: (_ bytes: Int) throws(RenderError) -> Void = { _ in }
+        admit: (_ bytes: Int, _ work: Int) throws(RenderError) -> Void = { _, _ in }
     ) throws(Failure) -> Rendition {
         let watch = StopWatch()
         guard let format = ImageFormat(sniffing: source.prefix) else { throw Failure(refusing: .notAnImage) }
@@ -72,7 +73,7 @@ struct RenderEngine {
     private func render(
         _ source: borrowing VipsSource, _ header: ImageHeader, _ started: StopWatch,
         into destination: CInt, at offset: Int64, beside: (file: CInt, offset: Int64)?,
-        admit: (_ bytes: Int) throws(RenderError) -> Void
+        admit: (_ bytes: Int, _ work: Int) throws(RenderError) -> Void
     ) throws(Failure) -> Rendition {
         var watch = started
         // What an intermediate stands for decides everything but how it is decoded.
@@ -81,14 +82,14 @@ struct RenderEngine {
         let frames = try Self.translating { () throws(RenderError) in try decision.frames() }
         let count = frames == .all ? header.frames : 1
         guard plan.bears(original, frames: count) else { throw Failure(refusing: .resultTooLarge) }
-        if let limit = plan.workLimit {
-            let work = WorkEstimate(header: header, frames: count, plan: plan).megapixels
-            guard work <= limit else { throw Failure(refusing: .tooMuchWork(work, limit: limit)) }
+        let work = WorkEstimate(header: header, frames: count, plan: plan).megapixels
+        if let limit = plan.workLimit, work > limit {
+            throw Failure(refusing: .tooMuchWork(work, limit: limit))
         }
         let memory = MemoryEstimate(
             header: header, frames: count, plan: plan, sourceBytes: source.count
         ).bytes
-        try Self.translating { () throws(RenderError) in try admit(memory) }
+        try Self.translating { () throws(RenderError) in try admit(memory, work) }
         if plan.format == .information {
             var report = try inform(source, header, into: destination, at: offset, watch)
             report.memory = memory

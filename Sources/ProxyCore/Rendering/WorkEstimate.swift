@@ -149,12 +149,21 @@ struct WorkEstimate {
         case .webp:
             guard !isLossless else { return Writing.losslessWebP }
             return (frames > 1 ? Writing.movingWebP : Writing.webp) * qualityTries(format)
-        case .avif: return isLossless ? Writing.losslessAVIF : Writing.avif * qualityTries(format)
+        case .avif:
+            guard !isLossless else { return Writing.losslessAVIF }
+            return Writing.avif * finenessOfAVIF * qualityTries(format)
         case .jxl: return isLossless ? Writing.losslessJXL : Writing.jxl * qualityTries(format)
         case .png: return Writing.png * paletteTries
         case .gif: return (frames > 1 ? Writing.movingGIF : Writing.gif) * paletteTries
         case .tiff, .heic, .svg: return Writing.tiff
         }
+    }
+
+    /// How much more AVIF takes above a quality of 80: measured 1.5 s at the default, 1.7 at 80, 5.5 at 99 and 9.9 to 12 at
+    /// 100, for a picture of 1410 × 1410 with many edges.
+    private var finenessOfAVIF: Double {
+        let quality = plan.quality ?? plan.qualities[.avif] ?? Writing.bestQuality
+        return quality == Writing.bestQuality ? 5 : 1 + 1.5 * Double(max(0, quality - 80)) / 19
     }
 
     /// The ladder of qualities is halved until one is found.
@@ -177,7 +186,7 @@ struct WorkEstimate {
         static let jxl = 13.0
         static let losslessJXL = 150.0
         static let png = 15.0
-        static let gif = 55.0
+        static let gif = 70.0
         static let movingGIF = 25.0
         static let tiff = 10.0
         static let bestQuality = 100

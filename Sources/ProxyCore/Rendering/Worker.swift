@@ -99,13 +99,13 @@ struct Worker {
         _ = linux_limit_address_space_softly(.max)
     }
 
-    /// Asks the daemon whether the pixels may take so many bytes; waits as long as it takes.
-    private func admit(_ bytes: Int, _ job: RenderOrder) throws(RenderError) {
+    /// Asks the daemon whether the pixels may take so many bytes and so much work; waits as long as it takes.
+    private func admit(_ bytes: Int, _ work: Int, _ job: RenderOrder) throws(RenderError) {
         alarm(0)
         unlimitHeader()
         let answer: WorkerProtocol.Order
         do throws(Ending) {
-            try send(.measured(bytes))
+            try send(.measured(bytes: bytes, work: work))
             answer = try receive().message
         } catch {
             // The daemon is gone, or thinks we are.
@@ -130,7 +130,7 @@ struct Worker {
                 try RenderEngine(plan: job.plan, isAlone: true).render(
                     opened, into: destination.raw, at: job.destinationOffset,
                     beside: beside.map { ($0.file.raw, $0.offset) }
-                ) { (bytes) throws(RenderError) in try admit(bytes, job) })
+                ) { (bytes, work) throws(RenderError) in try admit(bytes, work, job) })
         } catch {
             return error.isExhausted ? .exhausted(error.error) : .failed(error.error)
         }

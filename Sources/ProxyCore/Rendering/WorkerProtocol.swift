@@ -33,8 +33,9 @@ enum WorkerProtocol {
         case ready(SandboxReport)
         /// It could not be sealed or does not work; for the log.
         case unfit(String)
-        /// The header is read and within the limits; the pixels may take so many bytes. Waits for the word to proceed.
-        case measured(Int)
+        /// The header is read and within the limits; the pixels may take so many bytes, and so much work, in weighted
+        /// megapixels. Waits for the order to proceed.
+        case measured(bytes: Int, work: Int)
         /// The last job is done.
         case finished(Rendition)
         /// The last job has failed.

@@ -149,7 +149,7 @@ final class WorkerSlot: Sendable {
 
     private func serve(with process: inout WorkerProcess) -> Ending {
         while true {
-            switch pool.update({ ($0.next(for: index, at: .now), .init()) }) {
+            switch pool.update({ $0.next(for: index, at: .now) }) {
             case .stop:
                 return .stopped
             case .job(let job):
@@ -218,6 +218,7 @@ final class WorkerSlot: Sendable {
 
     private func finish(_ job: RenderJob, queued: Int, on process: inout WorkerProcess) -> Ending? {
         var stage = Stage.header
+        var isPostponed = false
         var deadline = ContinuousClock.now + configuration.timeout.duration
         while true {
             if case .waiting(let bytes) = stage, pool.update({ $0.grant(bytes, to: index, for: job) }),
@@ -229,10 +230,15 @@ final class WorkerSlot: Sendable {
             case (.message, .header):
                 let reply: WorkerProtocol.Reply
                 do { reply = try process.receive() } catch { return mourn(job, &process) }
-                guard case .measured(let bytes) = reply else {
+                guard case .measured(let bytes, let work) = reply else {
                     return answer(job, reply, queued: queued, from: &process)
                 }
                 guard bytes >= 0 else { return mourn(job, &process) }
+                isPostponed = !pool.update { ($0.admits(work: work, on: index), .init()) }
+                guard !isPostponed else {
+                    if goOn(.refuse(.queueTimedOut), &stage, &deadline, process) { continue }
+                    return mourn(job, &process)
+                }
                 stage = .waiting(bytes)
                 deadline = job.enqueued + configuration.queueTimeout.duration
                 if isTooMuch(bytes), !goOn(.refuse(.outOfMemory), &stage, &deadline, process) {
@@ -241,6 +247,10 @@ final class WorkerSlot: Sendable {
             case (.message, .pixels):
                 let reply: WorkerProtocol.Reply
                 do { reply = try process.receive() } catch { return mourn(job, &process) }
+                if isPostponed, case .failed(.queueTimedOut) = reply {
+                    postpone(job)
+                    return nil
+                }
                 return answer(job, reply, queued: queued, from: &process)
             case (.message, .waiting):
                 // It has nothing to say before it is told to go on.
@@ -258,6 +268,12 @@ final class WorkerSlot: Sendable {
                 }
             }
         }
+    }
+
+    /// Has a job of much work wait until another one like it has ended: one worker is left to the others.
+    private func postpone(_ job: RenderJob) {
+        let deadline = job.enqueued + configuration.queueTimeout.duration
+        pool.update { ((), $0.postpone(job, until: deadline, at: .now)) }
     }
 
     /// Whether a job needs more than a worker may take; address space, which a worker has some of from its start, is

@@ -30,7 +30,11 @@ struct JobQueueTests {
             RenderInterest(client.map { ClientID(v4: UInt32($0)) }, priority)
         }
 
-        func next() -> String? { queue.takeNext(at: now) }
+        func next(admitsDear: Bool = true) -> String? { queue.takeNext(at: now, admitsDear: admitsDear) }
+
+        func putBack(_ job: String, for interest: RenderInterest, isDear: Bool) {
+            queue.putBack(job, id: ids[job] ?? 0, for: interest, isDear: isDear)
+        }
 
         func end(_ job: String, after time: Duration) {
             now += time
@@ -72,6 +76,22 @@ struct JobQueueTests {
         line.end("a1", after: .seconds(4))
 
         #expect(line.drain() == ["b1", "b2", "b3", "b4", "a2"])
+    }
+
+    @Test(
+        "A job that is known to be much work is passed over while such jobs have no turn, and keeps its place"
+    )
+    func dear() {
+        line.add("a1", "a2", of: 1)
+        #expect(line.next() == "a1")
+        line.putBack("a1", for: line.interest(1), isDear: true)
+
+        #expect(line.next(admitsDear: false) == "a2")
+        #expect(line.next(admitsDear: false) == nil)
+        #expect(line.count == 1)
+        line.end("a2", after: .seconds(1))
+
+        #expect(line.next() == "a1")
     }
 
     @Test("The next worker goes to a client that has none, although it has used more")

@@ -123,8 +123,8 @@ struct TestimonyTests {
     func damaged() async throws {
         let (rendition, plan, target) = try await Self.rendition()
         let replies: [WorkerProtocol.Reply] = [
-            .finished(rendition), .measured(1 << 20), .failed(.badImageData("x")), .unfit("y"),
-            .exhausted(.outOfMemory),
+            .finished(rendition), .measured(bytes: 1 << 20, work: 7), .failed(.badImageData("x")),
+            .unfit("y"), .exhausted(.outOfMemory),
         ]
         var random = SystemRandomNumberGenerator()
         let pieces = [

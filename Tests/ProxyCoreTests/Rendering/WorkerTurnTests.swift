@@ -10,11 +10,63 @@ import Testing
 struct WorkerTurnTests {
     private static let source = StoredBody.bytes((try? TestPicture.ramps(64, 48).encoded(as: .png)) ?? [])
 
-    private func render(_ pool: WorkerPool) async throws(RenderError) -> Rendition {
+    private func render(
+        _ pool: WorkerPool, _ plan: RenderPlan = RenderPlan(format: .explicit(.png))
+    ) async throws(RenderError) -> Rendition {
         let target: RenderTarget
         do { target = try RenderTarget() } catch { throw .unavailable("no target") }
-        return try await pool.render(
-            RenderPlan(format: .explicit(.png)), from: Self.source, into: target.file, at: 0)
+        return try await pool.render(plan, from: Self.source, into: target.file, at: 0)
+    }
+
+    @Test("Jobs of much work leave one worker to the others, however many clients ask for them")
+    func dear() async throws {
+        var plan = RenderPlan(
+            pipeline: try TransformPipeline(parsing: "resize:3000x3000:fill:enlarge=1"),
+            format: .explicit(.webp))
+        plan.isLossless = true
+        try await WorkerPool.running({ $0.workers = 2 }) { [plan] pool in
+            let finished = Observed(0)
+            let jobs = (1...3).map { client in
+                FetchContext.$current.withValue(FetchContext(client: ClientID(v4: client))) {
+                    Task {
+                        // Lost: that it is cancelled in the end.
+                        if (try? await render(pool, plan)) != nil { finished.update { $0 += 1 } }
+                    }
+                }
+            }
+            var state = pool.statistics
+            while (state.busy, state.idle, state.queueDepth) != (1, 1, 2) {
+                await Task.yield()
+                state = pool.statistics
+            }
+
+            let other = try await render(pool)
+
+            #expect(other.width == 64)
+            #expect(finished.value == 0)
+            jobs.forEach { $0.cancel() }
+            for job in jobs { await job.value }
+        }
+    }
+
+    @Test("A job of much work that had to wait runs as soon as another one has ended")
+    func dearInTurn() async throws {
+        var plan = RenderPlan(
+            pipeline: try TransformPipeline(parsing: "resize:1200x1200:fill:enlarge=1"),
+            format: .explicit(.webp))
+        plan.isLossless = true
+        try await WorkerPool.running({ $0.workers = 2 }) { [plan] pool in
+            let jobs = (1...3).map { client in
+                FetchContext.$current.withValue(FetchContext(client: ClientID(v4: client))) {
+                    Task { try await render(pool, plan).width }
+                }
+            }
+
+            for job in jobs {
+                let width = try await job.value
+                #expect(width == 1_200)
+            }
+        }
     }
 
     @Test("A client that fills the queue loses its own jobs to those of others, who are all served")
