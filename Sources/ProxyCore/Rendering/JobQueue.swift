@@ -32,10 +32,14 @@ struct JobQueue<Job> {
     /// In the order in which they came.
     private var waiting: [Waiting] = []
     private var running: [Int: Running] = [:]
-    /// Clients with a job that waits or runs: as many as `mostClients` a job.
+    /// Clients with a job that waits or runs, and those that have used more than the level, at most `mostRemembered`: without
+    /// these, a client that asks for one job after the other would come back each time as if it had used nothing.
     private var uses: [ClientID?: Use] = [:]
     /// Where clients start that come anew.
     private var level = Duration.zero
+
+    /// Clients beyond this number are forgotten as soon as they have no job.
+    private static var mostRemembered: Int { 4_096 }
 
     /// No job.
     init() {}
@@ -47,7 +51,7 @@ struct JobQueue<Job> {
     var isEmpty: Bool { waiting.isEmpty }
 
     /// The clients with a job that waits or runs.
-    var clientCount: Int { uses.count }
+    var clientCount: Int { uses.count { $0.value.workers > 0 || waits($0.key) } }
 
     // MARK: - Coming and going
 
@@ -88,15 +92,19 @@ struct JobQueue<Job> {
     mutating func removeAll() -> [Job] {
         defer {
             waiting = []
-            uses = uses.filter { $0.value.workers > 0 }
         }
         return waiting.map(\.job)
     }
 
-    /// Forgets a client without a job.
+    /// Forgets a client without a job that has used no more than those that wait.
     private mutating func forgetIfIdle(_ client: ClientID?) {
-        guard uses[client]?.workers ?? 0 == 0, !waits(client) else { return }
-        uses[client] = nil
+        guard let use = uses[client], use.workers == 0, !waits(client) else { return }
+        if use.time <= level { uses[client] = nil }
+        guard uses.count > Self.mostRemembered else { return }
+        let level = level
+        uses = uses.filter { $0.value.workers > 0 || waits($0.key) || $0.value.time > level }
+        guard uses.count > Self.mostRemembered else { return }
+        uses = uses.filter { $0.value.workers > 0 || waits($0.key) }
     }
 
     private func waits(_ client: ClientID?) -> Bool {

@@ -94,6 +94,22 @@ struct JobQueueTests {
         #expect(line.next() == "a1")
     }
 
+    @Test("A client that asks for one long job after the other does not come back as if it had used nothing")
+    func returning() {
+        line.add("a1", of: 1)
+        line.add("b1", "b2", "b3", of: 2)
+        #expect(line.next() == "a1")
+        line.end("a1", after: .seconds(5))
+        for number in 1...2 {
+            line.add("a\(number + 1)", of: 1)
+            #expect(line.next() == "b\(number)")
+            line.end("b\(number)", after: .milliseconds(20))
+        }
+
+        #expect(line.next() == "b3")
+        #expect(line.next() == "a2")
+    }
+
     @Test("The next worker goes to a client that has none, although it has used more")
     func nextWorker() {
         line.add("b1", of: 2)
