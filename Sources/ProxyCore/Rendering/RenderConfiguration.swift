@@ -61,8 +61,9 @@ public struct TransformConfiguration: Sendable, Hashable, Codable {
     public var workers: Int = 0
     /// Jobs that may wait; 0 (the default) means 32 × workers. Beyond it 503 `queue_full`.
     public var queue: Int = 0
-    /// Longest wait for a worker. Default 5s; beyond it 503 `queue_timeout`.
-    public var queueTimeout: TimeSpan = .seconds(5)
+    /// Longest wait for a worker. Default 10s: longer than short jobs of hard pictures hold all workers (`docs/engine.md`); beyond
+    /// it 503 `queue_timeout`.
+    public var queueTimeout: TimeSpan = .seconds(10)
     /// Longest run of one job; beyond it the worker is killed and the answer is 422 `transform_timeout`. Default 15s.
     public var timeout: TimeSpan = .seconds(15)
     /// Memory of one worker, as estimated for its job; its address space, of which decoders reserve more than they use, is
