@@ -102,7 +102,7 @@ extension AliasTable.Shard {
         bytes += Self.cost(of: variants) - Self.cost(of: earlier)
     }
 
-    /// Drops every second target: dictionary order is random by seed, so nobody can choose which. False when there is none.
+    /// Drops every second target: dictionary order is random by seed, so no client can choose which. False when there is none.
     fileprivate mutating func halve(sparing kept: TargetDigest) -> Bool {
         let others = aliases.keys.filter { $0 != kept }
         for (index, hash) in others.enumerated() where index.isMultiple(of: 2) {

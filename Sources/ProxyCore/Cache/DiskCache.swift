@@ -120,7 +120,7 @@ public final class DiskCache: Sendable {
     /// are removed and their sources marked stale, and again behind that.
     func whenUnlinked(_ observer: @escaping @Sendable ([TagLink], _ isDone: Bool) -> Void) {
         parts.whenUnlinked { [records] links, isDone in
-            // Twice: (1) forgotten, (2) somebody reads the earlier row and keeps it, (3) the row is marked.
+            // Twice: (1) forgotten, (2) a reader takes the earlier row and keeps it, (3) the row is marked.
             for source in Set(links.map(\.source)) { records.remove(source) }
             observer(links, isDone)
         }

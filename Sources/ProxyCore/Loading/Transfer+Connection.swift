@@ -9,7 +9,7 @@ import CLinux
 extension Transfer {
     /// Why a connection is not used for this hop.
     enum ConnectionFault {
-        /// Bytes are on it that nobody has asked for, or it can't be looked at.
+        /// Bytes are on it that belong to no request, or it can't be looked at.
         case tainted
         /// Another hop has it, and the connection carries one request at a time.
         case occupied

@@ -4,7 +4,7 @@
 /// hold none, and then those that hold some.
 ///
 /// So a client's second large job does not keep others waiting until its first one has ended. A job that alone exceeds the
-/// total runs when nobody else does.
+/// total runs when no other does.
 struct MemoryBudget {
     private struct Share {
         let slot: Int

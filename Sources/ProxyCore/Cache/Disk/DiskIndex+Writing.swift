@@ -155,7 +155,7 @@ extension DiskIndex {
                 _ = try Row.fetchAll(db, sql: "PRAGMA incremental_vacuum(\(limit))")
                 guard try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0 == 0 else { return true }
                 // The file gets shorter when the journal is written back.
-                // Lost: that somebody reads just now; the next checkpoint does it.
+                // Lost: that a reader is active; the next checkpoint does it.
                 _ = try? db.checkpoint(.passive)
                 return false
             }
