@@ -8,13 +8,13 @@ extension Connection {
     func proceed() {
         // A streamed body that gave way to others.
         if case .streaming(let stream) = phase, !stream.isWaiting, pending.isEmpty { settle() }
-        consumeRest()
+        guard consumeRest() else { return loop.postpone(self) }
         var received = 0
         while isReadable, takesInput {
             guard received < Self.receivesPerTurn else { return loop.postpone(self) }
             received += 1
             receive()
-            consumeRest()
+            guard consumeRest() else { return loop.postpone(self) }
         }
         if endOfInput || peerHasFinished { finishInput() }
     }
@@ -55,14 +55,15 @@ extension Connection {
         settle()
     }
 
-    private func consumeRest() {
-        while !rest.isEmpty, takesInput {
-            let bytes = rest
-            let count = unsafe bytes.withUnsafeBytes { unsafe consume($0) }
-            rest = count == bytes.count ? [] : Array(bytes[count...])
-            settle()
-            if count == 0 { return }
-        }
+    /// Consumes what was left over, at most `maxPipelined` requests of it.
+    /// - Returns: false where more of it can be consumed: other connections have their turn first.
+    private func consumeRest() -> Bool {
+        guard !rest.isEmpty, takesInput else { return true }
+        let bytes = rest
+        let count = unsafe bytes.withUnsafeBytes { unsafe consume($0) }
+        rest = count == bytes.count ? [] : Array(bytes[count...])
+        settle()
+        return count == 0 || rest.isEmpty || !takesInput
     }
 
     /// After a batch of requests: sends their answers, and sets the clock for what comes next.

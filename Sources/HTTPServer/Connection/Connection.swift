@@ -75,6 +75,8 @@ final class Connection {
     var rest: [UInt8] = []
     /// Whether the socket may have more to read; it says so only once.
     var isReadable = false
+    /// Whether it goes on once the others have had their turn.
+    var isPostponed = false
     var endOfInput = false
     /// Whether the client has said that it sends no more; what it sent before may still be unread.
     var peerHasFinished = false

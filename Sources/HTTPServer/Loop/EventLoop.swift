@@ -46,7 +46,7 @@ final class EventLoop: @unchecked Sendable {
     var idle = IdleQueue()
     /// Answers that handlers' tasks are still to give.
     var awaited = 0
-    /// Connections that have more to read than one turn's share.
+    /// Connections that have more to read or to send than one turn's share, each once.
     private var postponed: [UInt64] = []
 
     /// Most bytes read from a socket at once.
@@ -121,7 +121,11 @@ final class EventLoop: @unchecked Sendable {
         guard !postponed.isEmpty else { return }
         let numbers = postponed
         postponed = []
-        for number in numbers { connections[number]?.proceed() }
+        for number in numbers {
+            guard let connection = connections[number] else { continue }
+            connection.isPostponed = false
+            connection.proceed()
+        }
     }
 
     private func readClocks() {
@@ -219,7 +223,11 @@ final class EventLoop: @unchecked Sendable {
     }
 
     /// Lets a connection go on after the others have had their turn.
-    func postpone(_ connection: Connection) { postponed.append(connection.number) }
+    func postpone(_ connection: Connection) {
+        guard !connection.isPostponed else { return }
+        connection.isPostponed = true
+        postponed.append(connection.number)
+    }
 
     /// Hot path: the client's id for a request when it is well-formed, else a new one.
     func id(of request: HTTPRequest) -> RequestID {

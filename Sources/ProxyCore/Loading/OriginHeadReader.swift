@@ -8,7 +8,7 @@ struct OriginHeadReader {
         case more
         /// The head is complete, with this status.
         case complete(status: Int)
-        /// The head grew beyond its bound.
+        /// The head grew beyond its bound of bytes or of lines.
         case tooLarge
         /// Where a status line has to stand is something else, or one of a version that the connection does not speak.
         case noStatusLine
@@ -23,8 +23,12 @@ struct OriginHeadReader {
     /// Fields that say where a body ends.
     private static let framing: Set<String> = ["content-length", "transfer-encoding"]
 
+    /// Most lines of a response's heads and trailers together. Each line costs time, however short it is.
+    static let maxLines = 500
+
     private let maxBytes: Int
     private var bytes = 0
+    private var lines = 0
     private var status = 0
     private var isComplete = false
     private var expectsStatusLine = true
@@ -49,7 +53,8 @@ struct OriginHeadReader {
     /// Takes one line with its line end; lines after a complete head are trailers, counted and dropped.
     mutating func read(_ line: UnsafeRawBufferPointer) -> Step {
         bytes += line.count
-        guard bytes <= maxBytes else { return .tooLarge }
+        lines += 1
+        guard bytes <= maxBytes, lines <= Self.maxLines else { return .tooLarge }
         guard !isComplete else { return .more }
         let text = unsafe Self.trimmingLineEnd(line)
         if expectsStatusLine {

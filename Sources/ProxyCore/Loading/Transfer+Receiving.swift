@@ -68,7 +68,10 @@ extension Transfer {
         received(bodyBytes: 0, at: .now)
         switch unsafe head.read(line) {
         case .more: return true
-        case .tooLarge: return refuse(.incomplete("head larger than fetch.maxHeadBytes"))
+        case .tooLarge:
+            return refuse(
+                .incomplete(
+                    "head larger than fetch.maxHeadBytes, or of more than \(OriginHeadReader.maxLines) lines"))
         case .noStatusLine:
             return refuse(.incomplete("no status line of a version that the connection speaks"))
         case .complete(let status): return decide(status)

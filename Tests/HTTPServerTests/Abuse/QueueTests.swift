@@ -54,6 +54,39 @@ struct QueueTests {
         }
     }
 
+    @Test("Clients who pipeline more than a batch of requests let others go first after each batch")
+    func turnsBetweenBatches() async throws {
+        var configuration = HTTPServer.Configuration.patient
+        configuration.loops = 1
+        configuration.maxPipelined = 16
+        let gate = DispatchGate()
+        let begun = Observed(false)
+        let order = Observed<[String]>([])
+        let server = try TestServer(configuration) { request in
+            if request.target == "/hold" {
+                begun.update { $0 = true }
+                gate.pass()
+            }
+            order.update { $0.append(request.target) }
+            return .now(text(request.target))
+        }
+        let (holder, flood, other) = (try server.client(), try server.client(), try server.client())
+        try holder.send(get("/hold"))
+        _ = await begun.wait { $0 }
+        // Both have all of their requests in the kernel when the loop goes on.
+        try flood.send(String(repeating: get("/flood"), count: 1_000))
+        try other.send(get("/other"))
+        gate.open()
+        try await onThread {
+            let answer = try other.answer()
+            #expect(answer.text == "/other")
+            for _ in 0..<1_000 { #expect(try flood.answer().text == "/flood") }
+            [holder, flood, other].forEach { $0.hangUp() }
+        }
+        let place = try #require(order.value.firstIndex(of: "/other"))
+        #expect(place <= 1 + 4 * configuration.maxPipelined)
+    }
+
     @Test(
         "10,000 pipelined requests of a client that never reads: little is made ahead, in answers and in bytes"
     )

@@ -105,6 +105,16 @@ struct OriginHeadReaderTests {
         }
     }
 
+    @Test("A head of more lines than a response may have is too large, however short they are")
+    func tooManyLines() {
+        var reader = OriginHeadReader(maxBytes: .kibibytes(64))
+        let field = Array("a:\r\n".utf8)
+        var steps = [Array("HTTP/1.1 200 OK\r\n".utf8).withUnsafeBytes { reader.read($0) }]
+        for _ in 0..<OriginHeadReader.maxLines { steps.append(field.withUnsafeBytes { reader.read($0) }) }
+        #expect(steps.dropLast().allSatisfy { $0 == .more })
+        #expect(steps.last == .tooLarge)
+    }
+
     private func declared(_ fields: [(String, String)]) -> Int? {
         OriginHead.contentLength(in: fields.map { OriginRequest.Field(name: $0.0, value: $0.1) })
     }
