@@ -20,6 +20,13 @@ public enum TextFiles {
         }
     }
 
+    /// Replaces the text of a file.
+    public static func write(_ text: String, to path: String) {
+        guard let file = fopen(root + path, "w") else { fatalError("no file \(path)") }
+        fputs(text, file)
+        fclose(file)
+    }
+
     /// The text of every Swift source in a folder and the folders in it.
     public static func swift(below folder: String) -> [String] {
         guard let entries = opendir(root + folder) else { fatalError("no folder \(folder)") }

@@ -7,7 +7,10 @@ import ProxyCore
 
 extension ProxyConfiguration {
     /// Returns every value that is out of bounds or contradicts another; empty when all is well.
-    func problems() -> [ConfigurationIssue] {
+    func problems() -> [ConfigurationIssue] { bounds().issues }
+
+    /// Looks at every value.
+    func bounds() -> ConfigurationCheck {
         var check = ConfigurationCheck()
         addressBounds(&check)
         http.bounds(&check)
@@ -27,7 +30,7 @@ extension ProxyConfiguration {
             "fetch.proxy", fetch.proxy, fetch.proxy.isEmpty || security.trustFetchProxy,
             allowed: "nothing while security.trustFetchProxy is false: behind it addresses can't be checked")
         check.require("log.accessRecords", log.accessRecords, in: 16...65_536)
-        return check.issues
+        return check
     }
 
     /// Checks everything but the secrets, which whoever checks may not be allowed to read.

@@ -6,6 +6,8 @@ import ProxyCore
 struct ConfigurationCheck {
     /// What was found.
     private(set) var issues: [ConfigurationIssue] = []
+    /// What each setting that has a range may be, by its key.
+    private(set) var ranges: [String: String] = [:]
 
     /// Reports `value` at `path`; `allowed` completes "expected …".
     mutating func refuse(_ path: String, _ value: some Any, allowed: String) {
@@ -20,22 +22,25 @@ struct ConfigurationCheck {
 
     /// Demands that a number or size lies within `range`.
     mutating func require<Value: Comparable>(_ path: String, _ value: Value, in range: ClosedRange<Value>) {
-        guard !range.contains(value) else { return }
-        refuse(path, value, allowed: "\(range.lowerBound) to \(range.upperBound)")
+        let allowed = "\(range.lowerBound) to \(range.upperBound)"
+        ranges[path] = allowed
+        if !range.contains(value) { refuse(path, value, allowed: allowed) }
     }
 
     /// Demands that a number lies within `range`, or is 0, which has a meaning of its own.
     mutating func require(_ path: String, _ value: Int, in range: ClosedRange<Int>, orZero meaning: String) {
-        guard value != 0, !range.contains(value) else { return }
-        refuse(path, value, allowed: "\(range.lowerBound) to \(range.upperBound), or 0 for \(meaning)")
+        let allowed = "\(range.lowerBound) to \(range.upperBound), or 0 for \(meaning)"
+        ranges[path] = allowed
+        if value != 0, !range.contains(value) { refuse(path, value, allowed: allowed) }
     }
 
     /// Demands that a size lies within `range`, or is 0, which has a meaning of its own.
     mutating func require(
         _ path: String, _ value: ByteCount, in range: ClosedRange<ByteCount>, orZero meaning: String
     ) {
-        guard value.bytes != 0, !range.contains(value) else { return }
-        refuse(path, value, allowed: "\(range.lowerBound) to \(range.upperBound), or 0 for \(meaning)")
+        let allowed = "\(range.lowerBound) to \(range.upperBound), or 0 for \(meaning)"
+        ranges[path] = allowed
+        if value.bytes != 0, !range.contains(value) { refuse(path, value, allowed: allowed) }
     }
 
     /// Demands what no range can say.

@@ -32,8 +32,8 @@ struct HTTPSection: Sendable, Hashable, Codable {
     var maxBodyBytes: ByteCount = .mebibytes(1)
     /// Most field lines of a request. Default 100; beyond it 431.
     var maxFieldLines = 100
-    /// Networks of proxies whose `X-Forwarded-For` names the client for the access log, and who keep more than half of
-    /// `maxConnections` also while others want some. Default none.
+    /// Networks of proxies whose `X-Forwarded-For` names the client: in the access log, for the rate limit and for turns in
+    /// queues. They keep more than half of `maxConnections` also while others want some. Default none.
     var trustedProxies: [String] = []
     /// Origins whose pages may read images by script (CORS): `["*"]` or such as `https://a.example`. Default none.
     var cors: [String] = []
