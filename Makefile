@@ -10,7 +10,7 @@ PACKAGES := libcurl4-openssl-dev libvips-dev libsystemd-dev libsqlite3-dev libse
 RELEASE := swift build -c release --static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked \
 	-Xswiftc -cross-module-optimization -Xswiftc -Xfrontend -Xswiftc -disable-type-layout
 
-.PHONY: help packages build install run demo gallery bench drills test test-asan test-tsan soak soak-attacked drill-workers document-settings check-units lint clean
+.PHONY: help packages build install run demo gallery bench drills test test-asan test-tsan soak soak-attacked drill-workers documents check-units lint clean
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /: /'
@@ -60,9 +60,9 @@ soak-attacked: build ## ten minutes, or ATTACK_SECONDS=…, of four attacks besi
 	@scripts/install-packages python3
 	soak/attacked
 
-document-settings: packages ## writes the tables of docs/configuration.md from the settings' declarations
+documents: packages ## writes the tables of docs/configuration.md and docs/metrics.md from what the code declares
 	swift build --build-tests
-	DOCUMENT_SETTINGS=1 swift test --skip-build --filter SettingsPageTests
+	DOCUMENT=1 swift test --skip-build --filter 'SettingsPageTests|MetricsPageTests'
 
 drill-workers: packages ## ends and poisons workers under load, ROUNDS=… times
 	swift build --build-tests

@@ -4,6 +4,8 @@
 public struct MetricCounter<Labels: MetricLabels>: MetricFamily {
     /// Name, help and kind.
     public let row: MetricRow
+    /// The labels, each with its values.
+    public var labels: [MetricLabel] { Labels.described }
     @usableFromInline let cells: MetricCells
 
     /// A counter at zero; `name` ends in `_total`.

@@ -4,6 +4,8 @@
 public protocol MetricFamily: Sendable {
     /// Name, help and type.
     var row: MetricRow { get }
+    /// The labels in order, each with all values that it can take; without values where those are not known beforehand.
+    var labels: [MetricLabel] { get }
     /// The series at this moment, those of one label set together; for histograms cumulative buckets, sum, count.
     func samples() -> [MetricSample]
 }
@@ -33,6 +35,14 @@ public struct MetricRow: Sendable, Hashable {
         self.help = help
         self.kind = kind
     }
+}
+
+/// A label of a family.
+public struct MetricLabel: Sendable, Hashable {
+    /// Its name.
+    public let name: String
+    /// What it can be, in the order of declaration; empty where that is not known beforehand.
+    public var values: [String] = []
 }
 
 /// One line of a scrape.
@@ -69,6 +79,18 @@ public struct MetricSample: Sendable, Equatable {
 }
 
 extension MetricLabels {
+    /// Each label with its values.
+    static var described: [MetricLabel] {
+        var labels = names.map { MetricLabel(name: $0) }
+        for index in 0..<count {
+            for (place, value) in values(at: index).enumerated()
+            where !labels[place].values.contains(value) {
+                labels[place].values.append(value)
+            }
+        }
+        return labels
+    }
+
     /// Names and values of the combination with this number.
     static func pairs(at index: Int) -> [(name: String, value: String)] {
         zip(names, values(at: index)).map { (name: $0, value: $1) }

@@ -40,6 +40,8 @@ public struct MetricBuckets: Sendable, Hashable {
 public struct MetricHistogram<Labels: MetricLabels>: MetricFamily {
     /// Name, help and kind.
     public let row: MetricRow
+    /// The labels, each with its values.
+    public var labels: [MetricLabel] { Labels.described }
     /// The buckets' bounds.
     public let buckets: MetricBuckets
     @usableFromInline let cells: MetricCells

@@ -10,6 +10,8 @@ public final class MetricReading: MetricFamily {
     public let row: MetricRow
     /// The labels' names.
     public let labelNames: [String]
+    /// The labels; their values come with the readings.
+    public var labels: [MetricLabel] { labelNames.map { MetricLabel(name: $0) } }
     private let readers = Mutex<[@Sendable () -> [Reading]]>([])
 
     /// A series and its value at this moment.

@@ -6,9 +6,6 @@ import TestSupport
 
 /// The tables of `docs/configuration.md`: each setting with its default, what it may be, and the comment of its declaration.
 struct SettingsPage {
-    /// What stands above the tables is written by hand.
-    static let mark = "<!-- The tables below are made of the settings' declarations: make document-settings -->\n"
-
     private let declarations: [String: [Declaration]]
     private let ranges: [String: String]
 

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// A page of the documentation whose end, behind a mark, is made of what the code declares.
+public struct GeneratedPage: Sendable {
+    /// The last line that is written by hand.
+    public static let mark = "<!-- What follows is made of the code: make documents -->\n"
+
+    private let path: String
+
+    /// A page; `path` is relative to the repository's root.
+    public init(_ path: String) { self.path = path }
+
+    /// Whether the page ends with these tables; where the variable DOCUMENT is set, it is made to.
+    public func ends(with tables: String) -> Bool {
+        let text = TextFiles.read(path)
+        let prose = text.split(separator: Self.mark, maxSplits: 1, omittingEmptySubsequences: false)[0]
+        let made = prose + Self.mark + tables
+        if getenv("DOCUMENT") != nil {
+            TextFiles.write(String(made), to: path)
+            return true
+        }
+        return text == made
+    }
+}
