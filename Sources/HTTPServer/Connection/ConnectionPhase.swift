@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a connection does.
+enum ConnectionPhase {
+    case readingHead, readingContent
+    /// A task makes the response.
+    case awaitingAnswer(AwaitedAnswer)
+    /// The head of a response is queued, and its body is still being received.
+    case streaming(keepsAlive: Bool)
+    /// The last response is queued; what still comes in is dropped.
+    case closing
+    case closed
+
+    var isClosing: Bool {
+        if case .closing = self { true } else { false }
+    }
+
+    var isClosed: Bool {
+        if case .closed = self { true } else { false }
+    }
+}
