@@ -113,7 +113,7 @@ final class Connection {
 
     // MARK: - For the loop's choice of a connection to end
 
-    var isClosed: Bool { machine.phase.isClosed }
+    var isClosed: Bool { machine.phase == .closed }
 
     /// Whether a task makes its answer.
     var isAwaited: Bool { task != nil }

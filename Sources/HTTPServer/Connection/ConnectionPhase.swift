@@ -4,18 +4,10 @@
 enum ConnectionPhase {
     case readingHead, readingContent
     /// A task makes the response.
-    case awaitingAnswer(AwaitedAnswer)
+    case awaitingAnswer
     /// The head of a response is queued, and its body is still being received.
-    case streaming(keepsAlive: Bool)
+    case streaming
     /// The last response is queued; what still comes in is dropped.
     case closing
     case closed
-
-    var isClosing: Bool {
-        if case .closing = self { true } else { false }
-    }
-
-    var isClosed: Bool {
-        if case .closed = self { true } else { false }
-    }
 }

@@ -37,5 +37,5 @@ extension ConnectionStateMachine {
     }
 
     /// Whether it has its last answer, and only waits for the client's own end.
-    var isLingering: Bool { phase.isClosing && deadline.kind == .linger }
+    var isLingering: Bool { phase == .closing && deadline.kind == .linger }
 }

@@ -10,6 +10,8 @@ struct ConnectionStateMachine {
     private(set) var phase = ConnectionPhase.readingHead
     private var input: RequestReader
     private var output = ResponseSender()
+    /// The request whose response a task makes.
+    private var awaited: AwaitedAnswer?
     /// When the wait of the phase is over.
     private(set) var deadline: ConnectionDeadline
     /// Whether a request has been answered.
@@ -58,7 +60,7 @@ struct ConnectionStateMachine {
     /// - Returns: false where more of them can be consumed: other connections have their turn first.
     mutating func resume(at now: UInt64, _ driver: some ConnectionDriver) -> Bool {
         self.now = now
-        if case .streaming = phase, !output.isStreamWaiting, output.isEmpty { flushBatch(driver) }
+        if phase == .streaming, !output.isStreamWaiting, output.isEmpty { flushBatch(driver) }
         return consumeKept(driver)
     }
 
@@ -92,12 +94,12 @@ struct ConnectionStateMachine {
             switch step {
             case .needsMore: break
             case .content:
-                guard case .readingHead = phase else { break }
+                guard phase == .readingHead else { break }
                 phase = .readingContent
                 deadline.start(.body, at: now, driver.context.times)
             case .response(let request): answer(request, with: response, driver)
             case .task(let awaited, let work):
-                phase = .awaitingAnswer(awaited)
+                (phase, self.awaited) = (.awaitingAnswer, awaited)
                 deadline.start(.answer, at: now, driver.context.times)
                 driver.startTask(work, for: output.answers)
             case .refused(let request, let error):
@@ -145,10 +147,9 @@ struct ConnectionStateMachine {
         let context = driver.context
         // Behind the end of the client's side the response says that it is the last (RFC 9112 §9.6).
         let isLast = context.isDraining || input.mayBeLast && driver.isAtEndOfInput
-        let keepsAlive = output.add(
-            response, to: request, isLast: isLast, isHalfClosed: input.isHalfClosed, driver)
-        guard output.isStreaming else { return phase = keepsAlive ? .readingHead : .closing }
-        phase = .streaming(keepsAlive: keepsAlive)
+        output.add(response, to: request, isLast: isLast, isHalfClosed: input.isHalfClosed, driver)
+        guard output.isStreaming else { return phase = output.keepsAlive ? .readingHead : .closing }
+        phase = .streaming
         deadline.start(.answer, at: now, context.times)
     }
 
@@ -157,7 +158,8 @@ struct ConnectionStateMachine {
         _ response: HTTPResponse, for number: UInt64, at now: UInt64, _ driver: some ConnectionDriver
     ) -> Bool {
         self.now = now
-        guard case .awaitingAnswer(let awaited) = phase, number == output.answers else { return false }
+        guard let awaited, number == output.answers else { return false }
+        self.awaited = nil
         driver.finishTask()
         input.noteUnconsumed()
         answer(awaited.request, with: response, driver)
@@ -168,7 +170,7 @@ struct ConnectionStateMachine {
     /// A streamed body has more to give; false when that is not waited for.
     mutating func wake(at now: UInt64, _ driver: some ConnectionDriver) -> Bool {
         self.now = now
-        guard case .streaming = phase, output.wake() else { return false }
+        guard phase == .streaming, output.wake() else { return false }
         flushBatch(driver)
         return true
     }
@@ -219,7 +221,7 @@ struct ConnectionStateMachine {
 
     /// Sends what can be sent, and goes on to what follows.
     private mutating func flush(_ driver: some ConnectionDriver) {
-        if phase.isClosed { return }
+        if phase == .closed { return }
         let wasBlocked = !output.isEmpty && !output.isStreaming
         let result = output.flush(at: now, driver)
         finishStream()
@@ -244,8 +246,7 @@ struct ConnectionStateMachine {
 
     /// Reads the next request if all of a streamed body is queued.
     private mutating func finishStream() {
-        guard case .streaming(let keepsAlive) = phase, !output.isStreaming else { return }
-        phase = keepsAlive ? .readingHead : .closing
+        if phase == .streaming, !output.isStreaming { phase = output.keepsAlive ? .readingHead : .closing }
     }
 
     // MARK: - Deadlines
@@ -266,12 +267,14 @@ struct ConnectionStateMachine {
             driver.reject(.writeTimeout)
             cut(driver)
         }
-        if case .awaitingAnswer = phase, output.continueProbe(at: now, driver.context) { flush(driver) }
+        if phase == .awaitingAnswer, output.continueProbe(at: now, driver.context) { flush(driver) }
         if isOver(driver) { close(driver) }
         guard now >= deadline.at else { return .done }
         switch (deadline.kind, phase) {
         case (_, .closed), (.answer, .readingHead), (.answer, .readingContent), (.answer, .closing): break
-        case (.answer, .awaitingAnswer(let awaited)):
+        case (.answer, .awaitingAnswer):
+            guard let awaited else { break }
+            self.awaited = nil
             driver.reject(.requestTimeout)
             driver.cancelTask()
             input.noteUnconsumed()
@@ -328,7 +331,7 @@ struct ConnectionStateMachine {
 
     /// Ends the connection of a server that drains, unless a request has come in.
     mutating func endUnlessRequested(_ driver: some ConnectionDriver) {
-        guard case .readingHead = phase, input.isEmpty, output.isEmpty else { return }
+        guard phase == .readingHead, input.isEmpty, output.isEmpty else { return }
         phase = .closing
         finishClosing(driver)
     }
@@ -360,7 +363,7 @@ struct ConnectionStateMachine {
 
     /// Whether nothing is left to wait for: the client's host has all, and the client has ended its side, or has had time to.
     private func isOver(_ driver: some ConnectionDriver) -> Bool {
-        phase.isClosing && output.hasFinished && (input.hasEnded || deadline.kind == .acknowledgement)
+        phase == .closing && output.hasFinished && (input.hasEnded || deadline.kind == .acknowledgement)
             && output.unacknowledged(driver) == 0
     }
 
@@ -378,9 +381,10 @@ struct ConnectionStateMachine {
 
     /// Gives up what the client waits for, and closes the connection.
     mutating func cut(_ driver: some ConnectionDriver) {
-        if phase.isClosed { return }
-        output.cut(isClosing: phase.isClosing, driver)
-        if case .awaitingAnswer(let awaited) = phase {
+        if phase == .closed { return }
+        output.cut(isClosing: phase == .closing, driver)
+        if let awaited {
+            self.awaited = nil
             driver.cancelTask()
             var exchange = awaited.abandoned(loop: driver.context.loop)
             driver.report(&exchange)
@@ -389,7 +393,7 @@ struct ConnectionStateMachine {
     }
 
     private mutating func close(_ driver: some ConnectionDriver) {
-        if phase.isClosed { return }
+        if phase == .closed { return }
         phase = .closed
         driver.close()
     }

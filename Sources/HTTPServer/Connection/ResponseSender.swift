@@ -18,6 +18,8 @@ struct ResponseSender {
         case reset, failed
     }
 
+    /// Whether the connection is kept behind the last response.
+    private(set) var keepsAlive = true
     /// Responses so far; tells a response that comes too late from the one that is awaited.
     private(set) var answers: UInt64 = 0
     /// Whether this side of the connection has been ended.
@@ -49,18 +51,17 @@ struct ResponseSender {
 
     // MARK: - Queueing
 
-    /// Hot path: queues a response; returns whether the connection is kept behind it.
+    /// Hot path: queues a response.
     /// - Parameters:
     ///   - isLast: whether no further request is answered, whatever the two sides say.
     ///   - isHalfClosed: whether the client has ended its side.
     mutating func add(
         _ response: HTTPResponse, to request: AnsweredRequest, isLast: Bool, isHalfClosed: Bool,
         _ driver: some ConnectionDriver
-    ) -> Bool {
-        let keepsAlive = request.keepsAlive && !response.closesConnection && !isLast
+    ) {
+        keepsAlive = request.keepsAlive && !response.closesConnection && !isLast
         guard case .stream(let body, let length) = response.body else {
-            add(response, to: request, keepsAlive: keepsAlive, driver.context)
-            return keepsAlive
+            return add(response, to: request, driver.context)
         }
         let stream = StreamedBody(body, of: response, to: request, length: length, driver)
         let step = request.hasContent(response) && length != 0 ? stream.next() : nil
@@ -69,8 +70,8 @@ struct ResponseSender {
             let replacement = StreamedBody.replacement(of: response, body)
             return add(replacement, to: request, isLast: isLast, isHalfClosed: isHalfClosed, driver)
         }
-        let staysOpen = keepsAlive && stream.framing != .untilClose
-        addHead(response, to: request, stream.framing, keepsAlive: staysOpen, driver.context)
+        if stream.framing == .untilClose { keepsAlive = false }
+        addHead(response, to: request, stream.framing, driver.context)
         self.stream = stream
         if let step {
             probe.startStream(isHalfClosed: isHalfClosed)
@@ -79,16 +80,15 @@ struct ResponseSender {
         } else {
             finish(stream, driver.context)
         }
-        return staysOpen
     }
 
     /// Hot path: queues a response whose content is complete.
     @inline(__always)
     private mutating func add(
-        _ response: HTTPResponse, to request: AnsweredRequest, keepsAlive: Bool, _ context: ConnectionContext
+        _ response: HTTPResponse, to request: AnsweredRequest, _ context: ConnectionContext
     ) {
         let hasContent = request.hasContent(response)
-        addHead(response, to: request, .length(response.body.count), keepsAlive: keepsAlive, context)
+        addHead(response, to: request, .length(response.body.count), context)
         if hasContent { context.queue.append(response.body) }
         context.queue.finish(id: request.id) {
             $0.fill(of: request, response, octets: hasContent ? response.body.count : 0, loop: context.loop)
@@ -97,7 +97,7 @@ struct ResponseSender {
 
     @inline(__always)
     private mutating func addHead(
-        _ response: HTTPResponse, to request: AnsweredRequest, _ framing: ResponseFraming, keepsAlive: Bool,
+        _ response: HTTPResponse, to request: AnsweredRequest, _ framing: ResponseFraming,
         _ context: ConnectionContext
     ) {
         // What the socket had no room for goes before it. Between two connections' turns the loop's queue is empty.
