@@ -3,8 +3,8 @@
 /// One client's connection: reads requests in order, and answers them in order.
 ///
 /// A state machine without socket, loop and clock. Octets, the end of the client's side, room in the socket, responses of
-/// tasks and the time go in by the methods below; what is to be done goes out to a `ConnectionDriver`. Methods take the
-/// present time, so that every deadline can be reached without waiting.
+/// tasks and the time go in by the methods below; what is to be done goes out to a `ConnectionDriver`. The methods that begin
+/// a turn take the present time, so that every deadline can be reached without waiting.
 struct ConnectionStateMachine {
     private var now: UInt64
     private(set) var phase = ConnectionPhase.readingHead
@@ -117,9 +117,9 @@ struct ConnectionStateMachine {
         guard input.hasEnded || input.isHalfClosed else { return }
         switch phase {
         case .closed: return
-        case .awaitingAnswer:
-            if output.startProbe(at: now, driver.context, isAwaited: true) { flush(driver) }
-        case .streaming: _ = output.startProbe(at: now, driver.context, isAwaited: false)
+        case .awaitingAnswer, .streaming:
+            let isAwaited = phase == .awaitingAnswer
+            if output.startProbe(at: now, driver.context, isAwaited: isAwaited) { flush(driver) }
         case .readingHead, .readingContent, .closing:
             // Requests before the end are answered first, when the client has taken what it asked for earlier.
             guard input.hasEnded, input.isEmpty || output.isEmpty else { return }
@@ -244,7 +244,7 @@ struct ConnectionStateMachine {
         }
     }
 
-    /// Reads the next request if all of a streamed body is queued.
+    /// Goes on to the next request if all of a streamed body is queued.
     private mutating func finishStream() {
         if phase == .streaming, !output.isStreaming { phase = output.keepsAlive ? .readingHead : .closing }
     }
@@ -260,7 +260,7 @@ struct ConnectionStateMachine {
         case endUnlessRequested
     }
 
-    /// Acts on every wait that is over; to be called now and then, since no wait ends by itself.
+    /// Acts on each wait that is over. The driver calls it at each tick of its timer.
     mutating func checkDeadline(at now: UInt64, _ driver: some ConnectionDriver) -> DeadlineResult {
         self.now = now
         if output.isTooSlow(at: now, driver) {

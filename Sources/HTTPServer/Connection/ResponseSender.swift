@@ -207,9 +207,9 @@ struct ResponseSender {
     // MARK: - The end of the client's side
 
     /// Begins to find out whether a client that has ended its side still listens; queues what tells.
-    mutating func startProbe(
-        at now: UInt64, _ context: ConnectionContext, isAwaited: Bool
-    ) -> Bool {
+    /// - Parameter isAwaited: whether no octet of the answer has been queued; a body that is being received tells by itself.
+    /// - Returns: whether there is an octet to send.
+    mutating func startProbe(at now: UInt64, _ context: ConnectionContext, isAwaited: Bool) -> Bool {
         guard probe.start(pause: context.times.linger), isAwaited else { return false }
         return addProbe(at: now, context)
     }
@@ -242,5 +242,6 @@ struct ResponseSender {
         guard let stream else { return }
         var exchange = stream.exchange(cutAt: unsent.isEmpty ? 0 : unsent.octetsSent)
         driver.report(&exchange)
+        self.stream = nil
     }
 }

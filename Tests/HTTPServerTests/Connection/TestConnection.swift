@@ -218,6 +218,13 @@ final class TestConnection: ConnectionDriver {
     }
 }
 
+extension TestConnection: CustomReflectable {
+    /// An expectation that fails does not print all octets.
+    var customMirror: Mirror {
+        Mirror(self, children: ["received": received.prefix(200), "exchanges": exchanges.count])
+    }
+}
+
 extension HTTPExchange {
     /// What tests compare.
     var summary: String { "\(status.code) \(bodyBytesSent)\(wasCut ? " cut" : "")" }
