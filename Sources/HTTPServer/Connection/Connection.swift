@@ -3,8 +3,8 @@
 import CLinux
 import Glibc
 
-/// The driver of one connection: gives its state machine what its socket and its loop report, and does what the machine
-/// asks for. Confined to its loop.
+/// The driver of one connection: passes the events of its socket and its loop to the state machine, and performs the
+/// machine's actions. Confined to its loop.
 final class Connection {
     let number: UInt64
     let socket: CInt
@@ -19,7 +19,7 @@ final class Connection {
     private var machine: ConnectionStateMachine
     /// Makes the response that the client waits for.
     private var task: Task<Void, Never>?
-    /// Whether the socket may have more to read; epoll says so only once.
+    /// Whether the socket may have more to read; epoll reports that only once.
     private var isReadable = false
     /// Whether the loop has postponed it.
     private var isPostponed = false
@@ -41,7 +41,7 @@ final class Connection {
 
     // MARK: - Events
 
-    /// Hot path: the socket has something to read, has room again, or has ended.
+    /// Hot path: the socket has octets to read or free space, or has ended.
     func handle(_ events: UInt32) {
         if events & EPOLLERR.rawValue != 0 { return machine.reset(self) }
         if events & EPOLLHUP.rawValue != 0 { return machine.hangUp(at: loop.now, self) }
@@ -51,7 +51,7 @@ final class Connection {
         proceed()
     }
 
-    /// Reads what has come and has not been announced yet, and answers it.
+    /// Reads octets that epoll has not reported yet, and answers the requests in them.
     func readNow() {
         isReadable = true
         proceed()
@@ -87,15 +87,15 @@ final class Connection {
     /// The server drains.
     func drain() { machine.drain(at: loop.now, self) }
 
-    /// Gives up what the client waits for, and closes the connection.
+    /// Closes the connection, and cancels what the client waits for.
     func cut() { machine.cut(self) }
 
-    /// Hot path: goes as far as the octets that have come in and the client's own pace allow, one buffer of octets at most.
+    /// Hot path: reads one buffer of octets at most, and answers requests as fast as the client takes the answers.
     private func proceed() {
         guard machine.resume(at: loop.now, self) else { return postpone() }
         if isReadable, machine.takesInput {
             receive()
-            guard machine.consumeKept(self), !(isReadable && machine.takesInput) else { return postpone() }
+            guard machine.consumeStored(self), !(isReadable && machine.takesInput) else { return postpone() }
         }
         machine.finishInput(self)
     }
@@ -140,7 +140,7 @@ final class Connection {
     func leaveIdleQueue() { isEnlisted = false }
 }
 
-// MARK: - What the machine asks for
+// MARK: - Actions
 
 extension Connection: ConnectionDriver {
     var unacknowledgedOctets: Int { Int(linux_unacknowledged(socket)) }

@@ -13,7 +13,7 @@ final class ConnectionContext {
     var encoder = ResponseEncoder()
     /// The request that is being read or answered.
     var request = HTTPRequest()
-    /// Answers made for the connection whose turn it is.
+    /// Answers of the connection that the loop serves at the moment.
     var queue = SendQueue()
     private var ids = RequestIDSource()
 

@@ -15,11 +15,11 @@ struct ConnectionDeadline {
         case linger
         /// That the client's host acknowledges what the kernel has of the answers.
         case acknowledgement
-        /// A request that was on its way when the server began to drain.
+        /// A request that the client sent before it could know that the server drains.
         case lastRequest
     }
 
-    /// What becomes of a connection without anything to do whose time is over.
+    /// What becomes of an idle or closing connection whose time is over.
     enum Verdict {
         case wait, close
         /// The client has taken too little.
@@ -64,8 +64,8 @@ struct ConnectionDeadline {
     /// Since when the connection has been waiting.
     func begin(_ times: LoopTimes) -> UInt64 { at &- times.limit(of: kind) }
 
-    /// Decides about a connection that has nothing to do, at the end of its time: it is kept for a client whose host still
-    /// acknowledges what it was sent, at the rate that slow clients have to reach.
+    /// Decides about an idle or closing connection at the end of its time: it stays for a client whose host still acknowledges
+    /// octets, at the rate that slow clients have to reach.
     mutating func expire(
         unacknowledged left: Int, isDraining: Bool, at now: UInt64, _ times: LoopTimes
     ) -> Verdict {
@@ -103,7 +103,7 @@ extension LoopTimes {
     }
 }
 
-/// Whether a client takes enough of an answer that its socket has no room for.
+/// Whether a client takes enough of an answer while its socket's buffer is full.
 struct WritePace {
     private var at: UInt64 = 0
     /// What the client had taken when the time began.
@@ -119,7 +119,7 @@ struct WritePace {
     /// Whether the client takes enough.
     ///
     /// Windows open in steps of many kilobytes, so a client that took too little in its time has another one to catch up.
-    /// - Parameter count: asked at the end of the time for the octets that have reached the client's host.
+    /// - Parameter count: the octets that have reached the client's host; called at the end of the time.
     mutating func isKept(at now: UInt64, _ times: LoopTimes, taken count: () -> Int) -> Bool {
         guard now >= at else { return true }
         let taken = count()

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a connection's state machine asks for: actions on its socket, its loop and its server.
+/// The actions of a connection's state machine on its socket, its loop and its server.
 ///
-/// A parameter of generic methods, so that calls are direct: the loop's `Connection` acts on a real socket, and a test
-/// records what it is asked for.
+/// A parameter of generic methods, so that calls are direct: the loop's `Connection` acts on a real socket, and a driver of
+/// the tests records the actions.
 protocol ConnectionDriver: AnyObject, OutputSocket {
     /// What the connection shares with the others of its loop.
     var context: ConnectionContext { get }
@@ -33,7 +33,7 @@ protocol ConnectionDriver: AnyObject, OutputSocket {
     func startTask(_ work: @escaping @Sendable () async -> HTTPResponse, for answer: UInt64)
     /// The task has given its response.
     func finishTask()
-    /// No one needs the response of the task any more.
+    /// The response of the task is not needed any more.
     func cancelTask()
     /// Resumes a streamed body that had nothing to give; from any thread.
     var wake: @Sendable () -> Void { get }
@@ -46,7 +46,7 @@ protocol ConnectionDriver: AnyObject, OutputSocket {
     func report(_ exchange: inout HTTPExchange)
 }
 
-/// A socket that takes as much as it has room for.
+/// A socket that takes as many octets as its buffer has space for.
 protocol OutputSocket {
     /// Hot path: sends the first `count` of the pieces; `hasMore` announces that a file follows.
     func send(_ pieces: inout SendQueue.Vectors, _ count: Int, hasMore: Bool) -> SendResult
@@ -54,11 +54,11 @@ protocol OutputSocket {
     func sendFile(_ file: CInt, _ range: Range<Int64>) -> SendResult
 }
 
-/// What a socket made of octets that it was given.
+/// The result of an attempt to send octets.
 enum SendResult {
-    /// It took so many; none where a file has become shorter than it was said to be.
+    /// The socket took so many; none where a file is shorter than its response announces.
     case took(Int)
-    /// It has no room until the client takes some.
+    /// The socket's buffer is full until the client takes some.
     case blocked
     /// The client has reset the connection, or left.
     case reset

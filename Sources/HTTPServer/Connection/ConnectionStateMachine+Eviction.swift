@@ -8,7 +8,7 @@ extension ConnectionStateMachine {
         case busy
         /// All answers have been sent, and not all of them have reached the client's host.
         case unacknowledged
-        /// It waits for a request, or for the rest of one, and all that was asked before has arrived.
+        /// It waits for a request, or for the rest of one, and all earlier answers have reached the client's host.
         case idle
     }
 

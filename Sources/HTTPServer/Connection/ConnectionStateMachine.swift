@@ -2,8 +2,8 @@
 
 /// One client's connection: reads requests in order, and answers them in order.
 ///
-/// A state machine without socket, loop and clock. Octets, the end of the client's side, room in the socket, responses of
-/// tasks and the time go in by the methods below; what is to be done goes out to a `ConnectionDriver`. The methods that begin
+/// A state machine without socket, loop and clock. Octets, the end of the client's side, free space in the socket's buffer,
+/// responses of tasks and the time go in by the methods below; actions go out to a `ConnectionDriver`. The methods that begin
 /// a turn take the present time, so that every deadline can be reached without waiting.
 struct ConnectionStateMachine {
     private var now: UInt64
@@ -29,7 +29,7 @@ struct ConnectionStateMachine {
 
     // MARK: - Input
 
-    /// Whether a request can be read: none of a client that does not take its answers, or waits for one.
+    /// Whether a request can be read: not while the client waits for an answer, or does not take one.
     var takesInput: Bool {
         switch phase {
         case .readingHead, .readingContent: output.isEmpty
@@ -38,44 +38,43 @@ struct ConnectionStateMachine {
         }
     }
 
-    /// Whether the client has said that it sends no more.
+    /// Whether the client has ended its side.
     var isHalfClosed: Bool { input.isHalfClosed }
 
-    /// The client has said that it sends no more; what it sent before may still be unread.
+    /// The client has ended its side; octets that it sent before may still be unread.
     mutating func halfClose() { input.halfClose() }
 
     /// The socket has no more to read.
     mutating func endInput() { input.end() }
 
-    /// Hot path: consumes octets that have been received, and keeps those of an incomplete request.
+    /// Hot path: consumes octets that have been received, and stores those of an incomplete request.
     mutating func receive(_ bytes: UnsafeRawBufferPointer, at now: UInt64, _ driver: some ConnectionDriver) {
         self.now = now
-        guard input.isEmpty else { return unsafe input.keep(bytes) }
+        guard input.isEmpty else { return unsafe input.store(bytes) }
         let count = unsafe consume(bytes, driver)
-        if count < bytes.count { unsafe input.keep(UnsafeRawBufferPointer(rebasing: bytes[count...])) }
+        if count < bytes.count { unsafe input.store(UnsafeRawBufferPointer(rebasing: bytes[count...])) }
         flushBatch(driver)
     }
 
-    /// Resumes a streamed body that let other connections go first, and consumes octets that were kept.
+    /// Resumes a streamed body that let other connections go first, and consumes octets that were stored.
     /// - Returns: false where more of them can be consumed: other connections have their turn first.
     mutating func resume(at now: UInt64, _ driver: some ConnectionDriver) -> Bool {
         self.now = now
         if phase == .streaming, !output.isStreamWaiting, output.isEmpty { flushBatch(driver) }
-        return consumeKept(driver)
+        return consumeStored(driver)
     }
 
-    /// Consumes octets that were kept, those of `maxPipelined` requests at most.
+    /// Consumes octets that were stored, those of `maxPipelined` requests at most.
     /// - Returns: false where more of them can be consumed: other connections have their turn first.
-    mutating func consumeKept(_ driver: some ConnectionDriver) -> Bool {
+    mutating func consumeStored(_ driver: some ConnectionDriver) -> Bool {
         guard !input.isEmpty, takesInput else { return true }
-        let count = unsafe input.kept.withUnsafeBytes { unsafe consume($0, driver) }
+        let count = unsafe input.stored.withUnsafeBytes { unsafe consume($0, driver) }
         input.remove(count)
         flushBatch(driver)
         return count == 0 || input.isEmpty || !takesInput
     }
 
-    /// Hot path: reads and answers requests as long as there are octets and room for answers; returns how many octets that
-    /// took.
+    /// Hot path: reads and answers requests until the octets end or the queue is full; returns how many octets were consumed.
     private mutating func consume(_ bytes: UnsafeRawBufferPointer, _ driver: some ConnectionDriver) -> Int {
         var consumed = 0
         while consumed < bytes.count, !driver.context.isQueueFull {
@@ -111,8 +110,8 @@ struct ConnectionStateMachine {
         return consumed
     }
 
-    /// Acts on the end of the client's side, once all that came before it has been read: what the client asked for is still
-    /// made and sent, for as long as it may listen.
+    /// Acts on the end of the client's side, once all octets before it have been read. What the client requested is still made
+    /// and sent, as long as the client may listen.
     mutating func finishInput(_ driver: some ConnectionDriver) {
         guard input.hasEnded || input.isHalfClosed else { return }
         switch phase {
@@ -121,7 +120,7 @@ struct ConnectionStateMachine {
             let isAwaited = phase == .awaitingAnswer
             if output.startProbe(at: now, driver.context, isAwaited: isAwaited) { flush(driver) }
         case .readingHead, .readingContent, .closing:
-            // Requests before the end are answered first, when the client has taken what it asked for earlier.
+            // Requests before the end are answered first, when the client has taken its earlier answers.
             guard input.hasEnded, input.isEmpty || output.isEmpty else { return }
             if isInsideRequest { driver.reject(.incomplete) }
             closeBothSides(driver)
@@ -145,7 +144,7 @@ struct ConnectionStateMachine {
     ) {
         hasServed = true
         let context = driver.context
-        // Behind the end of the client's side the response says that it is the last (RFC 9112 §9.6).
+        // After the end of the client's side this response is marked as the last one (RFC 9112 §9.6).
         let isLast = context.isDraining || input.mayBeLast && driver.isAtEndOfInput
         output.add(response, to: request, isLast: isLast, isHalfClosed: input.isHalfClosed, driver)
         guard output.isStreaming else { return phase = output.keepsAlive ? .readingHead : .closing }
@@ -194,7 +193,7 @@ struct ConnectionStateMachine {
     /// Octets that the socket has taken and the client's host has not acknowledged.
     func unacknowledged(_ driver: some ConnectionDriver) -> Int { output.unacknowledged(driver) }
 
-    /// The socket has room again.
+    /// The socket's buffer has free space again.
     mutating func writable(at now: UInt64, _ driver: some ConnectionDriver) {
         self.now = now
         if !output.isEmpty { flushBatch(driver) }
@@ -235,7 +234,7 @@ struct ConnectionStateMachine {
         case .waiting: deadline.start(.answer, at: now, driver.context.times)
         case .sent:
             switch phase {
-            // The client has taken all that it was behind with: the time for what it sends next begins now.
+            // The client has taken all answers: the time for what it sends next begins now.
             case .readingHead where wasBlocked: deadline.start(.idle, at: now, driver.context.times)
             case .readingContent where wasBlocked: deadline.start(.body, at: now, driver.context.times)
             case .closing: finishClosing(driver)
@@ -285,7 +284,7 @@ struct ConnectionStateMachine {
             guard output.isStreamWaiting else { break }
             driver.reject(.requestTimeout)
             cut(driver)
-        // The client is not late with anything before it has taken what it asked for.
+        // No wait for the client ends before it has taken its answers.
         case _ where !output.isEmpty: break
         case (.idle, _), (.linger, _), (.acknowledgement, _): expire(driver)
         case (.lastRequest, _): return .endUnlessRequested
@@ -298,7 +297,7 @@ struct ConnectionStateMachine {
         return .done
     }
 
-    /// The time of a connection is over that has nothing to do.
+    /// The wait of an idle or closing connection is over.
     private mutating func expire(_ driver: some ConnectionDriver) {
         let context = driver.context
         let left = output.unacknowledged(driver)
@@ -314,8 +313,8 @@ struct ConnectionStateMachine {
         }
     }
 
-    /// The server drains: an idle connection has a little time for a last request, and what was sent to a client has no more
-    /// time than it had before.
+    /// The server drains: an idle connection has a short time for a last request, and a closing one has no more time than
+    /// before.
     mutating func drain(at now: UInt64, _ driver: some ConnectionDriver) {
         self.now = now
         let times = driver.context.times
@@ -352,7 +351,7 @@ struct ConnectionStateMachine {
         driver.enlist()
     }
 
-    /// The client has ended its side as well: the kernel alone does not keep what it still has for the client.
+    /// The client has ended its side as well. The connection stays until the client's host has all.
     private mutating func closeBothSides(_ driver: some ConnectionDriver) {
         input.end()
         phase = .closing
@@ -379,7 +378,7 @@ struct ConnectionStateMachine {
         cut(driver)
     }
 
-    /// Gives up what the client waits for, and closes the connection.
+    /// Closes the connection, and cancels what the client waits for.
     mutating func cut(_ driver: some ConnectionDriver) {
         if phase == .closed { return }
         output.cut(isClosing: phase == .closing, driver)

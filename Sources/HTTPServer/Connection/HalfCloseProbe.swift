@@ -2,10 +2,10 @@
 
 /// Finds out whether a client that has ended its side while an answer is made for it still listens.
 ///
-/// TCP tells that only when something is sent: the host of a client that has left answers with a reset. So the client is
+/// TCP shows that only when something is sent: the host of a client that has left answers with a reset. So the client is
 /// sent what every response begins with, an octet at a time: the first at once, the next ones after pauses that double,
 /// since a client that still listens may leave later. Whatever its version of HTTP, it waits for a status line. Inside a
-/// body nothing can be sent ahead: the next octets of the body tell.
+/// body nothing can be sent ahead: the next octets of the body show it.
 struct HalfCloseProbe {
     /// Whether the client has ended its side before its answer began.
     private(set) var isActive = false
@@ -27,7 +27,7 @@ struct HalfCloseProbe {
     /// Whether the time of the next octet has come.
     func isDue(at now: UInt64) -> Bool { isActive && now >= next }
 
-    /// The next octet; nil when all have been sent, or while earlier output `isBlocked`, which tells as much.
+    /// The next octet; nil when all have been sent, or while earlier output `isBlocked`, which shows as much.
     mutating func octet(at now: UInt64, isBlocked: Bool) -> UInt8? {
         next = now + pause
         guard !isBlocked, octetsSent < ResponseEncoder.beginning.utf8CodeUnitCount else { return nil }

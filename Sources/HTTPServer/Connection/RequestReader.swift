@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The input of a connection: reads requests from the octets that it is given, and asks the handler.
+/// The input of a connection: reads requests from octets, and calls the handler.
 ///
 /// An idle connection holds no buffer: octets are parsed where they were received, and only those of an incomplete request
-/// are kept.
+/// are stored.
 struct RequestReader {
     /// What became of octets that may begin or complete a request.
     enum Step {
@@ -41,7 +41,7 @@ struct RequestReader {
     private var rest: [UInt8] = []
     /// Octets received behind the request that is being answered; counted only once the client has ended its side.
     private var unconsumed = 0
-    /// Whether the client has said that it sends no more; what it sent before may still be unread.
+    /// Whether the client has ended its side; octets that it sent before may still be unread.
     private(set) var isHalfClosed = false
     /// Whether the socket has no more to read.
     private(set) var hasEnded = false
@@ -57,8 +57,8 @@ struct RequestReader {
     /// Whether all octets received have been consumed.
     var isEmpty: Bool { rest.isEmpty }
 
-    /// The octets that were kept.
-    var kept: [UInt8] { rest }
+    /// The octets that are stored.
+    var stored: [UInt8] { rest }
 
     /// Whether more than the empty line that some clients send behind content has been received (RFC 9112 §2.2).
     var hasBegunHead: Bool { rest.contains { $0 != Octet.carriageReturn && $0 != Octet.lineFeed } }
@@ -66,8 +66,8 @@ struct RequestReader {
     /// Whether the request that is being answered may be the last, as far as it is known here.
     var mayBeLast: Bool { isHalfClosed && unconsumed == 0 }
 
-    /// Keeps octets that could not be consumed.
-    mutating func keep(_ bytes: UnsafeRawBufferPointer) { unsafe rest.append(contentsOf: bytes) }
+    /// Stores octets that could not be consumed.
+    mutating func store(_ bytes: UnsafeRawBufferPointer) { unsafe rest.append(contentsOf: bytes) }
 
     /// Removes octets that have been consumed.
     mutating func remove(_ count: Int) {
@@ -77,10 +77,10 @@ struct RequestReader {
     /// Drops what belongs to an incomplete request.
     mutating func removeAll() { (rest, content) = ([], nil) }
 
-    /// A task has given its response: the octets that are kept follow its request.
+    /// A task has given its response: the octets that are stored follow its request.
     mutating func noteUnconsumed() { unconsumed = rest.count }
 
-    /// The client has said that it sends no more.
+    /// The client has ended its side.
     mutating func halfClose() { isHalfClosed = true }
 
     /// The socket has no more to read.
@@ -95,7 +95,7 @@ struct RequestReader {
         _ driver: some ConnectionDriver
     ) -> Step {
         let context = driver.context
-        // Taken out of the context for a while: what lies in an object has to be copied before it is lent.
+        // Moved out of the context meanwhile: a value that lies in an object is copied before it is passed on.
         var request = HTTPRequest()
         swap(&request, &context.request)
         defer { swap(&request, &context.request) }
@@ -132,7 +132,7 @@ struct RequestReader {
         if isHalfClosed { unconsumed = bytes.count - count }
         content.request.body = content.reader.content
         self.content = nil
-        return ask(content.request, content.framing, into: &response, driver)
+        return callHandler(content.request, content.framing, into: &response, driver)
     }
 
     @inline(__always)
@@ -157,7 +157,7 @@ struct RequestReader {
         guard !request.isOfSecuredScheme || context.configuration.isTrustedProxy(peer) else {
             return .refused(AnsweredRequest(request, context), .misdirected)
         }
-        guard framing.body != .none else { return ask(request, framing, into: &response, driver) }
+        guard framing.body != .none else { return callHandler(request, framing, into: &response, driver) }
         let takesContent = context.handler.takesContent(of: request)
         let reader: ContentReader
         do throws(RequestError) {
@@ -171,7 +171,7 @@ struct RequestReader {
                 // The client need not send it, and what it sends all the same is not read (RFC 9110 §10.1.1).
                 var framing = framing
                 framing.keepsAlive = false
-                return ask(request, framing, into: &response, driver)
+                return callHandler(request, framing, into: &response, driver)
             }
             context.queue.appendHead { ResponseEncoder.append("HTTP/1.1 100 Continue\r\n\r\n", to: &$0) }
         }
@@ -179,8 +179,8 @@ struct RequestReader {
         return .content
     }
 
-    /// Hot path: asks the handler.
-    private func ask(
+    /// Hot path: calls the handler.
+    private func callHandler(
         _ request: HTTPRequest, _ framing: RequestFraming, into response: inout HTTPResponse,
         _ driver: some ConnectionDriver
     ) -> Step {

@@ -2,8 +2,8 @@
 
 /// The output of a connection: queues responses, and sends them as the socket takes them.
 ///
-/// A streamed body is asked for its next piece when all octets before it have been sent. So a connection holds one piece at
-/// most, a slow client slows no other, and the time for slow clients runs only while this client has something to take.
+/// It takes the next piece of a streamed body when all octets before that have been sent. So a connection holds one piece at
+/// most, a slow client slows no other, and the time for slow clients runs only while there is something for this client.
 struct ResponseSender {
     /// What an attempt to send all that there is led to.
     enum Flush {
@@ -11,7 +11,7 @@ struct ResponseSender {
         case sent
         /// All of it is sent, and the streamed body has nothing to give for now.
         case waiting
-        /// The socket has no room.
+        /// The socket's buffer is full.
         case blocked
         /// The streamed body can't be completed.
         case broken
@@ -20,11 +20,11 @@ struct ResponseSender {
 
     /// Whether the connection is kept behind the last response.
     private(set) var keepsAlive = true
-    /// Responses so far; tells a response that comes too late from the one that is awaited.
+    /// Responses so far: the number by which a response that comes too late is recognized.
     private(set) var answers: UInt64 = 0
     /// Whether this side of the connection has been ended.
     private(set) var hasFinished = false
-    /// What the socket had no room for; empty unless the client is slow.
+    /// What the socket has not taken; empty unless the client is slow.
     private var unsent = SendQueue()
     private var pace = WritePace()
     private var probe = HalfCloseProbe()
@@ -53,7 +53,7 @@ struct ResponseSender {
 
     /// Hot path: queues a response.
     /// - Parameters:
-    ///   - isLast: whether no further request is answered, whatever the two sides say.
+    ///   - isLast: whether no further request is answered, whatever request and response say.
     ///   - isHalfClosed: whether the client has ended its side.
     mutating func add(
         _ response: HTTPResponse, to request: AnsweredRequest, isLast: Bool, isHalfClosed: Bool,
@@ -100,7 +100,7 @@ struct ResponseSender {
         _ response: HTTPResponse, to request: AnsweredRequest, _ framing: ResponseFraming,
         _ context: ConnectionContext
     ) {
-        // What the socket had no room for goes before it. Between two connections' turns the loop's queue is empty.
+        // What the socket has not taken goes before it. Between two connections' turns the loop's queue is empty.
         if !unsent.isEmpty { swap(&unsent, &context.queue) }
         answers += 1
         context.queue.append(
@@ -194,8 +194,8 @@ struct ResponseSender {
         return progress
     }
 
-    /// Whether the client takes too little of what it is sent: what a socket has taken says little of a slow client, since
-    /// it takes much at a time, and seldom; what the client's host has acknowledged counts.
+    /// Whether the client takes too little of what it is sent: what the client's host has acknowledged counts, since a
+    /// socket takes much at a time, and seldom.
     mutating func isTooSlow(at now: UInt64, _ driver: some ConnectionDriver) -> Bool {
         guard !unsent.isEmpty else { return false }
         let (sent, hasFinished) = (unsent.octetsSent, hasFinished)
@@ -206,8 +206,8 @@ struct ResponseSender {
 
     // MARK: - The end of the client's side
 
-    /// Begins to find out whether a client that has ended its side still listens; queues what tells.
-    /// - Parameter isAwaited: whether no octet of the answer has been queued; a body that is being received tells by itself.
+    /// Begins to find out whether a client that has ended its side still listens.
+    /// - Parameter isAwaited: whether the response has not begun; else the octets of its body show that.
     /// - Returns: whether there is an octet to send.
     mutating func startProbe(at now: UInt64, _ context: ConnectionContext, isAwaited: Bool) -> Bool {
         guard probe.start(pause: context.times.linger), isAwaited else { return false }

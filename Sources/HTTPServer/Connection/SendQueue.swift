@@ -5,7 +5,7 @@ import Glibc
 /// Answers that are to be sent: heads collected in one buffer, bodies from their own storage, files by sendfile(2).
 ///
 /// A loop has one that all its connections share, since most answers are sent in the turn in which they are made; what a
-/// slow client's socket has no room for moves, as a whole, into the connection's own. Confined to a loop.
+/// slow client's socket does not take moves, as a whole, into the connection's own. Confined to a loop.
 struct SendQueue {
     /// Most pieces that are sent at once.
     typealias Vectors = InlineArray<16, iovec>
@@ -127,7 +127,7 @@ struct SendQueue {
                 result = sendVectors(to: socket)
             }
             switch result {
-            // A file that has become shorter than it was said to be.
+            // 0: a file is shorter than its response announces.
             case .took(0), .failed: return .failed
             case .blocked: return .blocked
             case .reset: return .reset
@@ -208,26 +208,26 @@ struct SendQueue {
         var left = count
         while left > 0, first < segments.count {
             let taken: Int
-            let isGone: Bool
+            let isSent: Bool
             switch segments[first] {
             case .heads(let range):
                 taken = min(left, range.count)
-                isGone = taken == range.count
-                if !isGone { segments[first] = .heads((range.lowerBound + taken)..<range.upperBound) }
+                isSent = taken == range.count
+                if !isSent { segments[first] = .heads((range.lowerBound + taken)..<range.upperBound) }
             case .bytes(let bytes, let range):
                 taken = min(left, range.count)
-                isGone = taken == range.count
-                if !isGone { segments[first] = .bytes(bytes, (range.lowerBound + taken)..<range.upperBound) }
+                isSent = taken == range.count
+                if !isSent { segments[first] = .bytes(bytes, (range.lowerBound + taken)..<range.upperBound) }
             case .file(let file, let range, let owner):
                 taken = Int(min(Int64(left), range.upperBound - range.lowerBound))
-                isGone = range.lowerBound + Int64(taken) == range.upperBound
-                if !isGone {
+                isSent = range.lowerBound + Int64(taken) == range.upperBound
+                if !isSent {
                     segments[first] = .file(
                         file, (range.lowerBound + Int64(taken))..<range.upperBound, owner: owner)
                 }
             }
             left -= taken
-            guard isGone else { return }
+            guard isSent else { return }
             // Releases the body.
             segments[first] = .heads(0..<0)
             first += 1

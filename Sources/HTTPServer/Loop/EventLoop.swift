@@ -32,14 +32,13 @@ final class EventLoop: @unchecked Sendable {
     private var buffer = [UInt8](repeating: 0, count: receiveBytes)
     private var dateSecond: Int64 = -1
     private var drained: [CheckedContinuation<Void, Never>] = []
-    /// Connections above the limit, or with a descriptor that was kept back, that were taken for the sake of health
-    /// checks, the oldest first.
+    /// Connections above the limit, or with a descriptor that was kept back, which serve health checks; the oldest first.
     var restricted: [UInt64] = []
     /// Other connections that may be idle.
     var idle = IdleQueue()
     /// Answers that tasks of handlers are still to give.
     var awaited = 0
-    /// Connections that have more to read or to send than one turn's share, each once.
+    /// Connections that have more to read or to send than one turn allows, each once.
     private var postponed: [UInt64] = []
 
     /// Most bytes read from a socket at once.

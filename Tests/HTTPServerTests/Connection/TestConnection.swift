@@ -159,7 +159,7 @@ final class TestConnection: ConnectionDriver {
                 unread = []
                 if !bytes.isEmpty {
                     bytes.withUnsafeBytes { machine.receive($0, at: now, self) }
-                    if !machine.consumeKept(self) { isPostponed = true }
+                    if !machine.consumeStored(self) { isPostponed = true }
                 }
                 if machine.takesInput, unread.isEmpty, hasClientEnded { machine.endInput() }
             }
