@@ -163,7 +163,7 @@ struct LeavingClientTests {
     }
 
     @Test(
-        "Whoever leaves in the middle of a head, of content or of an answer leaves nothing behind",
+        "A client that leaves in the middle of a head, of content or of an answer leaves nothing behind",
         arguments: [
             "GET / HTTP/1.1\r\nHo", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n12345",
             "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12",

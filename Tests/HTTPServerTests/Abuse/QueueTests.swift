@@ -87,7 +87,7 @@ struct QueueTests {
         #expect(place <= 1 + 4 * configuration.maxPipelined)
     }
 
-    @Test("A client that pipelines without end, and reads, keeps nobody else waiting")
+    @Test("A client that pipelines without end, and reads, delays no other client")
     func endlessPipeline() async throws {
         let server = try TestServer { .now(text($0.target)) }
         let isOver = Flag()

@@ -14,7 +14,7 @@ struct SlowClientTests {
     func tricklingReader() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.writeTimeout = .milliseconds(100)
-        // Nobody takes as much a byte at a time.
+        // No client takes as much a byte at a time.
         configuration.minSendRate = 1 << 30
         let server = try TestServer(configuration) { _ in
             var response = HTTPResponse(status: .ok)

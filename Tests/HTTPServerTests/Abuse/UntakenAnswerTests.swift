@@ -52,7 +52,7 @@ struct UntakenAnswerTests {
         #expect(body == Self.large)
     }
 
-    @Test("keeps its connection from being ended for another's sake, for a while")
+    @Test("keeps its connection from being closed for another one, for a while")
     func eviction() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.maxConnections = 1

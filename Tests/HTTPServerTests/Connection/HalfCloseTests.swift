@@ -17,7 +17,7 @@ struct HalfCloseTests {
         return connection
     }
 
-    @Test("are sent the beginning of their answer an octet at a time, after pauses that double")
+    @Test("receive the beginning of their answer an octet at a time, after pauses that double")
     func octets() {
         let connection = Self.awaiting { $0.requestTimeout = .seconds(3_600) }
         var (pause, beginning) = (2, "H")
@@ -65,7 +65,7 @@ struct HalfCloseTests {
     }
 
     @Test(
-        "The task of a client that leaves later is cancelled at the next octet, and its leaving is no fault")
+        "The task of a client that leaves later is cancelled at the next octet, and it is not counted")
     func leaving() {
         for seconds in 0..<8 {
             let connection = Self.awaiting()
@@ -82,7 +82,7 @@ struct HalfCloseTests {
         }
     }
 
-    @Test("A client that resets its connection without a word before has its task cancelled, and is counted")
+    @Test("A client that resets its connection has its task cancelled, and is counted")
     func reset() {
         let connection = TestConnection { _ in .later(context: 7) { text("late") } }
         connection.send(get("/"))
@@ -93,7 +93,7 @@ struct HalfCloseTests {
         #expect(connection.exchanges.map(\.status.code) == [499])
     }
 
-    @Test("get all of a body, however long that brings nothing")
+    @Test("receive all of a body, however slowly it arrives")
     func body() {
         let body = TestBody(.text("first"))
         let connection = TestConnection { _ in .now(body.answer()) }
@@ -111,7 +111,7 @@ struct HalfCloseTests {
         #expect(connection.isClosed && connection.rejections.isEmpty)
     }
 
-    @Test("have the time of a body that brings nothing")
+    @Test("are cut when a body gives nothing for too long")
     func stalledBody() {
         let body = TestBody(.text("abc"))
         let connection = TestConnection { _ in .now(body.answer()) }

@@ -8,7 +8,7 @@ import Testing
 struct RequestTimeTests {
     private static let configuration = HTTPServer.Configuration()
 
-    @Test("A client that says nothing at all is let go without an answer, and counted")
+    @Test("A client that sends nothing is closed without an answer, and counted")
     func silence() {
         let connection = TestConnection()
 
@@ -125,7 +125,7 @@ struct RequestTimeTests {
     }
 
     @Test(
-        "ends a connection that rests too long, whether its last answer came at once or from a task",
+        "A connection that is idle too long is closed, whether its last answer came at once or from a task",
         arguments: [false, true])
     func idle(isTask: Bool) {
         let connection = TestConnection { _ in isTask ? .later(context: 0) { text("a") } : .now(text("a")) }
@@ -173,7 +173,7 @@ struct RequestTimeTests {
         #expect(connection.received == received)
     }
 
-    @Test("A body that brings nothing for too long is no slow client, but its own fault")
+    @Test("A body that gives nothing for too long is cut, and not counted as a slow client")
     func stalledBody() {
         let body = TestBody(.text("abc"))
         let connection = TestConnection { _ in .now(body.answer()) }

@@ -111,7 +111,7 @@ struct SlowReaderTests {
         #expect(made.value == most)
     }
 
-    @Test("What a slow client took in the end no longer counts against the answer it waits for next")
+    @Test("Once a slow client has taken its answer, the time for that does not run on for the next one")
     func writeTimeoutEnds() {
         let connection = Self.connection { $0.requestTimeout = .seconds(600) }
         connection.stopTaking(after: 1_000)
