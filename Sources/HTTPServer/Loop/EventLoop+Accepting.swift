@@ -4,11 +4,11 @@ import CLinux
 import Glibc
 
 extension EventLoop {
-    /// What taking connections from a backlog has come to.
+    /// Why no more connections were accepted from a backlog.
     enum Intake {
         /// None is left.
         case isEmpty
-        /// There may be more: others have their turn first.
+        /// There may be more: other sockets have their turn first.
         case mayHaveMore
         /// Those that are left have to wait for descriptors.
         case lacksDescriptors
@@ -40,16 +40,16 @@ extension EventLoop {
         for _ in 0..<Acceptor.batch {
             switch listener.accept() {
             case .connection(let socket, let peer) where socket < scarce:
-                admit(Newcomer(socket: socket, peer: peer, isWithoutDescriptor: isShort))
+                admit(AcceptedSocket(socket: socket, peer: peer, isWithoutDescriptor: isShort))
             case .connection(let socket, let peer):
                 if mayBeFreed, configuration.freeDescriptors() {
                     mayBeFreed = false
                     if let lower = Self.renumbered(socket, below: scarce) {
-                        admit(Newcomer(socket: lower, peer: peer, isWithoutDescriptor: false))
+                        admit(AcceptedSocket(socket: lower, peer: peer, isWithoutDescriptor: false))
                         continue
                     }
                 }
-                admit(Newcomer(socket: socket, peer: peer, isWithoutDescriptor: true))
+                admit(AcceptedSocket(socket: socket, peer: peer, isWithoutDescriptor: true))
             case .none:
                 if isShort { reserve.refill() }
                 return .isEmpty
@@ -86,8 +86,8 @@ extension EventLoop {
         return lower
     }
 
-    /// Nothing is left, not even what was kept back, and nobody can be sent away: the backlog waits until some have come
-    /// back.
+    /// No descriptor is left, not even of those that were kept back, and no connection can be ended: the backlog waits until
+    /// some are free.
     private func rest(_ listener: Listener) {
         tally.reject(.outOfDescriptors)
         unwatch(listener)
@@ -97,35 +97,34 @@ extension EventLoop {
 
     // MARK: - Places
 
-    /// Finds a place for a client, here or by asking the other loops, one after the other: first for somebody idle, of whom
-    /// none may keep others out, then for a connection of a client that has more than its share, then for somebody with one
-    /// of the places that are kept back. A loop that drains asks none: what it hands over might reach the other one when that
-    /// has ended.
-    func admit(_ newcomer: Newcomer) {
-        var newcomer = newcomer
-        newcomer.loopsAsked += 1
+    /// Finds a place for a client, on this loop or by asking the other loops in turn: first that of an idle connection, then
+    /// that of a client that has more than its share, then one of the places that are kept back. A loop that drains asks no
+    /// other: what it hands over might reach the other one when that has ended.
+    func admit(_ accepted: AcceptedSocket) {
+        var accepted = accepted
+        accepted.loopsAsked += 1
         let loops = balance.count
-        if !newcomer.isWithoutDescriptor {
-            if newcomer.loopsAsked <= loops || isDraining {
-                if hasOrdinaryPlace(for: newcomer.peer) { return place(newcomer, .ordinary) }
-                if newcomer.loopsAsked < loops, !isDraining { return passOn(newcomer) }
+        if !accepted.isWithoutDescriptor {
+            if accepted.loopsAsked <= loops || context.isDraining {
+                if hasOrdinaryPlace(for: accepted.peer) { return place(accepted, .ordinary) }
+                if accepted.loopsAsked < loops, !context.isDraining { return passOn(accepted) }
             }
-            if newcomer.loopsAsked <= 2 * loops || isDraining,
-                let client = tally.largestClient(givingWayTo: newcomer.peer)
+            if accepted.loopsAsked <= 2 * loops || context.isDraining,
+                let client = tally.largestClient(givingWayTo: accepted.peer)
             {
-                if takePlace(of: client, for: newcomer.peer) { return place(newcomer, .ordinary) }
-                if newcomer.loopsAsked < 2 * loops, !isDraining { return passOn(newcomer) }
+                if takePlace(of: client, for: accepted.peer) { return place(accepted, .ordinary) }
+                if accepted.loopsAsked < 2 * loops, !context.isDraining { return passOn(accepted) }
             }
         }
-        newcomer.loopsAsked = max(newcomer.loopsAsked, 2 * loops)
-        if hasVitalPlace(for: &newcomer) { return place(newcomer, .restricted) }
-        if newcomer.loopsAsked < 3 * loops, !isDraining { return passOn(newcomer) }
-        tally.reject(newcomer.isWithoutDescriptor ? .outOfDescriptors : .tooManyConnections)
-        Listener.refuse(newcomer.socket)
+        accepted.loopsAsked = max(accepted.loopsAsked, 2 * loops)
+        if hasVitalPlace(for: &accepted) { return place(accepted, .restricted) }
+        if accepted.loopsAsked < 3 * loops, !context.isDraining { return passOn(accepted) }
+        tally.reject(accepted.isWithoutDescriptor ? .outOfDescriptors : .tooManyConnections)
+        Listener.refuse(accepted.socket)
     }
 
-    private func passOn(_ newcomer: Newcomer) {
-        balance.inbox(of: (index + 1) % balance.count).post(.newcomer(newcomer))
+    private func passOn(_ accepted: AcceptedSocket) {
+        balance.inbox(of: (index + 1) % balance.count).post(.accepted(accepted))
     }
 
     private func hasOrdinaryPlace(for peer: PeerAddress) -> Bool {
@@ -138,7 +137,7 @@ extension EventLoop {
     /// of those that are behind in taking an answer, else the oldest. False when this loop has none of that client.
     private func takePlace(of client: PeerAddress, for peer: PeerAddress) -> Bool {
         let own = connections.all.filter { !$0.isRestricted && tally.client($0.peer) == client }
-        let late = own.filter { !$0.pending.isEmpty }
+        let late = own.filter { $0.isBehind }
         guard let oldest = (late.isEmpty ? own : late).min(by: { $0.acceptedAt < $1.acceptedAt }) else {
             return false
         }
@@ -149,29 +148,29 @@ extension EventLoop {
     }
 
     /// Whether there is one of the places that are kept back, with a descriptor that was kept back where there is no other.
-    private func hasVitalPlace(for newcomer: inout Newcomer) -> Bool {
+    private func hasVitalPlace(for accepted: inout AcceptedSocket) -> Bool {
         repeat {
             let limit = configuration.reservedConnections
-            guard tally.enter(.restricted, of: newcomer.peer, limit: limit) else { continue }
-            if !newcomer.isWithoutDescriptor { return true }
-            // A socket takes its place in one step: nobody else gets the number in between.
+            guard tally.enter(.restricted, of: accepted.peer, limit: limit) else { continue }
+            if !accepted.isWithoutDescriptor { return true }
+            // One step replaces the number: no other thread gets it in between.
             if let number = reserve.take() {
-                if linux_dup3(newcomer.socket, number, O_CLOEXEC) >= 0 {
-                    close(newcomer.socket)
-                    newcomer.socket = number
+                if linux_dup3(accepted.socket, number, O_CLOEXEC) >= 0 {
+                    close(accepted.socket)
+                    accepted.socket = number
                     return true
                 }
                 close(number)
             }
-            tally.retract(.restricted, of: newcomer.peer)
+            tally.retract(.restricted, of: accepted.peer)
         } while evictRestricted()
         return false
     }
 
-    private func place(_ newcomer: Newcomer, _ kind: ServerTally.Kind) {
+    private func place(_ accepted: AcceptedSocket, _ kind: ServerTally.Kind) {
         configuration.connectionsChanged(1)
-        let (socket, peer, isRestricted) = (newcomer.socket, newcomer.peer, kind == .restricted)
-        let owner = isDraining ? balance.take(at: index) : balance.take(preferring: index)
+        let (socket, peer, isRestricted) = (accepted.socket, accepted.peer, kind == .restricted)
+        let owner = context.isDraining ? balance.take(at: index) : balance.take(preferring: index)
         if owner == index {
             adopt(socket, peer, isRestricted: isRestricted)
         } else {
@@ -181,20 +180,19 @@ extension EventLoop {
 
     /// Whether a vital request may have a task make its answer: half of the places that are kept back, over all loops, stay
     /// for those that are answered at once.
-    var mayAwaitVital: Bool {
+    var mayStartVitalTask: Bool {
         let awaiting = restricted.count { connections[$0]?.isAwaited ?? false }
         return awaiting < max(1, configuration.reservedConnections / (2 * balance.count))
     }
 
-    /// Ends a connection with a place that is kept back: the oldest that has its answer, else the oldest that has not asked for
-    /// anything, else the oldest that does not take its answer. The places are for health checks, which ask at once, and no flood may keep
-    /// them.
+    /// Ends a connection with a place that is kept back: the oldest that has its answer, else the oldest without a request, else
+    /// the oldest that does not take its answer. The places are for health checks, which send their request at once.
     private func evictRestricted() -> Bool {
         restricted.removeAll { connections[$0] == nil }
         var silent: Connection?
         for number in restricted {
             guard let connection = connections[number] else { return true }
-            // What it asks for may have come since.
+            // A request may have come since.
             connection.readNow()
             guard !connection.isClosed else { return true }
             guard connection.mayBeEvicted else { continue }
@@ -207,7 +205,7 @@ extension EventLoop {
     }
 
     private func evict(_ connection: Connection) -> Bool {
-        // Whoever has an answer, and only waits for the end of the connection, loses nothing.
+        // A client that has its answer, and only waits for the end of the connection, loses nothing.
         let hasAll = connection.hasServed && connection.mayBeEvicted
         if !hasAll || !connection.isRestricted && !connection.isLingering {
             tally.reject(.evicted)
@@ -216,60 +214,61 @@ extension EventLoop {
         return true
     }
 
-    /// At the limit, ends the connection that has waited longest among some that nothing is being made for: one that has its
-    /// answers, has asked for nothing yet, or is slow to ask. No flood of such keeps others out.
+    /// At the limit, ends the connection that has waited longest among some without an answer to come: it has its answers,
+    /// has sent no request yet, or sends it slowly. However many of those there are, they keep no other client out.
     private func evictIdle(for peer: PeerAddress) -> Bool {
         for _ in 0..<Self.evictionAttempts {
             guard let oldest = oldestIdle(for: peer) else { return false }
-            // What it asks for may have come since.
-            oldest.isEnlisted = false
+            // A request may have come since.
+            oldest.leaveIdleQueue()
             oldest.readNow()
             guard !oldest.isClosed else { return true }
-            if mayLeave(oldest) { return evict(oldest) }
+            if mayEnd(oldest) { return evict(oldest) }
         }
         return false
     }
 
-    /// So often somebody turns out to be about to ask.
+    /// How often a connection is chosen that turns out to have sent a request.
     private static var evictionAttempts: Int { 4 }
 
-    /// The connection that has waited longest of some that may be idle; only where there is none of those, of some that have not
-    /// taken their answers for a while. None that is kept from this peer.
+    /// The connection that has waited longest of some that may be idle; only where there is none of those, of some whose
+    /// clients have not taken their answers for a while. None that keeps its place from this peer.
     private func oldestIdle(for peer: PeerAddress) -> Connection? {
         let (largest, client) = (tally.largestClient, tally.client(peer))
-        var (idlers, laggards): ([Connection], [Connection]) = ([], [])
-        for _ in 0..<idle.count where idlers.count + laggards.count < Self.evictionSample {
+        var (idlers, slow): ([Connection], [Connection]) = ([], [])
+        for _ in 0..<idle.count where idlers.count + slow.count < Self.evictionSample {
             guard let number = idle.popFirst() else { break }
             guard let connection = connections[number] else { continue }
             switch connection.idleness {
-            case .busy: connection.isEnlisted = false
-            case .untaken: laggards.append(connection)
+            case .busy: connection.leaveIdleQueue()
+            case .unacknowledged: slow.append(connection)
             case .idle: idlers.append(connection)
             }
         }
-        let late = laggards.filter(mayLeave)
+        let late = slow.filter(mayEnd)
         let oldest = (idlers.isEmpty ? late : idlers).lazy
             .filter { [self] in !isKept($0, from: client, while: largest) }
             .min { $0.idleSince < $1.idleSince }
-        for connection in idlers + laggards where connection !== oldest { enlist(connection) }
+        for connection in idlers + slow where connection !== oldest { enlist(connection.number) }
         return oldest
     }
 
     /// Whether a connection keeps its place though it is idle, because a client has more than its share: new connections of
-    /// that client close its own alone, and those of others close none that has just come and is about to ask.
+    /// that client close its own alone, and those of others close none that has just come and has yet to send its request.
     private func isKept(
         _ connection: Connection, from client: PeerAddress?, while largest: PeerAddress?
     ) -> Bool {
         guard let largest, tally.client(connection.peer) != largest else { return false }
-        return client == largest || !connection.hasServed && now < connection.acceptedAt + times.linger
+        return client == largest
+            || !connection.hasServed && now < connection.acceptedAt + context.times.linger
     }
 
-    /// Whether a connection may be ended for another's sake: one whose answer is still on its way has some time for it, and
+    /// Whether a connection may be ended for another: one whose answer has not reached its client has some time for it, and
     /// the kernel goes on sending it afterwards.
-    private func mayLeave(_ connection: Connection) -> Bool {
+    private func mayEnd(_ connection: Connection) -> Bool {
         switch connection.idleness {
         case .busy: false
-        case .untaken: now >= connection.idleSince + times.linger
+        case .unacknowledged: now >= connection.idleSince + context.times.linger
         case .idle: true
         }
     }
@@ -277,10 +276,9 @@ extension EventLoop {
     /// Most idle connections compared to find one to end: enough that it is one of the oldest.
     private static var evictionSample: Int { 64 }
 
-    /// Notes a connection that may be idle from now on.
-    func enlist(_ connection: Connection) {
-        connection.isEnlisted = true
-        idle.append(connection.number, living: connections.count) { self.connections[$0] != nil }
+    /// Adds a connection that may be idle from now on.
+    func enlist(_ number: UInt64) {
+        idle.append(number, living: connections.count) { self.connections[$0] != nil }
     }
 
     /// Makes a connection this loop's.
@@ -293,9 +291,8 @@ extension EventLoop {
                 restricted.removeAll { connections[$0] == nil }
             }
             restricted.append(connection.number)
-            connection.isEnlisted = true
         } else {
-            enlist(connection)
+            connection.enlist()
         }
         timer.start()
         let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
@@ -304,6 +301,6 @@ extension EventLoop {
         } catch {
             connection.cut()
         }
-        if isDraining { connection.drain() }
+        if context.isDraining { connection.drain() }
     }
 }

@@ -13,16 +13,10 @@ import Synchronization
 final class EventLoop: @unchecked Sendable {
     let index: Int
     let configuration: HTTPServer.Configuration
-    let times: LoopTimes
-    let handler: any RequestHandling
+    /// What its connections share.
+    let context: ConnectionContext
     let inbox: LoopInbox
-    var encoder = ResponseEncoder()
-    /// The request that is being read or answered.
-    var request = HTTPRequest()
-    /// Answers made in this turn for the connection whose turn it is.
-    var outbox = Outbox()
     private(set) var now: UInt64 = 0
-    private(set) var isDraining = false
     private var hasEnded = false
 
     let tally: ServerTally
@@ -37,16 +31,14 @@ final class EventLoop: @unchecked Sendable {
     var acceptor = Acceptor()
     private var buffer = [UInt8](repeating: 0, count: receiveBytes)
     private var dateSecond: Int64 = -1
-    private var ids = RequestIDSource()
     private var drained: [CheckedContinuation<Void, Never>] = []
-    /// Connections above the limit, or with a descriptor that was kept back, that were taken for the sake of health
-    /// checks, the oldest first.
+    /// Connections above the limit, or with a descriptor that was kept back, which serve health checks; the oldest first.
     var restricted: [UInt64] = []
     /// Other connections that may be idle.
     var idle = IdleQueue()
-    /// Answers that handlers' tasks are still to give.
+    /// Answers that tasks of handlers are still to give.
     var awaited = 0
-    /// Connections that have more to read or to send than one turn's share, each once.
+    /// Connections that have more to read or to send than one turn allows, each once.
     private var postponed: [UInt64] = []
 
     /// Most bytes read from a socket at once.
@@ -60,12 +52,11 @@ final class EventLoop: @unchecked Sendable {
     ) throws(SocketError) {
         self.index = index
         self.configuration = configuration
-        self.handler = handler
+        context = ConnectionContext(configuration, handler: handler, loopIndex: index)
         self.tally = tally
         self.balance = balance
         self.reserve = reserve
         self.date = date
-        times = LoopTimes(configuration)
         queue = DispatchQueue(label: "event-loop-\(index)", qos: .userInteractive)
         epoll = try check("epoll_create1", epoll_create1(CInt(EPOLL_CLOEXEC)))
         timer = try LoopTimer()
@@ -78,12 +69,12 @@ final class EventLoop: @unchecked Sendable {
         close(epoll)
     }
 
-    /// Begins to serve what comes in by `listeners`.
+    /// Begins to serve the connections of `listeners`.
     func start(_ listeners: [Listener]) throws(SocketError) {
         for listener in listeners { try watch(listener) }
         acceptor.listeners = listeners
         let source = DispatchSource.makeReadSource(fileDescriptor: epoll, queue: queue)
-        // Both hold the loop: it lives until its end, when Dispatch lets go of the handlers and with them of the loop.
+        // Both hold the loop: it lives until its end, when Dispatch releases the handlers, and with them the loop.
         source.setEventHandler { @Sendable [self] in turn() }
         source.setCancelHandler { @Sendable [self] in connections = ConnectionTable() }
         self.source = source
@@ -111,20 +102,18 @@ final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// Whoever has an answer to come is there when it comes: Dispatch would take two more threads to say so.
+    /// While an answer is awaited the loop waits for it itself: Dispatch would take two more threads to announce it.
     private var lingerMilliseconds: Int {
         awaited > 0 ? configuration.lingerWhileAwaitingMilliseconds : configuration.lingerMilliseconds
     }
 
-    /// Goes on with connections that gave way to others.
+    /// Resumes connections that let others go first.
     private func servePostponed() {
         guard !postponed.isEmpty else { return }
         let numbers = postponed
         postponed = []
         for number in numbers {
-            guard let connection = connections[number] else { continue }
-            connection.isPostponed = false
-            connection.proceed()
+            connections[number]?.resume()
         }
     }
 
@@ -135,8 +124,8 @@ final class EventLoop: @unchecked Sendable {
         guard Int64(time.tv_sec) != dateSecond else { return }
         dateSecond = Int64(time.tv_sec)
         // What is no field value is not sent, wherever it came from.
-        guard let value = FieldValue(date(dateSecond)) else { return encoder.dateLine = [] }
-        encoder.dateLine = Array("Date: ".utf8) + value.bytes + Array("\r\n".utf8)
+        guard let value = FieldValue(date(dateSecond)) else { return context.encoder.dateLine = [] }
+        context.encoder.dateLine = Array("Date: ".utf8) + value.bytes + Array("\r\n".utf8)
     }
 
     private static func monotonicTime() -> UInt64 {
@@ -159,24 +148,24 @@ final class EventLoop: @unchecked Sendable {
         timer.acknowledge()
         reserve.refill()
         for listener in acceptor.resting(until: now) { rewatch(listener) }
-        for connection in connections.all { connection.checkDeadline(at: now) }
+        for connection in connections.all { connection.checkDeadline() }
         if connections.isEmpty, acceptor.restsUntil == 0 { timer.stop() }
     }
 
     private func run(_ message: LoopInbox.Message) {
         switch message {
         case .connection(let socket, _, _) where hasEnded: close(socket)
-        case .newcomer(let newcomer) where hasEnded: close(newcomer.socket)
-        case .newcomer(let newcomer): admit(newcomer)
+        case .accepted(let accepted) where hasEnded: close(accepted.socket)
+        case .accepted(let accepted): admit(accepted)
         case .connection(let socket, let peer, let isRestricted):
             adopt(socket, peer, isRestricted: isRestricted)
         case .answer(let number, let sequence, let response):
             connections[number]?.deliver(response, for: sequence)
-        case .wake(let number): connections[number]?.wake()
+        case .wake(let number): connections[number]?.wakeStream()
         case .beginDrain(let continuation):
-            isDraining = true
+            context.isDraining = true
             for connection in connections.all { connection.drain() }
-            // The rest of what such a one has is taken now; it would be reported as readable from now on.
+            // The rest of its backlog is accepted now: from now on the listener would be reported as readable all the time.
             for listener in acceptor.listeners where listener.isComplete {
                 unwatch(listener)
                 acceptAll(from: listener)
@@ -198,7 +187,7 @@ final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// Nobody has the server any more: cuts what is left, and lets go of itself.
+    /// The server has been released: cuts the connections that are left, and releases itself.
     private func end() {
         for connection in connections.all { connection.cut() }
         for listener in acceptor.listeners { unwatch(listener) }
@@ -222,33 +211,13 @@ final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// Lets a connection go on after the others have had their turn.
-    func postpone(_ connection: Connection) {
-        guard !connection.isPostponed else { return }
-        connection.isPostponed = true
-        postponed.append(connection.number)
-    }
+    /// Resumes a connection after the others have had their turn.
+    func postpone(_ number: UInt64) { postponed.append(number) }
 
-    /// Hot path: the client's id for a request when it is well-formed, else a new one.
-    func id(of request: HTTPRequest) -> RequestID {
-        guard request.has(known: .requestID) else { return newID() }
-        let given = unsafe request.withFirstValue(ofKnown: .requestID) { unsafe RequestID($0) }
-        return (given ?? nil) ?? newID()
-    }
-
-    /// Hot path: who a request is from, as far as trusted proxies tell.
-    func client(of request: HTTPRequest, _ peer: PeerAddress) -> PeerAddress {
-        guard request.has(known: .xForwardedFor) else { return peer }
-        return ForwardedClient.address(of: request, peer: peer, isTrusted: configuration.isTrustedProxy)
-    }
-
-    /// An id of our own.
-    func newID() -> RequestID { RequestID(ids.next()) }
-
-    /// Hot path: tells the handler how an exchange ended.
+    /// Hot path: reports to the handler how an exchange ended.
     func report(_ exchange: inout HTTPExchange) {
         exchange.finishedAt = Self.monotonicTime()
-        handler.didFinish(exchange)
+        context.handler.didFinish(exchange)
     }
 
     /// Counts a refusal.

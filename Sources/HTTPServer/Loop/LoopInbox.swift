@@ -4,21 +4,21 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// What other threads want of a loop; one wake-up for each change from empty to filled.
+/// Messages of other threads to a loop; one wake-up for each change from empty to filled.
 final class LoopInbox: Sendable {
     enum Message: Sendable {
         case connection(CInt, PeerAddress, isRestricted: Bool)
-        /// Nobody on the loop that accepted it could give up a place for it.
-        case newcomer(Newcomer)
+        /// The loop that accepted it has no place for it.
+        case accepted(AcceptedSocket)
         case answer(connection: UInt64, sequence: UInt64, HTTPResponse)
-        /// A streamed body has more to say.
+        /// A streamed body has more to give.
         case wake(connection: UInt64)
         /// Answers are the last of their connections from now on.
         case beginDrain(CheckedContinuation<Void, Never>)
-        /// Take all that waits in the backlogs; false when no descriptor was left for some.
+        /// Accept all that waits in the backlogs; false when no descriptor was left for some.
         case emptyBacklogs(CheckedContinuation<Bool, Never>)
         case stopAccepting(CheckedContinuation<Void, Never>)
-        /// Say when no connection is left.
+        /// Resumed when no connection is left.
         case awaitEnd(CheckedContinuation<Void, Never>)
         case cut
         case ping(CheckedContinuation<Void, Never>)
@@ -39,7 +39,7 @@ final class LoopInbox: Sendable {
         for message in messages.withLock({ $0 }) {
             switch message {
             case .connection(let socket, _, _): close(socket)
-            case .newcomer(let newcomer): close(newcomer.socket)
+            case .accepted(let accepted): close(accepted.socket)
             default: continue
             }
         }

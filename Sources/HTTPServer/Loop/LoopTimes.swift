@@ -13,7 +13,7 @@ struct LoopTimes {
     let request: UInt64
     /// How long a connection is kept after its last answer, so that the client gets all of it.
     let linger: UInt64
-    /// How long a connection may ask for nothing while the server drains, and how long its client's end is awaited then.
+    /// How long a connection may stay without a request while the server drains, and how long its client's end is awaited then.
     let drainGrace: UInt64, drainLinger: UInt64
 
     init(_ configuration: HTTPServer.Configuration) {

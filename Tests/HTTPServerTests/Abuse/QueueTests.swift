@@ -87,37 +87,7 @@ struct QueueTests {
         #expect(place <= 1 + 4 * configuration.maxPipelined)
     }
 
-    @Test(
-        "10,000 pipelined requests of a client that never reads: little is made ahead, in answers and in bytes"
-    )
-    func neverReadingFlood() async throws {
-        var configuration = HTTPServer.Configuration.patient
-        configuration.writeTimeout = .milliseconds(200)
-        for (size, most) in [(16, 10_000), (65_536, 40), (8 << 20, 1)] {
-            let made = Atomic<Int>(0)
-            let body = HTTPBody.bytes([UInt8](repeating: 0, count: size))
-            let server = try TestServer(configuration) { _ in
-                made.add(1, ordering: .relaxed)
-                var response = HTTPResponse(status: .ok)
-                response.body = body
-                return .now(response)
-            }
-            let client = try server.client()
-            let flood = String(repeating: get("/"), count: 10_000)
-            // Gives way when the server has stopped reading; what it has not taken by then it never will.
-            let offered = try await onThread { client.offer(flood) }
-            await server.exchanges.wait { $0.contains { $0.wasCut } }
-
-            #expect(offered > 0)
-            #expect(server.rejections(.writeTimeout) == 1)
-            #expect(server.exchanges.value.count { $0.wasCut } <= configuration.maxPipelined)
-            #expect(made.load(ordering: .relaxed) <= most, "\(size) bytes each")
-            await server.emptiness()
-            client.hangUp()
-        }
-    }
-
-    @Test("A client that pipelines without end, and reads, keeps nobody else waiting")
+    @Test("A client that pipelines without end, and reads, delays no other client")
     func endlessPipeline() async throws {
         let server = try TestServer { .now(text($0.target)) }
         let isOver = Flag()
@@ -152,27 +122,6 @@ struct QueueTests {
             }
             try await group.waitForAll()
         }
-    }
-
-    @Test("The time for a head begins anew with each head, however the bytes of many are cut")
-    func headTimeOfEach() async throws {
-        var configuration = HTTPServer.Configuration.patient
-        configuration.headerTimeout = .seconds(3)
-        let server = try TestServer(configuration) { .now(text($0.target)) }
-        try await onThread {
-            let client = try server.client()
-            let request = get("/a")
-            // Every piece ends one head and begins the next.
-            try client.send(String(request.prefix(10)))
-            let piece = String(request.dropFirst(10) + request.prefix(10))
-            for _ in 0..<12 {
-                try client.send(piece)
-                #expect(try client.answer().text == "/a")
-                #expect(client.isQuiet(forMilliseconds: 270))
-            }
-            client.hangUp()
-        }
-        #expect(server.server.counts.rejected.isEmpty)
     }
 
     @Test("Draining does not wait for clients that have their last answer and do not end their side")

@@ -52,31 +52,7 @@ struct UntakenAnswerTests {
         #expect(body == Self.large)
     }
 
-    @Test("keeps its connection from being idle")
-    func idle() async throws {
-        var configuration = HTTPServer.Configuration.patient
-        configuration.idleTimeout = .milliseconds(50)
-        let server = try Self.server(configuration)
-        let slow = try await Self.client(of: server)
-
-        let (body, more) = try await onThread {
-            let idle = try server.networkClient()
-            try idle.send(get("/"))
-            _ = try idle.answer()
-            // Its time is over, so that of the other is.
-            #expect(try idle.receiveAll().isEmpty)
-            idle.hangUp()
-            try slow.send(get("/more"))
-            let body = try slow.answer().body
-            return (body, try slow.answer().text)
-        }
-        slow.hangUp()
-
-        #expect(body == Self.large)
-        #expect(more == "/more")
-    }
-
-    @Test("keeps its connection from being ended for another's sake, for a while")
+    @Test("keeps its connection from being closed for another one, for a while")
     func eviction() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.maxConnections = 1

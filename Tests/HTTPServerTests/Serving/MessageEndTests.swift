@@ -106,16 +106,11 @@ struct MessageEndTests {
         "No content follows the refusal of HEAD either, as far as its method can be read (RFC 9110 §9.3.2)",
         arguments: [
             ("HEAD / HTTP/1.1\r\nHost : a\r\n\r\n", 400), ("\r\nHEAD / HTTP/1.1\r\n\r\n", 400),
-            ("\r\n\r\nHEAD / HTTP/1.1\r\nX: ", 408), ("HEAD / HTTP/1.1\r\nHost: a\r\nX: ", 408),
-            ("HEAD / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n1", 408),
             ("HEAD / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n", 413),
             ("HEAD / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", 400),
         ])
     func refusedHead(request: String, status: Int) async throws {
-        var configuration = HTTPServer.Configuration.patient
-        configuration.headerTimeout = .milliseconds(50)
-        configuration.bodyTimeout = .milliseconds(50)
-        let server = try TestServer(configuration) { .now(text($0.target)) }
+        let server = try TestServer { .now(text($0.target)) }
         let received = try await onThread {
             let client = try server.client()
             defer { client.hangUp() }

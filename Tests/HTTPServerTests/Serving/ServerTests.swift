@@ -238,23 +238,6 @@ struct ServerTests {
         }
     }
 
-    @Test(
-        "ends a connection that rests too long, whether its last answer came at once or from a task",
-        arguments: ["now", "later"])
-    func idle(answer: String) async throws {
-        var configuration = HTTPServer.Configuration.patient
-        configuration.idleTimeout = .milliseconds(50)
-        let server = try TestServer(configuration) { _ in
-            answer == "now" ? .now(text("a")) : .later(context: 0) { text("a") }
-        }
-        try await onThread {
-            let client = try server.client()
-            try client.send(get("/"))
-            #expect(try client.answer().status == 200)
-            #expect(throws: RawHTTPClient.Failure.self) { try client.answer() }
-        }
-    }
-
     @Test("removes a socket that nobody listens on any more from its path, and nothing else")
     func stalePath() throws {
         let folder = try TemporaryDirectory()

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CLinux
 import Glibc
 
-/// Answers on their way into a socket: heads collected in one buffer, bodies from their own storage, files by sendfile.
+/// Answers that are to be sent: heads collected in one buffer, bodies from their own storage, files by sendfile(2).
 ///
-/// A loop has one that all its connections share, since most answers leave in the turn they are made in; only what a slow
-/// client does not take moves, as a whole, into the connection's own. Confined to a loop.
-struct Outbox {
+/// A loop has one that all its connections share, since most answers are sent in the turn in which they are made; what a
+/// slow client's socket does not take moves, as a whole, into the connection's own. Confined to a loop.
+struct SendQueue {
+    /// Most pieces that are sent at once.
+    typealias Vectors = InlineArray<16, iovec>
+
     private enum Segment {
         /// Part of `heads`.
         case heads(Range<Int>)
@@ -16,8 +18,8 @@ struct Outbox {
         case file(CInt, Range<Int64>, owner: any AnyObject & Sendable)
     }
 
-    /// An answer, and after which byte of this outbox it has left.
-    private struct Departure {
+    /// An answer that is whole, and the octet of this queue that it ends before.
+    private struct Answer {
         var exchange: HTTPExchange
         var end: Int
     }
@@ -25,33 +27,35 @@ struct Outbox {
     private var heads = ReusedArray<UInt8>()
     private var segments = ReusedArray<Segment>()
     private var first = 0
-    private var departures = ReusedArray<Departure>()
-    private var firstDeparture = 0
+    private var ends = ReusedArray<Answer>()
+    private var firstEnd = 0
     private var queued = 0
     private var sent = 0
 
-    /// Most segments given to the kernel at once.
+    /// Most segments given to the kernel at once: those of `Vectors`.
     private static let maxVectors = 16
     /// Most bytes of a file given to the kernel at once, so that one reader can't hold up a loop.
     private static let fileChunk: Int64 = 1 << 20
 
-    /// What one attempt to send led to.
+    /// What an attempt to send all of it led to.
     enum Progress {
-        case done
-        case blocked
-        /// The client is gone.
-        case reset
-        case failed
+        case done, blocked, reset, failed
     }
 
     /// Whether nothing waits to be sent.
     var isEmpty: Bool { first == segments.count }
 
-    /// Answers that have not left.
-    var answers: Int { departures.count - firstDeparture }
+    /// Answers that have not been sent.
+    var answers: Int { ends.count - firstEnd }
 
-    /// Bytes that have not left.
-    var bytesWaiting: Int { queued - sent }
+    /// Octets that have not been sent.
+    var octetsWaiting: Int { queued - sent }
+
+    /// Octets that the socket has taken.
+    var octetsSent: Int { sent }
+
+    /// Octets that have been added.
+    var octetsAdded: Int { queued }
 
     // MARK: - Filling
 
@@ -89,22 +93,22 @@ struct Outbox {
         case .part(let bytes, let range): if !range.isEmpty { segments.append(.bytes(bytes, range)) }
         case .file(let file, let offset, let length, let owner):
             if length > 0 { segments.append(.file(file, offset..<(offset + length), owner: owner)) }
-        // A stream is asked for its pieces, see `Connection+Streaming`.
+        // A stream gives its pieces one by one, see `ResponseSender`.
         case .stream: return
         }
         queued += body.count
     }
 
-    /// Notes that with what has been added so far an answer is whole.
+    /// Notes that an answer is whole with what has been added.
     mutating func finish(_ exchange: HTTPExchange) {
-        departures.append(Departure(exchange: exchange, end: queued))
+        ends.append(Answer(exchange: exchange, end: queued))
     }
 
     /// Hot path: the same for an exchange that `write` puts in the place of an old one, every member of it.
     @inline(__always)
     mutating func finish(id: RequestID, _ write: (inout HTTPExchange) -> Void) {
         let end = queued
-        departures.append(reusing: Departure(exchange: HTTPExchange(status: .ok, requestID: id), end: end)) {
+        ends.append(reusing: Answer(exchange: HTTPExchange(status: .ok, requestID: id), end: end)) {
             write(&$0.exchange)
             $0.end = end
         }
@@ -113,76 +117,72 @@ struct Outbox {
     // MARK: - Emptying
 
     /// Hot path: sends as much as the socket takes.
-    mutating func send(to socket: CInt) -> Progress {
+    mutating func send(to socket: some OutputSocket) -> Progress {
         while first < segments.count {
-            let count: Int
+            let result: SendResult
             if case .file(let file, let range, _) = segments[first] {
-                count = sendFile(file, range, socket)
+                let end = min(range.upperBound, range.lowerBound + Self.fileChunk)
+                result = socket.sendFile(file, range.lowerBound..<end)
             } else {
-                count = writeVectors(socket)
+                result = sendVectors(to: socket)
             }
-            if count < 0 {
-                if errno == EINTR { continue }
-                return errno == EAGAIN ? .blocked : errno == ECONNRESET || errno == EPIPE ? .reset : .failed
+            switch result {
+            // 0: a file is shorter than its response announces.
+            case .took(0), .failed: return .failed
+            case .blocked: return .blocked
+            case .reset: return .reset
+            case .took(let count):
+                sent += count
+                advance(by: count)
             }
-            // A file that has become shorter than it was said to be.
-            if count == 0 { return .failed }
-            sent += count
-            advance(by: count)
         }
         return .done
     }
 
-    /// Bytes that the socket has taken.
-    var bytesSent: Int { sent }
-
-    /// Bytes that have been added.
-    var bytesAdded: Int { queued }
-
-    /// Hot path: has the answers reported that have left.
-    mutating func reportDeparted(to loop: EventLoop) {
-        while firstDeparture < departures.count, departures[firstDeparture].end <= sent {
-            loop.report(&departures[firstDeparture].exchange)
-            departures[firstDeparture].exchange.note = nil
-            firstDeparture += 1
+    /// Hot path: reports the answers that have been sent.
+    mutating func reportSent(to driver: some ConnectionDriver) {
+        while firstEnd < ends.count, ends[firstEnd].end <= sent {
+            driver.report(&ends[firstEnd].exchange)
+            ends[firstEnd].exchange.note = nil
+            firstEnd += 1
         }
     }
 
-    /// Has the answers reported that will never leave whole, with the bytes of their content that did.
-    mutating func reportStranded(to loop: EventLoop) {
-        while firstDeparture < departures.count {
-            var exchange = departures[firstDeparture].exchange
-            let missing = departures[firstDeparture].end - sent
+    /// Reports the answers that are not sent whole, with the octets of their content that were.
+    mutating func reportUnsent(to driver: some ConnectionDriver) {
+        while firstEnd < ends.count {
+            var exchange = ends[firstEnd].exchange
+            let missing = ends[firstEnd].end - sent
             exchange.bodyBytesSent = max(0, exchange.bodyBytesSent - missing)
             exchange.wasCut = true
-            loop.report(&exchange)
-            departures[firstDeparture].exchange.note = nil
-            firstDeparture += 1
+            driver.report(&exchange)
+            ends[firstEnd].exchange.note = nil
+            firstEnd += 1
         }
     }
 
-    /// Hot path: begins anew with empty buffers that keep their room.
+    /// Hot path: begins anew with empty buffers that keep their capacity.
     mutating func reset() {
         heads.removeAll()
         segments.removeAll()
-        departures.removeAll()
-        (first, firstDeparture, queued, sent) = (0, 0, 0, 0)
+        ends.removeAll()
+        (first, firstEnd, queued, sent) = (0, 0, 0, 0)
     }
 
-    // MARK: - Into the kernel
+    // MARK: - Segments
 
-    private func writeVectors(_ socket: CInt) -> Int {
-        var vectors = unsafe InlineArray<16, iovec>(repeating: unsafe iovec(iov_base: nil, iov_len: 0))
+    private func sendVectors(to socket: some OutputSocket) -> SendResult {
+        var vectors = unsafe Vectors(repeating: unsafe iovec(iov_base: nil, iov_len: 0))
         return unsafe heads.withUnsafeBytes { unsafe gather($0, first, 0, &vectors, socket) }
     }
 
-    /// Nests one borrow of each array's storage in the other, and writes inside the innermost.
+    /// Nests one borrow of each array's storage in the other, and sends inside the innermost.
     private func gather(
-        _ heads: UnsafeRawBufferPointer, _ index: Int, _ count: Int, _ vectors: inout InlineArray<16, iovec>,
-        _ socket: CInt
-    ) -> Int {
+        _ heads: UnsafeRawBufferPointer, _ index: Int, _ count: Int, _ vectors: inout Vectors,
+        _ socket: some OutputSocket
+    ) -> SendResult {
         guard index < segments.count, count < Self.maxVectors else {
-            return unsafe Self.write(&vectors, count, socket)
+            return unsafe socket.send(&vectors, count, hasMore: false)
         }
         switch segments[index] {
         case .heads(let range):
@@ -193,8 +193,7 @@ struct Outbox {
                 unsafe vectors[count] = Self.vector(raw, range)
                 return unsafe gather(heads, index + 1, count + 1, &vectors, socket)
             }
-        case .file:
-            return unsafe Self.write(&vectors, count, socket, hasMore: true)
+        case .file: return unsafe socket.send(&vectors, count, hasMore: true)
         }
     }
 
@@ -205,53 +204,31 @@ struct Outbox {
             iov_len: range.count)
     }
 
-    /// `hasMore` lets the kernel join a head with the file behind it in one segment.
-    private static func write(
-        _ vectors: inout InlineArray<16, iovec>, _ count: Int, _ socket: CInt, hasMore: Bool = false
-    ) -> Int {
-        let flags = CInt(MSG_NOSIGNAL) | (hasMore ? CInt(MSG_MORE) : 0)
-        // One piece is cheaper without a list of pieces.
-        if count == 1 { return unsafe Glibc.send(socket, vectors[0].iov_base, vectors[0].iov_len, flags) }
-        var span = unsafe vectors.mutableSpan
-        return unsafe span.withUnsafeMutableBufferPointer { pointer in
-            var message = unsafe msghdr()
-            unsafe message.msg_iov = pointer.baseAddress
-            unsafe message.msg_iovlen = count
-            return unsafe sendmsg(socket, &message, flags)
-        }
-    }
-
-    private func sendFile(_ file: CInt, _ range: Range<Int64>, _ socket: CInt) -> Int {
-        var position = off_t(range.lowerBound)
-        return unsafe sendfile(
-            socket, file, &position, Int(min(range.upperBound - range.lowerBound, Self.fileChunk)))
-    }
-
     private mutating func advance(by count: Int) {
         var left = count
         while left > 0, first < segments.count {
             let taken: Int
-            let isGone: Bool
+            let isSent: Bool
             switch segments[first] {
             case .heads(let range):
                 taken = min(left, range.count)
-                isGone = taken == range.count
-                if !isGone { segments[first] = .heads((range.lowerBound + taken)..<range.upperBound) }
+                isSent = taken == range.count
+                if !isSent { segments[first] = .heads((range.lowerBound + taken)..<range.upperBound) }
             case .bytes(let bytes, let range):
                 taken = min(left, range.count)
-                isGone = taken == range.count
-                if !isGone { segments[first] = .bytes(bytes, (range.lowerBound + taken)..<range.upperBound) }
+                isSent = taken == range.count
+                if !isSent { segments[first] = .bytes(bytes, (range.lowerBound + taken)..<range.upperBound) }
             case .file(let file, let range, let owner):
                 taken = Int(min(Int64(left), range.upperBound - range.lowerBound))
-                isGone = range.lowerBound + Int64(taken) == range.upperBound
-                if !isGone {
+                isSent = range.lowerBound + Int64(taken) == range.upperBound
+                if !isSent {
                     segments[first] = .file(
                         file, (range.lowerBound + Int64(taken))..<range.upperBound, owner: owner)
                 }
             }
             left -= taken
-            guard isGone else { return }
-            // Lets go of the body.
+            guard isSent else { return }
+            // Releases the body.
             segments[first] = .heads(0..<0)
             first += 1
         }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A client that has been accepted, and has no place yet.
-struct Newcomer: Sendable {
-    /// Its socket, which somebody has to adopt or to close.
+struct AcceptedSocket: Sendable {
+    /// Its socket, which a loop has to adopt or to close.
     var socket: CInt
     let peer: PeerAddress
     /// Whether there was no descriptor for it but one that is left to libraries, or was kept back.
     var isWithoutDescriptor: Bool
-    /// Loops that have looked for somebody who can give up a place.
+    /// Loops that have looked for a place.
     var loopsAsked = 0
 }

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a connection waits for, and until when. While an answer is being sent, `WritePace` counts instead.
+struct ConnectionDeadline {
+    enum Kind: CaseIterable {
+        /// The first octet of the next request.
+        case idle
+        /// The first octet of the first request, or the rest of a head.
+        case header
+        /// The rest of a request's content.
+        case body
+        /// The response of a task, or the next piece of a streamed body.
+        case answer
+        /// The end of the client's side behind the last answer.
+        case linger
+        /// That the client's host acknowledges what the kernel has of the answers.
+        case acknowledgement
+        /// A request that the client sent before it could know that the server drains.
+        case lastRequest
+    }
+
+    /// What becomes of an idle or closing connection whose time is over.
+    enum Verdict {
+        case wait, close
+        /// The client has taken too little.
+        case reset
+    }
+
+    private(set) var kind: Kind
+    private(set) var at: UInt64
+    /// Octets that were not acknowledged when that was last looked at.
+    private var unacknowledged = 0
+
+    init(_ kind: Kind, at: UInt64) {
+        self.kind = kind
+        self.at = at
+    }
+
+    /// Hot path: begins to wait, for as long as such a wait may take.
+    @inline(__always)
+    mutating func start(_ kind: Kind, at now: UInt64, _ times: LoopTimes) {
+        self.kind = kind
+        at = now + times.limit(of: kind)
+    }
+
+    /// Begins to wait for the client's end; `left` octets have yet to be acknowledged.
+    mutating func startLinger(unacknowledged left: Int, isDraining: Bool, at now: UInt64, _ times: LoopTimes)
+    {
+        unacknowledged = left
+        start(.linger, at: now, times)
+        if isDraining { shortenLinger(unacknowledged: left, at: now, times) }
+    }
+
+    /// A server that drains waits less for clients that have all of their last answer.
+    mutating func shortenLinger(unacknowledged left: Int, at now: UInt64, _ times: LoopTimes) {
+        if left == 0 { at = min(at, now + times.drainLinger) }
+    }
+
+    /// Begins to wait for the last request, unless that has begun.
+    mutating func startLastRequest(at now: UInt64, _ times: LoopTimes) {
+        if kind != .lastRequest { start(.lastRequest, at: now, times) }
+    }
+
+    /// Since when the connection has been waiting.
+    func begin(_ times: LoopTimes) -> UInt64 { at &- times.limit(of: kind) }
+
+    /// Decides about an idle or closing connection at the end of its time: it stays for a client whose host still acknowledges
+    /// octets, at the rate that slow clients have to reach.
+    mutating func expire(
+        unacknowledged left: Int, isDraining: Bool, at now: UInt64, _ times: LoopTimes
+    ) -> Verdict {
+        let acknowledged = unacknowledged - left
+        unacknowledged = left
+        switch kind {
+        case .linger where left > 0 && acknowledged >= times.leastTakenLingering:
+            start(.linger, at: now, times)
+        // A server that drains leaves the rest to the kernel, which has it when the process has ended as well.
+        case .linger where left > 0 && !isDraining, .idle where left > 0:
+            start(.acknowledgement, at: now, times)
+        case .acknowledgement where left == 0: start(.idle, at: now, times)
+        case .acknowledgement where acknowledged >= times.leastTaken:
+            start(.acknowledgement, at: now, times)
+        case .acknowledgement: return .reset
+        case .idle, .linger, .header, .body, .answer, .lastRequest: return .close
+        }
+        return .wait
+    }
+}
+
+extension LoopTimes {
+    /// How long a connection may wait.
+    @inline(__always)
+    func limit(of kind: ConnectionDeadline.Kind) -> UInt64 {
+        switch kind {
+        case .idle: idle
+        case .header: header
+        case .body: body
+        case .answer: request
+        case .linger: linger
+        case .acknowledgement: write
+        case .lastRequest: drainGrace
+        }
+    }
+}
+
+/// Whether a client takes enough of an answer while its socket's buffer is full.
+struct WritePace {
+    private var at: UInt64 = 0
+    /// What the client had taken when the time began.
+    private var taken = 0
+    /// Whether it took too little in the time before.
+    private var isLast = false
+
+    /// Begins to count for a client that falls behind.
+    mutating func start(taken: Int, at now: UInt64, _ times: LoopTimes) {
+        self = WritePace(at: now + times.write, taken: taken)
+    }
+
+    /// Whether the client takes enough.
+    ///
+    /// Windows open in steps of many kilobytes, so a client that took too little in its time has another one to catch up.
+    /// - Parameter count: the octets that have reached the client's host; called at the end of the time.
+    mutating func isKept(at now: UInt64, _ times: LoopTimes, taken count: () -> Int) -> Bool {
+        guard now >= at else { return true }
+        let taken = count()
+        at = now + times.write
+        if taken - self.taken >= times.leastTaken {
+            (self.taken, isLast) = (taken, false)
+            return true
+        }
+        defer { isLast = true }
+        return !isLast
+    }
+
+    init() {}
+
+    private init(at: UInt64, taken: Int) {
+        (self.at, self.taken) = (at, taken)
+    }
+}
