@@ -85,10 +85,10 @@ struct WebPHeader: Equatable {
         unsafe bytes[start..<start + length].reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// The chunks of a file one after the other, as far as they are whole or begin.
+    /// Iterates over the chunks of a file; the last one may be incomplete.
     @safe private struct ChunkReader {
         let file: UnsafeRawBufferPointer
-        /// Where the next one begins.
+        /// The start of the next chunk.
         var place: Int
 
         mutating func next() -> (name: String, body: Range<Int>)? {
@@ -96,7 +96,7 @@ struct WebPHeader: Equatable {
             guard unsafe start <= file.count else { return nil }
             let name = unsafe String(decoding: file[place..<place + 4], as: UTF8.self)
             let length = unsafe WebPHeader.number(file, place + 4, 4)
-            // Chunks of an odd length are followed by a byte that fills up (RFC 9649 §2.3).
+            // A chunk of an odd length is followed by a padding byte (RFC 9649 §2.3).
             place = start + length + length % 2
             return unsafe (name, start..<min(file.count, start + length))
         }
