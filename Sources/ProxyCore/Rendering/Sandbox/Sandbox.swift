@@ -42,7 +42,6 @@ struct Sandbox {
 
     /// Decoders and allocators reserve up to twice the memory that they use, and report a refusal as damage:
     /// a job that its estimate has admitted must not fail by the limit.
-    /// meet a job that was let in by its estimate.
     private static let spacePerByte: UInt64 = 2
 
     private func limitResources() throws(Failure) {
