@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# `make run` and `make test` do all the set-up themselves, on Debian 12 with a Swift toolchain.
+# `make run` and `make test` install what they need, on Debian 12 with a Swift toolchain.
 
 PREFIX ?= /usr
 PACKAGES := libcurl4-openssl-dev libvips-dev libsystemd-dev libsqlite3-dev libseccomp-dev zlib1g-dev pkg-config ca-certificates
 
-# Exclusive access is proved while compiling, and where that can't be, checked by every test: debug builds do. A release
-# does without the second check, which is a tenth of a hit's own instructions. The modules are optimized as one program,
-# and values are copied by code of their own instead of the runtime's tables: together another tenth.
+# The compiler proves exclusive access where it can; debug builds, and so all tests, check the rest at run time. A release
+# omits the run-time check, which is a tenth of a hit's own instructions. The modules are optimized as one program,
+# and values are copied by generated code instead of the runtime's layout tables: together another tenth.
 RELEASE := swift build -c release --static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked \
 	-Xswiftc -cross-module-optimization -Xswiftc -Xfrontend -Xswiftc -disable-type-layout
 
@@ -28,7 +28,7 @@ install: build ## puts the program and its unit where systemd finds them (DESTDI
 run: build ## builds and serves on 127.0.0.1:8080 with embedded defaults
 	.build/release/imageproxyd serve
 
-demo: build ## works offline: a local origin with the sample photos, and the daemon allowed to ask it
+demo: build ## runs offline: a local origin with the sample photos, and a daemon that may fetch from it
 	$(RELEASE) --product demo-origin
 	@demo/run
 
@@ -36,7 +36,7 @@ gallery: build ## renders every operation on three pictures into .build/gallery/
 	$(RELEASE) --product demo-origin
 	@demo/gallery/run
 
-bench: build ## CPU per request beside nginx and vipsthumbnail, in one run
+bench: build ## measures CPU per request of the daemon, nginx and vipsthumbnail in one run
 	@scripts/install-packages nginx-light wrk libvips-tools gcc libc6-dev python3
 	$(RELEASE) --product bench-fill
 	$(RELEASE) --product bench-hit-ratio
@@ -45,18 +45,18 @@ bench: build ## CPU per request beside nginx and vipsthumbnail, in one run
 test: packages ## builds and runs every test, or those that FILTER=… names
 	@scripts/test $(FILTER)
 
-# scripts/test-sanitized says what is left out, and why.
+# scripts/test-sanitized lists the tests that are omitted, and why.
 test-asan: packages ## builds and runs the tests under the address sanitizer
 	scripts/test-sanitized address
 
 test-tsan: packages ## builds and runs the tests under the thread sanitizer
 	scripts/test-sanitized thread
 
-soak: build ## an hour, or SOAK_SECONDS=…, of good and hostile clients at once; fails on a wrong answer or on growth
+soak: build ## runs good and hostile clients at once for an hour, or SOAK_SECONDS=…; fails on a wrong answer or on growth
 	@scripts/install-packages python3
 	soak/run
 
-soak-attacked: build ## ten minutes, or ATTACK_SECONDS=…, of four attacks beside innocent clients; fails on an error for one of those
+soak-attacked: build ## runs four attacks beside innocent clients for ten minutes, or ATTACK_SECONDS=…; fails if an innocent client gets an error
 	@scripts/install-packages python3
 	soak/attacked
 
@@ -64,26 +64,26 @@ documents: packages ## writes the tables of docs/configuration.md and docs/metri
 	swift build --build-tests
 	DOCUMENT=1 swift test --skip-build --filter 'SettingsPageTests|MetricsPageTests'
 
-drill-workers: packages ## ends and poisons workers under load, ROUNDS=… times
+drill-workers: packages ## kills workers and sends them crashing pictures under load, ROUNDS=… times
 	swift build --build-tests
 	DRILL_ROUNDS=$(or $(ROUNDS),60) swift test --skip-build --filter WorkerDrillTests
 
-check-units: ## has systemd itself judge the unit
+check-units: ## verifies the unit with systemd-analyze
 	deploy/check-units
 
-lint: ## checks format and the walls between the rooms
+lint: ## checks the format and the import rules
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests demo fuzz bench/Fill bench/HitRatio bench/Work
 	scripts/check-walls
 
-clean: ## removes what was built
+clean: ## removes the build
 	rm -rf .build
 
 .PHONY: fuzz
-fuzz: ## tries the grammars of requests under libFuzzer for ten minutes, or SECONDS=…
+fuzz: ## fuzzes the request parsers with libFuzzer for ten minutes, or SECONDS=…
 	scripts/fuzz $(or $(SECONDS),600)
 
-drills: build ## breaks what the daemon lives on, in every way of docs/durability.md
+drills: build ## runs every failure drill of docs/durability.md
 	drills/run
 
-drill-%: build ## one of them: kill, purge, disk-full, read-only, vanish, forbidden, damage, index, bits, two, drain, rebinding
+drill-%: build ## runs one drill: kill, purge, disk-full, read-only, vanish, forbidden, damage, index, bits, two, drain, rebinding
 	drills/run $*

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// Counts from before the file is mapped go here, and are of no interest.
+// Allocations before the file is mapped are counted here, and never read.
 static _Atomic uint64_t unread;
 static _Atomic uint64_t *count = &unread;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The least a look-up by file name can do: opens an entry's file chosen at random with what the kernel has in memory, asks
-// for its length, reads it, closes it. Prints CPU microseconds of open and close alone, and of all of it.
+// The minimal work of a look-up by file name: opens a random entry's file from the kernel's caches, reads its length and its
+// bytes, closes it. Prints the CPU microseconds of open and close alone, and of all steps.
 //
 //   floor-files FOLDER READS
 #define _GNU_SOURCE
@@ -55,7 +55,7 @@ static void list(int root) {
     }
 }
 
-// CPU microseconds a file. What is not in memory is read from the disk.
+// CPU microseconds per file. Files that are not in memory are read from the disk.
 static double each(int root, int reads, int readsBody) {
     static char body[mostBytes];
     struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, .resolve = RESOLVE_CACHED};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The least an HTTP server on epoll can do: every request gets the same prepared answer, and one that carries
-// If-None-Match gets a prepared 304. One thread, keep-alive only, nothing is parsed but the end of the head.
+// The minimal work of an HTTP server on epoll: every request gets the same prepared answer, and one with
+// If-None-Match gets a prepared 304. One thread, keep-alive only; it parses only the end of the head.
 //
 //   floor-http PORT FILE
 #define _GNU_SOURCE
@@ -25,7 +25,7 @@ static const char notModifiedBytes[] = "HTTP/1.1 304 Not Modified\r\nETag: \"flo
 static const Answer notModified = {notModifiedBytes, sizeof notModifiedBytes - 1};
 static Answer full;
 
-// What is still to be sent on a descriptor; an unfinished head is not kept (wrk sends it whole).
+// The bytes still to be sent on a descriptor; an incomplete head is not stored (wrk sends it at once).
 static Answer rest[maxDescriptors];
 
 static void fail(const char *what) {

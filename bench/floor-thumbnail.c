@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The least that libvips needs for a thumbnail, in one process and without HTTP.
+// The minimal work of libvips for a thumbnail, in one process and without HTTP.
 //
 //   floor-thumbnail A|B WIDTH HEIGHT SAVER ROUNDS OUT FILE...
 //
@@ -32,7 +32,7 @@ static VipsImage *thumbnail(void *bytes, size_t count, int width, int height) {
     return out;
 }
 
-// Takes over `in`.
+// Takes ownership of `in`.
 static VipsImage *toUchar(VipsImage *in) {
     VipsImage *out;
     if (vips_cast_uchar(in, &out, NULL)) fail();
@@ -77,12 +77,12 @@ static VipsImage *leastWork(void *bytes, size_t count, int width, int height) {
     return out;
 }
 
-// `saver` is a suffix with options, as vipsthumbnail takes it.
+// `saver` is a suffix with options, in vipsthumbnail's syntax.
 static void encode(VipsImage *image, const char *saver, void **bytes, size_t *count) {
     if (vips_image_write_to_buffer(image, saver, bytes, count, NULL)) fail();
 }
 
-// The peak of this program alone; that of getrusage(2) would have in it what the parent had before exec.
+// The peak of this program alone; that of getrusage(2) would include the parent's before exec.
 static long peakKiB(void) {
     char line[256];
     long peak = 0;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SIGTERM under load: whatever a client could ask before it could know is answered."""
+"""SIGTERM under load: every request is answered that a client sent before it could know of the shutdown."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ import time
 from rig import CLIENTS, Daemon, Ledger, expect
 
 SIGNALS = int(os.environ.get("DRILL_SIGNALS", "20"))
-# An idle connection has `http.drainGrace` (1 s) to ask, and half of that to end its side; then the admin listener ends.
+# An idle connection has `http.drainGrace` (1 s) to send a request, and half of that to close its side; then the admin listener ends.
 IDLE_SECONDS = 4
 
 
@@ -80,7 +80,7 @@ def _end(daemon):
 
 
 class _Load:
-    """Clients that ask on a connection each, until the daemon takes none any more."""
+    """Clients that open a connection for each request, until the daemon accepts none."""
 
     def __init__(self, port, target, body):
         self.port, self.body = port, body
@@ -129,7 +129,7 @@ def _request(target, connection):
 
 
 def _answer(client):
-    """Status, whether it is the last answer, and its body; OSError where the connection ends before."""
+    """Returns the status, whether the answer has `Connection: close`, and the body; OSError if the connection ends before."""
     received = b""
     while b"\r\n\r\n" not in received:
         received += _more(client)

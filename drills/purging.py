@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The drill of purges: pictures that change at their origin, readers that never rest, and purges among them."""
+"""The purge drill: pictures change at their origin, while clients request and purge them."""
 
 import http.server
 import random
@@ -31,7 +31,7 @@ class ChangingOrigin(http.server.ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def handle_error(self, *_):
-        """Whoever fetched was killed."""
+        """Ignored: the daemon that fetched was killed."""
 
     def target(self, number, rest=""):
         url = f"http://127.0.0.1:{self.server_port}/{number}.png"
@@ -54,7 +54,7 @@ def _picture(width, height=400):
 
 
 class _Truth:
-    """Below which version nothing may be answered: that of the last purge that was answered."""
+    """The lowest version that an answer may have: the one at the last purge that was answered."""
 
     def __init__(self, origin):
         self.origin = origin
@@ -71,7 +71,7 @@ class _Truth:
         except OSError:
             return
         if status != 200:
-            # Nothing is cached: an answer that `from-cache-only` allows.
+            # Not cached: an answer that `from-cache-only` allows.
             if not (status == 504 and "from-cache-only" in rest):
                 self.wrong.append(f"{rest}: {status}: {body[:200]!r}")
             return
@@ -86,7 +86,7 @@ class _Truth:
 
 
 def _purge(daemon, origin, how, number):
-    """Purges by the admin's socket; whether that was answered."""
+    """Purges over the admin socket; returns whether the purge was answered."""
     query = origin.target(number)
     return daemon.admin(*{
         "url": ("DELETE", "/cache?" + query.partition("?")[2]), "method": ("PURGE", query),
@@ -95,7 +95,7 @@ def _purge(daemon, origin, how, number):
 
 
 def purge(folder, dice, rounds):
-    """Pictures change, are purged in every way, and asked for all the while, also after `kill -9`: no older one is answered."""
+    """Pictures change and are purged in every way while clients request them, also after `kill -9`: no answer is older than the last purge."""
     origin = ChangingOrigin()
     truth = _Truth(origin)
     truth.daemon = Daemon(folder)

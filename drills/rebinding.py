@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names that lead to the public and then to the inside, in a network of their own: no connection may ever go inside.
+"""Names that resolve to public and then to private addresses, in a network namespace: no connection may reach a private one.
 
 Run by `drills/run rebinding` within a new network and mount namespace, so that every address here is only a name for
 loopback and nothing leaves the machine.
@@ -20,7 +20,7 @@ from rig import PHOTO, Daemon, Failed, expect
 
 PUBLIC = ["93.184.216.34", "2606:2800:220:1::1"]
 INSIDE = ["127.0.0.1", "10.1.2.3", "169.254.169.254", "100.64.0.1", "::1", "fd00::1", "fe80::1"]
-# What names lead to beside them: other spellings of the inside.
+# Further addresses that names resolve to: other spellings of private ones.
 SPELLINGS = ["::ffff:127.0.0.1", "::ffff:10.1.2.3", "64:ff9b::7f00:1", "2002:7f00:1::1", "::127.0.0.1", "0.0.0.0", "::",
              "224.0.0.1", "255.255.255.255", "192.0.2.1", "2001::1"]
 ROUNDS = 20
@@ -28,7 +28,7 @@ SECRET = b"the inside's banner"
 
 
 class Resolver(threading.Thread):
-    """Answers A and AAAA for names such as `turn-7.test`: what the first label says, another one at each question."""
+    """Answers A and AAAA queries for names such as `turn-7.test`; the first label selects the addresses, which change with each query."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -58,7 +58,7 @@ class Resolver(threading.Thread):
         return ".".join(labels).lower(), place + 1
 
     def _addresses(self, name):
-        """`turn`: public when first asked, inside from then on; `both`: at once; `inside`: never public."""
+        """`turn`: public for the first query, private afterwards; `both`: public and private at once; `inside`: always private."""
         way, _, number = name.partition(".")[0].partition("-")
         inside = [ipaddress.ip_address(text) for text in INSIDE + SPELLINGS]
         public = [ipaddress.ip_address(text) for text in PUBLIC]
@@ -67,13 +67,13 @@ class Resolver(threading.Thread):
         if way == "public":
             return public
         if way == "turn":
-            # A resolver asks for both kinds of addresses: twice a look-up.
+            # A resolver queries both kinds of addresses: two queries for each look-up.
             return public if self.asked[name] <= 2 else [hidden]
         return [hidden] + (public if way == "both" else [])
 
 
 class Site(http.server.BaseHTTPRequestHandler):
-    """The public origin: a photo that is stale at once, or a redirect to wherever the path says."""
+    """The public origin: a photo that is stale at once, or a redirect to the URL in the path."""
 
     protocol_version = "HTTP/1.1"
 
@@ -103,11 +103,11 @@ class PublicOrigin(http.server.ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def handle_error(self, *_):
-        """Whoever fetched has changed its mind."""
+        """Ignored: the daemon closed the connection."""
 
 
 class Inside(threading.Thread):
-    """A service that nobody from outside may reach: counts who connects, and says so."""
+    """A private service that the daemon must not reach: counts the connections."""
 
     def __init__(self, address, port):
         super().__init__(daemon=True)
@@ -135,7 +135,7 @@ def set_up(folder):
     commands += [["ip", "address", "add", address + ("/128" if ":" in address else "/32"), "dev", "lo"]
                  + (["nodad"] if ":" in address else [])
                  for address in PUBLIC + INSIDE if address not in ("127.0.0.1", "::1")]
-    # What has no address of its own here has a way to this machine none the less, and would be seen.
+    # Addresses that this machine does not have are routed to it, too, so a connection to one is counted.
     commands += [["ip", "route", "add", "local", "0.0.0.0/0", "dev", "lo"], ["ip", "-6", "route", "add", "local", "::/0", "dev", "lo"]]
     for command in commands:
         expect(subprocess.run(command).returncode == 0, f"{' '.join(map(str, command))}: takes root and network namespaces")
@@ -172,7 +172,7 @@ def main(folder):
                     ask(f"http://{way}-{number}.test/a.jpg?{question}")
                     to = urllib.parse.quote(f"http://{way}-{number + 1000}.test/b.jpg", safe="")
                     ask(f"http://public-0.test/{way}-{number}-{question}?to={to}")
-                # The next one has to resolve all names again.
+                # The next daemon has to resolve all names again.
                 daemon.stop()
                 daemon = Daemon(folder, **settings)
             yield f"{way}: " + ", ".join(f"{count} × {status}" for status, count in sorted(seen.items()))

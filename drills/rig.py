@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A daemon, an origin, and the rule of every drill: an answer is right to the byte, or it is an error, never another picture."""
+"""A daemon, an origin, and the check of every drill: an answer has exactly the right bytes or is an error, never another picture."""
 
 import concurrent.futures
 import contextlib
@@ -24,7 +24,7 @@ START_SECONDS = 60
 
 
 class Failed(Exception):
-    """The daemon did what it must not: the drill ends with 1."""
+    """The daemon failed a check: the drill exits with 1."""
 
 
 def expect(holds, text):
@@ -33,7 +33,7 @@ def expect(holds, text):
 
 
 class Origin(http.server.ThreadingHTTPServer):
-    """Sends `/N-LENGTH.jpg`: the photo, filled up behind its end so that each number has its own bytes."""
+    """Serves `/N-LENGTH.jpg`: the photo, padded after its end so that each number has its own bytes."""
 
     daemon_threads = True
     request_queue_size = 512
@@ -45,7 +45,7 @@ class Origin(http.server.ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def handle_error(self, *_):
-        """Whoever fetched was killed."""
+        """Ignored: the daemon that fetched was killed."""
 
     @staticmethod
     def body(number, length):
@@ -59,7 +59,7 @@ class Origin(http.server.ThreadingHTTPServer):
 
 
 class Answerer(http.server.BaseHTTPRequestHandler):
-    """What the drills' origins have in common."""
+    """The common part of the drills' origins."""
 
     protocol_version = "HTTP/1.1"
 
@@ -83,7 +83,7 @@ class _Handler(Answerer):
 
 
 class Daemon:
-    """The daemon in a folder; settings are variables without their prefix, `user` is whom it runs as."""
+    """A daemon in a folder; settings are variables without their prefix, `user` is the user that it runs as."""
 
     started = []
 
@@ -128,7 +128,7 @@ class Daemon:
         raise Failed(f"the daemon is not ready after {START_SECONDS} s:\n{self.log[-2000:]}")
 
     def get(self, target):
-        """Status, body and Cache-Status; OSError where the connection ends too early."""
+        """Returns status, body and Cache-Status; OSError if the connection ends too early."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             connection.request("GET", target)
@@ -140,7 +140,7 @@ class Daemon:
             connection.close()
 
     def admin(self, method, target):
-        """The status of an operator's request, asked through the admin's socket."""
+        """Returns the status of an operator's request over the admin socket."""
         with contextlib.closing(http.client.HTTPConnection("localhost", timeout=60)) as connection:
             connection.sock = socket.socket(socket.AF_UNIX)
             connection.sock.connect(str(self.cache / "admin.sock"))
@@ -148,7 +148,7 @@ class Daemon:
             return connection.getresponse().status
 
     def metric(self, pattern):
-        """The sum of all samples whose name and labels match."""
+        """Returns the sum of all samples whose name and labels match."""
         text = self.get("/metrics")[1].decode()
         lines = [line.rpartition(" ") for line in text.splitlines() if re.match(pattern, line)]
         return sum(float(value) for _, _, value in lines)
@@ -176,7 +176,7 @@ class Daemon:
 
 
 class Ledger:
-    """What each target must be answered with: the origin's bytes, or those of a result's first answer."""
+    """The expected body of each target: the origin's bytes, or those of a result's first answer."""
 
     def __init__(self, origin):
         self.origin = origin
@@ -186,7 +186,7 @@ class Ledger:
         self.lock = threading.Lock()
 
     def ask(self, daemon, number, length=0, rest=""):
-        """Asks and checks; nothing where the connection was cut."""
+        """Sends a request and checks the answer; returns its Cache-Status, or None if the connection was cut."""
         target = self.origin.target(number, length, rest)
         try:
             status, body, cache = daemon.get(target)
@@ -202,6 +202,6 @@ class Ledger:
         return cache
 
     def ask_all(self, daemon, requests):
-        """Many at once; the tiers that answered."""
+        """Sends many requests at once; returns the Cache-Status of each."""
         with concurrent.futures.ThreadPoolExecutor(CLIENTS) as pool:
             return list(pool.map(lambda request: self.ask(daemon, *request), requests))

@@ -35,7 +35,7 @@ static inline CURLcode ccurl_set_write_function(
     return curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, function);
 }
 
-// `address` is the start of the address that is about to be connected to, `length` its length.
+// The function gets the start of the address that libcurl is about to connect to, and its length.
 static inline CURLcode ccurl_set_open_socket_function(
     CURL *handle,
     curl_socket_t (*function)(void *context, curlsocktype purpose, struct curl_sockaddr *address)) {
@@ -53,12 +53,12 @@ static inline CURLcode ccurl_set_prerequest_function(
     return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, function);
 }
 
-// The address that libcurl hands to the open-socket callback; longer than `struct sockaddr` for IPv6.
+// The address of the open-socket callback; longer than `struct sockaddr` for IPv6.
 static inline const void *ccurl_address_bytes(const struct curl_sockaddr *address) {
     return &address->addr;
 }
 
-// Facts of one transfer; 0 where libcurl has none.
+// Facts of one transfer; 0 if libcurl has none.
 
 static inline long ccurl_get_long(CURL *handle, CURLINFO info) {
     long value = 0;
@@ -70,22 +70,23 @@ static inline curl_off_t ccurl_get_offset(CURL *handle, CURLINFO info) {
     return curl_easy_getinfo(handle, info, &value) == CURLE_OK ? value : 0;
 }
 
-// What TLS has to say of the connection of a transfer that is under way.
+// The state of TLS on the connection of a running transfer.
 enum ccurl_tls {
-    // There is none.
+    // The connection has no TLS.
     CCURL_TLS_NONE,
-    // HTTP/1.1, and nothing is left of the records that have been read.
+    // HTTP/1.1, and no byte of the received records waits to be read.
     CCURL_TLS_QUIET,
-    // HTTP/1.1, and something is left; or the library can't be asked.
+    // HTTP/1.1, and bytes wait; or the library has no such function.
     CCURL_TLS_PENDING,
-    // HTTP/2, whose frames say what they answer.
+    // HTTP/2, whose frames name their requests.
     CCURL_TLS_HTTP2,
 };
 
-// dlsym(3); <dlfcn.h> would take names out of Glibc's module.
+// dlsym(3); <dlfcn.h> would remove names from Glibc's module.
 extern void *dlsym(void *library, const char *name);
 
-// Asks the OpenSSL that libcurl has brought along, by name: the program does not link it, and libcurl may use another.
+// Calls the OpenSSL that libcurl has loaded, by name: the program does not link it, and libcurl may use another
+// library.
 static inline enum ccurl_tls ccurl_tls_state(CURL *handle) {
     const struct curl_tlssessioninfo *info = NULL;
     if (curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &info) != CURLE_OK || !info) return CCURL_TLS_PENDING;
@@ -102,7 +103,7 @@ static inline enum ccurl_tls ccurl_tls_state(CURL *handle) {
     return has_pending(info->internals) ? CCURL_TLS_PENDING : CCURL_TLS_QUIET;
 }
 
-// The session of the connection of a transfer that is under way, as OpenSSL knows it; NULL without TLS, or with another library.
+// OpenSSL's session of the connection of a running transfer; NULL without TLS, or with another library.
 static inline const void *ccurl_session(CURL *handle) {
     const struct curl_tlssessioninfo *info = NULL;
     if (curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &info) != CURLE_OK || !info) return NULL;
@@ -111,21 +112,21 @@ static inline const void *ccurl_session(CURL *handle) {
 
 // Called with OpenSSL's SSL_CTX before a connection's handshake.
 typedef CURLcode (*ccurl_tls_function)(CURL *handle, void *context, void *watcher);
-// OpenSSL's info callback: a session, what happens, and its value.
+// OpenSSL's info callback: a session, an event, and its value.
 typedef void (*ccurl_alert_function)(const void *session, int what, int value);
 
-// Has `function` called before each handshake, with `watcher`; nothing where libcurl comes without OpenSSL.
+// Calls `function` with `watcher` before each handshake; does nothing if libcurl is built without OpenSSL.
 static inline CURLcode ccurl_set_tls_function(CURL *handle, ccurl_tls_function function, void *watcher) {
     CURLcode code = curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, function);
     if (code == CURLE_NOT_BUILT_IN || code == CURLE_UNKNOWN_OPTION) return CURLE_OK;
     return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_SSL_CTX_DATA, watcher) : code;
 }
 
-// Has `function` hear of what happens to the sessions of an SSL_CTX; `watcher` is what ccurl_watcher gives for them.
+// Calls `function` for each event of an SSL_CTX's sessions; ccurl_watcher returns `watcher` for them.
 static inline CURLcode ccurl_watch(void *context, void *watcher, ccurl_alert_function function) {
     int (*keep)(void *, int, void *) = (int (*)(void *, int, void *))dlsym(NULL, "SSL_CTX_set_ex_data");
     void (*watch)(void *, ccurl_alert_function) = (void (*)(void *, ccurl_alert_function))dlsym(NULL, "SSL_CTX_set_info_callback");
-    // Number 0 is the application's.
+    // Index 0 belongs to the application.
     if (!keep || !watch || keep(context, 0, watcher) != 1) return CURLE_SSL_CONNECT_ERROR;
     watch(context, function);
     return CURLE_OK;
@@ -137,7 +138,7 @@ static inline void *ccurl_watcher(const void *session) {
     return context && kept ? kept(context(session), 0) : NULL;
 }
 
-// Whether the other end has said that it ends: a close_notify alert was read (SSL_CB_READ_ALERT; RFC 8446, section 6.1).
+// Whether the event is a received close_notify alert (SSL_CB_READ_ALERT; RFC 8446, section 6.1).
 static inline int ccurl_is_end(int what, int value) { return what == 0x4004 && (value & 0xff) == 0; }
 
 // Options of a set of transfers.

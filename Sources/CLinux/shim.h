@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Linux has and Swift's Glibc module does not export: calls behind _GNU_SOURCE, macros, variadic functions.
-// Header only: every function is `static inline`, so the target has no object of its own.
+// Parts of Linux that Swift's Glibc module does not export: calls behind _GNU_SOURCE, macros, variadic functions.
+// Header only: every function is `static inline`, so the target has no object file.
 #ifndef IMAGEPROXYD_CLINUX_SHIM_H
 #define IMAGEPROXYD_CLINUX_SHIM_H
 
-// _GNU_SOURCE stays undefined: it renames a member of fd_set, and clang refuses the second definition beside Glibc's module.
+// _GNU_SOURCE stays undefined: it renames a member of fd_set, and clang rejects the second definition beside Glibc's
+// module.
 #include <asm/ioctls.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +36,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Socket types: an enum that Swift sees in one module or another, depending on what else a target imports.
+// Socket types: an enum that is in one Swift module or another, depending on the other imports of a target.
 static const int LINUX_SOCK_STREAM = SOCK_STREAM;
 static const int LINUX_SOCK_DGRAM = SOCK_DGRAM;
 static const int LINUX_SOCK_CLOEXEC = SOCK_CLOEXEC;
@@ -43,10 +44,10 @@ static const int LINUX_SOCK_NONBLOCK = SOCK_NONBLOCK;
 
 // --- Descriptors ---------------------------------------------------------------------------------------------
 
-// How many of the highest numbers below the limit (RLIMIT_NOFILE) are left to libraries, which open files of their own:
-// libdispatch one each second, without which it ends the process; SQLite up to eight; a resolver of names four for each;
-// OpenSSL, systemd and the C library one now and then. An eighth of all, at least LINUX_FEWEST_KEPT, at most 512; none
-// where there are too few for a daemon.
+// The number of descriptors directly below the limit (RLIMIT_NOFILE) that are reserved for libraries, which open their
+// own files: libdispatch one each second, without which it ends the process; SQLite up to eight; a name resolver four
+// for each look-up; OpenSSL, systemd and the C library one now and then. An eighth of all, at least LINUX_FEWEST_KEPT,
+// at most 512; none if there are too few for a daemon.
 static const int LINUX_FEWEST_KEPT = 16;
 static inline int linux_kept_descriptors(uint64_t all) {
     if (all < 6 * (uint64_t)LINUX_FEWEST_KEPT) return 0;
@@ -55,20 +56,20 @@ static inline int linux_kept_descriptors(uint64_t all) {
     return kept < 512 ? (int)kept : 512;
 }
 
-// How many descriptors may be open now.
+// The number of descriptors that may be open now.
 static inline uint64_t linux_descriptor_limit(void) {
     struct rlimit limit;
     return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 1024;
 }
 
-// The first of the numbers that are left to libraries.
+// The first descriptor that is reserved for libraries.
 static inline int linux_first_scarce_descriptor(void) {
     uint64_t all = linux_descriptor_limit(), first = all - (uint64_t)linux_kept_descriptors(all);
     return first < INT_MAX ? (int)first : INT_MAX;
 }
 
-// The gate that all descriptors which we open come through: one with a number that is left to libraries is closed again,
-// and is EMFILE, as if there were none.
+// Checks every descriptor that the daemon opens: a reserved one is closed again, and the result is EMFILE, as if there
+// were no descriptor.
 static inline int linux_unless_scarce(int fd) {
     if (fd < 0 || fd < linux_first_scarce_descriptor()) return fd;
     close(fd);
@@ -76,7 +77,7 @@ static inline int linux_unless_scarce(int fd) {
     return -1;
 }
 
-// The same for files that are opened by the thousand: asks for the limit at every 64th only.
+// The same for files that are opened by the thousand: reads the limit only for every 64th.
 static inline int linux_unless_scarce_often(int fd) {
     static _Thread_local int scarce;
     static _Thread_local unsigned asked;
@@ -84,18 +85,18 @@ static inline int linux_unless_scarce_often(int fd) {
     return fd < scarce ? fd : linux_unless_scarce(fd);
 }
 
-// prlimit(2), behind _GNU_SOURCE as well; sets the limits of another process.
+// prlimit(2), also behind _GNU_SOURCE; sets the limits of another process.
 static inline int linux_prlimit(pid_t pid, int resource, const struct rlimit *limits) {
     return (int)syscall(SYS_prlimit64, pid, resource, limits, NULL);
 }
 
-// accept4 is behind _GNU_SOURCE, which Glibc's module map was built without. The only one that the gate does not see: who
-// accepts a scarce one finds another number for it, or another place.
+// accept4 is behind _GNU_SOURCE, which Glibc's module map was built without. Its result is not checked here: the caller
+// moves a reserved descriptor to another number, or closes it.
 static inline int linux_accept4(int listener, struct sockaddr *address, socklen_t *length, int flags) {
     return (int)syscall(SYS_accept4, listener, address, length, flags);
 }
 
-// pipe2(2); closed on exec from the start, so that no process spawned meanwhile keeps an end open.
+// pipe2(2); close-on-exec from the beginning, so that no process spawned meanwhile keeps an end open.
 static inline int linux_pipe(int ends[2]) {
     return (int)syscall(SYS_pipe2, ends, O_CLOEXEC);
 }
@@ -111,22 +112,22 @@ static inline ssize_t linux_pread2(int fd, void *buffer, size_t count, off_t off
     return syscall(SYS_preadv2, fd, &vector, 1, (long)offset, (long)((uint64_t)offset >> 32), flags);
 }
 
-// open(2) is variadic, which Swift cannot call.
+// open(2) is variadic; Swift can't call it.
 static inline int linux_open(const char *path, int flags, mode_t mode) {
     return linux_unless_scarce(open(path, flags, mode));
 }
 
-// socket(2), through the gate.
+// socket(2), with the check for reserved descriptors.
 static inline int linux_socket(int family, int type, int protocol) {
     return linux_unless_scarce(socket(family, type, protocol));
 }
 
-// `fd` also has the lowest number that is free; that one is closed on exec.
+// Duplicates `fd` to the lowest free number, close-on-exec.
 static inline int linux_duplicate(int fd) {
     return fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
-// dup3(2), behind _GNU_SOURCE: `fd` then also has the number `number`.
+// dup3(2), behind _GNU_SOURCE: duplicates `fd` to `number`.
 static inline int linux_dup3(int fd, int number, int flags) {
     return (int)syscall(SYS_dup3, fd, number, flags);
 }
@@ -135,7 +136,7 @@ static inline int linux_openat(int directory, const char *path, int flags, mode_
     return linux_unless_scarce(openat(directory, path, flags, mode));
 }
 
-// An unnamed file in `directory` that linux_link_unnamed can give a name to later (open(2), O_TMPFILE).
+// Creates an unnamed file in `directory`, which linux_link_unnamed can name later (open(2), O_TMPFILE).
 static inline int linux_open_unnamed(const char *directory, mode_t mode) {
     return linux_unless_scarce(open(directory, 020000000 | O_DIRECTORY | O_RDWR | O_CLOEXEC, mode));
 }
@@ -151,47 +152,47 @@ static inline int linux_link_unnamed(int fd, int directory, const char *name) {
     return linkat(AT_FDCWD, path, directory, name, AT_SYMLINK_FOLLOW);
 }
 
-// Opens a file for reading if that needs no wait for the disk, else EAGAIN: openat2(2) with RESOLVE_CACHED. A link is
-// not followed, a pipe or device does not keep the caller waiting.
+// Opens a file for reading if that needs no disk access, otherwise EAGAIN: openat2(2) with RESOLVE_CACHED. Follows no
+// link, and does not block on a pipe or device.
 static inline int linux_open_cached(int directory, const char *path) {
     const struct { uint64_t flags, mode, resolve; } how = {
         O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW, 0, 0x20 /* RESOLVE_CACHED */};
     return linux_unless_scarce_often((int)syscall(437 /* openat2, on every architecture */, directory, path, &how, sizeof how));
 }
 
-// Opens a file for reading below `directory`, and nowhere else: no link is followed (openat2(2), RESOLVE_BENEATH,
-// RESOLVE_NO_SYMLINKS, RESOLVE_NO_MAGICLINKS). A pipe or device does not keep the caller waiting.
+// Opens a file for reading below `directory`, and follows no link (openat2(2), RESOLVE_BENEATH, RESOLVE_NO_SYMLINKS,
+// RESOLVE_NO_MAGICLINKS). Does not block on a pipe or device.
 static inline int linux_open_beneath(int directory, const char *path) {
     const struct { uint64_t flags, mode, resolve; } how = {
         O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0, 0x08 | 0x04 | 0x02};
     return linux_unless_scarce((int)syscall(437 /* openat2, on every architecture */, directory, path, &how, sizeof how));
 }
 
-// Gives free memory of the heap back to the kernel (malloc_trim(3)).
+// Returns free heap memory to the kernel (malloc_trim(3)).
 static inline void linux_trim_heap(void) {
     malloc_trim(0);
 }
 
-// Keeps what many threads free from staying in many half-empty heaps: a few arenas, and large pieces straight from the
-// kernel, to which they go back when freed (mallopt(3)). Where MALLOC_ARENA_MAX is set, that number holds.
+// Limits heap fragmentation by many threads: few arenas, and large blocks directly from the kernel, which gets them
+// back when they are freed (mallopt(3)). A value of MALLOC_ARENA_MAX has precedence.
 static inline void linux_bound_heap(int arenas, int large_bytes) {
     if (!getenv("MALLOC_ARENA_MAX")) mallopt(M_ARENA_MAX, arenas);
     mallopt(M_MMAP_THRESHOLD, large_bytes);
 }
 
-// <sys/ioctl.h> would take struct timespec out of Glibc's module.
+// <sys/ioctl.h> would remove struct timespec from Glibc's module.
 extern int ioctl(int fd, unsigned long request, ...);
 
-// Bytes that a socket has taken and its peer's host has not acknowledged (SIOCOUTQ); on a unix socket, not read; negative
-// on failure.
+// The number of bytes that a socket has accepted and its peer's host has not acknowledged (SIOCOUTQ); for a unix
+// socket, that its peer has not read; negative on failure.
 static inline int linux_unacknowledged(int fd) {
     int count = 0;
     return ioctl(fd, TIOCOUTQ, &count) == 0 ? count : -1;
 }
 
-// Has a listening TCP socket ignore new connections: a filter (socket(7), SO_ATTACH_FILTER) drops segments that have SYN
-// and no ACK, before the kernel answers them. Handshakes that have begun go on, and the accept queue stays as it is.
-// Accepted sockets have the filter, too, where it never matters. 0, or -1 with errno.
+// Makes a listening TCP socket ignore new connections: a filter (socket(7), SO_ATTACH_FILTER) drops segments with SYN
+// and without ACK before the kernel answers them. Handshakes that have begun continue, and the accept queue is
+// unchanged. Accepted sockets inherit the filter, where it has no effect. 0, or -1 with errno.
 static inline int linux_ignore_new_connections(int listener) {
     const struct { uint16_t code; uint8_t if_true, if_false; uint32_t value; } program[] = {
         {0x30 /* load an octet */, 0, 0, 13 /* the flags of the TCP header */},
@@ -204,8 +205,8 @@ static inline int linux_ignore_new_connections(int listener) {
     return setsockopt(listener, SOL_SOCKET, 26 /* SO_ATTACH_FILTER */, &filter, sizeof filter);
 }
 
-// The bytes that a TCP socket has received so far (tcp(7), TCP_INFO; tcpi_bytes_received stands at byte 128 since Linux 4.1,
-// which the C library's structure ends before); -1 where the kernel does not tell.
+// The number of bytes that a TCP socket has received so far (tcp(7), TCP_INFO; tcpi_bytes_received is at byte 128 since
+// Linux 4.1, beyond the C library's structure); -1 if the kernel does not report it.
 static inline int64_t linux_received(int fd) {
     char facts[136];
     socklen_t length = sizeof facts;
@@ -215,7 +216,7 @@ static inline int64_t linux_received(int fd) {
     return (int64_t)count;
 }
 
-// The local port of an IP socket; -1 where the descriptor is none. IPv4 and IPv6 have it in the same place.
+// The local port of an IP socket; -1 for other descriptors. IPv4 and IPv6 have it in the same position.
 static inline int linux_local_port(int fd) {
     union {
         struct sockaddr any;
@@ -228,7 +229,7 @@ static inline int linux_local_port(int fd) {
     return ntohs(name.v4.sin_port);
 }
 
-// What waits to be read on a socket: 0 nothing, positive something, or the end that its peer has made; -1 an error.
+// Whether bytes wait to be read on a socket: 0 none, positive some, or the peer's end of stream; -1 an error.
 static inline int linux_peek(int fd) {
     char byte;
     ssize_t count = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -236,7 +237,7 @@ static inline int linux_peek(int fd) {
     return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : -1;
 }
 
-// flock(2), whose name Swift gives to the structure.
+// flock(2); in Swift, its name is that of the structure.
 static inline int linux_flock(int fd, int operation) {
     return flock(fd, operation);
 }
@@ -277,8 +278,8 @@ static inline uint32_t linux_crc32c(uint32_t crc, const void *bytes, size_t coun
 // Behind _GNU_SOURCE in <spawn.h> (glibc 2.34).
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 
-// How many processors this process may run on (sched_setaffinity(2)), which containers and taskset(1) make fewer than there
-// are; at least 1.
+// The number of processors that this process may use (sched_setaffinity(2)), which containers and taskset(1) can
+// restrict; at least 1.
 static inline int linux_usable_processors(void) {
     unsigned long mask[128] = {0};
     long length = syscall(SYS_sched_getaffinity, 0, sizeof mask, mask);
@@ -291,11 +292,12 @@ static inline int linux_usable_processors(void) {
     return count > 0 ? count : 1;
 }
 
-// Has what malloc gives from now on be zeros, or whatever it was (mallopt(3), M_PERTURB: the complement is filled in).
+// Fills memory that malloc returns from now on with zeros, or stops doing so (mallopt(3), M_PERTURB: fills in the
+// complement).
 static inline void linux_clear_fresh_memory(int is_on) { mallopt(M_PERTURB, is_on ? 0xFF : 0); }
 
-// Starts `path` with `argument` and `environment` (one variable each), `socket` as descriptor 3, standard input and
-// output on /dev/null, nothing else open, default signal handling, a process group of its own. Returns an errno.
+// Starts `path` with `argument` and `environment` (one string each), `socket` as descriptor 3, standard input and
+// output on /dev/null, no other descriptor, default signal handling, and its own process group. Returns an errno.
 static inline int linux_spawn_worker(
     const char *path, const char *argument, const char *environment, int socket, pid_t *pid) {
     posix_spawn_file_actions_t actions;
@@ -327,7 +329,8 @@ static inline int linux_spawn_worker(
     return code;
 }
 
-// A connected pair of close-on-exec SOCK_SEQPACKET sockets: messages keep their bounds, a closed end is an end of file.
+// A connected pair of close-on-exec SOCK_SEQPACKET sockets: messages keep their boundaries, a closed end is an end of
+// file.
 static inline int linux_message_pair(int sockets[2]) {
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) return -1;
     int scarce = linux_first_scarce_descriptor();
@@ -359,7 +362,7 @@ static inline ssize_t linux_send_message(
     return sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 
-// Receives one message and its close-on-exec descriptors; with `capacity` 0 none is let in. A message that does not
+// Receives one message and its close-on-exec descriptors; with `capacity` 0 it accepts none. A message that does not
 // fit is EMSGSIZE. Returns 0 when the other end is closed.
 static inline ssize_t linux_receive_message(
     int socket, void *bytes, size_t count, int *descriptors, int capacity, int *descriptor_count) {
@@ -389,7 +392,7 @@ static inline ssize_t linux_receive_message(
     return received;
 }
 
-// Opens the file of an open descriptor anew, with a position and rights of its own (proc(5), /proc/self/fd).
+// Opens the file of an open descriptor again, with its own position and rights (proc(5), /proc/self/fd).
 static inline int linux_reopen(int fd, int flags) {
     char path[32] = "/proc/self/fd/";
     char digits[12];
@@ -400,13 +403,13 @@ static inline int linux_reopen(int fd, int flags) {
     return linux_unless_scarce(open(path, flags | O_CLOEXEC));
 }
 
-// Forbids any further change of a memfd (fcntl(2), F_ADD_SEALS: seal, shrink, grow, write).
+// Forbids all further changes of a memfd (fcntl(2), F_ADD_SEALS: seal, shrink, grow, write).
 static inline int linux_seal(int fd) {
     return fcntl(fd, 1024 + 9, 0x0001 | 0x0002 | 0x0004 | 0x0008);
 }
 
-// Waits until a child has ended, without reaping it; returns 1 when it has, 0 when the time is up, -1 where the kernel
-// can't tell. Looks again and again where there is no descriptor to wait by.
+// Waits until a child has ended, without reaping it; returns 1 when it has, 0 when the time is over, -1 if the kernel
+// can't report it. Polls repeatedly if there is no process descriptor.
 static inline int linux_await_end(pid_t pid, int milliseconds) {
     int file = linux_unless_scarce((int)syscall(SYS_pidfd_open, pid, 0));
     if (file < 0) {
@@ -427,18 +430,18 @@ static inline int linux_await_end(pid_t pid, int milliseconds) {
     return count;
 }
 
-// Has the kernel kill this process when the thread that made it goes (prctl(2), PR_SET_PDEATHSIG).
+// Makes the kernel kill this process when the thread that started it ends (prctl(2), PR_SET_PDEATHSIG).
 static inline int linux_die_with_parent(void) {
     return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 }
 
-// Lets faults end the process at once: the Swift runtime would otherwise print a backtrace from a debugger it spawns.
+// Lets faults end the process at once: otherwise the Swift runtime would spawn a debugger for a backtrace.
 static inline void linux_restore_fault_signals(void) {
     static const int faults[] = {SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV};
     for (size_t index = 0; index < sizeof faults / sizeof *faults; index++) signal(faults[index], SIG_DFL);
 }
 
-// Lowers a resource limit for good.
+// Lowers a resource limit permanently.
 static inline int linux_limit(int resource, uint64_t value) {
     struct rlimit limit = {value, value};
     return setrlimit((__rlimit_resource_t)resource, &limit);
@@ -451,7 +454,7 @@ static inline int linux_lower_priority(int niceness) {
     return setpriority(PRIO_PROCESS, 0, niceness);
 }
 
-// Limits of this process: the soft one may go up again, as far as the hard one.
+// Limits this process; the soft limit can be raised again up to the hard one.
 static inline int linux_limit_softly(int resource, uint64_t value) {
     struct rlimit limit;
     if (getrlimit((__rlimit_resource_t)resource, &limit) != 0) return -1;
@@ -460,7 +463,7 @@ static inline int linux_limit_softly(int resource, uint64_t value) {
 }
 
 static inline int linux_limit_address_space_softly(uint64_t bytes) { return linux_limit_softly(RLIMIT_AS, bytes); }
-// Lowers both limits on open files; one that is lower already stays.
+// Lowers both limits on open files; a lower one is unchanged.
 static inline int linux_lower_file_limit(uint64_t count) {
     struct rlimit now;
     if (getrlimit(RLIMIT_NOFILE, &now) != 0) { return -1; }
@@ -469,7 +472,7 @@ static inline int linux_lower_file_limit(uint64_t count) {
 
 static inline int linux_limit_file_size(uint64_t bytes) { return linux_limit(RLIMIT_FSIZE, bytes); }
 
-// Has SIGPROF end this process after so much processor time; 0 takes that back (setitimer(2)).
+// Makes SIGPROF end this process after this much processor time; 0 cancels it (setitimer(2)).
 static inline int linux_arm_processor_time(long microseconds) {
     long timer[4] = {0, 0, microseconds / 1000000, microseconds % 1000000};
     return (int)syscall(SYS_setitimer, 2 /* ITIMER_PROF */, timer, NULL);
@@ -477,16 +480,17 @@ static inline int linux_arm_processor_time(long microseconds) {
 
 // --- Confinement -----------------------------------------------------------------------------------------------
 
-// No program started from here on gains rights by its file's mode (prctl(2), PR_SET_NO_NEW_PRIVS).
+// No program that is started later gains rights by its file's mode (prctl(2), PR_SET_NO_NEW_PRIVS).
 static inline int linux_forbid_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 
-// Landlock (landlock(7)) by its numbers, which are the same on every architecture: C libraries have no wrappers for it
-// and their headers may be older than the kernel. Returns the version of the interface, or -1 where there is none.
+// Landlock (landlock(7)) by its system call numbers, which are equal on every architecture: C libraries have no
+// wrappers for it, and their headers may be older than the kernel. Returns the version of the interface, or -1 without
+// Landlock.
 static inline int linux_landlock_version(void) {
     return (int)syscall(444, NULL, 0, 1 /* LANDLOCK_CREATE_RULESET_VERSION */);
 }
 
-// A set of rules that handles every access to files, TCP ports, abstract sockets and signals which `version` knows.
+// A rule set that restricts every access to files, TCP ports, abstract sockets and signals that `version` knows.
 static inline int linux_landlock_ruleset(int version) {
     struct { uint64_t files, ports, scopes; } handled = {(1ULL << 13) - 1, 0, 0};
     size_t size = sizeof handled.files;
@@ -504,17 +508,17 @@ static inline int linux_landlock_ruleset(int version) {
     return (int)syscall(444, &handled, size, 0);
 }
 
-// Allows reading what lies beneath an open folder.
+// Permits reading below an open folder.
 static inline int linux_landlock_allow_reading(int ruleset, int folder) {
     struct { uint64_t access; int32_t parent; } __attribute__((packed)) rule = {
         1ULL << 2 | 1ULL << 3 /* READ_FILE, READ_DIR */, folder};
     return (int)syscall(445, ruleset, 1 /* LANDLOCK_RULE_PATH_BENEATH */, &rule, 0);
 }
 
-// Confines the calling thread, and what it starts from now on, for good.
+// Restricts the calling thread, and all threads and processes that it starts later, permanently.
 static inline int linux_landlock_restrict(int ruleset) { return (int)syscall(446, ruleset, 0); }
 
-// A descriptor that names a folder and gives no right to it.
+// A descriptor that names a folder and grants no right to it.
 static inline int linux_open_path(const char *path) {
     return open(path, 010000000 /* O_PATH */ | O_DIRECTORY | O_CLOEXEC);
 }
@@ -522,21 +526,21 @@ static inline int linux_open_path(const char *path) {
 // The number of threads of this process.
 static inline int linux_thread_count(void) {
     struct stat facts;
-    // Its folders are its threads, each a link (proc(5)).
+    // Each thread is a folder there, and so a link (proc(5)).
     return stat("/proc/self/task", &facts) == 0 ? (int)facts.st_nlink - 2 : -1;
 }
 
-// Makes a process as an intruder would, past the C library; a child ends at once. Returns its number, or -1.
+// Starts a process with the system call itself, as injected code would; the child ends at once. Returns its pid, or -1.
 static inline int linux_try_fork(void) {
     long child = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
     if (child == 0) syscall(SYS_exit_group, 0);
     return (int)child;
 }
 
-// Takes hold of another process (ptrace(2), PTRACE_SEIZE).
+// Attaches to another process (ptrace(2), PTRACE_SEIZE).
 static inline int linux_try_attaching(pid_t pid) { return (int)syscall(SYS_ptrace, 0x4206, pid, 0, 0); }
 
-// Calls of the kernel that a confined process must not get as far as, with arguments that do nothing.
+// System calls that must be refused in a confined process, with arguments without effect.
 typedef enum {
     LINUX_CALL_IO_URING,
     LINUX_CALL_EXECVEAT,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libjpeg alone, for all of its warnings: libvips 8.14 passes on the first one of a file.
+// Reads all warnings of libjpeg: libvips 8.14 reports only the first one of a file.
 #ifndef IMAGEPROXYD_CVIPS_JPEG_CHECK_H
 #define IMAGEPROXYD_CVIPS_JPEG_CHECK_H
 
@@ -10,7 +10,7 @@
 #include <jpeglib.h>
 #include <jerror.h>
 
-// One reading of a file, up to its end or to the first thing that makes pixels wrong.
+// One reading of a file, up to its end or to the first warning that makes pixels wrong.
 typedef struct {
     struct jpeg_error_mgr errors;
     struct jpeg_source_mgr source;
@@ -20,10 +20,10 @@ typedef struct {
     char damage[JMSG_LENGTH_MAX];
 } ShimJPEGReading;
 
-// Bytes that an encoder may leave behind the codes of a scan: what is more has been codes.
+// The number of bytes that an encoder may leave after the codes of a scan: more bytes are codes.
 #define SHIM_JPEG_PADDING 8
 
-// Fewer bytes than libjpeg-turbo asks for before it decodes without a look at codes that do not exist (jdhuff.c: 512).
+// Fewer bytes than libjpeg-turbo requires for decoding without checks for missing codes (jdhuff.c: 512).
 #define SHIM_JPEG_PORTION 500
 
 static inline int shim_jpeg_is_damage(j_common_ptr info) {
@@ -34,7 +34,7 @@ static inline int shim_jpeg_is_damage(j_common_ptr info) {
     case JWRN_MUST_RESYNC:
         return 1;
     case JWRN_EXTRANEOUS_DATA: {
-        // Behind the last scan nothing is missing, and before the first one nothing was coded.
+        // After the last scan no data is missing, and before the first one there is none.
         int marker = info->err->msg_parm.i[1];
         int scans = ((j_decompress_ptr)info)->input_scan_number;
         return scans > 0 && marker != JPEG_EOI && info->err->msg_parm.i[0] > SHIM_JPEG_PADDING;
@@ -78,8 +78,8 @@ static inline void shim_jpeg_skip(j_decompress_ptr info, long count) {
     info->src->bytes_in_buffer -= (size_t)count;
 }
 
-// Decodes a file at an eighth of its size and keeps no pixel. Writes into `damage`, of `size` bytes, what libjpeg says of the
-// first codes that it had to make up, and returns 1; returns 0 where there are none.
+// Decodes a file at an eighth of its size and stores no pixel. Writes libjpeg's warning about the first codes that it
+// had to invent into `damage`, of `size` bytes, and returns 1; returns 0 if there are none.
 static inline int shim_jpeg_damage(const void *bytes, size_t length, char *damage, size_t size) {
     struct jpeg_decompress_struct info;
     ShimJPEGReading reading;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// libvips, with a non-variadic function for each call that Swift cannot make (GLib's operations are variadic).
+// libvips, with a non-variadic function for each call that Swift can't make (GLib's operations are variadic).
 //
-// Conventions: every function borrows its images; one that makes an image returns a new reference, or NULL with the
+// Conventions: every function borrows its images; one that creates an image returns a new reference, or NULL with the
 // reason in libvips' error buffer.
 #ifndef IMAGEPROXYD_CVIPS_SHIM_H
 #define IMAGEPROXYD_CVIPS_SHIM_H
@@ -17,7 +17,7 @@
 
 // --- Library -------------------------------------------------------------------------------------------------
 
-// GLib's warnings would put a stranger's words into the log; what matters comes back as errors.
+// GLib's warnings would write untrusted text to the log; relevant failures are returned as errors.
 static inline void shim_ignore_message(
     const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer data) {
     (void)domain, (void)level, (void)message, (void)data;
@@ -32,7 +32,7 @@ typedef struct {
 } ShimAddress;
 extern int shim_dladdr(const void *address, ShimAddress *info) __asm__("dladdr");
 
-// Writes where libvips keeps its modules, beside itself; returns 0, or -1 where there is no such folder.
+// Writes the folder of libvips' modules, which is beside the library; returns 0, or -1 if there is none.
 static inline int shim_module_folder(char *path, size_t size) {
     ShimAddress library;
     if (!shim_dladdr((const void *)vips_version, &library) || !library.file) return -1;
@@ -43,7 +43,7 @@ static inline int shim_module_folder(char *path, size_t size) {
     return length > 0 && (size_t)length < size && access(path, X_OK) == 0 ? 0 : -1;
 }
 
-// As GLib's g_module_open, which would need a library more.
+// Equals GLib's g_module_open, which would need another library.
 static inline void shim_load_module(const char *folder, const char *name) {
     char path[PATH_MAX];
     int length = snprintf(path, sizeof path, "%s/vips-%s.so", folder, name);
@@ -52,10 +52,11 @@ static inline void shim_load_module(const char *folder, const char *name) {
     if (begin) begin(NULL);
 }
 
-// Starts libvips for one job at a time: no operation cache, no files kept, no coder of the untrusted list.
+// Starts libvips for one job at a time: no operation cache, no files kept open, no coder of the untrusted list.
 //
-// Of its modules all, or, for a process that has no other thread, those for HEIF and JPEG XL alone: the others (PDF, slides,
-// ImageMagick) bring along more code than all the rest. The environment has to say so for a moment.
+// Loads all its modules, or, in a process without other threads, only those for HEIF and JPEG XL: the others (PDF,
+// slides, ImageMagick) load more code than all the rest. The environment variable has to be set for that during the
+// call.
 static inline int shim_start(int threads, int is_alone) {
     char folder[PATH_MAX];
     g_log_set_default_handler(shim_ignore_message, NULL);
@@ -64,7 +65,7 @@ static inline int shim_start(int threads, int is_alone) {
     int code = VIPS_INIT("imageproxyd");
     if (chooses) unsetenv("VIPSHOME");
     if (code != 0) return -1;
-    // Before coders are blocked, which concerns those that are there.
+    // Before coders are blocked, which affects only loaded ones.
     if (chooses) shim_load_module(folder, "heif");
     if (chooses) shim_load_module(folder, "jxl");
     vips_concurrency_set(threads);
@@ -77,12 +78,12 @@ static inline int shim_start(int threads, int is_alone) {
     return 0;
 }
 
-// Allows one coder of libvips' untrusted list, and its descendants, by class name.
+// Permits one coder of libvips' untrusted list, and its subclasses, by class name.
 static inline void shim_unblock(const char *class_name) {
     vips_operation_block_set(class_name, FALSE);
 }
 
-// Puts a complaint of ours beside libvips' own.
+// Adds an error of the daemon to libvips' own.
 static inline void shim_complain(const char *text) { vips_error("imageproxyd", "%s", text); }
 
 static inline int shim_has_operation(const char *class_name) {
@@ -90,9 +91,9 @@ static inline int shim_has_operation(const char *class_name) {
 }
 
 // --- Reading -------------------------------------------------------------------------------------------------
-// Always from top to bottom: random access would spill large pictures into temporary files.
+// Always from top to bottom: random access would write large pictures to temporary files.
 
-// A source over `length` bytes from malloc; frees them when its last user goes, and here when it fails.
+// A source of `length` bytes from malloc; frees them with its last reference, or here if it fails.
 static inline VipsSource *shim_source_adopting(void *bytes, size_t length) {
     VipsBlob *blob = vips_blob_new((VipsCallbackFn)vips_area_free_cb, bytes, length);
     VipsSource *source = vips_source_new_from_blob(blob);
@@ -114,8 +115,8 @@ static inline VipsImage *shim_load_png(VipsSource *source) {
     return out;
 }
 
-// This decoder gives its pixels as a whole only: beyond 100 MiB libvips would write them to a temporary file, which a sealed
-// worker can't. What goes into memory is no longer read row by row, so no other decoder is told to.
+// This decoder returns its pixels only as a whole: beyond 100 MiB libvips would write them to a temporary file, which a
+// confined worker can't. Pixels in memory are not read row by row, so this option is used for no other decoder.
 static inline VipsImage *shim_load_webp(VipsSource *source, int page, int count, double scale) {
     VipsImage *out = NULL;
     vips_webpload_source(source, &out, "page", page, "n", count, "scale", scale, "memory", TRUE, SHIM_READ, NULL);
@@ -128,8 +129,8 @@ static inline VipsImage *shim_load_gif(VipsSource *source, int page, int count) 
     return out;
 }
 
-// A negative page means the primary picture. Sides may be up to 65,535 in place of 16,384: limits of ours are asked before a
-// pixel is decoded.
+// A negative page means the primary picture. Sides may be up to 65,535 instead of 16,384: the daemon checks its own
+// limits before a pixel is decoded.
 static inline VipsImage *shim_load_heif(VipsSource *source, int page) {
     VipsImage *out = NULL;
     if (page < 0) vips_heifload_source(source, &out, "unlimited", TRUE, SHIM_READ, NULL);
@@ -155,7 +156,7 @@ static inline VipsImage *shim_load_svg(VipsSource *source, double scale) {
     return out;
 }
 
-// How many bytes zlib's stream of `length` bytes unpacks to, counted a little beyond `limit`; what is broken ends it.
+// The decompressed length of a zlib stream of `length` bytes, counted a little beyond `limit`; damage ends the stream.
 static inline size_t shim_unpacked_length(const void *bytes, size_t length, size_t limit) {
     GConverter *unpacker = G_CONVERTER(g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_ZLIB));
     char scratch[1 << 14];
@@ -175,7 +176,7 @@ static inline size_t shim_unpacked_length(const void *bytes, size_t length, size
 
 // --- Making --------------------------------------------------------------------------------------------------
 
-// One band of 8 bits, copied from `bytes`.
+// An image with one band of 8 bits, copied from `bytes`.
 static inline VipsImage *shim_image_copying(const void *bytes, size_t length, int width, int height, int bands) {
     VipsImage *image =
         vips_image_new_from_memory_copy(bytes, length, width, height, bands, VIPS_FORMAT_UCHAR);
@@ -188,7 +189,7 @@ static inline void shim_free_with_image(VipsImage *image, void *bytes) {
     g_free(bytes);
 }
 
-// Bands of 8 bits in `bytes` from g_malloc, which are freed with the image, and here when it fails.
+// An image with bands of 8 bits in `bytes` from g_malloc, which are freed with the image, or here if it fails.
 static inline VipsImage *shim_image_adopting(void *bytes, size_t length, int width, int height, int bands) {
     VipsImage *image = vips_image_new_from_memory(bytes, length, width, height, bands, VIPS_FORMAT_UCHAR);
     if (!image) {
@@ -241,8 +242,9 @@ static inline VipsImage *shim_quarter_turns(VipsImage *in, int count) {
     return out;
 }
 
-// Maps the middle of the image onto the middle of a canvas: x' = a x + b y, y' = c x + d y. What lies beside the image is
-// transparent black, or its edge goes on. Bicubic; vips_resize and vips_rotate of 8.14 do the same up to a pixel beside.
+// Maps the centre of the image to the centre of a canvas: x' = a x + b y, y' = c x + d y. Outside the image the canvas
+// is transparent black, or repeats its edge. Bicubic; vips_resize and vips_rotate of 8.14 do the same, up to a pixel's
+// shift.
 static inline VipsImage *shim_map_middle(
     VipsImage *in, double a, double b, double c, double d, int width, int height, int goes_on) {
     VipsImage *out = NULL;
@@ -269,10 +271,10 @@ static inline VipsImage *shim_embed(
     return out;
 }
 
-// How the canvas looks where the image is not.
+// The canvas outside the image.
 typedef enum { SHIM_EDGE_BLACK, SHIM_EDGE_COPY, SHIM_EDGE_REPEAT, SHIM_EDGE_MIRROR } ShimEdge;
 
-// Places the image on a canvas that its own pixels fill; parts outside are cut.
+// Places the image on a canvas filled with its own pixels; parts outside are cut.
 static inline VipsImage *shim_surround(VipsImage *in, int x, int y, int width, int height, ShimEdge edge) {
     VipsExtend extend = edge == SHIM_EDGE_COPY ? VIPS_EXTEND_COPY
         : edge == SHIM_EDGE_REPEAT ? VIPS_EXTEND_REPEAT
@@ -282,7 +284,7 @@ static inline VipsImage *shim_surround(VipsImage *in, int x, int y, int width, i
     return out;
 }
 
-// Puts one image into another; parts outside are cut.
+// Draws one image on another; parts outside are cut.
 static inline VipsImage *shim_insert(VipsImage *canvas, VipsImage *in, int x, int y) {
     VipsImage *out = NULL;
     vips_insert(canvas, in, &out, x, y, NULL);
@@ -296,7 +298,7 @@ static inline VipsImage *shim_average_blocks(VipsImage *in, int horizontal, int 
     return out;
 }
 
-// Takes every so many pixels, and of these every so many rows.
+// Keeps every `horizontal`-th pixel of every `vertical`-th row.
 static inline VipsImage *shim_subsample(VipsImage *in, int horizontal, int vertical) {
     VipsImage *out = NULL;
     vips_subsample(in, &out, horizontal, vertical, "point", TRUE, NULL);
@@ -330,7 +332,7 @@ static inline VipsImage *shim_autorot(VipsImage *in) {
     return out;
 }
 
-// Puts `count` equally large images below each other.
+// Joins `count` images of equal size, one below the other.
 static inline VipsImage *shim_join_down(VipsImage **frames, int count) {
     VipsImage *out = NULL;
     vips_arrayjoin(frames, &out, count, "across", 1, NULL);
@@ -342,7 +344,7 @@ static inline VipsImage *shim_copy_memory(VipsImage *in) {
     return vips_image_copy_memory(in);
 }
 
-// A second reference that has metadata of its own.
+// A second reference with its own metadata.
 static inline VipsImage *shim_copy(VipsImage *in) {
     VipsImage *out = NULL;
     vips_copy(in, &out, NULL);
@@ -357,7 +359,7 @@ static inline VipsImage *shim_colourspace(VipsImage *in, VipsInterpretation spac
     return out;
 }
 
-// From the embedded profile to sRGB of 8 bits; `fallback` is used when the embedded one does not fit.
+// From the embedded profile to sRGB of 8 bits; uses `fallback` if the embedded one does not fit.
 static inline VipsImage *shim_icc_to_srgb(VipsImage *in, const char *fallback) {
     VipsImage *out = NULL;
     vips_icc_transform(in, &out, "srgb", "embedded", TRUE, "input_profile", fallback, "intent",
@@ -384,8 +386,8 @@ static inline VipsImage *shim_reinterpret(VipsImage *in, VipsInterpretation inte
     return out;
 }
 
-// Weighs one line of pixels of 8 bits by alpha, the last band, or takes that back: rounded, and without fractions in
-// between, which is what libvips' own operations and a rounding one behind them cost most.
+// Multiplies one line of 8-bit pixels by alpha, the last band, or divides it: rounded, and in integers, because floats
+// are the main cost of libvips' own operations with rounding.
 static inline void shim_weigh_line(const VipsPel *from, VipsPel *to, int width, int bands, int back) {
     for (int x = 0; x < width; x++, from += bands, to += bands) {
         unsigned alpha = from[bands - 1];
@@ -395,7 +397,7 @@ static inline void shim_weigh_line(const VipsPel *from, VipsPel *to, int width, 
                 unsigned level = alpha ? (from[band] * 255u + alpha / 2) / alpha : 0;
                 to[band] = level > 255 ? 255 : level;
             } else {
-                // A division by 255, rounded, for products of two levels.
+                // A rounded division by 255, for products of two levels.
                 unsigned product = from[band] * alpha + 128;
                 to[band] = (product + (product >> 8)) >> 8;
             }
@@ -403,7 +405,7 @@ static inline void shim_weigh_line(const VipsPel *from, VipsPel *to, int width, 
     }
 }
 
-// For vips_image_generate(); `b` is null for the way there.
+// For vips_image_generate(); `b` is null for the multiplication.
 static inline int shim_weigh_region(VipsRegion *out, void *sequence, void *a, void *b, gboolean *stop) {
     VipsRegion *in = (VipsRegion *) sequence;
     VipsRect *area = &out->valid;
@@ -423,7 +425,7 @@ static inline VipsImage *shim_weigh(VipsImage *in, int back) {
         return NULL;
     }
     VipsImage *out = vips_image_new();
-    // `out` holds `in` for as long as it reads from it.
+    // `out` references `in` as long as it reads from it.
     g_object_ref(in);
     vips_object_local(out, in);
     if (vips_image_pipelinev(out, VIPS_DEMAND_STYLE_THINSTRIP, in, NULL)
@@ -471,14 +473,14 @@ static inline VipsImage *shim_multiply(VipsImage *first, VipsImage *second) {
     return out;
 }
 
-// Each sample × factor + offset, into 8 bits.
+// Each sample × factor + offset, to 8 bits.
 static inline VipsImage *shim_linear(VipsImage *in, double factor, double offset) {
     VipsImage *out = NULL;
     vips_linear1(in, &out, factor, offset, "uchar", TRUE, NULL);
     return out;
 }
 
-// Adds the difference of `flat` and `soft` so many times, rounding to 8 bits.
+// Adds `amount` times the difference of `flat` and `soft`, and rounds to 8 bits.
 static inline VipsImage *shim_unsharp(VipsImage *in, VipsImage *flat, VipsImage *soft, double amount) {
     VipsImage *steps[4] = {NULL, NULL, NULL, NULL};
     VipsImage *out = NULL;
@@ -490,7 +492,7 @@ static inline VipsImage *shim_unsharp(VipsImage *in, VipsImage *flat, VipsImage 
     return out;
 }
 
-// Replaces each sample by the table's value for it: `count` × `bands` values, the bands of one index beside each other.
+// Replaces each sample by its value in the table: `count` × `bands` values, the bands of one index adjacent.
 static inline VipsImage *shim_look_up_wide(
     VipsImage *in, const void *table, int count, int bands, VipsBandFormat format) {
     size_t length = (size_t)bands * count * vips_format_sizeof(format);
@@ -509,14 +511,14 @@ static inline VipsImage *shim_look_up(VipsImage *in, const void *table, int band
     return shim_look_up_wide(in, table, 256, bands, VIPS_FORMAT_UCHAR);
 }
 
-// Multiplies colours by alpha, whose full value is `full`, into fractions.
+// Multiplies colours by alpha, whose maximum is `full`, to floats.
 static inline VipsImage *shim_premultiply_wide(VipsImage *in, double full) {
     VipsImage *out = NULL;
     vips_premultiply(in, &out, "max_alpha", full, NULL);
     return out;
 }
 
-// Divides colours by alpha, rounding to 16 bits.
+// Divides colours by alpha, and rounds to 16 bits.
 static inline VipsImage *shim_unpremultiply_wide(VipsImage *in, double full) {
     VipsImage *steps[2] = {NULL, NULL};
     VipsImage *out = NULL;
@@ -528,7 +530,7 @@ static inline VipsImage *shim_unpremultiply_wide(VipsImage *in, double full) {
     return out;
 }
 
-// 255 where any band is further than `threshold` from the colour, else 0; one band.
+// 255 if any band differs from the colour by more than `threshold`, otherwise 0; one band.
 static inline VipsImage *shim_differing(VipsImage *in, const double *colour, int bands, double threshold) {
     double ones[4] = {1, 1, 1, 1};
     double negative[4] = {0, 0, 0, 0};
@@ -544,7 +546,8 @@ static inline VipsImage *shim_differing(VipsImage *in, const double *colour, int
     return out;
 }
 
-// Finds the columns and rows of a one-band image that hold anything but 0; returns 0, and the sides of the rectangle.
+// Finds the columns and rows of a one-band image that contain a value other than 0; returns 0, and the rectangle's
+// sides.
 static inline int shim_extent(VipsImage *in, int *left, int *top, int *width, int *height) {
     VipsImage *columns = NULL;
     VipsImage *rows = NULL;
@@ -591,15 +594,15 @@ static inline VipsImage *shim_composite(VipsImage *base, VipsImage *overlay, Vip
     return out;
 }
 
-// Into fractions.
+// The result has float samples.
 static inline VipsImage *shim_gaussian_blur(VipsImage *in, double sigma, double smallest) {
     VipsImage *out = NULL;
     vips_gaussblur(in, &out, sigma, "min_ampl", smallest, "precision", VIPS_PRECISION_FLOAT, NULL);
     return out;
 }
 
-// Twice as large by linear interpolation, which is a tent over doubled pixels. These weights are powers of two, which libvips'
-// fast way keeps as they are.
+// Doubles the size by linear interpolation, that is, a tent filter over doubled pixels. Its weights are powers of two,
+// which libvips' fast mode represents exactly.
 static inline VipsImage *shim_double(VipsImage *in) {
     static const double tent[9] = {1, 2, 1, 2, 4, 2, 1, 2, 1};
     VipsImage *weights = vips_image_new_matrix_from_array(3, 3, tent, 9);
@@ -616,7 +619,7 @@ static inline VipsImage *shim_double(VipsImage *in) {
 
 // --- Text ----------------------------------------------------------------------------------------------------
 
-// Draws markup as one band, 255 where the glyphs are; lines are broken at `width` pixels. One pixel a point.
+// Draws markup as one band, 255 for glyphs; lines break at `width` pixels. One pixel per point.
 static inline VipsImage *shim_text(const char *markup, const char *font, int width) {
     VipsImage *out = NULL;
     vips_text(&out, markup, "font", font, "width", width, "wrap", VIPS_TEXT_WRAP_WORD_CHAR, "dpi", 72, NULL);
@@ -643,7 +646,7 @@ static inline void shim_set_int_field(VipsImage *in, const char *name, int value
     vips_image_set_int(in, name, value);
 }
 
-// Borrows the array of an integer-array field; NULL when there is none.
+// Borrows the array of an integer-array field; NULL if there is none.
 static inline const int *shim_ints_field(VipsImage *in, const char *name, int *count) {
     int *values = NULL;
     *count = 0;
@@ -656,7 +659,7 @@ static inline void shim_set_ints_field(VipsImage *in, const char *name, const in
     vips_image_set_array_int(in, name, values, count);
 }
 
-// Borrows the bytes of a blob field; NULL when there is none.
+// Borrows the bytes of a blob field; NULL if there is none.
 static inline const void *shim_blob_field(VipsImage *in, const char *name, size_t *length) {
     const void *bytes = NULL;
     *length = 0;
@@ -669,7 +672,7 @@ static inline void shim_set_blob_field(VipsImage *in, const char *name, const vo
     vips_image_set_blob_copy(in, name, bytes, length);
 }
 
-// Borrows the text of a string field; NULL when there is none.
+// Borrows the text of a string field; NULL if there is none.
 static inline const char *shim_string_field(VipsImage *in, const char *name) {
     const char *text = NULL;
     GType type = vips_image_get_typeof(in, name);
@@ -689,15 +692,15 @@ static inline char **shim_field_names(VipsImage *in) { return vips_image_get_fie
 static inline void shim_free_names(char **names) { g_strfreev(names); }
 
 // --- Writing -------------------------------------------------------------------------------------------------
-// Each sets `*bytes` to memory that g_free frees, and returns 0, or -1.
+// Each function sets `*bytes` to memory for g_free, and returns 0, or -1.
 
 static inline int shim_save_jpeg(VipsImage *in, void **bytes, size_t *length, int quality, int progressive, int strip) {
     return vips_jpegsave_buffer(in, bytes, length, "Q", quality, "interlace", progressive,
         "optimize_coding", TRUE, "strip", strip, NULL);
 }
 
-// Whether what was written can be read again as a picture of this size: libheif 1.15 reports success for one that it had
-// no memory for, and leaves a file without a picture.
+// Whether the output can be read as a picture of this size: libheif 1.15 reports success for a picture that it had no
+// memory for, and writes a file without a picture.
 static inline int shim_is_readable(const void *bytes, size_t length, int width, int height) {
     VipsImage *in = vips_image_new_from_buffer(bytes, length, "", "access", VIPS_ACCESS_SEQUENTIAL, NULL);
     if (!in) return 0;
@@ -706,19 +709,19 @@ static inline int shim_is_readable(const void *bytes, size_t length, int width, 
     return matches;
 }
 
-// Reads every pixel, and keeps none.
+// Reads every pixel, and stores none.
 static inline int shim_read_all(VipsImage *in) {
     double average;
     return vips_avg(in, &average, NULL);
 }
 
-// The largest sample of an image; negative when it can't be read.
+// The largest sample of an image; negative if it can't be read.
 static inline double shim_largest_sample(VipsImage *in) {
     double largest;
     return vips_max(in, &largest, NULL) == 0 ? largest : -1;
 }
 
-// Without a palette, Paeth for every row costs less than trying all filters a row and makes photos as small.
+// Without a palette, Paeth for every row costs less than trying all filters per row, and photos become as small.
 static inline int shim_save_png(
     VipsImage *in, void **bytes, size_t *length, int compression, int interlaced, int palette_bits, int strip) {
     if (palette_bits > 0)
@@ -736,7 +739,7 @@ static inline int shim_save_webp(
 
 static inline int shim_save_avif(
     VipsImage *in, void **bytes, size_t *length, int quality, int lossless, int effort, int strip) {
-    // Whole colour planes, without which nothing would be lossless; otherwise libvips decides by the quality.
+    // Full colour planes, which lossless output requires; otherwise libvips decides by the quality.
     VipsForeignSubsample planes = lossless ? VIPS_FOREIGN_SUBSAMPLE_OFF : VIPS_FOREIGN_SUBSAMPLE_AUTO;
     return vips_heifsave_buffer(in, bytes, length, "Q", lossless ? 100 : quality, "lossless", lossless,
         "subsample_mode", planes, "effort", effort, "compression", VIPS_FOREIGN_HEIF_COMPRESSION_AV1, "bitdepth", 8,

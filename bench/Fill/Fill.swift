@@ -3,11 +3,11 @@
 import Glibc
 import ProxyCore
 
-/// Fills a cache folder with many small originals and their records, through the tier's own door:
-/// `bench-fill FOLDER COUNT BYTES URL`. The picture number n is that of `URL` + n + `.jpg`, and starts like a JPEG.
+/// Fills a cache folder with many small originals and their records through the disk tier: `bench-fill FOLDER
+/// COUNT BYTES URL`. The picture with number n belongs to `URL` + n + `.jpg`, and begins like a JPEG.
 @main
 enum Fill {
-    /// Stores under way at once: enough for the tier to write them in full batches.
+    /// The number of concurrent stores: enough for the tier to write full batches.
     private static let atOnce = 512
 
     static func main() async throws {
@@ -49,7 +49,7 @@ enum Fill {
         try await disk.store(description, body: body, record: record)
     }
 
-    /// Bytes that differ for each number behind the first of a JPEG.
+    /// Bytes after the first of a JPEG, which differ for each number.
     private static func picture(_ number: Int, _ count: Int) -> [UInt8] {
         var state = UInt64(number) &* 0x9E37_79B9_7F4A_7C15 | 1
         var body: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0]

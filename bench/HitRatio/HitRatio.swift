@@ -2,7 +2,8 @@
 
 import ProxyCore
 
-/// Shows the memory tier's share of hits beside that of LRU with as many bytes, on made-up traces: `hit-ratio`.
+/// Compares the memory tier's hit ratio with that of LRU for the same number of bytes, on synthetic traces:
+/// `hit-ratio`.
 @main
 enum HitRatio {
     private static let requests = 1_000_000
@@ -21,7 +22,7 @@ enum HitRatio {
         }
     }
 
-    /// The shares of hits of both, on the same requests.
+    /// The hit ratios of both, for the same requests.
     private static func run(_ trace: Trace, bytes: Int) -> (ours: Double, lru: Double) {
         var configuration = MemoryCacheConfiguration()
         configuration.maxBytes = ByteCount(bytes)

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Least recently used, the plain way: what the memory tier's policy is held against. Asks are numbered; the oldest goes.
+/// A plain LRU cache, with which the memory tier's policy is compared. Requests are numbered; the oldest item
+/// is evicted.
 struct LRU {
     private struct Item {
         var cost: Int
         var last: Int
     }
 
-    /// Asks that found their number.
+    /// The number of hits.
     private(set) var hits = 0
 
     private let capacity: Int
     private var items: [UInt64: Item] = [:]
-    /// Every ask in order; those that are not an item's last are passed over.
+    /// Every request in order; those that are not an item's last are skipped.
     private var asks: [UInt64] = []
     private var oldest = 0
     private var bytes = 0
 
-    /// Holds at most `capacity` bytes.
+    /// Creates a cache of at most `capacity` bytes.
     init(capacity: Int) {
         self.capacity = capacity
     }
 
-    /// Asks for a number, which is there afterwards.
+    /// Requests a number, which is in the cache afterwards.
     mutating func ask(_ number: UInt64, cost: Int) {
         asks.append(number)
         if items[number] != nil {

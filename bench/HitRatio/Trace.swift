@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// Numbers that look random and are the same in every run.
+/// Pseudo-random numbers that are the same in every run.
 struct Random {
     private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 
@@ -14,16 +14,16 @@ struct Random {
         return bits ^ (bits >> 31)
     }
 
-    /// A number from 0 up to, not including, 1.
+    /// A number in 0..<1.
     mutating func fraction() -> Double {
         state &+= 1
         return Double(Self.mixed(state) >> 11) / Double(1 << 53)
     }
 }
 
-/// Which picture is asked for next.
+/// The sequence of requested pictures.
 struct Trace {
-    /// What it is like.
+    /// The kind of a trace.
     let name: String
     private let cumulative: [Double]
     private let scanEvery: Int
@@ -37,7 +37,8 @@ struct Trace {
 
     private static let objects = 100_000
 
-    /// Popularity by Zipf's law alone, with scans, with strangers that come once, and with a slow change of fashion.
+    /// Popularity by Zipf's law alone, with scans, with pictures requested once, and with a slowly changing
+    /// popularity.
     static var all: [Trace] {
         [
             Trace("Zipf 0.8 of 100,000", exponent: 0.8),
@@ -66,7 +67,7 @@ struct Trace {
         }
     }
 
-    /// The next picture's number.
+    /// Returns the next picture's number.
     mutating func next() -> UInt64 {
         count += 1
         if scanEvery > 0, count % scanEvery == 0 { scanLeft = scanLength }
@@ -76,7 +77,8 @@ struct Trace {
             return unknown
         }
         let rank = rankOfNext()
-        // With each change the ranks move on by one: what was first is second, and somebody new is first.
+        // With each change the ranks move by one: the first becomes the second, and a new picture becomes the
+        // first.
         let shift = driftEvery > 0 ? count / driftEvery : 0
         return UInt64(rank < shift ? (1 << 30) + shift - rank : rank - shift)
     }

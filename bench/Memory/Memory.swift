@@ -4,7 +4,7 @@ import CLinux
 import Glibc
 import ProxyCore
 
-/// What jobs take of memory beside what they were estimated to take: `bench-memory DAEMON PICTURE…`.
+/// Compares the memory of jobs with their estimates: `bench-memory DAEMON PICTURE…`.
 ///
 /// The first picture goes through all jobs, the others through those that tell decoders apart. Each job has a worker of its own, whose peaks (proc(5), VmHWM and VmPeak) count from where it was ready.
 @main
@@ -87,7 +87,7 @@ enum Memory {
         return outcome
     }
 
-    /// The most memory and address space that a process has had, in bytes.
+    /// The peak memory and address space of a process, in bytes.
     private static func peaks(_ pid: Int32) -> (resident: Int, space: Int) {
         let file = unsafe linux_open("/proc/\(pid)/status", O_RDONLY | O_CLOEXEC, 0)
         guard file >= 0 else { return (0, 0) }

@@ -4,9 +4,10 @@ import CLinux
 import Glibc
 import ProxyCore
 
-/// Processor time of jobs beside the work that they are estimated to be: `bench-work PICTURE…`.
+/// Compares the processor time of jobs with their estimated work: `bench-work PICTURE…`.
 ///
-/// The first picture goes through all jobs, the others through those that tell decoders apart; in this process, one at a time.
+/// The first picture is rendered by all jobs, the others by those that compare decoders; in this process, one
+/// at a time.
 @main
 enum Work {
     private struct Job {
@@ -107,7 +108,7 @@ enum Work {
         }
     }
 
-    /// Milliseconds of processor time of this process.
+    /// The processor time of this process in milliseconds.
     private static func processorTime() -> Double {
         var time = timespec()
         unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

@@ -4,9 +4,9 @@ import CLinux
 import Glibc
 import ProxyCore
 
-/// What isolation costs: the same jobs in sealed worker processes and in this process, by turns, one at a time.
-/// `bench-workers PHOTO DAEMON [JOBS]`: a large photo made 800 px wide, a tiny picture for the latency, and two workers
-/// beside one; as JSON.
+/// Measures the cost of isolation: the same jobs in sandboxed workers and in this process, in turns, one at a
+/// time. `bench-workers PHOTO DAEMON [JOBS]`: a large photo resized to 800 px width, a tiny picture for the
+/// latency, and two workers compared with one; prints JSON.
 @main
 enum Workers {
     private static let rounds = 5
@@ -20,7 +20,7 @@ enum Workers {
         let jobs = arguments.count > 3 ? Int(arguments[3]) ?? 10 : 10
         var configuration = TransformConfiguration()
         configuration.workers = 1
-        // Both at one priority, or the comparison would be one of schedulers.
+        // Both at the same priority, so that the scheduler does not affect the comparison.
         configuration.niceness = 0
         let pool = WorkerPool(configuration: configuration, executable: arguments[2])
         try await pool.start()
@@ -51,7 +51,7 @@ enum Workers {
             """)
     }
 
-    /// Jobs a second that so many workers do, with twice as many callers; the best of some rounds.
+    /// Jobs per second of this number of workers, with twice as many callers; the best of some rounds.
     private static func rate(
         of plan: RenderPlan, _ source: StoredBody, _ jobs: Int, _ workers: Int, _ daemon: String
     ) async throws -> Double {
@@ -78,7 +78,7 @@ enum Workers {
         return best
     }
 
-    /// Processor time of one job in milliseconds, of this process and the workers together.
+    /// The processor time of one job in milliseconds, of this process and the workers together.
     private static func cost(
         of plan: RenderPlan, _ source: StoredBody, _ jobs: Int, by renderer: any Rendering, _ pool: WorkerPool
     ) async throws -> Double {
@@ -87,7 +87,7 @@ enum Workers {
         return (processorTime(pool) - before) / Double(jobs) * 1_000
     }
 
-    /// Milliseconds from call to answer; the median of many.
+    /// The median of many times from call to answer, in milliseconds.
     private static func latency(
         of plan: RenderPlan, _ source: StoredBody, _ jobs: Int, by renderer: any Rendering
     ) async throws -> Double {

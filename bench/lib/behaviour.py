@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What shows under load only: starting, idle connections, a stampede, and hits beside transforms."""
+"""Figures that appear only under load: starting, idle connections, a stampede, and hits beside transforms."""
 
 import contextlib
 import resource
@@ -17,19 +17,19 @@ THUMB = "thumb/t20k.jpg"
 PHOTO = "photo/a12.jpg"
 RESIZE = "&transform=resize:800x"
 IDLE = 10_000
-# Descriptors that this program needs besides the idle connections.
+# Descriptors of this program besides the idle connections.
 SPARE_DESCRIPTORS = 200
 STAMPEDE = 500
 STARTS = 5
 ALLOCATION_HITS = 2_000
 LOADED_CONNECTIONS = 16
 AT_ONCE = 4
-# The daemon stores after it has answered; that belongs to the request.
+# The daemon stores after it has answered; that is part of the request's cost.
 SETTLE_SECONDS = 0.2
 
 
 def rows(folder, origin, report):
-    """Each row is a name, what was seen, and the goal in words."""
+    """Each row is a name, the measured value, and the goal in words."""
     for name, measure in (("start to ready", _start), ("idle connection", _idle), ("stampede", _stampede),
                           ("hits beside transforms", _beside), ("allocations", _allocations)):
         if settings.ONLY in name:
@@ -66,7 +66,7 @@ def _is_ready(port):
 # MARK: allocations
 
 def _allocations(folder, origin):
-    """Counts calls of malloc and its kin; the worker is idle meanwhile."""
+    """Counts calls of malloc and related functions; the worker is idle meanwhile."""
     counter = folder / "allocations"
     counter.write_bytes(bytes(8))
     counting = {"LD_PRELOAD": str(settings.BUILD / "count-malloc.so"), "MALLOC_COUNT_FILE": str(counter)}
@@ -121,7 +121,7 @@ def _used(server):
 
 
 def _require_open(connection):
-    """A connection that the server closed costs it nothing, and would be counted."""
+    """Checks that all connections are open: one that the server closed costs it nothing, and would be counted."""
     connection.setblocking(False)
     try:
         connection.recv(1)
@@ -161,7 +161,7 @@ def _anonymous_kib(server):
 # MARK: a stampede
 
 def _stampede(folder, origin):
-    """A crowd for a cold result, one request for another, and the crowd again for what sending costs."""
+    """Many requests for a cold result, one request for another, and many again for the cost of sending."""
     server = servers.daemon("stampede", folder, origin.counted_port)
     _cost(server, 1, "warm")
     ones, crowds, sendings, fetches, walls = [], [], [], [], []

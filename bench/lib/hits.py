@@ -13,7 +13,7 @@ from .process import Wrong
 
 THUMB = "thumb/t20k.jpg"
 SET = 10_000
-# Where pass-through misses are stored, if there is room; otherwise beside everything else.
+# The store of pass-through misses, if it has room; otherwise the common folder.
 MEMORY_FOLDER = pathlib.Path("/dev/shm")
 MEMORY_NEEDED = 6 << 30
 ALL = ("memory", "disk", "nginx", "floor")
@@ -21,7 +21,7 @@ GOALS = {"memory": 0.75, "disk": 1.0}
 
 
 class Case:
-    """One row: how to ask, and of whom."""
+    """One row: the request, and the servers that get it."""
 
     def __init__(self, name, connections, kind="hit", goals=None, contenders=ALL):
         self.name = name
@@ -67,7 +67,7 @@ class Hits:
             self.shared.cleanup()
 
     def rows(self, report):
-        """Measures case by case; contenders take turns in each round, and another one begins each time."""
+        """Measures case by case; servers take turns in each round, and each round begins with another one."""
         for case in CASES:
             if settings.ONLY not in case.name:
                 continue
@@ -103,7 +103,7 @@ class Hits:
         return lambda: load.wrk(server, port, path, case.connections, headers, size=size)
 
     def _warm(self, name, server, port, path, body=None):
-        """Has the answer cached, and proves that it comes from where the row says."""
+        """Fills the cache, and checks that the answer comes from the tier that the row names."""
         body = body or self.thumb
         for _ in range(5):
             answer = load.ask(port, path)
@@ -144,7 +144,7 @@ class Hits:
             load.expect(answer, 200, (settings.CORPUS / source).read_bytes(), f"{name} {source}")
 
     def _storing_in_memory(self, name):
-        """A contender that stores in memory: on a disk, what others write there would be measured."""
+        """A server that stores in memory: on a disk, other programs' writes would be measured."""
         if name not in self.storing:
             folder = self._shared_folder()
             self.storing[name] = (
@@ -158,7 +158,7 @@ class Hits:
         return pathlib.Path(self.shared.name) if self.shared else self.folder
 
     def _misses(self, case, server):
-        """A query of its own makes every URL new, while the origin sends the same file."""
+        """A different query makes every URL new, while the origin sends the same file."""
         def run():
             self.serial += 1
             before = server.path(f"{THUMB}?{os.getpid()}.{self.serial}.")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asks, checks and loads a server."""
+"""Sends requests to a server, checks its answers, and loads it."""
 
 import http.client
 import subprocess
@@ -8,7 +8,7 @@ import time
 from . import settings
 from .process import Wrong, pinned
 
-# What wrk counts may differ from the probe: numbers in the head grow, and it counts what it cuts off.
+# wrk's count of bytes may differ from the probe's: numbers in the head grow, and it counts answers that it cuts off.
 SLACK_BYTES = 64
 SLACK_SHARE = 0.05
 SETTLE_SECONDS = 0.03

@@ -16,14 +16,14 @@ from .process import Wrong, pinned
 
 AT_ONCE = 4
 GOAL = 1.05
-# Mean difference of the pixels of 0-255 from floor B's, above which an answer shows another picture.
+# The mean difference from floor B's pixels (0-255) above which an answer counts as another picture.
 LARGEST_DIFFERENCE = 3.0
-# The daemon stores after it has answered; that belongs to the request.
+# The daemon stores after it has answered; that is part of the request's cost.
 SETTLE_SECONDS = 0.2
 
 
 def _effort(name):
-    """What the daemon gives an encoder that no parameter of the URL sets: its source knows."""
+    """Reads the encoder settings that no URL parameter sets from the daemon's source."""
     text = (settings.ROOT / "Sources/ProxyCore/Imaging/EncodeSettings.swift").read_text()
     found = re.search(rf"static let {name}: Int32 = (\d+)", text)
     if not found:
@@ -92,7 +92,7 @@ class Misses:
                 report(column, self._row(column), GOAL)
 
     def _row(self, column):
-        """Contenders take turns in each round; every one does the same pictures equally often."""
+        """Programs take turns in each round; each renders the same pictures equally often."""
         once, _ = self._floor("B", column, 1)
         repeats = max(1, math.ceil(settings.SECONDS * 1000 / (once * len(column.sources))))
         self._check(column)
@@ -115,7 +115,7 @@ class Misses:
         figures = {name: statistics.median(values) for name, values in spent.items()}
         return figures | {"peak": max(peaks["ours"]) / 1024, "peak A": max(peaks["A"]) / 1024}
 
-    # MARK: contenders; each returns CPU milliseconds per picture and the peak memory in KiB
+    # MARK: programs; each returns CPU milliseconds per picture and the peak memory in KiB
 
     def _ours(self, column, rest, repeats):
         jobs = [self._job(source, rest) for source in column.sources * repeats]
@@ -129,7 +129,7 @@ class Misses:
         return spent / len(jobs) * 1000, self.daemon.peak_kib()
 
     def _job(self, source, rest):
-        """A query that was never asked before makes the same picture a new one."""
+        """A new query makes the same picture a new source."""
         self.serial += 1
         name = f"{source.relative_to(settings.CORPUS)}?{os.getpid()}.{self.serial}"
         return source, self.daemon.path(name, rest)
@@ -192,7 +192,7 @@ class Misses:
     # MARK: checking
 
     def _check_answers(self, jobs, answers, rest):
-        """Every answer is a miss of status 200, and the same bytes for the same picture."""
+        """Checks that every answer is a miss with status 200, and has the same bytes for the same picture."""
         bodies = {}
         for (source, path), answer in zip(jobs, answers):
             load.expect(answer, 200, None if rest else source.read_bytes(), path)
@@ -202,7 +202,7 @@ class Misses:
                 raise Wrong(f"{path}: another answer than before")
 
     def _check(self, column):
-        """The picture of each source is of the format, the size and the look of floor B's."""
+        """Checks the format, the size and the pixels of each picture against floor B's."""
         for index, source in enumerate(column.sources):
             _, path = self._job(source, column.query)
             answer = load.ask(self.daemon.port, path)
@@ -219,7 +219,7 @@ class Misses:
             raise Wrong(f"{path}: {sizes[0]} pixels, floor B has {sizes[1]}")
         gap, size = self.folder / "gap.v", self.folder / "size.v"
         if _vips("vipsheader", "-f", "bands", ours).strip() in ("2", "4"):
-            # What is transparent has no look.
+            # Transparent pixels are not compared.
             seen = [self.folder / f"seen{number}.v" for number in range(2)]
             for picture, result in zip((ours, floor), seen):
                 _vips("vips", "premultiply", picture, result)

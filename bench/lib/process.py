@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pinned process, and what the kernel says about it and its descendants."""
+"""A pinned process, and the kernel's figures of it and its descendants."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Wrong(Exception):
-    """A wrong answer or a part that does not work: the run ends with 1."""
+    """A wrong answer or a part that does not work: the run exits with 1."""
 
 
 def pinned(core, command):
@@ -22,8 +22,7 @@ def pinned(core, command):
 def awake():
     """Keeps all cores from sleeping, with loops that run only when nothing else does (SCHED_IDLE).
 
-    The host of a virtual machine takes an idle core away and gives it back milliseconds later: a latency of wake-ups would
-    be the host's.
+    The host of a virtual machine wakes an idle core milliseconds late: latencies would measure the host.
     """
     code = "import os\nos.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\nwhile True: pass"
     loops = [subprocess.Popen(pinned(core, [sys.executable, "-c", code])) for core in os.sched_getaffinity(0)]
@@ -36,7 +35,7 @@ def awake():
 
 
 def stat_fields(pid):
-    """The fields of /proc/PID/stat from the third on, or None when the process is gone."""
+    """Returns the fields of /proc/PID/stat from the third on, or None if the process has ended."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()
@@ -45,7 +44,7 @@ def stat_fields(pid):
 
 
 def descendants(pid):
-    """The process and all below it."""
+    """Returns the process and all its descendants."""
     parents = {}
     for name in os.listdir("/proc"):
         fields = stat_fields(name) if name.isdigit() else None
@@ -66,7 +65,7 @@ class Server:
         self.name = name
         self.log = log
         with open(log, "wb") as output:
-            # taskset replaces itself, so this pid is the server's.
+            # taskset executes the server in its own process, so this pid is the server's.
             self.process = subprocess.Popen(
                 pinned(core, command), stdin=subprocess.DEVNULL, stdout=output, stderr=output,
                 env=environment, start_new_session=True)
@@ -89,7 +88,7 @@ class Server:
         raise Wrong(f"{self.name} ended with {self.process.returncode}:\n{tail}")
 
     def cpu_seconds(self):
-        """User and system time of the whole tree, with that of children already buried."""
+        """Returns user and system time of the whole tree, with that of children already reaped."""
         ticks = 0
         for pid in descendants(self.pid):
             fields = stat_fields(pid)
@@ -101,7 +100,7 @@ class Server:
         return descendants(self.pid)[1:]
 
     def forget_peaks(self):
-        """Makes VmHWM of the children begin anew at what they have now."""
+        """Resets VmHWM of the children to their current size."""
         for pid in self.children():
             try:
                 with open(f"/proc/{pid}/clear_refs", "w") as file:
@@ -110,7 +109,7 @@ class Server:
                 pass  # gone, or a kernel without it: then the peak is that of the process' whole life
 
     def peak_kib(self):
-        """The largest VmHWM among the children, 0 without any."""
+        """Returns the largest VmHWM of the children, 0 without any."""
         peaks = [0]
         for pid in self.children():
             try:

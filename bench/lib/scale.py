@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a million entries on disk cost beside ten thousand: starting, memory, hits, sweeping."""
+"""The cost of a million entries on disk compared with ten thousand: starting, memory, hits, sweeping."""
 
 import re
 import statistics
@@ -12,7 +12,7 @@ from .process import Wrong, pinned
 
 FEW, MANY = 10_000, settings.ENTRIES
 BODY = 2_000
-# Nobody listens there: what is not found is an error, not a fetch.
+# No server listens there: an entry that is not found is an error, not a fetch.
 ORIGIN = "http://127.0.0.1:9/p/"
 CONNECTIONS = 16
 MOST_BYTES = "1TiB"
@@ -23,7 +23,7 @@ SWEEP_SECONDS = 6
 
 
 def rows(folder, report):
-    """Each row is a name, what was seen, and the goal in words."""
+    """Each row is a name, the measured value, and the goal in words."""
     folders = {count: _filled(count) for count in (FEW, MANY)}
     text = f"{FEW:,} against {MANY:,} entries"
     _floor(folders, report)
@@ -55,7 +55,7 @@ def rows(folder, report):
 
 
 def _floor(folders, report):
-    """What opening, reading and closing files at random costs, whoever does it."""
+    """The cost of opening, reading and closing files at random, by a minimal program."""
     opened, read = {count: [] for count in folders}, {count: [] for count in folders}
     for _ in range(settings.ROUNDS):
         for count, cache in folders.items():
@@ -71,7 +71,7 @@ def _floor(folders, report):
 
 
 def _closed(folder, folders, report):
-    """Hits when no file is kept open: what the number of entries costs by itself."""
+    """Hits when no file is kept open: the cost of the number of entries by itself."""
     running = {}
     try:
         for count in (FEW, MANY):
@@ -88,14 +88,14 @@ def _closed(folder, folders, report):
 
 
 def _latency(folder, bound):
-    """p99 in µs of hits of a daemon, which sweeps when its entries have more bytes than the bound."""
+    """Returns p99 in µs of hits of a daemon that sweeps, because its entries have more bytes than the bound."""
     cache = folder / f"sweep-{bound}"
     subprocess.run([settings.FILL, cache, str(SWEPT), str(BODY), ORIGIN], check=True, stdout=subprocess.DEVNULL)
     server = _daemon(folder, f"sweep{bound}", cache, CACHE_DISK_MAX_BYTES=bound, CACHE_DISK_SWEEP_INTERVAL="1s")
     try:
         _wait_until_ready(server)
         before, after = server.path("@.jpg").split("@")
-        # The latest stay when the oldest go.
+        # The latest entries stay when the oldest are evicted.
         first = SWEPT // 10 * 9
         command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{SWEEP_SECONDS}s", "-s", settings.BENCH / "load-many.lua",
                    f"http://127.0.0.1:{server.port}/", "--", before, after, str(first - SWEPT), str(first)]
@@ -117,7 +117,7 @@ def _both(figures, form):
 
 
 def _filled(count):
-    """A folder with so many entries, made once and used by later runs, too."""
+    """Returns a folder with so many entries, created once and also used by later runs."""
     folder = settings.BUILD / f"entries-{count}"
     done = settings.BUILD / f"entries-{count}.done"
     if not done.exists():

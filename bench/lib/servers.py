@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers compared: ours, nginx with proxy_cache, the floor; and the origin that feeds them."""
+"""The compared servers: the daemon, nginx with proxy_cache, the floor; and their origin."""
 
 import contextlib
 import os
@@ -29,7 +29,7 @@ def wait_until_open(server, port):
     raise Wrong(f"{server.name} does not listen on port {port}")
 
 
-# `user` matters to root alone: the worker has to read the folder of this run.
+# `user` has an effect only for root: the worker has to read the folder of this run.
 NGINX_COMMON = """
 {user}
 daemon off;
@@ -103,7 +103,7 @@ def _nginx(name, core, folder, port, body):
 
 
 def origin(folder):
-    """A static nginx beside the load generator: its CPU is nobody's."""
+    """A static nginx on the load generator's core: its CPU time is not counted."""
     port, counted = free_port(), free_port()
     body = ORIGIN.format(port=port, counted=counted, corpus=settings.CORPUS, folder=folder / "origin")
     server = _nginx("origin", settings.LOAD_CORE, folder / "origin", port, body)
@@ -133,7 +133,7 @@ def floor(folder):
 
 
 def daemon(name, folder, origin_port, variables=None, **changes):
-    """Ours, with one event loop. `changes` are settings by their variables without the prefix; `variables` are others."""
+    """The daemon, with one event loop. `changes` are settings by their variables without the prefix; `variables` are others."""
     port = free_port()
     values = {
         "SECURITY_ALLOWED_NETWORKS": "127.0.0.0/8",

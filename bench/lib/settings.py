@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run can be told by the environment."""
+"""The settings of a run, from environment variables."""
 
 import os
 import pathlib
@@ -15,7 +15,7 @@ def _path(name, default):
 
 DAEMON = _path("BENCH_DAEMON", ROOT / ".build" / "release" / "imageproxyd")
 CORPUS = _path("BENCH_CORPUS", ROOT / ".build" / "bench-corpus")
-# Entries of the large folder in the part `scale`, and what fills it.
+# The number of entries of the large folder in the part `scale`, and the program that fills it.
 ENTRIES = int(os.environ.get("BENCH_ENTRIES", "1000000"))
 FILL = _path("BENCH_FILL", ROOT / ".build" / "release" / "bench-fill")
 HIT_RATIO = _path("BENCH_HIT_RATIO", ROOT / ".build" / "release" / "bench-hit-ratio")
@@ -24,9 +24,9 @@ SECONDS = float(os.environ.get("BENCH_SECONDS", "2"))
 SERVER_CORE = int(os.environ.get("BENCH_SERVER_CORE", "0"))
 LOAD_CORE = int(os.environ.get("BENCH_LOAD_CORE", "1"))
 WORKERS = _path("BENCH_WORKERS", ROOT / ".build" / "release" / "bench-workers")
-# Which parts to run.
+# The parts to run.
 PARTS = os.environ.get("BENCH_PARTS", "hits,misses,variants,workers,behaviour,upstream,scale,policy").split(",")
-# Shows the figure of each round on standard error.
+# Prints the figure of each round on standard error.
 VERBOSE = os.environ.get("BENCH_VERBOSE", "") != ""
 # Only rows whose name contains this.
 ONLY = os.environ.get("BENCH_ONLY", "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one table, and the facts about the machine above it."""
+"""The table, and the facts about the machine above it."""
 
 import hashlib
 import os
@@ -26,7 +26,7 @@ def first_line(text):
 
 
 def digest(path):
-    """Enough of it to tell binaries apart: one may be measured that was built from another commit."""
+    """Returns enough of the digest to distinguish binaries: the measured one may be built from another commit."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:12]
 
@@ -52,7 +52,7 @@ def facts():
 
 
 def rounds(name, figures):
-    """What the medians are made of, for who wonders about one."""
+    """Prints the figures of each round, from which the medians are computed."""
     if settings.VERBOSE:
         for contender, values in figures.items():
             print(f"  {name}: {contender} {' '.join(f'{value:.1f}' for value in values)}", file=sys.stderr)

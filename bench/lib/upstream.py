@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands between a client and an origin: the time to the first byte, and one dead host among a thousand."""
+"""The effect of origins on clients: the time to the first byte, and one dead host among a thousand."""
 
 import asyncio
 import contextlib
@@ -22,7 +22,7 @@ PATIENCE_SECONDS = 60
 
 
 def rows(folder, report):
-    """Each row is a name, what was seen, and the goal in words."""
+    """Each row is a name, the measured value, and the goal in words."""
     for name, measure in (("first byte behind", _first_byte), ("a thousand hosts", _thousand_hosts)):
         if settings.ONLY in name:
             for row in measure(folder):
@@ -30,7 +30,7 @@ def rows(folder, report):
 
 
 class Origin:
-    """Answers every path of every loopback address with the same picture, after a while; `/dead` never."""
+    """Answers every path of every loopback address with the same picture, after a delay; `/dead` never."""
 
     def __init__(self, delay):
         self.delay = delay
@@ -64,7 +64,7 @@ class Origin:
 
 
 def _first_byte_time(connection, host, target):
-    """Seconds from the request to the first byte; reads the whole answer."""
+    """Returns the seconds from the request to the first byte; reads the whole answer."""
     begin = time.monotonic()
     connection.sendall(f"GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
     data = connection.recv(65536)
@@ -119,7 +119,7 @@ def _thousand_hosts(folder):
 
 
 def _percentiles(server, port, dead):
-    """Median and 99th percentile in ms, of misses at the hosts that answer."""
+    """Returns the median and the 99th percentile in ms of misses at the hosts that answer."""
     stop = threading.Event()
     stuck = [threading.Thread(target=_ask_the_dead, args=(server, port, number, stop), daemon=True)
              for number in range(dead)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Further sizes of large originals: from the intermediate that the second one left, beside the direct way."""
+"""Further sizes of large originals: from the intermediate that the second size stored, compared with the original."""
 
 import statistics
 import subprocess
@@ -11,7 +11,7 @@ from .process import Wrong
 SETTLE_SECONDS = 0.3
 WINDOW = 8
 FORMATS = {"jpeg": "&format=jpeg&quality=80", "webp": "&format=webp&quality=79"}
-# Widths as pages ask for them, and two before those.
+# Widths as pages request them, and two before those.
 SIZES = (800, 640, 480, 400, 320, 240, 200, 160)
 BEFORE = (790, 780)
 CASES = (
@@ -23,7 +23,7 @@ CASES = (
 
 
 def rows(folder, origin, report):
-    """Each row is a name, what was seen, and the goal in words."""
+    """Each row is a name, the measured value, and the goal in words."""
     for number, case in enumerate(CASES):
         if settings.ONLY in case[0]:
             report(*_row(folder, origin, number, *case))
@@ -67,7 +67,7 @@ def _compared(folder, daemons, sources, form):
 
 
 def _cost(daemon, sources, form, turn):
-    """CPU milliseconds of the daemon and its workers for one picture."""
+    """Returns the CPU milliseconds of the daemon and its workers for one picture."""
     before = daemon.cpu_seconds()
     for size in SIZES:
         for source in sources:
@@ -77,7 +77,7 @@ def _cost(daemon, sources, form, turn):
 
 
 def _ask(daemon, source, form, size, turn=0):
-    """A box that is too high to matter makes it another result, of the same work."""
+    """A box whose height has no effect makes it another result with the same work."""
     box = f"resize:{size}x{30_000 - turn if turn else ''}"
     path = daemon.path(str(source.relative_to(settings.CORPUS)), f"&transform={box}{FORMATS[form]}")
     answer = load.ask(daemon.port, path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What isolation costs: the same jobs in sealed workers and in one process; and what a second worker brings."""
+"""The cost of isolation: the same jobs in sandboxed workers and in one process; and the gain of a second worker."""
 
 import json
 import subprocess
@@ -12,7 +12,7 @@ JOBS = 20
 
 
 def rows(report):
-    """Each row is a name, what was seen, and the goal in words."""
+    """Each row is a name, the measured value, and the goal in words."""
     core = f"{settings.SERVER_CORE},{settings.LOAD_CORE}"
     command = [settings.WORKERS, settings.CORPUS / PHOTO, settings.DAEMON, JOBS]
     result = subprocess.run(pinned(core, command), capture_output=True, text=True)

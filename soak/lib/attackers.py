@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clients that try to take pictures, time or memory from others. Each attack is a process with addresses of its own."""
+"""Clients that try to take pictures, time or memory from others. Each attack is a process with its own addresses."""
 
 import functools
 import os
@@ -26,7 +26,7 @@ PIXEL = (b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8,
 
 
 class TaggingOrigin(loopback.LoopbackServer):
-    """An origin of the attacker's own: a pixel under every path, with an entity tag of 60,000 bytes."""
+    """The attacker's origin: a pixel under every path, with an entity tag of 60,000 bytes."""
 
     def __init__(self):
         super().__init__(TaggingHandler)
@@ -41,7 +41,7 @@ class TaggingHandler(loopback.QuietHandler):
 
 
 class FilteredOrigin(loopback.LoopbackServer):
-    """Stands in front of the innocents' pictures and resets the connection of every request whose path says `drop`."""
+    """Serves the innocent clients' pictures, and resets the connection of every request whose path contains `drop`."""
 
     def __init__(self, handler):
         class Filtered(handler):
@@ -56,7 +56,7 @@ class FilteredOrigin(loopback.LoopbackServer):
 
 
 def slow_plans(run, chance):
-    """Results of the innocents' sources that take as long as any."""
+    """The slowest results, of the innocent clients' sources."""
     while True:
         size = chance.randrange(6_000, 7_001)
         yield good.image(run, chance.choice(good.PHOTOS), 0,
@@ -64,7 +64,7 @@ def slow_plans(run, chance):
 
 
 def long_tags(run, chance):
-    """Sources whose entity tags are long."""
+    """Sources with long entity tags."""
     port = _tagging_origin().port
     while True:
         yield good.image(run, f"{chance.randrange(10**12)}", 0, port=port), ()
@@ -72,12 +72,12 @@ def long_tags(run, chance):
 
 @functools.cache
 def _tagging_origin():
-    """One for all connections, in the attack's own process."""
+    """Returns one origin for all connections, in the attack's own process."""
     return TaggingOrigin()
 
 
 def long_targets(run, chance):
-    """One picture under ever other targets, and each of those for several `Accept`s."""
+    """One picture under many targets, each with several values of `Accept`."""
     accepts = ("image/webp", "image/avif", "image/avif,image/webp", "image/*", "image/png", "image/jpeg", "*/*")
     while True:
         name = urllib.parse.quote(f"http://127.0.0.1:{run.origin_port}/0/{chance.choice(good.PHOTOS)}", safe="")
@@ -87,7 +87,7 @@ def long_targets(run, chance):
 
 
 def resets(run, chance):
-    """Paths of the innocents' origin that make its filter reset the connection."""
+    """Paths of the innocent clients' origin for which its filter resets the connection."""
     while True:
         yield good.image(run, f"drop-{chance.randrange(10**12)}.jpg", 0), ()
 
@@ -96,12 +96,12 @@ ATTACKS = (slow_plans, long_tags, long_targets, resets)
 
 
 def attack(run, make, number, counts):
-    """Runs one attack over a few connections, each from an address of its own, until the process is ended."""
+    """Runs one attack over a few connections, each from its own address, until the process ends."""
     threads = [threading.Thread(target=_ask, args=(run, make, f"127.0.{number + 2}.{place + 1}", place, counts))
                for place in range(CONNECTIONS)]
     for thread in threads:
         thread.start()
-    # The parent ends this process; if it is gone itself, so is the reason to go on.
+    # The parent ends this process; without a parent the process ends itself.
     parent = os.getppid()
     while os.getppid() == parent:
         threads[0].join(1)

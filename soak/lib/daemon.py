@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The daemon that is tried, and what the kernel says of it."""
+"""The daemon under test, and its figures from the kernel."""
 
 import collections
 import dataclasses
@@ -11,10 +11,10 @@ import subprocess
 import time
 
 START_SECONDS = 20
-# Pictures on disk that are kept open.
+# The number of pictures on disk that are kept open.
 OPEN_FILES = 32
-# Small, so that everything is full and in turnover before the warm-up ends; short, so that hostile clients come to their
-# end often.
+# Small sizes, so that everything is full and evicts before the warm-up ends; short times, so that hostile clients are
+# disconnected often.
 SETTINGS = {
     "http": {"maxConnections": 400, "headerTimeout": "2s", "bodyTimeout": "2s", "writeTimeout": "2s",
              "idleTimeout": "5s", "maxBodyBytes": "64KiB"},
@@ -22,10 +22,10 @@ SETTINGS = {
               "disk": {"maxBytes": "64MiB", "openFiles": OPEN_FILES, "sweepInterval": "5s",
                        "limits": {"maxRecordsInMemory": 500, "maxSourceRecords": 2000, "maxVerified": 1024}}},
     "freshness": {"staleWhileRevalidate": "1s", "refreshPause": "1s"},
-    # Short of patience with its origins, too.
+    # Short times for origins, too.
     "fetch": {"maxPerHost": 32, "lowSpeedTime": "2s", "maxBytes": "4MiB"},
     "transform": {"queue": 256},
-    # An origin that times out is soon asked again, or it would be left alone nearly all the time.
+    # An origin that times out is soon tried again; otherwise it would be avoided most of the time.
     "failedURLs": {"ttl": {"notFound": "1s"}, "breaker": {"failures": 50, "pause": "1s", "maximum": "1s"}},
     "log": {"access": "off"},
 }
@@ -33,7 +33,7 @@ SETTINGS = {
 
 @dataclasses.dataclass
 class State:
-    """The daemon and its workers at one moment."""
+    """The state of the daemon and its workers at one time."""
     memory: int
     workers: int
     worker_memory: int
@@ -66,7 +66,7 @@ class Daemon:
         settings["listen"] = [f"127.0.0.1:{self.port}"]
         settings["security"] = {"allowedNetworks": ["127.0.0.0/8"]}
         settings["cache"]["disk"]["directory"] = str(folder / "cache")
-        # A sanitizer's shadow does not fit into a worker's limits.
+        # A sanitizer's shadow memory exceeds a worker's limits.
         if isolation := os.environ.get("SOAK_ISOLATION"):
             settings["transform"]["isolation"] = isolation
         (folder / "config.json").write_text(json.dumps(settings))
@@ -96,14 +96,14 @@ class Daemon:
                      descriptors=sum(files.values()), kinds=files, threads=len(os.listdir(f"/proc/{pid}/task")))
 
     def rest(self, port, seconds):
-        """Waits until only the asker is connected and idle fetches have ended, and returns what it then is."""
+        """Waits until only this program is connected and idle fetches have ended; returns the state then."""
         end = time.monotonic() + seconds
         while True:
             connections = _connections(port)
             if connections == 1 or time.monotonic() > end:
                 break
             time.sleep(0.2)
-        # Connections to the origin and threads without work go some seconds later.
+        # Connections to the origin and idle threads end some seconds later.
         time.sleep(10)
         state = self.state()
         state.connections = _connections(port)
@@ -144,7 +144,7 @@ def _ask(port, target):
 
 
 def _open_files(pid):
-    """How many descriptors there are of each kind."""
+    """Returns the number of descriptors of each kind."""
     kinds = collections.Counter()
     for name in os.listdir(f"/proc/{pid}/fd"):
         path = f"/proc/{pid}/fd/{name}"
@@ -155,7 +155,7 @@ def _open_files(pid):
         if target.startswith("socket:"):
             kinds["sockets"] += 1
         elif "/cache/" in target and re.search("/(originals|results|intermediates|derived)/|/#", target):
-            # One that was opened before it got its name is called by its number for ever.
+            # A file that was opened before it got its name keeps its number as its name here.
             kinds["stored pictures" if links else "pictures without a name"] += 1
         elif target.startswith("/memfd:"):
             kinds["bodies in memory"] += 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clients that behave: every answer of theirs has to be right."""
+"""Well-behaved clients: every answer to them has to be right."""
 
 import hashlib
 import socket
@@ -11,15 +11,15 @@ SECONDS = 60
 
 
 class Wrong(Exception):
-    """An answer that is not what it must be."""
+    """A wrong answer."""
 
 
 class Cut(ConnectionError):
-    """An answer that has begun and breaks off."""
+    """An answer that breaks off."""
 
 
 class Client:
-    """A connection that is kept."""
+    """A persistent connection."""
 
     def __init__(self, port, address=None):
         self.socket = socket.create_connection(
@@ -54,14 +54,14 @@ class Client:
         return status, fields, body
 
     def chunk(self):
-        """The next chunk; empty for the last one."""
+        """Returns the next chunk; empty for the last one."""
         line = self.reader.readline()
         if not line.endswith(b"\r\n"):
             raise Cut("the chunks were cut")
         return self.bytes(int(line, 16) + 2)[:-2]
 
     def bytes(self, length):
-        # What the origin broke off ends with a reset where the daemon has not read all that the client sent.
+        # An answer that the origin broke off ends with a reset if the daemon has not read all bytes of the client.
         try:
             body = self.reader.read(length)
         except ConnectionResetError as error:
@@ -84,7 +84,7 @@ def image(run, name, number=0, parameters="", port=None):
 
 
 def _visitor(run, chance):
-    """Asks for all kinds of things on one connection."""
+    """Sends all kinds of requests over one connection."""
     with Client(run.port) as client:
         try:
             for _ in range(REQUESTS_PER_CONNECTION):
@@ -93,14 +93,14 @@ def _visitor(run, chance):
                 chance.choice((_hit, _hit, _hit, _not_modified, _range, _head, _miss, _transform, _refused))(
                     run, chance, client)
         except OSError as error:
-            # Turned away at the door when hostile ones fill the house; never once let in.
+            # Only a connection without an answer may end: the server refuses new ones when hostile clients hold all.
             if client.answers and not client.has_ended:
                 raise Wrong(f"a good connection ended behind {client.answers} answers: {error!r}") from error
             raise
 
 
 def _right(run, status, body, key, allowed=()):
-    """Whether it is the picture; what is turned away for want of room is counted."""
+    """Returns whether the body is the picture; counts refusals because of full queues."""
     if status in (503,) + allowed:
         run.count(f"good: {status}")
         return False
@@ -112,7 +112,7 @@ def _right(run, status, body, key, allowed=()):
 
 
 def _known(run, chance, client):
-    """A picture that is asked for again and again."""
+    """Requests one of a few pictures repeatedly."""
     name, width = chance.choice(PHOTOS), chance.choice((320, 640))
     target = image(run, name, 0, f"&transform=resize:{width}x&format=webp")
     return target, client.ask(target), f"{name} {width}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clients that do not behave: the server may refuse them and end their connections, and nothing else may happen."""
+"""Hostile clients: the server may refuse them and close their connections, and nothing else may happen."""
 
 import socket
 import struct
@@ -10,7 +10,7 @@ from . import good
 HEAD = b"GET /healthz HTTP/1.1\r\nHost: a\r\n"
 POST = b"POST /healthz HTTP/1.1\r\nHost: a\r\n"
 FLOOD = 450
-# Longer than any setting of the daemon lets a connection that does nothing good live.
+# Longer than the daemon's settings keep a hostile connection open.
 PATIENCE = 30
 
 
@@ -29,7 +29,7 @@ def _reset(connection):
 
 
 def _until_the_end(run, name, connection, start, piece, pause):
-    """Sends a message that never ends until the server has enough; it must have it in time."""
+    """Sends an endless message until the server ends it; it must do so in time."""
     end = time.monotonic() + PATIENCE
     with connection:
         connection.sendall(start)
@@ -51,7 +51,7 @@ def _until_the_end(run, name, connection, start, piece, pause):
 
 
 def _expect_refusal(run, name, answer):
-    # 503 is for everybody when the house is full.
+    # 503 when all connections are in use.
     if answer and answer[9:12] not in (b"400", b"408", b"413", b"414", b"431", b"501", b"503"):
         raise good.Wrong(f"{name}: {answer[:100]!r}")
     run.count(f"hostile: {name}, {answer[9:12].decode() or 'ended'}")
@@ -80,7 +80,7 @@ def endless_extension(run, chance):
 
 
 def never_reading(run, chance):
-    """Asks for much and takes nothing; the server cuts it."""
+    """Requests much and reads nothing; the server closes the connection."""
     target = good.image(run, chance.choice(good.PHOTOS)).encode()
     request = b"GET " + target + b" HTTP/1.1\r\nHost: a\r\n\r\n"
     with _connect(run, receive=4096) as connection:
@@ -118,7 +118,7 @@ def malformed(run, chance):
 
 
 def leaving(run, chance):
-    """Goes in the middle of a fetch, a transform or an answer, one way or the other."""
+    """Leaves during a fetch, a transform or an answer, by closing or by a reset."""
     target = good.image(run, chance.choice(good.PHOTOS), chance.randrange(1_000_000_000),
                         chance.choice(("", "&transform=resize:200x")))
     connection = _connect(run)
@@ -133,7 +133,7 @@ def leaving(run, chance):
 
 
 def behind_the_end(run, chance):
-    """Goes on sending behind its own last request."""
+    """Continues to send after its last request."""
     _until = HEAD + b"Connection: close\r\n\r\n"
     with _connect(run) as connection:
         connection.sendall(_until + (HEAD + b"\r\n") * 2000)
@@ -149,7 +149,7 @@ def behind_the_end(run, chance):
 
 
 def flood(run, chance):
-    """More connections than there may be, some of them in the middle of a head."""
+    """More connections than the limit, some of them within a head."""
     crowd = []
     try:
         for number in range(FLOOD):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clients that ask for pictures while others attack: each answer must be the right picture, and none may be an error."""
+"""Clients that request pictures while others attack: each answer must be the right picture, and none may be an error."""
 
 import hashlib
 import threading
@@ -9,13 +9,13 @@ from . import good
 
 WIDTHS = (160, 320, 640)
 FORMATS = ("jpeg", "webp")
-# Of ten requests, so many name a source that nobody has asked for before.
+# Of ten requests, the number that name a new source.
 NEW_SOURCES = 3
 PAUSE = 0.05
 
 
 class Tally:
-    """What the innocent clients have seen; shared by their threads."""
+    """The results of the innocent clients; shared by their threads."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -33,7 +33,7 @@ class Tally:
 
 
 def targets(run, number):
-    """Every picture that is asked for, as (name of the result, target); `number` tells sources apart."""
+    """Returns every requested picture as (name of the result, target); `number` distinguishes sources."""
     for name in good.PHOTOS:
         yield name, good.image(run, name, number)
         for width in WIDTHS:
@@ -43,7 +43,7 @@ def targets(run, number):
 
 
 def references(run):
-    """The digest of every result, asked for before anybody attacks."""
+    """Returns the digest of every result, requested before the attacks."""
     digests = {}
     with good.Client(run.port) as client:
         for key, target in targets(run, 0):
@@ -55,7 +55,7 @@ def references(run):
 
 
 def ask_forever(run, tally, digests, chance, address):
-    """Asks from one address until the run stops; a new connection for each 20 requests."""
+    """Sends requests from one address until the run stops; a new connection for each 20 requests."""
     while not run.stop.is_set():
         try:
             with good.Client(run.port, address) as client:

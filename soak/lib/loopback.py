@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What both origins are: an HTTP server on a port of loopback that lives as long as the soak."""
+"""The common part of both origins: an HTTP server on a loopback port that runs as long as the soak."""
 
 import http.server
 import threading
@@ -28,5 +28,5 @@ class QuietHandler(http.server.BaseHTTPRequestHandler):
         try:
             super().handle()
         except OSError:
-            # The daemon gives up what nobody waits for, and what it has had enough of.
+            # The daemon cancels fetches without waiters, and answers beyond a bound.
             pass

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The origin: /N/NAME is the photo NAME for every N, and some names misbehave."""
+"""The origin: /N/NAME is the photo NAME for every N; some names have faulty answers."""
 
 from . import loopback
 
@@ -10,7 +10,7 @@ class Origin(loopback.LoopbackServer):
 
 
 def handler_of(folder):
-    """Answers with the photos of a folder."""
+    """Serves the photos of a folder."""
     return _handler({path.name: path.read_bytes() for path in folder.glob("*.jpg")})
 
 
@@ -30,7 +30,7 @@ def _handler(photos):
             tag = f'"{len(photo)}"'
             if self.headers.get("If-None-Match") == tag:
                 return self.send_plain(304, b"", ("ETag", tag), ("Cache-Control", "max-age=2"))
-            # Soon stale, so that hits are refreshed behind the clients' backs all the time.
+            # Soon stale, so that hits are refreshed in the background all the time.
             self.send_plain(200, photo, ("ETag", tag), ("Cache-Control", "max-age=2"), ("Content-Type", "image/jpeg"))
 
         def send_plain(self, status, body, *fields):

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An origin that does not behave, and clients who ask for its pictures: none may ever come whole."""
+"""A hostile origin, and clients that request its pictures: no picture may arrive complete."""
 
 import time
 import zlib
 
 from . import good, loopback
 
-# Kept below the daemon's limits in soak/lib/daemon.py, so that a picture goes out before it turns bad.
+# Below the daemon's limits in soak/lib/daemon.py, so that a picture is sent before its fault.
 BEGINNING = 100_000
 DRIP_SECONDS = 0.2
 BOMB = 64 << 20
 
-# What each leads to where the answer has not begun: see the table of errors.
+# The error of each fault if the answer has not begun: see the table of errors.
 OUTCOMES = {
     "cut.jpg": (502,), "chunks.jpg": (502,), "drip.jpg": (504,), "head.jpg": (502,), "bomb.jpg": (422,),
     "large.jpg": (422,), "lengths.jpg": (502,), "inside.jpg": (403,), "file.jpg": (403,), "loop.jpg": (502,),
@@ -98,7 +98,7 @@ def _handler(picture, bomb):
 
 
 def asker(run, chance):
-    """Asks for one picture, and sometimes does not wait for its end."""
+    """Requests one picture, and sometimes leaves before its end."""
     name = chance.choice(list(OUTCOMES))
     target = good.image(run, name, chance.randrange(1_000_000_000), port=run.hostile_port)
     with good.Client(run.port) as client:

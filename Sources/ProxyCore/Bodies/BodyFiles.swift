@@ -2,33 +2,34 @@
 
 import Synchronization
 
-/// Counts the files that bodies are read from and written into, for no more may be open than leave descriptors for others.
+/// Counts the open files of bodies, so that descriptors remain for other uses.
 ///
-/// A client who takes his answer slowly holds one all the time. Safe from any thread.
+/// A client that reads its answer slowly keeps one open for that time. Safe from any thread.
 public final class BodyFiles: Sendable {
     private let open = Atomic(0)
     private let bound = Atomic(Int.max)
 
-    /// So many may always be open: or where clients have nearly all descriptors, nobody would get anything from a file.
+    /// The number of files that may always be open: otherwise no answer could use a file when clients hold
+    /// nearly all descriptors.
     private static let fewest = 8
 
-    /// Without a bound.
+    /// Creates a counter without a bound.
     public init() {}
 
-    /// Sets how many may be open.
+    /// Sets the maximum number of open files.
     public func allow(_ count: Int) {
         bound.store(count, ordering: .relaxed)
     }
 
-    /// Lets so many more be open, or fewer where negative: as clients come and go.
+    /// Raises the maximum, or lowers it for a negative count: as clients connect and leave.
     public func allow(more count: Int) {
         bound.wrappingAdd(count, ordering: .relaxed)
     }
 
-    /// How many are open.
+    /// The number of open files.
     public var count: Int { open.load(ordering: .relaxed) }
 
-    /// Counts one in; false when there are too many.
+    /// Counts an opened file; false if there are too many.
     func enter() -> Bool {
         let count = open.wrappingAdd(1, ordering: .relaxed).newValue
         guard count > max(Self.fewest, bound.load(ordering: .relaxed)) else { return true }
@@ -36,7 +37,7 @@ public final class BodyFiles: Sendable {
         return false
     }
 
-    /// Counts one out.
+    /// Counts a closed file.
     func leave() {
         open.wrappingSubtract(1, ordering: .relaxed)
     }

@@ -2,25 +2,25 @@
 
 import Crypto
 
-/// The SHA-256 of a representation's bytes: names a content, whoever holds it.
+/// The SHA-256 of a representation's bytes.
 ///
-/// Kept as four words and not as an array: a disk hit reads two of them, and would pay for two pieces of the heap.
+/// Stored as four words and not as an array: a disk hit reads two hashes, and would allocate twice.
 public struct ContentHash: Sendable, Hashable, Codable {
-    /// The digest, eight bytes a word, the first byte least significant.
+    /// The digest, eight bytes per word, the first byte least significant.
     private let first, second, third, fourth: UInt64
 
-    /// Takes a digest as words, each read least significant byte first.
+    /// Creates a hash from words, each read least significant byte first.
     init(words first: UInt64, _ second: UInt64, _ third: UInt64, _ fourth: UInt64) {
         (self.first, self.second, self.third, self.fourth) = (first, second, third, fourth)
     }
 
-    /// Wraps a digest; nil unless it has 32 bytes.
+    /// Creates a hash from a digest; nil unless it has 32 bytes.
     public init?(bytes: [UInt8]) {
         guard bytes.count == SHA256.byteCount else { return nil }
         self = unsafe bytes.withUnsafeBytes { unsafe ContentHash(digest: $0) }
     }
 
-    /// Wraps a finished digest.
+    /// Creates a hash from a finished digest.
     init(_ digest: SHA256.Digest) {
         self = unsafe digest.withUnsafeBytes { unsafe ContentHash(digest: $0) }
     }
@@ -30,9 +30,9 @@ public struct ContentHash: Sendable, Hashable, Codable {
         self.init(SHA256.hash(data: content))
     }
 
-    /// Reads 32 bytes.
+    /// Creates a hash from 32 bytes.
     private init(digest: UnsafeRawBufferPointer) {
-        // Safe because whoever calls has made sure that there are 32 bytes.
+        // Safe because every caller has checked that there are 32 bytes.
         first = unsafe UInt64(littleEndian: digest.loadUnaligned(fromByteOffset: 0, as: UInt64.self))
         second = unsafe UInt64(littleEndian: digest.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
         third = unsafe UInt64(littleEndian: digest.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
@@ -51,7 +51,7 @@ public struct ContentHash: Sendable, Hashable, Codable {
         return bytes
     }
 
-    /// The first 16 bytes in lower-case hexadecimal: enough to tell any two contents apart, as in an `ETag`.
+    /// The first 16 bytes in lower-case hexadecimal: enough to distinguish any two contents, as in an `ETag`.
     public var shortHex: String { String(decoding: shortHexOctets, as: UTF8.self) }
 
     /// The same as octets.

@@ -2,18 +2,20 @@
 
 import Synchronization
 
-/// A body while it arrives: one writes, several read, each from the beginning and at its own pace.
+/// A body that is still being received: one writer appends; several readers read it, each from the beginning
+/// at its own rate.
 ///
-/// The bytes collect in memory up to a limit and move into a file beyond it, so a large body is never whole in memory.
-/// Hash and checksum grow along. One thread at a time may append and end it (the loader's); any task may read.
+/// The bytes collect in memory up to a limit and move into a file beyond it, so a large body is never
+/// completely in memory. Hash and checksum are updated with each append. One thread at a time may append and
+/// end it (the loader's); any task may read.
 public final class GrowingBody: Sendable {
-    /// Bounds of one body in memory.
+    /// The bounds of one body in memory.
     public struct Configuration: Sendable, Hashable {
-        /// Most bytes kept in memory; one more and the body moves into a file.
+        /// The maximum number of bytes in memory; a longer body moves into a file.
         ///
         /// Default 64KiB.
         public var memoryLimit: ByteCount = .kibibytes(64)
-        /// Most leading bytes kept in memory for good, to tell the format by.
+        /// The maximum number of leading bytes that stay in memory, from which the format is recognized.
         ///
         /// Default 4KiB.
         public var prefixLimit: ByteCount = .kibibytes(4)
@@ -22,7 +24,7 @@ public final class GrowingBody: Sendable {
         public init() {}
     }
 
-    /// What a whole body turned out to be.
+    /// A complete body with its digests.
     public struct Content: Sendable {
         /// The bytes.
         public let body: StoredBody
@@ -36,14 +38,16 @@ public final class GrowingBody: Sendable {
     private let makeSpill: @Sendable () throws(LoadError) -> SpillFile
     private let makeRefuge: (@Sendable () throws(LoadError) -> SpillFile)?
     private let state = Mutex(GrowingBodyState())
-    /// Touched by the one who appends, and by nobody else: it is never waited for, so it may be held over I/O.
+    /// Used only by the writer, which never waits for it; so it may be locked during I/O.
     private let writer = Mutex(GrowingBodyWriter())
 
-    /// An empty body.
+    /// Creates an empty body.
     ///
     /// - Parameters:
-    ///   - makeSpill: gives the file for a body that outgrows its memory; called at most once, on the thread that appends.
-    ///   - makeRefuge: gives another one when that file takes no more, say because the disk is full; likewise.
+    ///   - makeSpill: creates the file for a body beyond its memory limit; called at most once, on the
+    ///     writer's thread.
+    ///   - makeRefuge: creates a fallback if that file accepts no more bytes, for example on a full disk;
+    ///     likewise.
     public init(
         configuration: Configuration = Configuration(),
         makeSpill: @escaping @Sendable () throws(LoadError) -> SpillFile,
@@ -54,17 +58,17 @@ public final class GrowingBody: Sendable {
         self.makeRefuge = makeRefuge
     }
 
-    // MARK: - The writer's side
+    // MARK: - Writing
 
-    /// Makes room for a body of `count` bytes, in memory or in a file; more or fewer may come.
-    /// - Throws: why there is no file for it.
+    /// Reserves memory or a file for a body of `count` bytes; more or fewer may follow.
+    /// - Throws: why the file can't be created.
     func expect(_ count: Int) throws(LoadError) {
         guard count <= configuration.memoryLimit.bytes else { return try secureSpill() }
         state.withLock { $0.reserve(count) }
     }
 
-    /// Makes sure of the file for a body that may outgrow its memory, while there is still time to refuse it.
-    /// - Throws: why there is none.
+    /// Creates the file for a body that may exceed its memory limit, before the response is accepted.
+    /// - Throws: why it can't be created.
     func secureSpill() throws(LoadError) {
         try writer.withLock { writer throws(LoadError) in
             guard writer.spill == nil, writer.secured == nil else { return }
@@ -72,10 +76,11 @@ public final class GrowingBody: Sendable {
         }
     }
 
-    /// Adds `bytes` and wakes every reader that waits for them.
+    /// Adds `bytes` and wakes the readers that wait for them.
     ///
     /// May write to a file, so it may block for as long as the page cache does.
-    /// - Throws: `LoadError.storage` when the bytes can't be kept; the body has then failed for its readers, too.
+    /// - Throws: `LoadError.storage` if the bytes can't be stored; the body has then failed for its readers,
+    ///   too.
     public func append(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
         guard unsafe !bytes.isEmpty else { return }
         do {
@@ -90,13 +95,13 @@ public final class GrowingBody: Sendable {
         wake(state.withLock { $0.readyWaiters() })
     }
 
-    /// Declares the body complete; whoever appends must not do so afterwards.
+    /// Completes the body; the writer must not append afterwards.
     public func finish() {
         let (hash, checksum) = writer.withLock { ($0.hash, $0.checksum) }
         wake(state.withLock { $0.end(.complete(hash, checksum: checksum)) })
     }
 
-    /// Declares that the rest will never come; a complete body stays complete.
+    /// Ends the body with an error; a complete body stays complete.
     public func fail(_ error: LoadError) {
         wake(state.withLock { $0.end(.failed(error)) })
     }
@@ -121,7 +126,7 @@ public final class GrowingBody: Sendable {
         }
     }
 
-    /// Writes what is in memory and then `bytes` into `spill`, and only then shows the file to readers.
+    /// Writes the bytes in memory and then `bytes` into `spill`; readers see the file only after that.
     private func move(
         into spill: SpillFile, followedBy bytes: UnsafeRawBufferPointer, _ writer: inout GrowingBodyWriter
     ) throws(LoadError) {
@@ -142,7 +147,8 @@ public final class GrowingBody: Sendable {
         }
     }
 
-    /// Copies what a file holds into the refuge and goes on there; readers of the file keep what they have of it.
+    /// Copies the bytes of a file to the fallback and continues there; readers of the file keep the bytes
+    /// that they have.
     private func flee(
         from spill: SpillFile, because error: LoadError, with bytes: UnsafeRawBufferPointer,
         _ writer: inout GrowingBodyWriter
@@ -166,22 +172,22 @@ public final class GrowingBody: Sendable {
         }
     }
 
-    // MARK: - The readers' side
+    // MARK: - Reading
 
     /// The number of bytes so far.
     public var count: Int { state.withLock { $0.count } }
 
-    /// The leading bytes so far, up to the configured limit: enough to tell the format by.
+    /// The leading bytes so far, up to the configured limit, from which the format is recognized.
     public var prefix: [UInt8] { state.withLock { $0.prefix } }
 
-    /// The whole body with its digests; nil until it is complete, or when it failed.
+    /// The complete body with its digests; nil until it is complete, or if it failed.
     public var content: Content? { state.withLock { $0.content } }
 
-    /// The whole body; nil until it is complete, or when it failed.
+    /// The complete body; nil until it is complete, or if it failed.
     public var stored: StoredBody? { content?.body }
 
-    /// Waits for the end and returns the whole body.
-    /// - Throws: why it failed, or `cancelled` when the waiting task was.
+    /// Waits for the end and returns the complete body.
+    /// - Throws: why it failed, or `cancelled` if the waiting task was.
     public func complete() async throws(LoadError) -> Content {
         while true {
             if let content { return content }
@@ -189,10 +195,12 @@ public final class GrowingBody: Sendable {
         }
     }
 
-    /// Returns up to `max` bytes from `offset` on, as soon as there is at least one; nil at the end of the body.
+    /// Returns up to `max` bytes from `offset` on, as soon as there is at least one; nil at the end of the
+    /// body.
     ///
-    /// What lies in the file comes as a range of it, ready for `sendfile`; what lies in memory as a copy.
-    /// - Throws: why the body failed (after its last byte has been read), or `cancelled` when the reading task was.
+    /// Bytes in the file are returned as a range of it, for `sendfile`; bytes in memory are copied.
+    /// - Throws: why the body failed (after its last byte has been read), or `cancelled` if the reading task
+    ///   was.
     public func piece(at offset: Int, max: Int) async throws(LoadError) -> StoredBody? {
         while true {
             switch state.withLock({ $0.piece(at: offset, max: max) }) {
@@ -203,8 +211,9 @@ public final class GrowingBody: Sendable {
         }
     }
 
-    /// Returns up to `max` bytes from `offset` on, copied, as soon as there is at least one; empty at the end.
-    /// - Throws: as `piece(at:max:)`; `storage` when the file can't be read.
+    /// Returns a copy of up to `max` bytes from `offset` on, as soon as there is at least one; empty at the
+    /// end.
+    /// - Throws: as `piece(at:max:)`; `storage` if the file can't be read.
     public func read(at offset: Int, max: Int) async throws(LoadError) -> [UInt8] {
         switch try await piece(at: offset, max: max) {
         case nil: return []
@@ -213,21 +222,21 @@ public final class GrowingBody: Sendable {
         }
     }
 
-    /// What `look` finds.
+    /// The result of `look`.
     enum Glance {
         /// The next bytes.
         case piece(StoredBody)
-        /// Nothing yet; carries the waiter's name, for `leave`.
+        /// No byte yet; carries the waiter's id, for `leave`.
         case nothingYet(UInt64)
         /// The end of a complete body.
         case end
-        /// Why nothing will ever come.
+        /// The error that ended the body.
         case failed(LoadError)
     }
 
-    /// Returns what there is at `offset`, without waiting: up to `max` bytes where they lie in memory, all where in a file.
+    /// Returns the bytes at `offset` without waiting: up to `max` bytes from memory, all from a file.
     ///
-    /// Where there is nothing yet, `wake` is called once there is, or once the body has ended: on the writer's thread.
+    /// Without a byte, `wake` is called on the writer's thread when there is one, or when the body has ended.
     func look(at offset: Int, max: Int, orWake wake: @escaping @Sendable () -> Void) -> Glance {
         state.withLock { state in
             switch state.piece(at: offset, max: state.isInFile ? .max : max) {
@@ -237,21 +246,21 @@ public final class GrowingBody: Sendable {
             }
             if let failure = state.failure(at: offset) { return .failed(failure) }
             let id = state.newWaiterID()
-            // Never ready at once: the lock is still held, under which nothing was found.
+            // Never ready at once: the lock is still held under which no byte was found.
             _ = state.enlist(id, beyond: offset, wake)
             return .nothingYet(id)
         }
     }
 
-    /// Gives up waiting; `wake` may be being called meanwhile.
+    /// Stops waiting; `wake` may be running at the same time.
     func leave(_ waiter: UInt64) {
         state.withLock { $0.strike(waiter) }
     }
 
-    /// Whether there may be more to come.
+    /// Whether more bytes may follow.
     var isGrowing: Bool { state.withLock { !$0.hasEnded } }
 
-    /// Waits until there are more than `offset` bytes or the body has ended, whichever way.
+    /// Waits until there are more than `offset` bytes or the body has ended.
     private func wait(beyond offset: Int) async throws(LoadError) {
         let id = state.withLock { $0.newWaiterID() }
         await withTaskCancellationHandler {

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What readers of a growing body share: where its bytes lie, how it ended, and who waits.
+/// The state that the readers of a growing body share: its bytes, its end, and the waiters.
 struct GrowingBodyState {
     /// How a body ended.
     enum End {
-        /// All bytes are there; carries their digests.
+        /// All bytes are present; carries their digests.
         case complete(ContentHash, checksum: UInt32)
-        /// The rest will never come.
+        /// No more bytes will follow.
         case failed(LoadError)
     }
 
-    /// What a reader finds at an offset.
+    /// The result of a look at an offset.
     enum Found {
         /// Bytes.
         case ready(StoredBody)
         /// The end of a complete body.
         case end
-        /// Nothing yet, or nothing ever: `failure(at:)` tells.
+        /// No byte yet, or none ever: see `failure(at:)`.
         case pending
     }
 
@@ -26,24 +26,25 @@ struct GrowingBodyState {
         let wake: @Sendable () -> Void
     }
 
-    /// All bytes while they are in memory; empty once they are in the file.
+    /// All bytes as long as they are in memory; empty once they are in the file.
     private(set) var memory: [UInt8] = []
-    /// The leading bytes, kept for good.
+    /// The leading bytes, which stay in memory.
     private(set) var prefix: [UInt8] = []
-    /// The number of bytes that may be read.
+    /// The number of readable bytes.
     private(set) var count = 0
 
     private var spill: SpillFile?
     private var end: End?
-    /// As many as read this body at once.
+    /// At most one for each reader.
     private var waiters: [Waiter] = []
-    /// Waiters that were dismissed before they had enlisted.
+    /// Waiters that were cancelled before they had been added.
     private var dismissed: Set<UInt64> = []
     private var lastWaiter: UInt64 = 0
 
     // MARK: - Bytes
 
-    /// Takes memory for so many bytes at once: what grows piece by piece is copied, and keeps twice as much.
+    /// Reserves memory for `count` bytes at once: an array that grows piece by piece is copied, and keeps
+    /// twice as much.
     mutating func reserve(_ count: Int) {
         memory.reserveCapacity(count)
     }
@@ -54,13 +55,13 @@ struct GrowingBodyState {
         unsafe advance(to: memory.count, by: bytes, prefixLimit: prefixLimit)
     }
 
-    /// Shows readers a file that holds at least the bytes that were in memory, and gives the memory back.
+    /// Replaces the bytes in memory by a file that contains at least them, and frees the memory.
     mutating func move(into spill: SpillFile) {
         self.spill = spill
         memory = []
     }
 
-    /// Shows readers that there are `count` bytes now, of which `bytes` are the last.
+    /// Sets the number of readable bytes to `count`, of which `bytes` are the last.
     mutating func advance(to count: Int, by bytes: UnsafeRawBufferPointer, prefixLimit: Int) {
         if prefix.count < prefixLimit {
             unsafe prefix.append(contentsOf: bytes.prefix(prefixLimit - prefix.count))
@@ -68,13 +69,13 @@ struct GrowingBodyState {
         self.count = count
     }
 
-    /// Whether it is complete or has failed.
+    /// Whether the body is complete or has failed.
     var hasEnded: Bool { end != nil }
 
-    /// Whether the bytes lie in a file.
+    /// Whether the bytes are in a file.
     var isInFile: Bool { spill != nil }
 
-    /// Up to `max` bytes from `offset` on.
+    /// Returns up to `max` bytes from `offset` on.
     func piece(at offset: Int, max: Int) -> Found {
         guard offset < count else {
             if case .complete = end { return .end }
@@ -87,7 +88,7 @@ struct GrowingBodyState {
         return .ready(.bytes(Array(memory[offset..<offset + length])))
     }
 
-    /// The whole body, once it is complete.
+    /// The complete body; nil before.
     var content: GrowingBody.Content? {
         guard case .complete(let hash, let checksum) = end else { return nil }
         let body: StoredBody =
@@ -95,7 +96,7 @@ struct GrowingBodyState {
         return GrowingBody.Content(body: body, hash: hash, checksum: checksum)
     }
 
-    /// Why nothing will ever come at `offset`; nil while it may.
+    /// Why no byte will follow at `offset`; nil as long as one may.
     func failure(at offset: Int) -> LoadError? {
         guard offset >= count, case .failed(let error) = end else { return nil }
         return error
@@ -103,13 +104,13 @@ struct GrowingBodyState {
 
     // MARK: - Waiters
 
-    /// A name for one that is about to wait.
+    /// Returns the id of a new waiter.
     mutating func newWaiterID() -> UInt64 {
         lastWaiter += 1
         return lastWaiter
     }
 
-    /// Keeps a waiter; true when there is nothing to wait for and the caller has to wake it.
+    /// Adds a waiter; true if there is nothing to wait for and the caller has to wake it.
     mutating func enlist(
         _ id: UInt64, beyond offset: Int, _ wake: @escaping @Sendable () -> Void
     ) -> Bool {
@@ -118,10 +119,11 @@ struct GrowingBodyState {
         return false
     }
 
-    /// Takes a waiter out because its task was cancelled; the caller has to wake it.
+    /// Removes a waiter because its task was cancelled; the caller has to wake it.
     ///
-    /// Cancelling may come 1. before the waiter has enlisted: remembered for `enlist`; 2. while it waits: taken out;
-    /// 3. after it was woken: then `enlist` never comes again and the mark must not stay, see `forget`.
+    /// The cancellation may come 1. before the waiter was added: then `enlist` finds the mark; 2. while it
+    /// waits: then it is removed; 3. after it was woken: then `enlist` is not called again, and `forget`
+    /// removes the mark.
     mutating func dismiss(_ id: UInt64) -> (@Sendable () -> Void)? {
         guard let index = waiters.firstIndex(where: { $0.id == id }) else {
             dismissed.insert(id)
@@ -130,17 +132,17 @@ struct GrowingBodyState {
         return waiters.remove(at: index).wake
     }
 
-    /// Takes a waiter out who has no task that would have to go on.
+    /// Removes a waiter without a task.
     mutating func strike(_ id: UInt64) {
         waiters.removeAll { $0.id == id }
     }
 
-    /// Drops the mark of a cancellation that came too late; called when a wait is over.
+    /// Removes the mark of a cancellation that came too late; called when a wait is over.
     mutating func forget(_ id: UInt64) {
         dismissed.remove(id)
     }
 
-    /// Takes out the waiters that may go on now; the caller has to wake them.
+    /// Removes and returns the waiters that may continue; the caller has to wake them.
     mutating func readyWaiters() -> [@Sendable () -> Void] {
         let ready = waiters.filter { end != nil || $0.offset < count }
         guard !ready.isEmpty else { return [] }
@@ -148,7 +150,7 @@ struct GrowingBodyState {
         return ready.map(\.wake)
     }
 
-    /// Ends the body, unless it has ended, and takes out all waiters.
+    /// Ends the body unless it has ended, and removes and returns all waiters.
     mutating func end(_ end: End) -> [@Sendable () -> Void] {
         if self.end == nil { self.end = end }
         return readyWaiters()

@@ -4,7 +4,7 @@ import Glibc
 
 extension OwnedDescriptor {
     /// Writes all of `bytes` at `offset` (pwrite(2), repeated until done).
-    /// - Throws: `storage` with the call's name and error, for instance when the disk is full.
+    /// - Throws: `storage` with the call's name and error, for example on a full disk.
     func writeAll(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(LoadError) {
         var done = 0
         while done < bytes.count {
@@ -25,7 +25,7 @@ extension OwnedDescriptor {
     }
 
     /// Reads exactly `count` bytes from `offset` (pread(2), repeated until done).
-    /// - Throws: `storage` with the call's name and error, or when the file ends before.
+    /// - Throws: `storage` with the call's name and error, or if the file ends before.
     func readAll(from offset: Int64, count: Int) throws(LoadError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var done = 0

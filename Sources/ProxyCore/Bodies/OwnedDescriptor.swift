@@ -2,16 +2,17 @@
 
 import Glibc
 
-/// A file descriptor with one owner: closed when the last reference goes.
+/// A file descriptor with one owner: closed with the last reference.
 ///
-/// Shared by reference, because a descriptor may serve several answers at once; every read names its own offset.
+/// Shared by reference, because several answers may use a descriptor at once; every read names its own
+/// offset.
 public final class OwnedDescriptor: Sendable {
-    /// The descriptor's number; valid as long as this object lives.
+    /// The descriptor's number; valid as long as this object exists.
     public let raw: CInt
     private let files: BodyFiles?
 
-    /// Takes ownership of `raw`, which must be open and owned by nobody else.
-    /// - Parameter files: where it has been counted in, and is counted out at its end.
+    /// Takes ownership of `raw`, which must be open and have no other owner.
+    /// - Parameter files: the counter that has counted it and counts its closing.
     public init(owning raw: CInt, countedBy files: BodyFiles? = nil) {
         self.raw = raw
         self.files = files

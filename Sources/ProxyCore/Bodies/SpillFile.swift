@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a body goes that has outgrown its buffer: an unnamed file of the disk tier, or a memfd.
+/// The file of a body beyond its memory limit: an unnamed file of the disk tier, or a memfd.
 public struct SpillFile: Sendable {
-    /// The file, open for reading and writing; nobody else writes into it.
+    /// The file, open for reading and writing; it has no other writer.
     public let file: OwnedDescriptor
-    /// Where the body begins; what lies before is the owner's (the disk tier keeps room for its header).
+    /// The offset of the body; the bytes before it belong to the file's owner (the disk tier's header).
     public let offset: Int64
 
-    /// Names a file and the body's place in it.
+    /// Creates a value from a file and the body's offset in it.
     public init(file: OwnedDescriptor, offset: Int64) {
         self.file = file
         self.offset = offset

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The bytes of a representation, wherever they lie: in memory, or in a range of an open file.
+/// The bytes of a representation: in memory, or in a range of an open file.
 public enum StoredBody: Sendable {
     /// All bytes in memory.
     case bytes([UInt8])
-    /// `length` bytes of `file` from `offset`; the file does not change below them.
+    /// `length` bytes of `file` from `offset`; these bytes of the file do not change.
     case file(OwnedDescriptor, offset: Int64, length: Int64)
 
     /// The number of bytes.

@@ -2,7 +2,7 @@
 
 /// An operation that changes each level of the colours by one curve.
 protocol CurveTransforming: ImageTransforming {
-    /// What becomes of each level.
+    /// The new level of each level.
     var curve: ToneCurve { get }
 }
 
@@ -19,7 +19,7 @@ extension CurveTransforming {
 protocol MatrixTransforming: ImageTransforming {
     /// The weights.
     var matrix: ColorMatrix { get }
-    /// Whether grey comes out as grey, so that a grey picture may stay as it is.
+    /// Whether grey stays grey, so that a grey picture need not become a colour picture.
     static var keepsGrey: Bool { get }
 }
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An animation whose frames we put together, since libvips does not, or not as browsers do.
+/// An animation whose frames the daemon composes, because libvips does not, or differs from browsers.
 protocol FramedAnimation {
-    /// What its frames are packed as.
+    /// The format of its encoded frames.
     static var format: ImageFormat { get }
-    /// The size of all of it.
+    /// The size of the whole animation.
     var canvas: PixelSize { get }
     /// The frames in the order they are shown; at least one.
     var frames: [AnimationFrame] { get }
-    /// Milliseconds and plays.
+    /// The frames' delays and the number of plays.
     var timing: AnimationTiming { get }
 
-    /// A frame as a file of its own.
+    /// Returns a frame as a file of its own.
     func still(_ index: Int, in file: UnsafeRawBufferPointer) -> [UInt8]
 }
 
 extension FramedAnimation {
-    /// The frames that are asked for, by their numbers.
+    /// Returns the indices of the selected frames.
     func range(of selection: FrameSelection) -> Range<Int> {
         switch selection {
         case .primary: 0..<1
@@ -26,20 +26,20 @@ extension FramedAnimation {
     }
 }
 
-/// One frame of an animation, as it lies packed in a file.
+/// One frame of an animation in its file.
 struct AnimationFrame: Equatable {
-    /// Where it lies on the canvas.
+    /// Its rectangle on the canvas.
     let place: PixelRectangle
-    /// Milliseconds that it stays.
+    /// Its duration in milliseconds.
     let delay: Int
-    /// What becomes of its place afterwards.
+    /// The change to its rectangle after it was shown.
     let disposal: Disposal
-    /// Whether it is laid over what is there, or put in its place.
+    /// Whether it is blended over the canvas instead of replacing its rectangle.
     let isLaidOver: Bool
-    /// Its packed pixels.
+    /// The byte ranges of its encoded pixels.
     var data: [Range<Int>] = []
 
-    /// What becomes of a frame's place before the next one comes.
+    /// The change to a frame's rectangle before the next frame.
     enum Disposal: Int {
         case stays, cleared, restored
     }

@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A GIF file whose frames libvips would put together in another way than browsers do: where a frame is cleared away and
-/// where none has been, browsers show nothing, but libvips the background's colour, or black; and of interlaced frames that
-/// leave the screen libvips shows other rows.
+/// A GIF file whose frames libvips would compose differently from browsers: for cleared and uncovered areas
+/// browsers show transparency, but libvips the background colour, or black; and libvips shows wrong rows of
+/// interlaced frames that exceed the screen.
 struct GIFAnimation: FramedAnimation, Equatable {
     static let format = ImageFormat.gif
-    /// The logical screen's size; larger where the first frame leaves it.
+    /// The logical screen's size; larger if the first frame exceeds it.
     let canvas: PixelSize
     /// The frames in the order they are shown; a still has one.
     let frames: [AnimationFrame]
-    /// Delays; how often it plays is left to libvips.
+    /// The delays; libvips reads the number of plays.
     var timing: AnimationTiming { AnimationTiming(delays: frames.map(\.delay), loop: 0) }
 
-    /// Where the logical screen's descriptor ends (GIF89a §18), which follows the signature.
+    /// The end of the logical screen descriptor (GIF89a §18), which follows the signature.
     private static let headEnd = 13
     private static let descriptorLength = 10
-    /// Frames beyond this are not counted: no limit allows for so many.
+    /// Frames beyond this number are not counted: no limit allows as many.
     private static let frameLimit = 65_536
     private static let hasTable: UInt8 = 0x80
     private static let trailer: UInt8 = 0x3B
 
-    /// How many times larger than the canvas a frame may be that leaves it: its pixels are all decoded.
+    /// How many times larger than the canvas a frame that exceeds it may be: all its pixels are decoded.
     private static let excess = 2
-    /// Pixels that a frame may have on however small a canvas.
+    /// The number of pixels that a frame may always have, also on a smaller canvas.
     private static let smallFrame = 65_536
 
-    /// Reads the blocks as far as they are some; nil for a file that libvips puts together rightly, for one that breaks off
-    /// within a block, and for one with a frame that is much larger than its screen. O(bytes ÷ 255).
+    /// Reads the blocks up to the first invalid one; nil for a file that libvips composes correctly, for one
+    /// that ends within a block, and for one with a frame that is much larger than its screen. O(bytes ÷
+    /// 255).
     init?(_ file: UnsafeRawBufferPointer) {
         guard file.count >= Self.headEnd, unsafe file.starts(with: "GIF8".utf8) else { return nil }
         var canvas = unsafe PixelSize(Self.short(file, 6), Self.short(file, 8))
@@ -42,7 +43,7 @@ struct GIFAnimation: FramedAnimation, Equatable {
                 continue
             }
             let place = unsafe Self.place(file, whole.lowerBound)
-            // As in browsers: only the first frame makes the canvas larger.
+            // As in browsers, only the first frame enlarges the canvas.
             if frames.isEmpty { canvas = canvas.including(place) }
             if place.clamped(to: canvas) != place { isWrong = true }
             guard unsafe Self.short(file, whole.lowerBound + 5) > 0,
@@ -67,13 +68,13 @@ struct GIFAnimation: FramedAnimation, Equatable {
         self.frames = frames
     }
 
-    /// Most pixels of a screen on which frames may be as small as they like.
+    /// The maximum number of pixels of a screen whose frames may have any size.
     private static let freeArea = 4_000_000
     /// How many times larger than its largest frame any other screen may be.
     private static let emptiness = 64
 
-    /// Throws for a file that ends within a block, of which decoders show what there is, and for one whose frames are next to
-    /// nothing of its screen. O(bytes ÷ 255).
+    /// Throws for a file that ends within a block, of which decoders show a part, and for one whose frames
+    /// are tiny compared with its screen. O(bytes ÷ 255).
     static func check(_ file: UnsafeRawBufferPointer) throws(ImagingError) {
         guard file.count >= headEnd, unsafe file.starts(with: "GIF8".utf8) else { return }
         var blocks = unsafe Blocks(file: file, place: headEnd)
@@ -104,7 +105,7 @@ struct GIFAnimation: FramedAnimation, Equatable {
         return unsafe PixelRectangle(left: short(file, start + 1), top: short(file, start + 3), size: size)
     }
 
-    /// A frame as a file of its own, without a background.
+    /// Returns a frame as a file of its own, without a background.
     func still(_ index: Int, in file: UnsafeRawBufferPointer) -> [UInt8] {
         let size = frames[index].place.size
         let sides = [size.width, size.height].flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8 & 0xFF)] }
@@ -113,20 +114,20 @@ struct GIFAnimation: FramedAnimation, Equatable {
         for range in data.dropLast() { unsafe bytes += file[range] }
         let start = bytes.count
         if let image = data.last { unsafe bytes += file[image] }
-        // Its corner on the screen (§20).
+        // The frame's corner on the screen (§20).
         bytes.replaceSubrange(start + 1..<start + 5, with: repeatElement(0, count: 4))
         return bytes + [Self.trailer]
     }
 
-    /// What a graphic control extension says of the frame behind it (§23).
+    /// A graphic control extension, which applies to the frame after it (§23).
     private struct Control {
         let delay: Int
         let disposal: AnimationFrame.Disposal
         let isTransparent: Bool
-        /// All of it in the file.
+        /// Its byte range in the file.
         let whole: Range<Int>
 
-        /// Reads it from its introducer on; nil when it is shorter than it has to be.
+        /// Reads it from its introducer on; nil if it is too short.
         init?(_ file: UnsafeRawBufferPointer, _ whole: Range<Int>) {
             guard whole.count >= 8 else { return nil }
             let flags = unsafe file[whole.lowerBound + 3]
@@ -134,7 +135,7 @@ struct GIFAnimation: FramedAnimation, Equatable {
             delay = unsafe GIFAnimation.short(file, whole.lowerBound + 4) * 10
             switch flags >> 2 & 7 {
             case 2: disposal = .cleared
-            // The fourth is not defined; browsers and libvips take it for the third.
+            // The fourth value is undefined; browsers and libvips treat it as the third.
             case 3, 4: disposal = .restored
             default: disposal = .stays
             }
@@ -148,14 +149,14 @@ struct GIFAnimation: FramedAnimation, Equatable {
         case other
     }
 
-    /// The blocks of a file one after the other.
+    /// Iterates over the blocks of a file.
     @safe private struct Blocks {
         let file: UnsafeRawBufferPointer
-        /// Where the next one begins.
+        /// The start of the next block.
         var place: Int
-        /// Whether there has been nothing but whole blocks so far.
+        /// Whether all blocks so far were complete.
         private(set) var areWhole = true
-        /// Whether one of them ends beyond the file.
+        /// Whether a block ends beyond the file.
         private(set) var isCut = false
 
         init(file: UnsafeRawBufferPointer, place: Int) {
@@ -163,14 +164,14 @@ struct GIFAnimation: FramedAnimation, Equatable {
             self.place = place
         }
 
-        /// Passes over a colour table, if the flags tell of one, and returns where it is.
+        /// Skips a colour table if the flags announce one, and returns its range.
         mutating func table(_ flags: UInt8) -> Range<Int> {
             let length = flags & GIFAnimation.hasTable == 0 ? 0 : 3 << (Int(flags & 7) + 1)
             defer { place += length }
             return place..<place + length
         }
 
-        /// Returns nil at the trailer, at the end, and at what is no block.
+        /// Returns nil at the trailer, at the end, and at invalid bytes.
         mutating func next() -> Block? {
             let start = place
             guard unsafe place <= file.count else { return cut() }
@@ -184,7 +185,7 @@ struct GIFAnimation: FramedAnimation, Equatable {
                 place += GIFAnimation.descriptorLength
                 guard unsafe place < file.count else { return cut() }
                 let own = unsafe table(file[start + 9])
-                // The code's size comes before the data.
+                // The code size precedes the data.
                 place += 1
                 guard skipData() else { return cut() }
                 return .image(whole: start..<place, hasTable: !own.isEmpty)
@@ -194,7 +195,7 @@ struct GIFAnimation: FramedAnimation, Equatable {
             }
         }
 
-        /// Passes over sub-blocks (§15) and their terminator.
+        /// Skips sub-blocks (§15) and their terminator.
         private mutating func skipData() -> Bool {
             while unsafe place < file.count {
                 let length = unsafe Int(file[place])
@@ -213,7 +214,7 @@ struct GIFAnimation: FramedAnimation, Equatable {
 }
 
 extension PixelSize {
-    /// The size of a canvas from the same corner on that holds a rectangle, too.
+    /// The size of a canvas with the same corner that also contains a rectangle.
     fileprivate func including(_ place: PixelRectangle) -> PixelSize {
         PixelSize(max(width, place.left + place.size.width), max(height, place.top + place.size.height))
     }

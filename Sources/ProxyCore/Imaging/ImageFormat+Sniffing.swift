@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ImageFormat {
-    /// The number of bytes from a source's start that tell its format; fewer may do, more are not looked at.
+    /// The number of leading bytes that determine a source's format; often fewer suffice, and more are not
+    /// read.
     public static let sniffLength = 1_024
 
-    /// Recognises a format by its magic bytes, never by a name or a media type; nil for anything else.
+    /// Recognizes a format by its magic bytes, never by a name or a media type; nil for unknown bytes.
     ///
-    /// - Parameter prefix: the source's first bytes, at most `sniffLength` of them are read.
+    /// - Parameter prefix: the source's first bytes; at most `sniffLength` of them are read.
     public init?(sniffing prefix: [UInt8]) {
         let bytes = prefix.prefix(Self.sniffLength)
         if let format = Self.bySignature(bytes) ?? Self.byBrand(bytes) {
@@ -31,13 +32,14 @@ extension ImageFormat {
         return nil
     }
 
-    /// TIFF 6.0 §2, and the same with offsets of eight bytes (BigTIFF), of either byte order.
+    /// TIFF 6.0 §2, and BigTIFF with offsets of eight bytes, in either byte order.
     private static let tiffSignatures: [[UInt8]] = [
         [0x49, 0x49, 0x2A, 0x00], [0x4D, 0x4D, 0x00, 0x2A],
         [0x49, 0x49, 0x2B, 0x00, 0x08, 0x00, 0x00, 0x00], [0x4D, 0x4D, 0x00, 0x2B, 0x00, 0x08, 0x00, 0x00],
     ]
 
-    /// Reads the brands of an ISO base media file (ISO/IEC 14496-12 §4.3): the major one decides, then the others.
+    /// Reads the brands of an ISO base media file (ISO/IEC 14496-12 §4.3): first the major brand, then the
+    /// others.
     private static func byBrand(_ bytes: ArraySlice<UInt8>) -> ImageFormat? {
         let bytes = Array(bytes)
         guard bytes.count >= 12, bytes[4..<8].elementsEqual("ftyp".utf8) else { return nil }
@@ -58,10 +60,11 @@ extension ImageFormat {
         "heic": .heic, "heix": .heic, "heim": .heic, "heis": .heic, "hevc": .heic, "hevx": .heic,
     ]
 
-    /// Whether the text begins with an `svg` element, behind a byte order mark, a declaration, comments, a doctype.
+    /// Whether the text begins with an `svg` element, after an optional byte order mark, declaration,
+    /// comments and doctype.
     private static func opensSVG(_ bytes: ArraySlice<UInt8>) -> Bool { elementStart(bytes) != nil }
 
-    /// Where the `svg` element begins that a text opens with; nil for any other text.
+    /// The position of the `svg` element at the beginning of a text; nil for any other text.
     ///
     /// - Parameter prefix: the text's first bytes.
     static func drawingStart(_ prefix: some Sequence<UInt8>) -> Int? { elementStart(ArraySlice(prefix)) }
@@ -80,14 +83,14 @@ extension ImageFormat {
         }
     }
 
-    /// Returns where the declaration, comment or doctype at the start of `text` ends.
+    /// The end of the declaration, comment or doctype at the beginning of `text`.
     private static func prologueEnd(_ text: ArraySlice<UInt8>) -> Int? {
         let closings: [(opening: String, closing: String)] = [
             ("<?xml", "?>"), ("<!--", "-->"), ("<!DOCTYPE svg", ">"),
         ]
         guard let part = closings.first(where: { text.starts(with: $0.opening.utf8) }) else { return nil }
         var closing = Array(part.closing.utf8)
-        // A doctype's own declarations stand between brackets and end in `>` themselves.
+        // A doctype's internal declarations are between brackets and contain `>` themselves.
         if part.closing == ">", text.prefix(while: { $0 != UInt8(ascii: ">") }).contains(UInt8(ascii: "[")) {
             closing = Array("]>".utf8)
         }

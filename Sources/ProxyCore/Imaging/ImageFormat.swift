@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A picture format that the daemon knows: one row a format.
+/// An image format that the daemon knows, with one row of properties.
 public enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
     /// JPEG (ITU-T T.81).
     case jpeg
@@ -21,7 +21,7 @@ public enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
     /// SVG, rasterised only.
     case svg
 
-    /// What the code needs to know of a format.
+    /// The properties of a format.
     public struct Row: Sendable {
         /// The registered media type, as sent in `Content-Type`.
         public let mediaType: String
@@ -29,25 +29,25 @@ public enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
         public let fileExtension: String
         /// Whether pixels may be transparent.
         public let supportsAlpha: Bool
-        /// Whether it can hold more than one frame, and we write them.
+        /// Whether it can contain more than one frame, and the daemon writes them.
         public let supportsAnimation: Bool
-        /// Whether it can keep every level of 8 bits; AVIF rounds when it turns colours into brightness and hues.
+        /// Whether it can store all 8-bit levels exactly; AVIF rounds when it converts RGB to YCbCr.
         public let canBeLossless: Bool
-        /// Whether every current browser shows it.
+        /// Whether every current browser displays it.
         public let isShownByBrowsers: Bool
         /// Whether the daemon can write it.
         public let isWritable: Bool
-        /// The longest side that its encoder takes, in pixels.
+        /// The longest side that its encoder accepts, in pixels.
         public let maxSide: Int
     }
 
-    /// Whether it is one of HEIF's.
+    /// Whether it is a HEIF format.
     var isHEIF: Bool { self == .avif || self == .heic }
 
-    /// Whether one file may hold pictures of several sizes.
+    /// Whether one file may contain pictures of several sizes.
     var hasPages: Bool { isHEIF || self == .tiff }
 
-    /// The format's row.
+    /// The format's properties.
     public var row: Row {
         switch self {
         case .jpeg:

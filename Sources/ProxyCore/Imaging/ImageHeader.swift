@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a source's header tells, before any pixel is decoded.
+/// The properties in a source's header, read before any pixel is decoded.
 struct ImageHeader: Sendable, Equatable {
-    /// From the magic bytes.
+    /// The format by the magic bytes.
     let format: ImageFormat
     /// The size of one frame as stored, before orientation.
     let size: PixelSize
@@ -12,21 +12,22 @@ struct ImageHeader: Sendable, Equatable {
     let hasAlpha: Bool
     /// EXIF orientation, 1–8.
     let orientation: Int
-    /// Whether rows come in several passes, or are one stream without loss (WebP), so that the decoder must hold them all.
+    /// Whether rows are stored in several passes, or as one lossless stream (WebP), so that the decoder must
+    /// hold all of them.
     var isInterlaced = false
-    /// Pixels of the pictures that a drawing holds; 0 for all else.
+    /// The number of pixels of the pictures embedded in a drawing; 0 for other formats.
     var embeddedPixels = 0
 
-    /// Whether its frames are shown one after the other, and are not pages.
+    /// Whether its frames are an animation, not pages.
     var isAnimation: Bool { frames > 1 && (format.row.supportsAnimation || format == .png) }
 
-    /// The size of one frame, turned upright.
+    /// The size of one frame after orientation.
     var upright: PixelSize { orientation > 4 ? size.transposed : size }
 }
 
-/// Which frames or pages of a source to decode.
+/// The frames or pages of a source to decode.
 enum FrameSelection: Sendable, Equatable {
-    /// The picture that shows first: the first frame, or the primary one of a HEIF file.
+    /// The default picture: the first frame, or the primary item of a HEIF file.
     case primary
     /// The one with this index.
     case single(Int)
@@ -34,20 +35,21 @@ enum FrameSelection: Sendable, Equatable {
     case all
 }
 
-/// How much smaller a decoder can make the picture on its own.
+/// How far a decoder itself can shrink the picture.
 enum LoadShrink: Sendable, Equatable {
     /// Not at all.
     case none
-    /// A JPEG decoder, by leaving out frequencies: 2, 4 or 8.
+    /// A JPEG decoder omits frequencies: 2, 4 or 8.
     case divisor(Int)
-    /// A WebP decoder or an SVG renderer, to any scale.
+    /// A WebP decoder or an SVG renderer scales to any size.
     case scale(Double)
 
-    /// Sources of fewer pixels are left twice what is needed: they are decoded in no time, and resampling from more shows
-    /// less of the decoder's own way of shrinking.
+    /// Sources with fewer pixels are decoded at twice the needed size: decoding them is cheap, and resampling
+    /// from more pixels hides the decoder's own scaling.
     static let smallSource = 1_000_000
 
-    /// Returns the strongest shrinking that still leaves `needed` pixels each way, or twice as many of a small source.
+    /// Returns the strongest shrinking that still leaves the `needed` pixels on each side, or twice as many
+    /// of a small source.
     ///
     /// The rest is resampled: for JPEG this is a quarter cheaper than stopping one step earlier.
     static func strongest(for header: ImageHeader, needed: PixelSize) -> LoadShrink {
@@ -59,7 +61,7 @@ enum LoadShrink: Sendable, Equatable {
         case .jpeg:
             return [8, 4, 2].first { Double($0) <= factor }.map(LoadShrink.divisor) ?? .none
         case .webp:
-            // libwebp weighs brightness by alpha, and colours not: what is transparent would show at edges.
+            // libwebp weights brightness by alpha, but not colours: transparent pixels would show at edges.
             guard factor > 1, !header.hasAlpha || header.isInterlaced else { return .none }
             return .scale(1 / factor)
         case .svg:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// THE SEAM for operations: a declaration (name, parameters, doc lines) and the function that applies it.
+/// An operation: a declaration (name, parameters, doc lines) and the function that applies it.
 ///
-/// Parser, canonical form and reference are derived from the declaration. To add an operation: one file in
-/// `Transforms/` and one line in `TransformRegistry`.
+/// Parser, canonical form and reference are derived from the declaration. To add an operation, add one file
+/// in `Transforms/` and one line in `TransformRegistry`.
 protocol ImageTransforming: Sendable {
     /// The name in the transform text.
     static var name: String { get }
@@ -12,29 +12,29 @@ protocol ImageTransforming: Sendable {
     /// The parameters in the order of their positions.
     static var parameters: [TransformParameter] { get }
 
-    /// What the operation was read from; its canonical spelling follows from it.
+    /// The operation's arguments, from which its canonical spelling is derived.
     var arguments: TransformArguments { get }
 
-    /// Takes arguments that fit the declaration, and checks the rules between them.
+    /// Creates an operation from arguments that fit the declaration; checks the rules between them.
     init(_ arguments: TransformArguments) throws(TransformError)
 
-    /// Adds the operation to the image's pipeline; every image that comes is sRGB or grey of 8 bits.
+    /// Adds the operation to the image's pipeline; every input image is sRGB or grey of 8 bits.
     ///
-    /// Called once a frame, first frame first; what must be equal on all frames is remembered in `context`.
+    /// Called once per frame, first frame first; `context` stores decisions that must be equal on all frames.
     func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage
 
-    /// Whether `survey` is to see every frame before the first one is changed.
+    /// Whether `survey` sees every frame before the first one is changed.
     var looksAhead: Bool { get }
 
-    /// Looks at a frame, for what must fit all of them; it may be read as often as needed.
+    /// Examines a frame for a decision that must fit all of them; the frame may be read several times.
     func survey(_ image: borrowing VipsImage, in context: inout TransformContext) throws(ImagingError)
 
     /// Changes the order and the timing of an animation's frames.
     func schedule(_ playback: inout Playback)
 
-    /// The size of what it makes of a picture of `size`; at most that, where pixels decide.
+    /// The size of the result for a picture of `size`; an upper bound if it depends on the pixels.
     func resultSize(of size: PixelSize) -> PixelSize
 }
 
@@ -53,7 +53,7 @@ extension ImageTransforming {
     var transformerKey: String { arguments.transformerKey }
 }
 
-/// Every operation there is; one line each.
+/// All operations, one line each.
 enum TransformRegistry {
     static let all: [any ImageTransforming.Type] = [
         Resize.self, Crop.self, Trim.self, Pad.self, Extend.self, Rotate.self, Flip.self, Orient.self,

@@ -2,20 +2,20 @@
 
 /// Why pixels could not be read, changed or written.
 enum ImagingError: Error, Equatable {
-    /// The decoder, or a step fed by it, refused the bytes; libvips' text, for the log.
+    /// The decoder, or a step after it, refused the bytes; libvips' text, for the log.
     case badImageData(String)
-    /// The format cannot be read or written here; the text names it.
+    /// The format can't be read or written; the text names it.
     case unsupportedFormat(String)
-    /// An intermediate or final picture is beyond the limits.
+    /// An intermediate or final picture exceeds the limits.
     case tooManyPixels
-    /// No quality takes as few bytes as are wanted.
+    /// No quality gives as few bytes as requested.
     case tooManyBytes
-    /// The source has no such frame or page.
+    /// The source has no frame or page with this index.
     case frameOutOfRange
-    /// A configured image that is to be laid over can't be read; its name, and why. The source is sound.
+    /// A configured overlay image can't be read; its name, and why. The source is valid.
     case overlayUnreadable(String)
     /// An operation left no pixel.
     case emptyResult
-    /// libvips ran out of memory; the process should not be used further.
+    /// libvips ran out of memory; the process must not be used any more.
     case outOfMemory(String)
 }

@@ -2,46 +2,47 @@
 
 import Glibc
 
-/// What a JPEG file says of its scans and its size (ITU-T T.81 §B.2), read without a decoder.
+/// The scans and the size of a JPEG file (ITU-T T.81 §B.2), read without a decoder.
 ///
-/// Each scan costs a decoder as much as all of a picture, and so does a size for which there are no bytes: it makes up the rest.
+/// For each scan a decoder does as much work as for a whole picture, and likewise for a declared size without
+/// bytes: it invents the rest.
 struct JPEGScans: Equatable {
     /// The number of scans, counted up to one beyond the limit.
     private(set) var count = 0
-    /// The fewest bytes that a picture of the size takes; 0 where that is not known.
+    /// The minimum number of bytes of a picture of this size; 0 if unknown.
     private(set) var leastBytes = 0
-    /// Width × height of the frame; nil before there is one.
+    /// Width × height of the frame; nil without a frame.
     private(set) var pixels: Int?
-    /// The frame's number of components; nil before there is one.
+    /// The frame's number of components; nil without a frame.
     private(set) var components: Int?
-    /// Where the frame's height lies, two bytes before its width; nil where a larger size up to the next eight would change
-    /// how many blocks there are, or there is no frame.
+    /// The position of the frame's height, two bytes before its width; nil if a size up to the next multiple
+    /// of eight would change the number of blocks, or without a frame.
     private(set) var growingSize: Int?
 
-    /// Most scans of a picture: encoders write about ten.
+    /// The maximum number of scans: encoders write about ten.
     static let limit = 64
 
     private static let progressive: UInt8 = 0xC2
-    /// Markers of frames, between which tables have theirs (§B.1.1.3).
+    /// The markers of frames, without those of tables between them (§B.1.1.3).
     private static let frames: Set<UInt8> = Set(0xC0...0xCF).subtracting([0xC4, 0xC8, 0xCC])
     private static let startOfScan: UInt8 = 0xDA
     private static let endOfImage: UInt8 = 0xD9
-    /// The fewest bits of a block of 8 × 8 samples by its frame's marker: one for its mean, and one that ends it, which many
-    /// share where it is refined later. Arithmetic coding may take less.
+    /// The minimum number of bits of a block of 8 × 8 samples by its frame's marker: one for its mean, and
+    /// one for its end, which many blocks share if they are refined later. Arithmetic coding may use fewer.
     private static let leastBits: [UInt8: Int] = [0xC0: 2, 0xC1: 2, 0xC2: 1]
     private static let blockSide = 8
 
     /// Reads from marker to marker. O(bytes).
     init(of file: UnsafeRawBufferPointer) {
         var place = 2
-        // Of the scan behind which no decoder reads on.
+        // The number of components of the scan after which no decoder reads further.
         var whole: Int?
         while count <= Self.limit, let marker = unsafe Self.nextMarker(in: file, from: place) {
             let code = unsafe file[marker + 1]
             if code == Self.endOfImage { break }
             if code == Self.startOfScan { count += 1 }
             guard marker + 4 < file.count else { break }
-            // The one scan of a picture that is not progressive: no decoder reads on behind it.
+            // The single scan of a picture that is not progressive: no decoder reads after it.
             if code == Self.startOfScan, unsafe Int(file[marker + 4]) == whole { break }
             let length = unsafe max(2, Int(file[marker + 2]) << 8 | Int(file[marker + 3]))
             place = marker + 2 + length
@@ -63,7 +64,7 @@ struct JPEGScans: Equatable {
         }
     }
 
-    /// How many blocks a frame has, by its header (§B.2.2, §A.1.1).
+    /// The number of blocks of a frame, by its header (§B.2.2, §A.1.1).
     private static func blocks(of frame: UnsafeRawBufferPointer) -> Int {
         guard frame.count > 6, unsafe frame.count >= 6 + 3 * Int(frame[5]) else { return 0 }
         let size = unsafe (
@@ -80,8 +81,8 @@ struct JPEGScans: Equatable {
         }
     }
 
-    /// Whether all components have samples for one, two or four of the finest: then each has the same blocks for all sizes
-    /// up to the next multiple of eight.
+    /// Whether all components have one sample for one, two or four of the finest component's: then each has
+    /// the same number of blocks for all sizes up to the next multiple of eight.
     private static func mayGrow(_ frame: UnsafeRawBufferPointer) -> Bool {
         guard frame.count > 6, unsafe frame.count >= 6 + 3 * Int(frame[5]) else { return false }
         return unsafe (0..<Int(frame[5])).allSatisfy { component in
@@ -90,13 +91,13 @@ struct JPEGScans: Equatable {
         }
     }
 
-    /// The number of blocks in `samples` that are shared by `factor`.
+    /// The number of blocks for `samples` that are subsampled by `factor`.
     private static func side(_ samples: Int, _ factor: Int) -> Int {
         let whole = blockSide * factor
         return (samples + whole - 1) / whole
     }
 
-    /// The next 0xFF with a code that is none of those within a scan.
+    /// The next 0xFF with a marker that can't occur within a scan.
     private static func nextMarker(in file: UnsafeRawBufferPointer, from start: Int) -> Int? {
         var place = start
         while place + 1 < file.count, let base = file.baseAddress {

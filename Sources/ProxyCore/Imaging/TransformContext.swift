@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the operations of one run share: the limits, and what the first frame decided for all.
+/// The state that the operations of one run share: the limits, and the first frame's decisions for all
+/// frames.
 struct TransformContext {
-    /// Most pixels that all frames together may have after an operation.
+    /// The maximum number of pixels of all frames together after an operation.
     let maxPixels: Int
-    /// Longest side after an operation, in pixels.
+    /// The longest side after an operation, in pixels.
     let maxSide: Int
     /// The number of frames that will be processed.
     let frames: Int
-    /// Images that may be laid over, by name: encoded, as configured.
+    /// The configured overlay images by name, encoded.
     let overlays: [String: [UInt8]]
-    /// Whether `resize` mixes light as it adds up, and not as it is encoded.
+    /// Whether `resize` resamples linear light instead of encoded levels.
     var isLinear = false
     /// The index of the running operation in the pipeline.
     var operation = 0
     private let made = OnceMade()
-    /// Rectangles that the first frame chose, by operation.
+    /// The rectangles that the first frame chose, by operation.
     private var chosen: [Int: PixelRectangle] = [:]
 
-    /// Starts a run.
+    /// Creates the context of a run.
     init(maxPixels: Int, maxSide: Int, frames: Int, overlays: [String: [UInt8]] = [:]) {
         self.maxPixels = maxPixels
         self.maxSide = maxSide
@@ -32,15 +33,15 @@ struct TransformContext {
         guard size.area * frames <= maxPixels else { throw .tooManyPixels }
     }
 
-    /// The rectangle that the running operation chose on the first frame; nil when it has not chosen yet.
+    /// The rectangle that the running operation chose on the first frame; nil before.
     var rectangle: PixelRectangle? {
         get { chosen[operation] }
         set { chosen[operation] = newValue }
     }
 
-    /// Returns what the running operation makes once for all frames, which have one size then.
+    /// Returns a picture that the running operation makes once for all frames, which have one size then.
     ///
-    /// - Parameter part: tells its pictures apart.
+    /// - Parameter part: distinguishes the operation's pictures.
     func once(
         _ part: Int = 0, _ make: () throws(ImagingError) -> VipsImage
     ) throws(ImagingError) -> VipsImage {
@@ -49,7 +50,7 @@ struct TransformContext {
 
     /// Returns a configured image, upright, as sRGB with alpha, in memory.
     ///
-    /// What is wrong with it is not the source's fault, and must not be remembered of that.
+    /// An error in it is not the source's, and must not be remembered for the source.
     func overlay(named name: String) throws(ImagingError) -> VipsImage {
         guard let bytes = overlays[name], let format = ImageFormat(sniffing: bytes),
             let source = VipsSource.copy(of: bytes)

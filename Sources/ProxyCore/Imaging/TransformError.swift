@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a transform text is no pipeline: what is wrong, with which operation and parameter, and where.
+/// Why a transform text is invalid: the problem, its operation and parameter, and its position.
 public struct TransformError: Error, Sendable, Equatable {
-    /// What is wrong.
+    /// The problem.
     public let problem: Problem
-    /// The operation's name as written; nil when none could be read.
+    /// The operation's name as written; nil if none could be parsed.
     public let operation: String?
-    /// The parameter's name, also for a value given by position; nil when the operation as a whole is meant.
+    /// The parameter's name, also for a value given by position; nil for a problem of the whole operation.
     public let parameter: String?
-    /// Offset of the offending part in the decoded transform text, in UTF-8 bytes from 0; nil when the text itself is
-    /// fine and only scaling it by `dpr` fails.
+    /// The offset of the invalid part in the decoded transform text, in UTF-8 bytes from 0; nil if the text
+    /// is valid and only scaling it by `dpr` fails.
     public let position: Int?
 
-    /// What can be wrong with a transform text.
+    /// A problem of a transform text.
     public enum Problem: Sendable, Equatable {
         /// There is no operation between two separators, or none at all.
         case emptyOperation
-        /// There is no value between two separators, or none behind a name.
+        /// There is no value between two separators, or none after a name.
         case emptyValue
         /// A character outside `[A-Za-z0-9_.+-]`.
         case invalidCharacter
@@ -30,19 +30,19 @@ public struct TransformError: Error, Sendable, Equatable {
         case tooManyValues
         /// A value by position after one by name.
         case positionalAfterNamed
-        /// The parameter, or an operation that may stand only once, is given twice.
+        /// The parameter, or an operation that is allowed only once, is given twice.
         case repeated
         /// A parameter without a default is missing.
         case missing
-        /// The value is not of the parameter's type; the text says what is expected.
+        /// The value does not have the parameter's type; the text names the expected form.
         case malformed(expected: String)
-        /// The value is outside its range; the text says what is allowed.
+        /// The value is outside its range; the text names the range.
         case outOfRange(allowed: String)
         /// Two parameters exclude each other; the text names the other.
         case conflict(with: String)
     }
 
-    /// Collects what is known of the error.
+    /// Creates an error from its parts.
     init(_ problem: Problem, operation: String? = nil, parameter: String? = nil, at position: Int?) {
         self.problem = problem
         self.operation = operation
@@ -52,7 +52,7 @@ public struct TransformError: Error, Sendable, Equatable {
 }
 
 extension TransformError: CustomStringConvertible {
-    /// One sentence for the client, in the words of the grammar.
+    /// One sentence for the client, in the terms of the grammar.
     public var description: String {
         let place = [operation, parameter].compactMap { $0 }.joined(separator: ":")
         return place.isEmpty ? sentence : "\(place): \(sentence)"

@@ -5,7 +5,7 @@ extension TransformPipeline {
     public struct OperationDescription: Sendable, Codable, Equatable {
         /// The operation's name.
         public let name: String
-        /// What it does, in a line.
+        /// Its effect, in one line.
         public let summary: String
         /// Its parameters in the order of their positions.
         public let parameters: [ParameterDescription]
@@ -17,21 +17,21 @@ extension TransformPipeline {
         public let name: String
         /// `number`, `integer`, `length`, `size`, `choice`, `choices`, `color` or `text`.
         public let type: String
-        /// Whether it must be given.
+        /// Whether it is required.
         public let isRequired: Bool
-        /// The canonical spelling of the default; nil when there is none.
+        /// The canonical spelling of the default; nil if there is none.
         public let defaultValue: String?
-        /// The least number; nil where it is no number.
+        /// The minimum; nil if it is not a number.
         public let minimum: Double?
-        /// The largest number; nil where it is no number.
+        /// The maximum; nil if it is not a number.
         public let maximum: Double?
-        /// The words to choose from; nil where there are none.
+        /// The allowed words; nil if there are none.
         public let choices: [String]?
-        /// What values are allowed, in words.
+        /// The allowed values, in words.
         public let allowed: String
         /// Whether `dpr` multiplies it.
         public let isScaledByDPR: Bool
-        /// What it is for, in a line.
+        /// Its purpose, in one line.
         public let summary: String
 
         private enum CodingKeys: String, CodingKey {
@@ -44,7 +44,7 @@ extension TransformPipeline {
         }
     }
 
-    /// Every operation there is, in the order of the reference.
+    /// All operations, in the order of the reference.
     public static var catalogue: [OperationDescription] {
         TransformRegistry.all.map { type in
             OperationDescription(
@@ -88,7 +88,7 @@ extension TransformPipeline {
 }
 
 extension TransformParameter.Kind {
-    /// The words to choose from.
+    /// The allowed words.
     fileprivate var choices: [String]? {
         switch self {
         case .word(let words), .words(let words), .lengthOr(_, let words): words

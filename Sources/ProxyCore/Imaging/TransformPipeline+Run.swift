@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension TransformPipeline {
-    /// Decodes `source` and applies the pipeline: the image is a recipe whose pixels the encoder will compute.
+    /// Decodes `source` and applies the pipeline; the encoder will compute the image's pixels.
     ///
-    /// Orientation comes first, then sRGB of 8 bits, then the operations, on each frame alike. A pipeline that begins
-    /// with `resize` on a still lets the decoder shrink.
+    /// Orientation is applied first, then conversion to sRGB of 8 bits, then the operations, on each frame
+    /// alike. For a pipeline that begins with `resize` on a still, the decoder shrinks.
     ///
-    /// - Parameter original: the size of what the source stands for, upright, where it is a smaller stand-in.
+    /// - Parameter original: the upright size of the original, if `source` is a smaller intermediate of it.
     func image(
         from source: borrowing VipsSource, header: ImageHeader, frames: FrameSelection,
         standingFor original: PixelSize? = nil, in context: inout TransformContext
@@ -24,8 +24,8 @@ extension TransformPipeline {
         from source: borrowing VipsSource, _ header: ImageHeader, _ frames: FrameSelection, _ turn: Int,
         _ original: PixelSize?, _ context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
-        // Pages of one file may differ in size, so only the picture whose header was read is shrunk.
-        // Decoders shrink what is encoded, except that a drawing is drawn at its size.
+        // Pages of one file may differ in size, so only the picture whose header was read is shrunk. Decoders
+        // shrink encoded levels, not linear light; a drawing is rendered at its size.
         let mayShrink = frames == .primary && (!context.isLinear || header.format == .svg)
         guard mayShrink, let resize = operations.first as? Resize else {
             let image = try VipsCoder.open(source, as: header.format, frames: frames, shrink: .none)
@@ -34,7 +34,7 @@ extension TransformPipeline {
         return try shrunk(from: source, header, turn, resize, original, &context)
     }
 
-    /// Resamples before anything else: on the stored orientation and colours, where the decoder helps.
+    /// Shrinks before all other steps, in the stored orientation and colours, where the decoder can help.
     private func shrunk(
         from source: borrowing VipsSource, _ header: ImageHeader, _ turn: Int, _ resize: Resize,
         _ original: PixelSize?, _ context: inout TransformContext
@@ -46,7 +46,7 @@ extension TransformPipeline {
         return try stillApplied(from: 1, to: cut, in: &context)
     }
 
-    /// A still of this size once it is upright.
+    /// Resamples a still to this size after orientation.
     private func resampled(
         _ source: borrowing VipsSource, _ header: ImageHeader, _ turn: Int, to size: PixelSize
     ) throws(ImagingError) -> VipsImage {
@@ -68,7 +68,7 @@ extension TransformPipeline {
 
     // MARK: - Intermediates
 
-    /// A still's stand-in of this size, upright and in sRGB, with all its pixels in memory.
+    /// A still's intermediate of this size, upright and in sRGB, with all its pixels in memory.
     func intermediate(
         of source: borrowing VipsSource, header: ImageHeader, size: PixelSize
     ) throws(ImagingError) -> VipsImage {
@@ -115,7 +115,7 @@ extension TransformPipeline {
         return try finished.joined(timing: playback.timing)
     }
 
-    // MARK: - Steps of both
+    // MARK: - Common steps
 
     private func upright(_ image: borrowing VipsImage, _ turn: Int) throws(ImagingError) -> VipsImage {
         try turn == 1 ? image.duplicate() : image.oriented(by: turn)
@@ -130,7 +130,7 @@ extension TransformPipeline {
         return try applied(from: first, to: strip, &playback, in: &context).frame(0)
     }
 
-    /// Applies one operation after the other, each to all frames: some must see all of them first.
+    /// Applies one operation after the other, each to all frames: some operations must see all of them first.
     private func applied(
         from first: Int, to frames: consuming FrameStrip, _ playback: inout Playback,
         in context: inout TransformContext

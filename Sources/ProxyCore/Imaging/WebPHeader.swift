@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a WebP file says of itself (RFC 9649), read without libvips.
+/// The header of a WebP file (RFC 9649), read without libvips.
 ///
-/// libvips makes room for a whole frame as soon as it opens such a file, before anybody could ask whether there is so much.
+/// libvips allocates a whole frame as soon as it opens such a file, before memory can be granted.
 struct WebPHeader: Equatable {
     /// The size of the canvas.
     let size: PixelSize
@@ -12,7 +12,7 @@ struct WebPHeader: Equatable {
     let hasAlpha: Bool
     /// EXIF orientation, 1–8.
     let orientation: Int
-    /// Whether a part is coded without loss, and so is decoded as a whole before it is shrunk.
+    /// Whether a part is lossless, and so is decoded completely before it is shrunk.
     let isLossless: Bool
 
     private static let riffHeader = 12
@@ -24,7 +24,7 @@ struct WebPHeader: Equatable {
         static let alpha = 0x10
     }
 
-    /// Reads the chunks' headers; nil when the file has no picture. O(number of chunks).
+    /// Reads the chunks' headers; nil if the file has no picture. O(number of chunks).
     init?(_ file: UnsafeRawBufferPointer) {
         var chunks = unsafe ChunkReader(file: file, place: Self.riffHeader)
         guard let first = chunks.next() else { return nil }
@@ -85,10 +85,10 @@ struct WebPHeader: Equatable {
         unsafe bytes[start..<start + length].reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// The chunks of a file one after the other, as far as they are whole or begin.
+    /// Iterates over the chunks of a file; the last one may be incomplete.
     @safe private struct ChunkReader {
         let file: UnsafeRawBufferPointer
-        /// Where the next one begins.
+        /// The start of the next chunk.
         var place: Int
 
         mutating func next() -> (name: String, body: Range<Int>)? {
@@ -96,7 +96,7 @@ struct WebPHeader: Equatable {
             guard unsafe start <= file.count else { return nil }
             let name = unsafe String(decoding: file[place..<place + 4], as: UTF8.self)
             let length = unsafe WebPHeader.number(file, place + 4, 4)
-            // Chunks of an odd length are followed by a byte that fills up (RFC 9649 §2.3).
+            // A chunk of an odd length is followed by a padding byte (RFC 9649 §2.3).
             place = start + length + length % 2
             return unsafe (name, start..<min(file.count, start + length))
         }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The form of a URL that AWS Signature Version 4 is made of: libcurl 7.88 signs path and query as they stand, so that they
-/// have to stand so.
+/// The form of a URL that AWS Signature Version 4 signs. libcurl 7.88 signs path and query as they are
+/// written, so the request has to use this form.
 ///
-/// All but unreserved characters (RFC 3986 §2.3) are percent-encoded in upper case, parameters are sorted and have an equals
-/// sign each ("Create a canonical request" of AWS' documentation). The resource stays the same.
+/// All characters but unreserved ones (RFC 3986 §2.3) are percent-encoded in upper case; parameters are
+/// sorted, and each has an equals sign ("Create a canonical request" in AWS' documentation). The resource is
+/// the same.
 enum AWSCanonicalURL {
-    /// A URL as it is asked for: in that form where the rule has it signed.
+    /// Returns the URL for the request: in canonical form if the rule signs it.
     static func target(_ url: SourceURL, by rule: OriginRule?) -> String {
         rule?.credentials.signature == nil ? url.normalized : text(of: url.normalized)
     }
 
-    /// A normalized URL in that form.
+    /// Returns a normalized URL in canonical form.
     static func text(of url: String) -> String {
         let bytes = Array(url.utf8)
         let slash = UInt8(ascii: "/")

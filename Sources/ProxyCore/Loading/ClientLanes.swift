@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The waiting fetches of one priority: a lane for each client, and the clients take turns.
+/// The waiting fetches of one priority: a lane for each client; the clients take turns.
 ///
-/// Pure. The client that has the fewest slots is served first; among equals the one that was not for the longest time. To
-/// take one costs O(clients waiting × log + a client's lane).
+/// Pure. The client with the fewest slots is served first; among equals, the client that was served longest
+/// ago. Taking a fetch costs O(clients waiting × log + a client's lane).
 struct ClientLanes {
     private var lanes: [ClientID?: FetchLane] = [:]
-    /// The clients with a lane; the first was not served for the longest time.
+    /// The clients with a lane; the first was served longest ago.
     private var turns: [ClientID?] = []
 
-    /// The waiting fetches.
+    /// The number of waiting fetches.
     private(set) var count = 0
 
-    /// The waiting fetches of one client; nil where there is none.
+    /// Returns the waiting fetches of one client; nil if it has none.
     func lane(of client: ClientID?) -> FetchLane? { lanes[client] }
 
-    /// The client with the most waiting fetches here.
+    /// The client with the most waiting fetches in this priority.
     var busiest: ClientID?? { turns.max { count(of: $0) < count(of: $1) } }
 
-    /// How many of a client's fetches wait here.
+    /// Returns the number of a client's waiting fetches in this priority.
     func count(of client: ClientID?) -> Int { lanes[client]?.count ?? 0 }
 
-    /// Puts one at the end of its line.
+    /// Appends a fetch to its queue.
     mutating func append(_ ticket: FetchTicket) {
         let client = ticket.place.client
         if lanes[client] == nil { turns.append(client) }
@@ -29,8 +29,8 @@ struct ClientLanes {
         count += 1
     }
 
-    /// Takes the next one for which slots are free, the clients in turn.
-    /// - Parameter newestFirst: whether a line is served from its end.
+    /// Removes and returns the next fetch that has free slots; clients take turns.
+    /// - Parameter newestFirst: whether an origin's queue is served from its end.
     mutating func takeNext(newestFirst: Bool, by slots: FetchSlots) -> FetchTicket? {
         for client in order(by: slots) {
             let ticket = change(client) { $0.takeNext(newestFirst: newestFirst, by: slots, for: client) }
@@ -44,19 +44,19 @@ struct ClientLanes {
         return nil
     }
 
-    /// Takes one out; nil when it is not here.
+    /// Removes a fetch; nil if it is not here.
     mutating func remove(_ ticket: FetchTicket) -> FetchTicket? {
         change(ticket.place.client) { $0.remove(ticket.id, of: ticket.place.origin) }
     }
 
-    /// Takes the one out that would have been served last of a client's longest line.
+    /// Removes the fetch that would be served last in a client's longest queue.
     mutating func removeLast(of client: ClientID?, newestFirst: Bool) -> FetchTicket? {
         change(client) { lane in
             lane.longest.flatMap { lane.removeLast(of: $0.origin, newestFirst: newestFirst) }
         }
     }
 
-    /// The clients that may have another slot, those with the fewest first.
+    /// The clients that may take another slot, those with the fewest slots first.
     private func order(by slots: FetchSlots) -> [ClientID?] {
         let able = turns.filter(slots.hasRoom)
         guard able.count > 1 else { return able }
@@ -67,11 +67,11 @@ struct ClientLanes {
         .map(\.client)
     }
 
-    /// Has `take` take one out of a client's lane.
+    /// Calls `take` with a client's lane, and removes the lane when it becomes empty.
     private mutating func change(
         _ client: ClientID?, _ take: (inout FetchLane) -> FetchTicket?
     ) -> FetchTicket? {
-        // Not held twice while it changes, or each call would copy it.
+        // The dictionary must not hold the lane while it changes: each call would copy it.
         guard var lane = lanes.updateValue(FetchLane(), forKey: client) else {
             lanes[client] = nil
             return nil

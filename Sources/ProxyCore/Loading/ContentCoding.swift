@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A content coding that is undone although none is asked for (RFC 9110 §8.4.1).
+/// A content coding that the loader decodes although it requests none (RFC 9110 §8.4.1).
 ///
-/// Others, `br`, `zstd` and `compress` among them, are refused: an origin may use them only where they are accepted.
+/// All others, also `br`, `zstd` and `compress`, are refused: an origin may use them only if the request
+/// accepts them.
 enum ContentCoding: Sendable, Hashable {
-    /// `gzip`, and `x-gzip`, which means the same.
+    /// `gzip`, and `x-gzip`, which is equivalent.
     case gzip
-    /// `deflate`: wrapped as in RFC 1950, or bare as many send it.
+    /// `deflate`: with the zlib wrapping of RFC 1950, or bare (RFC 1951), as many servers send it.
     case deflate
 
-    /// Most codings of one body; more than one make no sense as it is.
+    /// The maximum number of codings of one body. Useful responses have one.
     private static let most = 5
 
-    /// The codings of a body in the order in which they were applied, `identity` left out.
-    /// - Throws: `incomplete` where one is not known or there are too many.
+    /// Returns the codings of a body in the order in which they were applied, without `identity`.
+    /// - Throws: `incomplete` for an unknown coding or for too many.
     static func list(in fields: [OriginRequest.Field]) throws(LoadError) -> [ContentCoding] {
         var codings: [ContentCoding] = []
         for field in fields where field.name == "content-encoding" {
@@ -30,10 +31,12 @@ enum ContentCoding: Sendable, Hashable {
         return codings
     }
 
-    /// Whether the way the body was transferred is one that every recipient knows: `chunked`, once (RFC 9112 §6.1, §7).
+    /// Whether the body's transfer coding is one that every recipient knows: none, or `chunked` once (RFC
+    /// 9112 §6.1, §7).
     ///
-    /// Others need a `TE` field, which is not sent. libcurl undoes `chunked`; where there is another coding, `identity` of old
-    /// among them, it sees no length either, and would take a body that is cut for whole.
+    /// Others need a `TE` field, which the loader does not send. libcurl decodes `chunked`; with another
+    /// coding, also the obsolete `identity`, it sees no length either, and would accept a truncated body as
+    /// complete.
     static func isPlainlyTransferred(_ fields: [OriginRequest.Field]) -> Bool {
         let values = fields.filter { $0.name == "transfer-encoding" }.map { $0.value.lowercased() }
         guard !values.isEmpty else { return true }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Undoes the content codings of a body while it arrives, the one that was applied last first (RFC 9110 §8.4).
+/// Decodes the content codings of a body while it arrives, the last applied first (RFC 9110 §8.4).
 ///
-/// libcurl could do that, but it takes a coding that breaks off for one that is complete. Confined to the loader's thread.
+/// libcurl's own decoder accepts a truncated coding as complete. Confined to the loader's thread.
 final class ContentDecoder {
     private let layers: [Inflater]
 
-    /// Most bytes that may arrive for a body of at most `maxBytes`: what can't be packed grows a little.
+    /// The maximum number of encoded bytes for a body of at most `maxBytes`: incompressible data grows a
+    /// little.
     let maxPackedBytes: Int
 
-    /// Nothing read yet; nil where there is nothing to undo.
+    /// Creates a decoder; nil if there is nothing to decode.
     /// - Parameters:
     ///   - codings: in the order in which they were applied.
-    ///   - maxBytes: most bytes that may come out, and about as many between two codings, so that nothing swells there.
+    ///   - maxBytes: the maximum number of decoded bytes, and about the maximum between two codings.
     init?(_ codings: [ContentCoding], maxBytes: Int) {
         guard !codings.isEmpty else { return nil }
         let maxPackedBytes = maxBytes + maxBytes / 64 + 4_096
@@ -22,16 +23,16 @@ final class ContentDecoder {
         }
     }
 
-    /// Takes a further piece, and gives what comes out to `next`.
-    /// - Throws: `incomplete` where the bytes are not what their codings say, `tooLarge`, or what `next` throws.
+    /// Decodes a further piece and passes the output to `next`.
+    /// - Throws: `incomplete` if the bytes are malformed, `tooLarge`, or an error of `next`.
     func take(
         _ bytes: UnsafeRawBufferPointer, _ next: (UnsafeRawBufferPointer) throws(LoadError) -> Void
     ) throws(LoadError) {
         try unsafe take(bytes, from: 0, next)
     }
 
-    /// Has to be asked when the body is complete.
-    /// - Throws: `incomplete` where a coding has not ended with it.
+    /// Checks the end; called when the body is complete.
+    /// - Throws: `incomplete` if a coding has not ended with the body.
     func finish() throws(LoadError) {
         guard layers.allSatisfy(\.isComplete) else { throw .incomplete("a content coding that breaks off") }
     }

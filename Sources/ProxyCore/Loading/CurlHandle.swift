@@ -4,39 +4,40 @@ import CCurl
 import CLinux
 import Glibc
 
-// The only files of the transfer side that see libcurl are this one, for one transfer, and `CurlHandleSet.swift`, for a set of
-// them and what wakes it. All three speak Swift outwards. Option names and meanings are those of curl_easy_setopt(3) in
+// Only this file (one transfer) and `CurlHandleSet.swift` (a set of transfers and its waker) import libcurl
+// for transfers; their interfaces are Swift. Option names and meanings are those of curl_easy_setopt(3) in
 // libcurl 7.88.
 
-/// The handle of one hop; confined to the loader's thread.
+/// The libcurl handle of one hop; confined to the loader's thread.
 ///
-/// Never used for another: before 8.1.1 libcurl forgets to forget the last field of the answer before, and a head that
-/// begins with a folded line has it write into memory that it has freed. libcurl calls back into the `Transfer` it was
-/// prepared for.
+/// A handle is never reused for another hop: before 8.1.1 libcurl keeps a pointer to the previous response's
+/// last field, and writes into freed memory when a head begins with a folded line. libcurl calls back into
+/// the `Transfer` that `prepare` got.
 @safe
 final class CurlHandle {
-    /// Bytes that libcurl reads at once; the largest piece of a body that is handed over.
+    /// The number of bytes that libcurl reads at once, and the largest piece of a body that it delivers.
     ///
-    /// It reads a hundred times as much before it turns to the next transfer, if that is at hand: so long do others wait.
+    /// libcurl reads up to a hundred times as much before it serves the next transfer, so other transfers
+    /// wait that long.
     private static let receiveBuffer = 16 << 10
-    /// Seconds for which a name's addresses are kept.
+    /// The number of seconds for which libcurl caches a name's addresses.
     ///
-    /// libcurl looks at each name that it keeps whenever a transfer ends, so a client that names ever other hosts would make
-    /// every transfer dearer: with its default of 60 s and 12,000 hosts, five times.
+    /// libcurl examines each cached name when a transfer ends, so a client that names many hosts makes every
+    /// transfer more expensive: five times with the default of 60 s and 12,000 hosts.
     private static let addressLifetime = 5
 
     // Safe because only this object knows the pointers; they are freed once, and only after the handle left its set.
     let raw: UnsafeMutableRawPointer
     private var fieldList: UnsafeMutablePointer<curl_slist>?
     private let endings: TLSEndings
-    /// The TLS session whose end is a body's, too, where nothing else ends that; 0 without one.
+    /// The TLS session whose closure ends the body if nothing else does; 0 for none.
     private var session: UInt = 0
 
-    /// Tells handles apart, as the set does when one has finished.
+    /// Identifies the handle when its set reports that it has finished.
     var id: UInt { unsafe UInt(bitPattern: raw) }
 
-    /// A handle with all settings that every hop has; nil when libcurl has no memory or lacks an option.
-    /// - Parameter endings: of the set that it is for.
+    /// Creates a handle with the settings of every hop; nil if libcurl has no memory or lacks an option.
+    /// - Parameter endings: those of the set that the handle will be added to.
     init?(configuration: FetchConfiguration, endings: TLSEndings) {
         guard let raw = unsafe curl_easy_init() else { return nil }
         unsafe self.raw = raw
@@ -49,9 +50,9 @@ final class CurlHandle {
         unsafe curl_slist_free_all(fieldList)
     }
 
-    /// Points the handle at a URL, with these field lines, for this transfer; false when libcurl has no memory.
+    /// Sets the URL, the field lines and the transfer; false if libcurl has no memory.
     ///
-    /// Called once. The transfer has to live until the handle has been removed from its set.
+    /// Called once. The transfer has to exist until the handle has been removed from its set.
     func prepare(
         url: SourceURL, lines: [String], by rule: OriginRule? = nil, for transfer: Transfer
     ) -> Bool {
@@ -68,10 +69,10 @@ final class CurlHandle {
             && setSignature(rule)
     }
 
-    /// HTTP/2 is for TLS alone, where ALPN agrees on it.
+    /// Permits HTTP/2 only over TLS, where ALPN negotiates it.
     ///
-    /// A handle that may speak it can be put by libcurl on a connection that waits for another's answer, as soon as any
-    /// status line of the host has said `HTTP/2`, in plain text, too.
+    /// libcurl may put a handle with HTTP/2 on a connection that waits for another answer, as soon as any
+    /// status line of the host has said `HTTP/2`, also in plain text.
     private func setVersion(for url: SourceURL, _ configuration: FetchConfiguration) -> Bool {
         let mayBeSecond = configuration.http2 && url.scheme == "https"
         return set(
@@ -82,7 +83,7 @@ final class CurlHandle {
         guard let tls = rule?.tls else { return true }
         if tls.insecure { return set(CURLOPT_SSL_VERIFYPEER, 0) && set(CURLOPT_SSL_VERIFYHOST, 0) }
         guard let ca = tls.ca else { return true }
-        // Those certificates alone: the system's folder of them is left out.
+        // Only the rule's certificates: the system's folder of certificates is not used.
         guard unsafe ccurl_set_string(raw, CURLOPT_CAPATH, nil) == CURLE_OK else { return false }
         return set(CURLOPT_CAINFO, ca)
     }
@@ -97,14 +98,14 @@ final class CurlHandle {
             && set(CURLOPT_FOLLOWLOCATION, 0)
             && set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
             && set(CURLOPT_PATH_AS_IS, 1)
-            // An empty proxy keeps the environment's (http_proxy, all_proxy) out, an empty list of hosts without one its
-            // no_proxy.
+            // An empty proxy disables the environment's (http_proxy, all_proxy); an empty list of hosts
+            // without a proxy disables its no_proxy.
             && set(CURLOPT_PROXY, configuration.proxy)
             && set(CURLOPT_NOPROXY, "")
             && set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
             && set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
             && set(CURLOPT_NOSIGNAL, 1)
-            // A transfer that is cancelled while its name resolves must not wait for the resolver.
+            // Cancelling a transfer during its name look-up must not wait for the resolver.
             && set(CURLOPT_QUICK_EXIT, 1)
             && set(CURLOPT_HTTP09_ALLOWED, 0)
             && set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
@@ -113,7 +114,7 @@ final class CurlHandle {
             && set(CURLOPT_DNS_CACHE_TIMEOUT, Self.addressLifetime)
             && set(CURLOPT_BUFFERSIZE, Self.receiveBuffer)
             && set(CURLOPT_USERAGENT, configuration.userAgent)
-            // Asks for no coding, and leaves one that comes all the same to `ContentDecoder`.
+            // Requests no coding; `ContentDecoder` decodes one that is sent anyway.
             && set(CURLOPT_ACCEPT_ENCODING, "identity")
             && set(CURLOPT_HTTP_CONTENT_DECODING, 0)
     }
@@ -128,7 +129,7 @@ final class CurlHandle {
                 == CURLE_OK
     }
 
-    /// How old a connection may be in seconds; 0 is no bound, where libcurl would still have one for how long it is idle.
+    /// Sets the maximum age of a reused connection in seconds; 0 is no bound, also not for its idle time.
     private func setLifetime(_ seconds: Int) -> Bool {
         set(CURLOPT_MAXLIFETIME_CONN, seconds) && set(CURLOPT_MAXAGE_CONN, seconds == 0 ? 86_400 : seconds)
     }
@@ -150,38 +151,38 @@ final class CurlHandle {
     }
 }
 
-// MARK: - What became of a hop
+// MARK: - The outcome of a hop
 
 extension CurlHandle {
-    /// Why a hop ended, in the words that the loader needs; texts are libcurl's and for the log.
+    /// Why a hop ended; texts are libcurl's and for the log.
     enum Ending: Equatable {
         case complete
         case nameNotResolved(String)
         case notConnected(String)
         case tls(String)
         case timedOut
-        /// One of our own callbacks said no.
+        /// One of the loader's own callbacks ended it.
         case refused
-        /// The connection broke, or the response made no sense.
+        /// The connection broke, or the response was malformed.
         case broken(String)
     }
 
-    /// What TLS has to say of a connection.
+    /// The state of TLS on a connection.
     enum TLSState {
-        /// There is none.
+        /// The connection has no TLS.
         case none
-        /// Nothing that it has read waits to be taken.
+        /// No decrypted or received byte waits to be read.
         case quiet
-        /// Something does, or it can't be told.
+        /// Bytes wait to be read, or the state is unknown.
         case pending
         /// The connection speaks HTTP/2.
         case http2
     }
 
-    /// Whether the hop went over a connection that had been used before.
+    /// Whether the hop used a connection that had been used before.
     var didReuseConnection: Bool { unsafe ccurl_get_long(raw, CURLINFO_NUM_CONNECTS) == 0 }
 
-    /// Notes which session the connection has; asked when the request is about to go out.
+    /// Stores the connection's TLS session; called directly before the request is sent.
     func noteSession() {
         switch tls {
         case .none, .http2: session = 0
@@ -189,10 +190,10 @@ extension CurlHandle {
         }
     }
 
-    /// Whether the connection may have been cut: TLS has not said that it ends; asked when the hop has ended.
+    /// Whether the connection may have been cut: TLS sent no close_notify. Valid when the hop has ended.
     var mayBeCut: Bool { session != 0 && !endings.contains(session) }
 
-    /// What TLS says of the connection; asked while a request is under way or about to be.
+    /// The state of TLS on the connection; valid while a request is under way or about to be sent.
     var tls: TLSState {
         switch unsafe ccurl_tls_state(raw) {
         case CCURL_TLS_NONE: .none
@@ -202,13 +203,13 @@ extension CurlHandle {
         }
     }
 
-    /// Whether the handle is on the connection of another's request over TLS: that one still waits for its answer, or reads it.
+    /// Whether the handle is on a TLS connection whose other request still waits for its answer, or reads it.
     func sharesConnection(with other: CurlHandle) -> Bool {
         guard other !== self, let session = unsafe ccurl_session(raw) else { return false }
         return unsafe ccurl_session(other.raw) == session
     }
 
-    /// Microseconds of each phase of the hop.
+    /// Stores the microseconds of each phase of the hop.
     func readTimes(into summary: inout LoadSummary) {
         let lookup = time(CURLINFO_NAMELOOKUP_TIME_T)
         let connect = time(CURLINFO_CONNECT_TIME_T)
@@ -248,13 +249,13 @@ extension CurlHandle {
 
 // MARK: - Callbacks: libcurl's side of the loader's thread
 
-// Safe because `prepare` set the context to a transfer that outlives the handle's stay in its set, and libcurl calls
-// back only from within the set's `perform`, on the loader's thread.
+// Safe because `prepare` set the context to a transfer that exists as long as the handle is in its set, and
+// libcurl calls back only within the set's `perform`, on the loader's thread.
 private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
     unsafe context.map { unsafe Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
 }
 
-/// What both data callbacks return to end the transfer.
+/// The result of both data callbacks that ends the transfer.
 private let endTransfer = Int(CURL_WRITEFUNC_ERROR)
 
 private func takeHeadLine(
@@ -273,7 +274,7 @@ private func takeBody(
     return unsafe transfer.receive(body: piece) ? size * count : endTransfer
 }
 
-/// Called before a name is looked up whose address is not known; 0 lets it be.
+/// Called before a look-up of a name that is not cached; returns 0 to permit it.
 private func startResolver(
     _ state: UnsafeMutableRawPointer?, _ reserved: UnsafeMutableRawPointer?,
     _ context: UnsafeMutableRawPointer?
@@ -282,7 +283,7 @@ private func startResolver(
     return transfer.mayLookUp() ? 0 : 1
 }
 
-/// Called for each address that libcurl is about to try.
+/// Called for each address before libcurl connects to it.
 private func openSocket(
     _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype,
     _ target: UnsafeMutablePointer<curl_sockaddr>?
@@ -299,7 +300,7 @@ private func openSocket(
     return socket
 }
 
-/// Called before each request, on a new connection as on one that is used again.
+/// Called before each request, on a new or a reused connection.
 private func checkConnection(
     _ context: UnsafeMutableRawPointer?, _ remote: UnsafeMutablePointer<CChar>?,
     _ local: UnsafeMutablePointer<CChar>?, _ remotePort: Int32, _ localPort: Int32
@@ -314,7 +315,7 @@ private func checkConnection(
     return transfer.maySend(over: ends) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
-/// Called before a handshake: has `hearAlert` hear of the session.
+/// Called before a TLS handshake: registers `hearAlert` for the session.
 private func watchSession(
     _ handle: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?,
     _ endings: UnsafeMutableRawPointer?
@@ -322,7 +323,7 @@ private func watchSession(
     unsafe ccurl_watch(context, endings, hearAlert)
 }
 
-/// Called by OpenSSL for each step of a session.
+/// Called by OpenSSL for each event of a session.
 private func hearAlert(_ session: UnsafeRawPointer?, _ what: Int32, _ value: Int32) {
     guard ccurl_is_end(what, value) != 0, let endings = unsafe ccurl_watcher(session) else { return }
     // Safe because the set, which outlives its connections, holds the object.

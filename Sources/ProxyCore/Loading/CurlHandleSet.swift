@@ -2,15 +2,18 @@
 
 import CCurl
 
-/// libcurl's multi handle: transfers that share connections, names and TLS sessions; confined to the loader's thread.
+/// libcurl's multi handle: transfers that share connections, names and TLS sessions. Confined to the loader's
+/// thread.
 @safe
 final class CurlHandleSet {
-    // Safe because only this object and its waker know the pointer; the inbox forgets the waker before this goes.
+    // Safe because only this object and its waker know the pointer; the inbox drops the waker before this
+    // object is freed.
     private let raw: UnsafeMutableRawPointer
-    /// What the connections of the set have come to; closing them tells it, too.
+    /// How the set's TLS sessions have ended; closing the connections reports to it, too.
     let endings = TLSEndings()
 
-    /// An empty set that keeps up to `idleConnections` connections open; nil when libcurl has no memory.
+    /// Creates an empty set that keeps up to `idleConnections` connections open; nil if libcurl has no
+    /// memory.
     init?(idleConnections: Int) {
         guard Self.isLibraryReady, let raw = unsafe curl_multi_init() else { return nil }
         unsafe self.raw = raw
@@ -23,34 +26,34 @@ final class CurlHandleSet {
         unsafe curl_multi_cleanup(raw)
     }
 
-    /// Keeps up to another number of connections open.
+    /// Changes the number of connections that are kept open.
     func keep(idleConnections: Int) {
-        // Cannot fail: the same call has succeeded when the set was made.
+        // Cannot fail: the same call succeeded when the set was created.
         _ = unsafe ccurl_multi_set_long(raw, CURLMOPT_MAXCONNECTS, idleConnections)
     }
 
-    /// What wakes `wait` from another thread.
+    /// Wakes `wait` from another thread.
     var waker: CurlWaker { unsafe CurlWaker(raw) }
 
-    /// Starts a prepared transfer; false when libcurl refuses.
+    /// Starts a prepared transfer; false if libcurl refuses.
     func add(_ handle: CurlHandle) -> Bool {
         unsafe curl_multi_add_handle(raw, handle.raw) == CURLM_OK
     }
 
-    /// Takes a transfer out; one that has not ended is broken off, and its connection closed.
+    /// Removes a transfer; one that has not ended is aborted, and its connection closed.
     func remove(_ handle: CurlHandle) {
-        // The code can only tell that the handle was not in the set, which leaves it where it should be.
+        // The code can only say that the handle was not in the set, which is the intended state.
         unsafe _ = curl_multi_remove_handle(raw, handle.raw)
     }
 
-    /// Does what can be done without waiting, callbacks included; false when libcurl is out of order.
+    /// Does all work that does not block, callbacks included; false if libcurl fails.
     func perform() -> Bool {
         endings.forget()
         var running: Int32 = 0
         return unsafe curl_multi_perform(raw, &running) == CURLM_OK
     }
 
-    /// The transfers that have ended since the last call.
+    /// Returns the transfers that have ended since the last call.
     func takeFinished() -> [(id: UInt, ending: CurlHandle.Ending)] {
         var finished: [(id: UInt, ending: CurlHandle.Ending)] = []
         var left: Int32 = 0
@@ -63,18 +66,20 @@ final class CurlHandleSet {
         return finished
     }
 
-    /// Waits until a socket is ready, a timer of libcurl's is due, somebody wakes, or the time has passed.
+    /// Waits until a socket is ready, a libcurl timer expires, another thread calls `wake`, or the time has
+    /// passed.
     func wait(milliseconds: Int) -> Bool {
         unsafe curl_multi_poll(raw, nil, 0, Int32(clamping: milliseconds), nil) == CURLM_OK
     }
 
-    /// curl_global_init, once for the process; thread-safe since libcurl 7.84 and here by the `static let` anyway.
+    /// curl_global_init, once for the process; the `static let` also serializes it (libcurl is thread-safe
+    /// here since 7.84).
     private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 }
 
 /// Ends the wait of a set from any thread.
-// Safe because curl_multi_wakeup may be called from any thread, and the inbox that holds this forgets it before the set
-// is freed.
+// Safe because curl_multi_wakeup may be called from any thread, and the inbox that holds this object drops it
+// before the set is freed.
 @safe
 struct CurlWaker: @unchecked Sendable {
     private let raw: UnsafeMutableRawPointer
@@ -83,9 +88,9 @@ struct CurlWaker: @unchecked Sendable {
         unsafe self.raw = raw
     }
 
-    /// Wakes the set, now or at its next wait.
+    /// Wakes the set during its current or its next wait.
     func wake() {
-        // It can only fail when its socket pair is full, and then the set is awake.
+        // It fails only if its socket pair is full; then the set wakes anyway.
         unsafe _ = curl_multi_wakeup(raw)
     }
 }

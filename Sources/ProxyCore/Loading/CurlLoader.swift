@@ -2,12 +2,13 @@
 
 import Synchronization
 
-/// Fetches from origins by libcurl, on one thread of its own (SDWebImage's downloader).
+/// Fetches from origins with libcurl, on its own thread (SDWebImage's downloader).
 ///
-/// Connections are kept and shared between fetches, HTTP/2 is used where an origin offers it. Every hop of a fetch is
-/// checked anew: its scheme and host as a source URL, its URL by the redirect policy, its port and each address that is
-/// connected to by the address policy. No proxy, cookie, netrc or alternative service of the environment is used.
-/// Safe from any task. Losing the last reference stops it without waiting; `stop` waits.
+/// Fetches share and reuse connections, and use HTTP/2 where an origin offers it. Every hop of a fetch is
+/// checked again: its scheme and host as a source URL, its URL by the redirect policy, its port and each
+/// address that libcurl connects to by the address policy. No proxy, cookie, netrc or alternative service of
+/// the environment is used. Safe from any task. Releasing the last reference stops the loader without
+/// waiting; `stop` waits.
 public final class CurlLoader: ImageLoading {
     /// Why a loader cannot be set up.
     public enum SetupError: Error, Sendable, Hashable {
@@ -27,8 +28,10 @@ public final class CurlLoader: ImageLoading {
 
     /// Starts the loader's thread.
     ///
-    /// `redirectPolicy` is asked on that thread whether a redirect's target is allowed as a source; it must not block.
-    /// `clock` returns the time in seconds since 1970; the system's by default.
+    /// - Parameters:
+    ///   - redirectPolicy: whether a redirect's target is allowed as a source; called on the loader's thread,
+    ///     must not block.
+    ///   - clock: the time in seconds since 1970; the system's by default.
     public init(
         configuration: FetchConfiguration, addresses: AddressPolicy,
         clock: @escaping @Sendable () -> Int64 = DiskCache.systemTime,
@@ -63,14 +66,15 @@ public final class CurlLoader: ImageLoading {
     ) async throws(LoadError) -> LoadSummary {
         let id = lastJob.add(1, ordering: .relaxed).newValue
         let job = LoadJob(id: id, request: request, receiver: receiver)
-        // Weak, or a request that is kept would keep the loader's thread; a change that is lost was too late.
+        // Weak, because a request that is stored would keep the loader's thread alive; a change that is lost
+        // came too late.
         request.urgency.observe { [weak inbox] in _ = inbox?.post(.change(id, $0)) }
         defer { request.urgency.observe(nil) }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in submit(job, continuation) }
         } onCancel: {
             job.isCancelled.store(true, ordering: .releasing)
-            // Lost when the loader has stopped: then the job has been ended, too.
+            // Ignored if the loader has stopped: then the job has ended, too.
             _ = inbox.post(.cancel(id))
         }
         return try result.get()
@@ -89,39 +93,40 @@ public final class CurlLoader: ImageLoading {
         continuation.resume(returning: .failure(error))
     }
 
-    /// Has fetches that begin from now on go by other settings; a connection that is kept is checked, too.
+    /// Changes the settings of fetches that begin later; a kept connection is checked by them, too.
     ///
-    /// `fetch.proxy`, `fetch.http2` and `fetch.via` have to be those of the start: connections that are kept were made by them.
+    /// `fetch.proxy`, `fetch.http2` and `fetch.via` must not differ from those of the start: kept connections
+    /// were made by them.
     /// - Throws: `invalidField`; then nothing changes.
     public func adopt(
         _ configuration: FetchConfiguration, addresses: AddressPolicy
     ) throws(SetupError) {
         let settings = try LoaderSettings(configuration: configuration, addresses: addresses, clock: clock)
         inbox.resize(maxStarts: settings.maxStarts)
-        // Lost when the loader has stopped: then nothing begins.
+        // Ignored if the loader has stopped: then no fetch begins.
         _ = inbox.post(.adopt(settings))
     }
 
     // MARK: - Watching and stopping
 
-    /// What the loader has done so far and does now.
+    /// The loader's counters and current state.
     public var statistics: LoaderStatistics { ledger.snapshot }
 
-    /// Waits for a sign of life from the loader's thread; false when it has been stopped.
+    /// Waits until the loader's thread answers; false if it has stopped.
     public func ping() async -> Bool {
         await withCheckedContinuation { continuation in
             if inbox.post(.ping(continuation)) != .taken { continuation.resume(returning: false) }
         }
     }
 
-    /// Breaks off every fetch (`cancelled`), and waits until the thread has ended.
+    /// Aborts every fetch (`cancelled`), and waits until the thread has ended.
     public func stop() async {
         _ = inbox.post(.stop)
         await thread.join()
     }
 }
 
-/// Carries the set from the thread that made it to the one that keeps it.
+/// Transfers the set from the thread that created it to the one that uses it.
 private final class Handover: Sendable {
     private let content: Mutex<CurlHandleSet?>
 

@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// The loader's thread: all transfers, their handles and their deadlines; nothing of it ever leaves the thread.
+/// The loader's thread: all transfers, their handles and their deadlines; no part of it leaves the thread.
 final class CurlMulti {
     private let set: CurlHandleSet
     private let lookUps = NameLookUps()
@@ -22,7 +22,7 @@ final class CurlMulti {
     private var running: [UInt: UInt64] = [:]
     private var isStopping = false
 
-    /// Longest wait without anything to do; a wish ends it at once, so it is only a belt to the braces.
+    /// The longest wait without work, in case a wake-up is lost; a command ends the wait at once.
     private static let longestWait = Duration.seconds(60)
 
     init(
@@ -39,14 +39,14 @@ final class CurlMulti {
         delayed = DelayedRetries(delay: rules.configuration.retryDelay)
     }
 
-    /// How long the thread rests where libcurl can't wait, in microseconds.
+    /// The pause of the thread when libcurl can't wait, in microseconds.
     private static let rest: UInt32 = 10_000
 
-    /// Works until it is told to stop; then ends every fetch.
+    /// Runs until a stop command; then ends every fetch.
     func run() {
         while !isStopping {
             inbox.takeAll().forEach(obey)
-            // Told to stop, the thread must not wait once more: nobody would wake it.
+            // After a stop command the thread must not wait again: no other thread would wake it.
             if isStopping { break }
             startWaiting()
             if !set.perform() { breakOff() }
@@ -61,7 +61,8 @@ final class CurlMulti {
         shutDown()
     }
 
-    /// libcurl is out of order, as when there is no memory: nothing that is under way can be relied upon, later fetches may.
+    /// libcurl has failed, for example without memory: all running transfers are aborted, later ones may
+    /// succeed.
     private func breakOff() {
         for id in running.values {
             guard let transfer = transfers[id] else { continue }
@@ -70,7 +71,7 @@ final class CurlMulti {
         usleep(Self.rest)
     }
 
-    // MARK: - Wishes
+    // MARK: - Commands
 
     private func obey(_ command: LoaderInbox.Command) {
         switch command {
@@ -84,7 +85,7 @@ final class CurlMulti {
         }
     }
 
-    /// Fetches that have begun, or wait, keep the rules that they have; the queue goes by the new ones.
+    /// Running and waiting fetches keep their rules; the queue uses the new ones.
     private func adopt(_ settings: LoaderSettings) {
         rules = Transfer.Rules(settings, lookUps: lookUps)
         fields = settings.fields
@@ -103,9 +104,9 @@ final class CurlMulti {
         case .full: return end(transfer, .failure(.queueFull))
         }
         transfers[job.id] = transfer
-        // Of those who joined before this the inbox has said nothing, or too early.
+        // The inbox has not reported clients that joined before this, or reported them too early.
         for client in job.request.urgency.joined { queue.join(job.id, by: client) }
-        // Started before the next wish is looked at, so that the queue is full only of fetches that cannot run.
+        // Started before the next command is handled, so that only fetches that cannot run fill the queue.
         startWaiting()
     }
 
@@ -142,10 +143,10 @@ final class CurlMulti {
         running[handle.id] = transfer.job.id
     }
 
-    /// Whether libcurl has turned to a further address of some hop.
+    /// Whether libcurl has started on a further address of any hop.
     ///
-    /// One that fails at once, as a refused one does, has libcurl wait for a timer before it turns to the next, for up to half
-    /// of the time to connect; called again it goes on.
+    /// After an address that fails at once, such as a refused one, libcurl waits for a timer before it tries
+    /// the next, up to half of the time to connect. Another call makes it continue at once.
     private func hasTriedAddresses() -> Bool {
         var hasTried = false
         for id in running.values where transfers[id]?.hasTriedAddress == true {
@@ -167,7 +168,7 @@ final class CurlMulti {
         conclude(transfer, transfer.next(after: ending, isAllowed: isAllowed))
     }
 
-    /// Takes the hop's slot and handle back and does what comes next.
+    /// Takes the hop's slot and handle back and takes the next step.
     private func conclude(_ transfer: Transfer, _ next: Transfer.Next) {
         let summary = summary(of: transfer)
         withdraw(transfer)
@@ -206,7 +207,7 @@ final class CurlMulti {
             deadline: min(patience, transfer.clock?.totalDeadline ?? patience))
     }
 
-    /// Takes a fetch out of the queue, or its hop out of the set: what has not ended is broken off.
+    /// Removes a fetch from the queue, or its hop from the set; a hop that has not ended is aborted.
     private func withdraw(_ transfer: Transfer) {
         if queue.remove(transfer.job.id) || delayed.remove(transfer.job.id) { return }
         if let place = queue.release(transfer.job.id) { transfer.client = place.client }

@@ -1,45 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Fetches that wait a moment before they try to connect again: without a slot, and not in the queue.
+/// Fetches that pause before they try to connect again: they have no slot and are not in the queue.
 ///
-/// Pure; as many as there are slots at most for each moment, so looking through all is cheap.
+/// Pure. It holds at most as many fetches as there are slots for each point in time, so a linear search is
+/// cheap.
 struct DelayedRetries {
     private var due: [(id: UInt64, at: ContinuousClock.Instant)] = []
     private var delay: Duration
 
-    /// - Parameter delay: the pause before the first retry; it doubles with each further one, and chance takes up to half.
+    /// - Parameter delay: the pause before the first retry; it doubles with each retry; a random part of up
+    ///   to half is taken off.
     init(delay: TimeSpan) {
         self.delay = delay.duration
     }
 
-    /// Has those that are put aside from now on wait by another pause.
+    /// Changes the pause of fetches that are added later.
     mutating func adopt(_ delay: TimeSpan) {
         self.delay = delay.duration
     }
 
-    /// How many wait.
+    /// The number of fetches that pause.
     var count: Int { due.count }
 
-    /// When the first one is due.
+    /// The time at which the first one is due.
     var nextDue: ContinuousClock.Instant? { due.map(\.at).min() }
 
-    /// Puts one aside.
+    /// Adds a fetch.
     /// - Parameters:
-    ///   - retries: how many there have been, this one included.
+    ///   - retries: the number of retries, including this one.
     ///   - random: from 0 up to 1.
     mutating func add(_ id: UInt64, retries: Int, at now: ContinuousClock.Instant, random: Double) {
         let doubled = delay * (1 << min(retries - 1, 10))
         due.append((id, now + doubled * (1 - random / 2)))
     }
 
-    /// Takes one out; false when it is not here.
+    /// Removes a fetch; false if it is not here.
     mutating func remove(_ id: UInt64) -> Bool {
         guard let index = due.firstIndex(where: { $0.id == id }) else { return false }
         due.remove(at: index)
         return true
     }
 
-    /// Takes out those that are due.
+    /// Removes and returns the fetches that are due.
     mutating func takeDue(at now: ContinuousClock.Instant) -> [UInt64] {
         let ready = due.filter { $0.at <= now }.map(\.id)
         if !ready.isEmpty { due.removeAll { $0.at <= now } }

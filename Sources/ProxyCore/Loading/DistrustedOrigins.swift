@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The origins that have lately sent bytes that nobody had asked for: each of their requests has a connection of its own.
+/// The origins that have recently sent bytes without a request: each request to one has its own connection.
 ///
-/// Pure. Such bytes are noticed unless they come in the short time between a request and its acknowledgement; who tries
-/// for that is mostly too early, and then has to wait for the next try. Bounded: the one that is trusted again first goes.
+/// Pure. Such bytes are detected unless they arrive in the short time between a request and its
+/// acknowledgement. An attacker is usually too early, and then has to wait for the next attempt. Bounded: a
+/// full table drops the origin that would be trusted again first.
 struct DistrustedOrigins {
-    /// Origins that are remembered at once; a look for the one that has to go is as long.
+    /// The maximum number of origins; finding the one to drop is a linear search over them.
     static let most = 1_024
 
     private var ends: [SourceURL.Origin: ContinuousClock.Instant] = [:]
 
-    /// Remembers an origin until `end`.
+    /// Adds an origin until `end`.
     mutating func add(_ origin: SourceURL.Origin, until end: ContinuousClock.Instant) {
         ends[origin] = end
         guard ends.count > Self.most, let first = ends.min(by: { $0.value < $1.value }) else { return }
         ends[first.key] = nil
     }
 
-    /// Whether an origin is distrusted; one that no longer is is forgotten.
+    /// Whether an origin is distrusted; removes it when its time is over.
     mutating func contains(_ origin: SourceURL.Origin, at now: ContinuousClock.Instant) -> Bool {
         guard let end = ends[origin] else { return false }
         if end <= now { ends[origin] = nil }

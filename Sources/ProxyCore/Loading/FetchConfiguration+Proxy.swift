@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FetchConfiguration {
-    /// Whether `text` names a proxy: a scheme that is supported, a host and maybe a port, and nothing else.
+    /// Whether `text` names a proxy: a supported scheme, a host and an optional port, and nothing else.
     public static func isProxy(_ text: String) -> Bool {
         let schemes = ["http", "https", "socks5h"]
         guard let scheme = schemes.first(where: { text.lowercased().hasPrefix($0 + "://") }) else {
             return false
         }
-        // Read by the rules of a source's authority, whatever the scheme.
+        // Parsed by the rules of a source's authority, whatever the scheme.
         let url = try? SourceURL(parsing: "http" + text.dropFirst(scheme.utf8.count))
         return url.map { $0.path == "/" && $0.query == nil } ?? false
     }

@@ -1,108 +1,115 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How origins are asked.
+/// How the daemon fetches from origins.
 ///
 /// Configuration: `fetch`.
 public struct FetchConfiguration: Sendable, Hashable, Codable {
-    /// Transfers at once.
+    /// The maximum number of concurrent transfers.
     ///
     /// Default 64 (SDWebImage: maxConcurrentDownloads, there 6).
     public var maxConcurrent: Int = 64
-    /// Transfers at once to one scheme, host and port.
+    /// The maximum number of concurrent transfers to one scheme, host and port.
     ///
     /// Default 6.
     public var maxPerHost: Int = 6
-    /// The share of `maxConcurrent`, and of `maxPerHost`, that one client (an IPv4 address, the /64 of an IPv6 one) may use
-    /// at once, rounded up, but less than all: so others find a slot, however long its fetches take.
+    /// The share of `maxConcurrent`, and of `maxPerHost`, that one client (an IPv4 address, the /64 of an
+    /// IPv6 one) may use at once, rounded up, but less than all, so that slots remain for other clients.
     ///
-    /// Default 0.75: 48 of 64, 5 of 6. 1 is no bound: where all requests come by one proxy that `http.trustedProxies` does
-    /// not name. What the daemon fetches by itself, and for clients by unix socket, is not bounded by it.
+    /// Default 0.75: 48 of 64, 5 of 6. 1 is no bound, for setups where all requests come from one proxy that
+    /// `http.trustedProxies` does not name. The daemon's own fetches and clients of a unix socket are not
+    /// bounded.
     public var clientShare: Double = 0.75
-    /// Fetches that may wait for a slot.
+    /// The maximum number of fetches that wait for a slot.
     ///
     /// Default 256; beyond it 503 `queue_full`.
     public var queue: Int = 256
-    /// Which of those that wait for one host is next: the oldest (`fifo`), or the newest (`lifo`) for pages that show what
-    /// was asked for last. Hosts take turns either way.
+    /// Which fetch that waits for one host is next: the oldest (`fifo`), or the newest (`lifo`) for pages
+    /// that show the latest requests first. Hosts take turns in either order.
     ///
     /// Default `fifo` (SDWebImage: executionOrder).
     public var order: Order = .fifo
-    /// Longest wait for a slot.
+    /// The longest wait for a slot.
     ///
     /// Default 5s; beyond it 503 `queue_timeout`.
     public var queueTimeout: TimeSpan = .seconds(5)
-    /// Name look-up, connection and TLS together, each hop.
+    /// The maximum time for name look-up, connection and TLS together, for each hop.
     ///
     /// Default 5s; beyond it 504 `upstream_timeout`.
     public var connectTimeout: TimeSpan = .seconds(5)
-    /// From the request sent to the first byte of the answer, each hop.
+    /// The maximum time from the end of the request to the first byte of the response, for each hop.
     ///
     /// Default 15s; beyond it 504.
     public var firstByteTimeout: TimeSpan = .seconds(15)
-    /// The whole fetch with its redirects.
+    /// The maximum time of the whole fetch with its redirects.
     ///
     /// Default 60s; beyond it 504.
     public var totalTimeout: TimeSpan = .seconds(60)
-    /// Fewer bytes of body than this each second, on average over `lowSpeedTime`, end the transfer with 504.
+    /// The minimum number of body bytes each second, on average over `lowSpeedTime`; fewer end the transfer
+    /// with 504.
     ///
     /// Default 1KiB; 0 is off.
     public var lowSpeed: ByteCount = .kibibytes(1)
-    /// See `lowSpeed`.
+    /// The period over which `lowSpeed` is averaged.
     ///
     /// Default 10s.
     public var lowSpeedTime: TimeSpan = .seconds(10)
-    /// Redirects followed.
+    /// The maximum number of redirects.
     ///
     /// Default 5; beyond it 502 `too_many_redirects`.
     public var maxRedirects: Int = 5
-    /// Most bytes of a body, counted as they arrive and are decoded.
+    /// The maximum number of bytes of a body, counted as they arrive and as they are decoded.
     ///
-    /// Default 25MiB; beyond it 422 `source_too_large`. All that comes over the connection for one answer, what frames the
-    /// body included, is at most twice this and `maxHeadBytes` together.
+    /// Default 25MiB; beyond it 422 `source_too_large`. All bytes that a connection delivers for one
+    /// response, including those that frame the body, are limited to twice the sum of this and
+    /// `maxHeadBytes`.
     public var maxBytes: ByteCount = .mebibytes(25)
-    /// Most bytes of a response's head.
+    /// The maximum number of bytes of a response's head.
     ///
     /// Default 64KiB; beyond it 502 `upstream_incomplete`.
     public var maxHeadBytes: ByteCount = .kibibytes(64)
-    /// Retries after a failure to connect, before any byte was sent.
+    /// The number of retries after a failure to connect, before any byte was sent.
     ///
     /// Default 1.
     public var retries: Int = 1
-    /// The pause before such a retry, of which chance takes up to half; it doubles with each further one.
+    /// The pause before such a retry; a random part of up to half is taken off; the pause doubles with each
+    /// retry.
     ///
     /// Default 100ms.
     public var retryDelay: TimeSpan = .milliseconds(100)
-    /// Longest `Retry-After` of an origin's error that is passed on; a longer one becomes this.
+    /// The longest `Retry-After` of an origin's error that is passed on to clients; a longer one is replaced
+    /// by this.
     ///
-    /// Default 1h; 0 passes none on. `failedURLs.maxRetryAfter` says how much of it is obeyed.
+    /// Default 1h; 0 passes none on. `failedURLs.maxRetryAfter` bounds how long the daemon itself follows it.
     public var maxRetryAfter: TimeSpan = .hours(1)
-    /// How old a connection may be that is used again.
+    /// The maximum age of a connection that is reused.
     ///
     /// Default 1m; 0 is no bound. Seconds, rounded up.
     public var connectionLifetime: TimeSpan = .minutes(1)
-    /// How long an origin that has sent bytes which nobody had asked for has a connection for each request.
+    /// How long each request to an origin has its own connection after the origin has sent bytes without a
+    /// request.
     ///
-    /// Default 10m; 0 goes by the one request alone.
+    /// Default 10m; with 0 only the one request gets a new connection.
     public var distrust: TimeSpan = .minutes(10)
     /// The `User-Agent` sent to origins.
     public var userAgent: String = "imageproxyd"
-    /// The name under which the daemon enters itself in `Via` and `CDN-Loop` of its requests, and knows a request that
-    /// it has sent itself (508). Daemons that fetch from one another need different names.
+    /// The daemon's name in `Via` and `CDN-Loop` of its requests, by which it recognizes a request that it
+    /// has sent itself (508). Daemons that fetch from one another need different names.
     ///
     /// Default `imageproxyd`.
     public var via: String = "imageproxyd"
-    /// Further fields sent to every origin, by name.
+    /// Additional fields for every origin, by name.
     public var headers: [String: String] = [:]
-    /// Whether HTTP/2 is used where an origin offers it over TLS.
+    /// Whether the daemon uses HTTP/2 if an origin offers it over TLS.
     ///
     /// Default true.
     public var http2: Bool = true
-    /// A proxy that all fetches go through: `http://host:port`, `https://host:port` or `socks5h://host:port`.
+    /// The proxy for all fetches: `http://host:port`, `https://host:port` or `socks5h://host:port`.
     ///
-    /// Default none. Needs `security.trustFetchProxy`, because only the proxy then sees which addresses are connected to.
+    /// Default none. Needs `security.trustFetchProxy`, because only the proxy then knows the addresses that
+    /// it connects to.
     public var proxy: String = ""
 
-    /// The order within the line of one host.
+    /// The order of the fetches that wait for one host.
     public enum Order: String, Sendable, Hashable, Codable, CaseIterable {
         case fifo, lifo
     }
@@ -111,18 +118,20 @@ public struct FetchConfiguration: Sendable, Hashable, Codable {
     public init() {}
 }
 
-/// Whom the daemon may connect to.
+/// The addresses that the daemon may connect to.
 ///
 /// Configuration: part of `security`.
 public struct AddressConfiguration: Sendable, Hashable, Codable {
-    /// Networks (CIDR) that may be connected to although they are private, loopback, link-local or otherwise special.
+    /// Networks (CIDR) that the daemon may connect to although they are private, loopback, link-local or
+    /// otherwise special.
     ///
-    /// A prefix of 96 bits or fewer behind which all of IPv4 lies (NAT64's `64:ff9b::/96`) opens the way to public addresses
-    /// there; private ones have to be named themselves.
+    /// A prefix of 96 bits or fewer that contains all of IPv4 (NAT64's `64:ff9b::/96`) permits only public
+    /// addresses behind it; private ones have to be named themselves.
     public var allowedNetworks: [String] = []
-    /// Networks (CIDR) that may never be connected to; wins over `allowedNetworks`.
+    /// Networks (CIDR) that the daemon never connects to; wins over `allowedNetworks`.
     public var deniedNetworks: [String] = []
-    /// Ports that may be connected to; empty (the default) means all but the Fetch standard's bad ports.
+    /// The ports that the daemon may connect to; empty (the default) means all but the Fetch standard's bad
+    /// ports.
     public var ports: [Int] = []
 
     /// The defaults: public addresses only.

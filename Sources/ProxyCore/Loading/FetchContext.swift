@@ -1,35 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a client's request brings beside what is asked for: fields for the origin, and who asks.
+/// The part of a client's request that a fetch needs besides the source: fields for the origin, and the
+/// client.
 ///
-/// It travels with the task, as trace contexts do: a fetch carries the context of the request that began it, and those
-/// that join it add nothing. A refresh in the background carries the client alone.
+/// A task-local value, like a trace context: a fetch has the context of the request that started it, and
+/// requests that join it add nothing. A background refresh has only the client.
 public struct FetchContext: Sendable, Hashable {
     /// The context of the current task.
     @TaskLocal public static var current = FetchContext()
 
-    /// `traceparent` (W3C Trace Context): of a form that leaves a client no text of its own.
+    /// `traceparent` (W3C Trace Context), in a form without free text of the client.
     public let traceparent: String?
-    /// The proxies that the request says it has come by; nil where it names none.
+    /// The proxies that the request names as its path; nil if it names none.
     public let history: History?
-    /// Who asks, for turns in queues; nil for the daemon itself and for clients that can't be told apart.
+    /// The client, for turns in queues; nil for the daemon itself and for clients that can't be
+    /// distinguished.
     public let client: ClientID?
 
-    /// The proxies that a request says it has come by; checked by `LoopGuard` before. The daemon adds itself.
+    /// The proxies that a request names as its path; checked by `LoopGuard` before. The daemon adds itself.
     ///
-    /// A client writes there what it wants, and an origin may answer otherwise because of it. So only requests with the
-    /// same history share a fetch, and what is remembered of its failure.
+    /// A client can write any text there, and an origin may answer differently because of it. Only requests
+    /// with the same history share a fetch and its remembered failure.
     public struct History: Sendable, Hashable {
         /// `CDN-Loop` (RFC 8586 §2).
         public let cdnLoop: String?
         /// `Via` (RFC 9110 §7.6.3).
         public let via: String?
 
-        /// All of it; neither field's value holds a line break.
+        /// Both fields as text; neither value contains a line break.
         var text: String { "CDN-Loop: \(cdnLoop ?? "")\nVia: \(via ?? "")" }
     }
 
-    /// Takes what a request carries: a `traceparent` that is well-formed, and the way that it has come.
+    /// Creates a context from a request's fields: a well-formed `traceparent`, and the request's path.
     public init(
         traceparent: String? = nil, cdnLoop: String? = nil, via: String? = nil, client: ClientID? = nil
     ) {
@@ -38,10 +40,10 @@ public struct FetchContext: Sendable, Hashable {
         history = cdnLoop == nil && via == nil ? nil : History(cdnLoop: cdnLoop, via: via)
     }
 
-    /// The context of work that the request causes, and that others than its client wait for.
+    /// The context of work that the request starts, but that other clients wait for.
     var ofBackgroundWork: FetchContext { FetchContext(client: client) }
 
-    /// The fields that a request to an origin gets.
+    /// The fields for the request to an origin.
     var fields: [OriginRequest.Field] {
         [
             traceparent.map { OriginRequest.Field(name: "traceparent", value: $0) },

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The waiting fetches of one priority and one client: a line for each origin, and the origins take turns.
+/// The waiting fetches of one priority and one client: a queue for each origin; the origins take turns.
 ///
-/// Pure. To take or remove one costs O(origins waiting + line).
+/// Pure. Taking or removing a fetch costs O(origins waiting + queue).
 struct FetchLane {
     private var lines: [SourceURL.Origin: [FetchTicket]] = [:]
-    /// The origins with a line; the first has not had its turn for the longest time.
+    /// The origins with a queue; the first was served longest ago.
     private var turns: [SourceURL.Origin] = []
 
-    /// The waiting fetches.
+    /// The number of waiting fetches.
     private(set) var count = 0
 
-    /// The origin with the longest line, and how long that is.
+    /// The origin with the longest queue, and the queue's length.
     var longest: (origin: SourceURL.Origin, count: Int)? {
         turns.map { ($0, lines[$0]?.count ?? 0) }.max { $0.1 < $1.1 }
     }
 
-    /// How many wait for `origin`.
+    /// Returns the number of fetches that wait for `origin`.
     func count(for origin: SourceURL.Origin) -> Int { lines[origin]?.count ?? 0 }
 
-    /// Puts one at the end of its origin's line.
+    /// Appends a fetch to its origin's queue.
     mutating func append(_ ticket: FetchTicket) {
         let origin = ticket.place.origin
         if lines[origin] == nil { turns.append(origin) }
@@ -27,10 +27,10 @@ struct FetchLane {
         count += 1
     }
 
-    /// Takes the next one for which slots are free, the origins in turn.
+    /// Removes and returns the next fetch that has free slots; origins take turns.
     ///
-    /// An origin that has none is passed over without a look at its line, however long that is.
-    /// - Parameter newestFirst: whether a line is served from its end.
+    /// Skips an origin without free slots without a search in its queue.
+    /// - Parameter newestFirst: whether a queue is served from its end.
     mutating func takeNext(
         newestFirst: Bool, by slots: FetchSlots, for client: ClientID?
     ) -> FetchTicket? {
@@ -48,13 +48,13 @@ struct FetchLane {
         return nil
     }
 
-    /// Takes one out; nil when it is not here.
+    /// Removes a fetch; nil if it is not here.
     mutating func remove(_ id: UInt64, of origin: SourceURL.Origin) -> FetchTicket? {
         guard let index = lines[origin]?.firstIndex(where: { $0.id == id }) else { return nil }
         return remove(at: index, of: origin)
     }
 
-    /// Takes the one out that would have been served last of an origin's line.
+    /// Removes the fetch that would be served last in an origin's queue.
     mutating func removeLast(of origin: SourceURL.Origin, newestFirst: Bool) -> FetchTicket? {
         guard let line = lines[origin] else { return nil }
         return remove(at: newestFirst ? 0 : line.count - 1, of: origin)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How soon a fetch gets its slot, among those that wait.
+/// The order in which waiting fetches get a slot.
 public enum FetchPriority: String, Sendable, Hashable, CaseIterable, Codable {
-    /// After all others: refreshes in the background, warming the cache.
+    /// After all others: background refreshes and cache warming.
     case low
-    /// What clients wait for.
+    /// For requests of clients.
     case normal
     /// Before all others.
     case high
 
-    /// What `Priority` of RFC 9218 means here: urgency 0–2 is high, 3 (the default) and 4 normal, 5–7 low.
+    /// Reads `Priority` of RFC 9218: urgency 0–2 is high, 3 (the default) and 4 normal, 5–7 low.
     ///
-    /// Anything but a member `u` from 0 to 7 is passed over, as RFC 9218 §4 has it.
+    /// Ignores everything but a member `u` from 0 to 7 (RFC 9218 §4).
     public init(field value: String) {
         let member = value.split(separator: ",").last { $0.drop { $0 == " " || $0 == "\t" }.hasPrefix("u=") }
         let digits = member?.drop { $0 != "=" }.dropFirst().prefix { $0 != ";" && $0 != " " && $0 != "\t" }
@@ -22,7 +22,7 @@ public enum FetchPriority: String, Sendable, Hashable, CaseIterable, Codable {
         }
     }
 
-    /// The place among the classes, the last one first.
+    /// The rank among the priorities, the lowest priority first.
     var rank: Int {
         switch self {
         case .low: 0
@@ -33,6 +33,6 @@ public enum FetchPriority: String, Sendable, Hashable, CaseIterable, Codable {
 }
 
 extension FetchPriority: Comparable {
-    /// Compares by who has to wait for whom.
+    /// A lower priority is less than a higher one.
     public static func < (left: FetchPriority, right: FetchPriority) -> Bool { left.rank < right.rank }
 }

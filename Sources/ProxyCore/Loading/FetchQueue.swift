@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who may fetch now and who waits, within the bounds in all, per origin and per rule.
+/// The running and the waiting fetches, within the bounds in total, per origin and per rule.
 ///
-/// Pure. The most urgent go first; among equals the clients take turns, the one with the fewest slots first, and for each
-/// client its origins, so that a long line keeps no other waiting; within an origin's line it goes by `fetch.order`. A
-/// fetch that waits for a slot of its own origin or client lets others pass.
+/// Pure. The highest priority goes first. Within a priority the clients take turns, the one with the fewest
+/// slots first; for each client its origins take turns, so that a long queue delays no other origin;
+/// `fetch.order` decides within an origin's queue. A fetch that waits for a slot of its own origin or client
+/// does not block others.
 struct FetchQueue {
-    /// What became of a new fetch.
+    /// The result of `enqueue`.
     enum Admission: Equatable {
-        /// It waits, or may start at once.
+        /// The fetch waits, or may start at once.
         case admitted
-        /// It waits in the place of another, which has to go: one of a client with more of them, or of the same client a less
-        /// urgent one, or one of an origin with a longer line.
+        /// The fetch waits and replaces another, which fails: one of a client with more waiting fetches, or a
+        /// less urgent one of the same client, or one of the same client for an origin with a longer queue.
         case displacing(UInt64)
         /// The queue is full.
         case full
@@ -21,16 +22,16 @@ struct FetchQueue {
     private var newestFirst: Bool
     /// By rank: low, normal, high.
     private var lanes = Array(repeating: ClientLanes(), count: FetchPriority.allCases.count)
-    /// Those that had a slot before, the first to go first.
+    /// The fetches that have had a slot before; the first is next.
     private var returned: [FetchTicket] = []
-    /// Where each waiting fetch stands.
+    /// The waiting fetches by id.
     private(set) var waitingTickets: [UInt64: FetchTicket] = [:]
-    /// How many wait for each client.
+    /// The number of waiting fetches of each client.
     private var waitingPerClient: [ClientID?: Int] = [:]
-    /// Which slots each running fetch has.
+    /// The slots of each running fetch.
     private var runningPlaces: [UInt64: FetchTicket.Place] = [:]
     private var slots: FetchSlots
-    /// No waiting fetch gives up before; may be earlier than the first that does.
+    /// No waiting fetch times out before this; it may be earlier than the first timeout.
     private var earliestDeadline: ContinuousClock.Instant?
 
     /// The number of fetches that hold a slot.
@@ -39,7 +40,7 @@ struct FetchQueue {
     /// The number of fetches that wait.
     var waiting: Int { waitingTickets.count }
 
-    /// When `expire` is to be called: no waiting fetch gives up before.
+    /// The time at which `expire` has to be called; no waiting fetch times out before.
     var nextDeadline: ContinuousClock.Instant? { waiting == 0 ? nil : earliestDeadline }
 
     init(configuration: FetchConfiguration) {
@@ -48,7 +49,7 @@ struct FetchQueue {
         newestFirst = configuration.order == .lifo
     }
 
-    /// Goes by other bounds from now on; those that wait or run beyond them stay.
+    /// Changes the bounds; fetches that wait or run beyond them stay.
     mutating func adopt(_ configuration: FetchConfiguration) {
         slots.adopt(configuration)
         maxWaiting = configuration.queue
@@ -57,7 +58,7 @@ struct FetchQueue {
 
     // MARK: - Waiting
 
-    /// Lets a new fetch in.
+    /// Adds a new fetch.
     mutating func enqueue(_ ticket: FetchTicket) -> Admission {
         guard waiting >= maxWaiting, !slots.hasRoom(for: ticket.place) else {
             wait(ticket)
@@ -68,7 +69,7 @@ struct FetchQueue {
         return .displacing(victim.id)
     }
 
-    /// Lets a fetch that had a slot already wait for its next one before all others, whether the queue is full or not.
+    /// Adds a fetch that has had a slot; it goes before all others, also if the queue is full.
     ///
     /// So the queue may hold up to `fetch.maxConcurrent` more than `fetch.queue`.
     mutating func requeue(_ ticket: FetchTicket) {
@@ -76,15 +77,16 @@ struct FetchQueue {
         note(ticket)
     }
 
-    /// Makes a waiting fetch more urgent; it goes to the end of its line there.
+    /// Raises a waiting fetch's priority; it goes to the end of its queue there.
     mutating func raise(_ id: UInt64, to priority: FetchPriority) {
         guard let known = waitingTickets[id], priority > known.priority else { return }
         move(known) { $0.priority = priority }
     }
 
-    /// Another client waits for the same fetch: it counts for that one from now on where it then gets its slot sooner.
+    /// Another client waits for the same fetch: the fetch counts for that client from now on if it then gets
+    /// a slot sooner.
     ///
-    /// So a client that has used up its slots, or has many fetches waiting, can't keep others waiting for one that they need.
+    /// So a client without free slots, or with many waiting fetches, can't delay a fetch that others need.
     mutating func join(_ id: UInt64, by client: ClientID?) {
         guard let known = waitingTickets[id], known.place.client != client else { return }
         var place = known.place
@@ -93,14 +95,14 @@ struct FetchQueue {
         move(known) { $0.place = place }
     }
 
-    /// Takes a waiting fetch out; false when it does not wait.
+    /// Removes a waiting fetch; false if it does not wait.
     mutating func remove(_ id: UInt64) -> Bool {
         guard let ticket = forget(id) else { return false }
         if lanes[ticket.priority.rank].remove(ticket) == nil { returned.removeAll { $0.id == id } }
         return true
     }
 
-    /// Takes out those whose deadline has passed, in the order of their deadlines.
+    /// Removes the fetches whose deadline has passed; returns them in the order of their deadlines.
     mutating func expire(at now: ContinuousClock.Instant) -> [UInt64] {
         guard let earliestDeadline, earliestDeadline <= now else { return [] }
         let expired = waitingTickets.values.filter { $0.deadline <= now }
@@ -112,7 +114,7 @@ struct FetchQueue {
 
     // MARK: - Running
 
-    /// Gives the next fetch that may run its slot, and names it; nil when none may.
+    /// Gives a slot to the next fetch that may run, and returns its id; nil if none may run.
     mutating func startNext() -> UInt64? {
         guard slots.hasRoom, waiting > 0, let ticket = takeNext() else { return nil }
         forget(ticket.id)
@@ -121,7 +123,7 @@ struct FetchQueue {
         return ticket.id
     }
 
-    /// Takes back the slots of a running fetch, and tells which those were; nil when it does not run.
+    /// Takes back the slots of a running fetch and returns them; nil if it does not run.
     @discardableResult
     mutating func release(_ id: UInt64) -> FetchTicket.Place? {
         guard let place = runningPlaces.removeValue(forKey: id) else { return nil }
@@ -156,7 +158,7 @@ struct FetchQueue {
 
     private func waitingCount(of client: ClientID?) -> Int { waitingPerClient[client, default: 0] }
 
-    /// Puts one that waits in a lane into another.
+    /// Moves a waiting fetch from one lane to another.
     private mutating func move(_ known: FetchTicket, _ change: (inout FetchTicket) -> Void) {
         guard var ticket = lanes[known.priority.rank].remove(known) else { return }
         forget(ticket.id)
@@ -164,22 +166,22 @@ struct FetchQueue {
         wait(ticket)
     }
 
-    /// What keeps a fetch waiting, the less the better: no slot left for its client, slots that the client has, and fetches
-    /// of the client that wait.
+    /// What delays a fetch, less is better: whether its client has no free slot, the client's slots, and the
+    /// client's waiting fetches.
     private func prospects(of place: FetchTicket.Place) -> (Int, Int, Int) {
         let isAble = slots.hasRoom(for: place.client) && slots.hasRoom(for: place.origin, and: place.client)
         return (isAble ? 0 : 1, slots.held(by: place.client), waitingCount(of: place.client))
     }
 
     private mutating func takeNext() -> FetchTicket? {
-        // By itself, or each look at a place would copy the whole queue.
+        // A copy of its own, because each access through `self` would copy the whole queue.
         let slots = slots
         if let index = returned.firstIndex(where: { slots.hasRoom(for: $0.place) }) {
             return returned.remove(at: index)
         }
         for rank in lanes.indices.reversed() where lanes[rank].count > 0 {
             var lane = lanes[rank]
-            // Not held twice while it changes, or each call would copy it.
+            // The array must not hold the lane while it changes: each call would copy it.
             lanes[rank] = ClientLanes()
             defer { lanes[rank] = lane }
             if let ticket = lane.takeNext(newestFirst: newestFirst, by: slots) {
@@ -189,8 +191,9 @@ struct FetchQueue {
         return nil
     }
 
-    /// The fetch that makes room for another: of the client with the most waiting, if that has two more than the client of
-    /// the other; else of that client itself; else a less urgent one of a client with more waiting.
+    /// Removes a fetch so that another one has room: one of the client with the most waiting fetches, if that
+    /// has at least two more than the other's client; otherwise one of the same client; otherwise a less
+    /// urgent one of a client with more waiting.
     private mutating func displaced(by ticket: FetchTicket) -> FetchTicket? {
         let (client, count) = (ticket.place.client, waitingCount(of: ticket.place.client))
         guard let busiest = waitingPerClient.max(by: { $0.value < $1.value }) else { return nil }
@@ -204,8 +207,8 @@ struct FetchQueue {
         return removeLast(of: other, in: rank)
     }
 
-    /// The last of the client's longest line of the lowest priority, if that is lower than its own, or if that line is longer
-    /// than the one that it would join.
+    /// Removes the last fetch of the client's longest queue in its lowest priority, if that priority is lower
+    /// than the ticket's, or if that queue is longer than the one that the ticket would join.
     private mutating func displacedOwn(by ticket: FetchTicket) -> FetchTicket? {
         let client = ticket.place.client
         guard let rank = lanes.indices.first(where: { lanes[$0].count(of: client) > 0 }),
@@ -216,7 +219,7 @@ struct FetchQueue {
         return removeLast(of: client, in: rank)
     }
 
-    /// Takes the one out that a client needs least; nil where all of them had a slot before.
+    /// Removes the client's least urgent fetch; nil if all of them have had a slot before.
     private mutating func removeLast(of client: ClientID?) -> FetchTicket? {
         lanes.indices.first { lanes[$0].count(of: client) > 0 }.flatMap { removeLast(of: client, in: $0) }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The slots of running fetches: so many in all, per origin, and per rule that has a bound of its own; of those in all and
-/// of those of an origin one client gets a share at most. Pure.
+/// The slots of running fetches: a number in total, per origin, and per rule with its own bound. One client
+/// may use only a share of the total and of an origin's slots. Pure.
 struct FetchSlots {
     /// A client's fetches from one origin.
     private struct Pair: Hashable {
@@ -17,54 +17,54 @@ struct FetchSlots {
     private var perClient: [ClientID?: Int] = [:]
     private var perPair: [Pair: Int] = [:]
 
-    /// Those that are taken.
+    /// The number of slots in use.
     private(set) var taken = 0
 
-    /// All free, as many as the configuration says.
+    /// Creates the configured number of free slots.
     init(configuration: FetchConfiguration) {
         most = max(1, configuration.maxConcurrent)
         mostPerOrigin = max(1, configuration.maxPerHost)
         clientShare = configuration.clientShare
     }
 
-    /// Has other numbers of them; those that are taken beyond stay so until they are given back.
+    /// Changes the numbers of slots; slots in use beyond them stay in use until they are returned.
     mutating func adopt(_ configuration: FetchConfiguration) {
         most = max(1, configuration.maxConcurrent)
         mostPerOrigin = max(1, configuration.maxPerHost)
         clientShare = configuration.clientShare
     }
 
-    /// Whether any is free.
+    /// Whether any slot is free.
     var hasRoom: Bool { taken < most }
 
-    /// Whether all are free that a fetch needs.
+    /// Whether all slots that a fetch needs are free.
     func hasRoom(for place: FetchTicket.Place) -> Bool {
         hasRoom(for: place.client) && hasRoom(for: place.origin, and: place.client)
             && hasRoom(for: place.rule)
     }
 
-    /// Whether a client may have one more, wherever that is.
+    /// Whether a client may use another slot in total.
     func hasRoom(for client: ClientID?) -> Bool {
         hasRoom && (client == nil || held(by: client) < share(of: most))
     }
 
-    /// Whether one is free at an origin for a client, whatever rules say.
+    /// Whether an origin has a free slot for a client, without its rule's bound.
     func hasRoom(for origin: SourceURL.Origin, and client: ClientID?) -> Bool {
         guard hasRoom, perOrigin[origin, default: 0] < mostPerOrigin else { return false }
         return client == nil
             || perPair[Pair(client: client, origin: origin), default: 0] < share(of: mostPerOrigin)
     }
 
-    /// Whether one is free for a rule, if that has a bound of its own.
+    /// Whether a rule has a free slot; true for a rule without its own bound.
     func hasRoom(for rule: OriginRule?) -> Bool {
         guard let rule, let most = rule.maxConcurrent else { return true }
         return perRule[rule, default: 0] < most
     }
 
-    /// Those that a client has.
+    /// Returns the number of a client's slots.
     func held(by client: ClientID?) -> Int { perClient[client, default: 0] }
 
-    /// Takes those of a fetch.
+    /// Takes the slots of a fetch.
     mutating func take(_ place: FetchTicket.Place) {
         taken += 1
         perOrigin[place.origin, default: 0] += 1
@@ -73,7 +73,7 @@ struct FetchSlots {
         if let rule = place.rule { perRule[rule, default: 0] += 1 }
     }
 
-    /// Takes those of a fetch back.
+    /// Returns the slots of a fetch.
     mutating func giveBack(_ place: FetchTicket.Place) {
         taken -= 1
         Self.decrease(&perOrigin, place.origin)
@@ -82,7 +82,7 @@ struct FetchSlots {
         if let rule = place.rule { Self.decrease(&perRule, rule) }
     }
 
-    /// How many of `count` slots one client may have: less than all, where there are two.
+    /// The number of `count` slots that one client may use: less than all if there are at least two.
     private func share(of count: Int) -> Int {
         guard clientShare < 1 else { return count }
         return max(1, min(count - 1, Int((Double(count) * clientShare).rounded(.up))))

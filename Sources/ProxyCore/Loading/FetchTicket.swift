@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A fetch's place in the queue.
+/// A fetch in the queue.
 struct FetchTicket: Sendable {
-    /// Which slots a fetch takes beside the one in all.
+    /// The slots that a fetch takes, besides one of the total.
     struct Place: Hashable, Sendable {
-        /// Whom it asks.
+        /// The origin that it fetches from.
         let origin: SourceURL.Origin
-        /// Its rule, if that has a bound of its own.
+        /// Its rule, if that has its own bound.
         let rule: OriginRule?
-        /// The client that it counts for; nil for the daemon itself.
+        /// The client that the fetch counts for; nil for the daemon itself.
         var client: ClientID?
 
         init(origin: SourceURL.Origin, rule: OriginRule? = nil, client: ClientID? = nil) {
@@ -18,12 +18,12 @@ struct FetchTicket: Sendable {
         }
     }
 
-    /// The fetch.
+    /// The fetch's id.
     let id: UInt64
-    /// Which slots it needs.
+    /// The slots that it needs.
     var place: Place
-    /// How urgent it is.
+    /// Its priority.
     var priority: FetchPriority
-    /// When it gives up.
+    /// When it times out.
     let deadline: ContinuousClock.Instant
 }

@@ -2,13 +2,14 @@
 
 import Synchronization
 
-/// How urgent one fetch is, and for which clients: as much as for the most urgent of those who wait for it; it never falls.
+/// The priority of one fetch, and the clients that wait for it. It is the highest of its waiters' and never
+/// falls.
 public final class FetchUrgency: Sendable {
-    /// What has become of it.
+    /// A change.
     enum Change: Sendable {
-        /// It is more urgent now.
+        /// The priority is higher now.
         case raised(FetchPriority)
-        /// Another client waits for it, too.
+        /// Another client waits for the fetch.
         case joined(ClientID?)
     }
 
@@ -18,26 +19,26 @@ public final class FetchUrgency: Sendable {
         var observer: (@Sendable (Change) -> Void)?
     }
 
-    /// The client that began the fetch; nil for the daemon itself.
+    /// The client that started the fetch; nil for the daemon itself.
     public let client: ClientID?
     private let state: Mutex<State>
 
-    /// Most further clients that are kept for a fetch that has yet to wait for its slot.
+    /// The maximum number of further clients that are stored until the fetch enters the queue.
     private static let maxJoined = 16
 
-    /// A fetch of this priority, for this client, to begin with.
+    /// Creates the state of a new fetch with this priority, for this client.
     public init(_ priority: FetchPriority = .normal, client: ClientID? = nil) {
         self.client = client
         state = Mutex(State(priority: priority))
     }
 
-    /// The priority now.
+    /// The current priority.
     public var priority: FetchPriority { state.withLock { $0.priority } }
 
-    /// Further clients that wait for it: the first ones.
+    /// The first further clients that wait for the fetch.
     var joined: [ClientID?] { state.withLock(\.joined) }
 
-    /// Makes it more urgent; nothing happens where it is so already.
+    /// Raises the priority; does nothing if it is at least as high.
     public func raise(to priority: FetchPriority) {
         report(.raised(priority)) { state in
             guard priority > state.priority else { return false }
@@ -46,7 +47,7 @@ public final class FetchUrgency: Sendable {
         }
     }
 
-    /// Has another client wait for it, to whom it is so urgent.
+    /// Adds another client that waits for the fetch with this priority.
     public func join(_ client: ClientID?, to priority: FetchPriority) {
         raise(to: priority)
         guard client != self.client else { return }
@@ -65,17 +66,17 @@ public final class FetchUrgency: Sendable {
         observer?(change)
     }
 
-    /// Tells `observer` of each change from now on, in place of an earlier one.
+    /// Calls `observer` for each later change; replaces an earlier observer.
     func observe(_ observer: (@Sendable (Change) -> Void)?) {
         state.withLock { $0.observer = observer }
     }
 }
 
 extension FetchUrgency: Hashable {
-    /// One is equal to itself alone.
+    /// Compares identities.
     public static func == (left: FetchUrgency, right: FetchUrgency) -> Bool { left === right }
 
-    /// Hashes its identity.
+    /// Hashes the identity.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(self))
     }

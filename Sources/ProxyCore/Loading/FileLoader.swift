@@ -4,31 +4,32 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// Serves the files of a folder as if an origin had sent them (an origin rule with `loader: file`).
+/// Serves the files of a folder as an origin's responses (an origin rule with `loader: file`).
 ///
-/// The URL's path, percent-decoded once, is the file's below the rule's root; the query does not count. The kernel itself
-/// keeps the path below the root and follows no symbolic link (openat2(2), RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS).
-/// What is served is a copy, and only of a file that nobody has changed from its first byte to its last.
+/// The URL's path, percent-decoded once, is the file's path below the rule's root; the query is ignored. The
+/// kernel confines the path to the root and follows no symbolic link (openat2(2), RESOLVE_BENEATH and
+/// RESOLVE_NO_SYMLINKS). The loader copies the file, and fails if the file changes between its first and its
+/// last byte.
 public final class FileLoader: ImageLoading {
-    /// Bytes that are read at once.
+    /// The number of bytes that one read requests.
     private static let pieceSize = 256 << 10
-    /// Files that are read at once, and fetches that may wait for that.
+    /// The maximum numbers of files that are read at once, and of fetches that wait for that.
     private static let maxReading = 4, maxWaiting = 256
 
     private let maxBytes: Atomic<Int>
     private let queue = IOQueue(label: "files", maxRunning: maxReading, maxWaiting: maxWaiting)
 
-    /// - Parameter maxBytes: largest file (`fetch.maxBytes`).
+    /// - Parameter maxBytes: the size of the largest file (`fetch.maxBytes`).
     public init(maxBytes: ByteCount) {
         self.maxBytes = Atomic(maxBytes.bytes)
     }
 
-    /// Takes files of another size from now on.
+    /// Changes the size of the largest file.
     public func adopt(maxBytes: ByteCount) {
         self.maxBytes.store(maxBytes.bytes, ordering: .relaxed)
     }
 
-    /// Hands a file's bytes over, or says 304 where the validators still hold.
+    /// Delivers a file's bytes, or a 304 if the validators match.
     public func load(
         _ request: OriginRequest, into receiver: any OriginReceiving
     ) async throws(LoadError) -> LoadSummary {
@@ -49,7 +50,8 @@ public final class FileLoader: ImageLoading {
 
     private static let missing = LoadError.status(404, retryAfter: nil)
 
-    /// The file's path; nil where the URL's has an empty, dot or undecodable segment, or one with a slash in it.
+    /// The file's path; nil if the URL's path has an empty, dot or undecodable segment, or a segment with an
+    /// encoded slash.
     static func path(of url: SourceURL) -> String? {
         var segments: [String] = []
         for segment in url.path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
@@ -73,7 +75,7 @@ public final class FileLoader: ImageLoading {
         guard head.status == 200 else { return LoadSummary() }
         var summary = LoadSummary()
         summary.byteCount = try hand(file, to: receiver, count: Int(facts.st_size))
-        // Half of one picture and half of another is neither.
+        // Bytes of two versions are no picture.
         guard let last = Self.facts(of: file), isSame(facts, last) else {
             throw .incomplete("the file has changed while it was read")
         }
@@ -85,7 +87,7 @@ public final class FileLoader: ImageLoading {
         return unsafe fstat(file.raw, &facts) == 0 ? facts : nil
     }
 
-    /// The change time alone would do, were it not for its grain of some milliseconds.
+    /// Compares size and modification time, too: the change time has a resolution of some milliseconds.
     private static func isSame(_ one: stat, _ other: stat) -> Bool {
         one.st_size == other.st_size && isSame(one.st_mtim, other.st_mtim)
             && isSame(one.st_ctim, other.st_ctim)
@@ -101,13 +103,13 @@ public final class FileLoader: ImageLoading {
         let owner = OwnedDescriptor(owning: folder)
         let descriptor = unsafe linux_open_beneath(owner.raw, path)
         guard descriptor >= 0 else {
-            // Whatever else keeps it from being read, there is no such image for us.
+            // For any other error the answer is that there is no such image.
             throw exhaustion(errno) ?? missing
         }
         return OwnedDescriptor(owning: descriptor)
     }
 
-    /// What a lack of descriptors comes to; it heals.
+    /// The error for a lack of descriptors, which is temporary.
     private static func exhaustion(_ code: CInt) -> LoadError? {
         code == EMFILE || code == ENFILE ? .queueFull : nil
     }
@@ -156,7 +158,7 @@ public final class FileLoader: ImageLoading {
 }
 
 extension Substring {
-    /// The text with each `%HH` decoded once; nil for a bad escape or what is no UTF-8.
+    /// The text with each `%HH` decoded once; nil for a malformed escape or invalid UTF-8.
     fileprivate var percentDecoded: String? {
         var decoded: [UInt8] = []
         var rest = utf8[...]

@@ -1,52 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// THE SEAM to origins: fetches one representation (SDWebImage's loader).
+/// Fetches one representation from an origin (SDWebImage's loader). The loaders and the tests' fakes
+/// implement it.
 ///
 /// Safe from any task. Cancelling the task stops the transfer itself, not only the wait for it.
 public protocol ImageLoading: Sendable {
-    /// Sends `request`, follows redirects with every check repeated, and hands the final response to `receiver`.
+    /// Sends `request`, follows redirects with every check repeated, and delivers the final response to
+    /// `receiver`.
     ///
     /// Returns when the body is complete (a body delimited by the connection's close counts as complete).
-    /// - Throws: why it failed; bytes handed over by then are worthless.
+    /// - Throws: why it failed; the caller has to discard bytes delivered so far.
     func load(
         _ request: OriginRequest, into receiver: any OriginReceiving
     ) async throws(LoadError) -> LoadSummary
 }
 
-/// Takes a response while it arrives.
+/// Receives a response while it arrives.
 ///
-/// Called on the loader's thread, head first, then the body in order; never concurrently.
+/// Called on the loader's thread: first the head, then the body in order; never concurrently.
 public protocol OriginReceiving: AnyObject, Sendable {
     /// Called once, with the head of the final response (never of a redirect that is followed).
     /// - Throws: to end the transfer; `load` then throws the same error.
     func receive(head: OriginHead) throws(LoadError)
 
-    /// Called for each piece of the decoded body; the bytes are valid during the call only.
+    /// Called for each piece of the decoded body; the bytes are valid only during the call.
     /// - Throws: to end the transfer; `load` then throws the same error.
     func receive(bytes: UnsafeRawBufferPointer) throws(LoadError)
 
-    /// Called after pieces of the body, when no more is at hand for now and the transfer goes on; does nothing by default.
+    /// Called after pieces of the body, when no more bytes are available now and the transfer continues. Does
+    /// nothing by default.
     func caughtUp()
 
-    /// Called for each redirect that is followed, before the next hop; does nothing by default.
+    /// Called for each redirect that is followed, before the next hop. Does nothing by default.
     func redirected(by head: OriginHead, to target: SourceURL)
 
-    /// Called with a head whose status is no success, before `load` follows it or throws; does nothing by default.
+    /// Called with the head of an unsuccessful response, before `load` follows it or throws. Does nothing by
+    /// default.
     func refused(by head: OriginHead)
 }
 
 extension OriginReceiving {
-    /// Takes no notice.
+    /// Does nothing.
     public func caughtUp() {}
 
-    /// Takes no notice.
+    /// Does nothing.
     public func redirected(by head: OriginHead, to target: SourceURL) {}
 
-    /// Takes no notice.
+    /// Does nothing.
     public func refused(by head: OriginHead) {}
 }
 
-/// What to ask an origin for.
+/// The request for an origin.
 public struct OriginRequest: Sendable, Hashable {
     /// The source.
     public var url: SourceURL
@@ -54,17 +58,18 @@ public struct OriginRequest: Sendable, Hashable {
     public var ifNoneMatch: String?
     /// The stored response's `Last-Modified`, sent as `If-Modified-Since` exactly as the origin spelled it.
     public var ifModifiedSince: String?
-    /// The digest of the URL whose response the validators are of, where a redirect led there; nil for `url` itself.
+    /// The digest of the URL whose response the validators belong to, if a redirect led there; nil for `url`
+    /// itself.
     ///
-    /// No other URL is sent them (RFC 9110 §13.1).
+    /// The validators are sent to no other URL (RFC 9110 §13.1).
     public var validatedURL: String?
-    /// Further fields; each name and value has been validated (no CR, LF or NUL).
+    /// Additional fields; each name and value is validated (no CR, LF or NUL).
     public var fields: [Field]
-    /// The rule for the source, whose fields and credentials stay with the origin of `url`.
+    /// The rule for the source; its fields and credentials are sent only to the origin of `url`.
     public var rule: OriginRule?
-    /// All rules: those for redirects' targets may bound how many fetches from there run at once.
+    /// All rules: the rule for a redirect's target may bound the number of concurrent fetches there.
     public var rules = OriginRules.none
-    /// How urgent the fetch is; may be raised while it waits.
+    /// The fetch's priority; may be raised while it waits.
     public var urgency = FetchUrgency()
 
     /// A header field.
@@ -95,7 +100,7 @@ public struct OriginRequest: Sendable, Hashable {
 }
 
 extension OriginRequest {
-    /// Whether a hop is sent the validators.
+    /// Whether a hop gets the validators.
     func isConditional(at hop: SourceURL) -> Bool {
         guard ifNoneMatch != nil || ifModifiedSince != nil else { return false }
         return validatedURL.map { $0 == hop.digest } ?? (hop == url)
@@ -103,7 +108,7 @@ extension OriginRequest {
 }
 
 extension SourceURL {
-    /// A short name for it that tells nothing of what is in it.
+    /// A short name for the URL that reveals none of its text.
     var digest: String { CacheKey(canonicalText: normalized).description }
 }
 
@@ -113,14 +118,14 @@ public struct OriginHead: Sendable, Hashable {
     public var status: Int
     /// All field lines in order, names in lower case, values without surrounding white space.
     public var fields: [OriginRequest.Field]
-    /// The declared length of the body, where no content coding is in the way.
+    /// The declared length of the body; nil with a content coding.
     public var contentLength: Int?
     /// When the request was sent, in seconds since 1970 (RFC 9111 §4.2.3, request_time).
     public var requestTime: Int64
     /// When the head was complete, in seconds since 1970 (response_time).
     public var responseTime: Int64
 
-    /// Collects what is known of a head.
+    /// Creates a head from its parts.
     public init(
         status: Int, fields: [OriginRequest.Field], contentLength: Int?, requestTime: Int64,
         responseTime: Int64
@@ -132,7 +137,7 @@ public struct OriginHead: Sendable, Hashable {
         self.responseTime = responseTime
     }
 
-    /// All values of a field, in order; `name` in lower case.
+    /// Returns all values of a field, in order; `name` in lower case.
     public func values(of name: String) -> [String] {
         var values: [String] = []
         for field in fields where field.name == name { values.append(field.value) }
@@ -140,7 +145,7 @@ public struct OriginHead: Sendable, Hashable {
     }
 }
 
-/// What a finished transfer took.
+/// The measurements of a finished transfer.
 public struct LoadSummary: Sendable, Hashable {
     /// Bytes of the decoded body.
     public var byteCount: Int = 0

@@ -2,9 +2,9 @@
 
 import CZlib
 
-/// Undoes one content coding made of deflate, by zlib, a piece at a time (RFC 1950, RFC 1951, RFC 1952).
+/// Decodes one content coding based on deflate with zlib, piece by piece (RFC 1950, RFC 1951, RFC 1952).
 ///
-/// Stricter than readers that show what they have: checksums and lengths must agree, the end must come, and nothing may
+/// Stricter than most readers: checksums and lengths must agree, the end must be present, and nothing may
 /// follow it. Confined to the loader's thread.
 // Safe because the pointers are this object's alone: made in `init`, freed in `deinit`, and lent to zlib during a call.
 @safe
@@ -14,20 +14,20 @@ final class Inflater {
     private let coding: ContentCoding
     private let maxBytes: Int
 
-    /// Bytes out so far.
+    /// The number of decoded bytes so far.
     private var count = 0
     private var hasEnded = false
     private var isReady = false
-    /// The first byte of a body whose second one says how it is wrapped.
+    /// The first byte of a body, until the second one shows the wrapping.
     private var firstByte: UInt8?
 
-    /// Bytes that are handed on at once.
+    /// The number of decoded bytes that are delivered at once.
     private static let outputSize = 64 << 10
-    /// Bytes until a wrapping is known.
+    /// The number of bytes that identify the wrapping.
     private static let headerSize = 2
 
-    /// Nothing read yet.
-    /// - Parameter maxBytes: most that may come out.
+    /// Creates a decoder.
+    /// - Parameter maxBytes: the maximum number of decoded bytes.
     init(_ coding: ContentCoding, maxBytes: Int) {
         self.coding = coding
         self.maxBytes = maxBytes
@@ -42,11 +42,11 @@ final class Inflater {
         unsafe output.deallocate()
     }
 
-    /// Whether all there is to come has come.
+    /// Whether the coding has ended.
     var isComplete: Bool { hasEnded }
 
-    /// Takes a further piece, and gives what comes out, bit by bit, to `next`.
-    /// - Throws: `incomplete` where it is no such coding, `tooLarge`, or what `next` throws.
+    /// Decodes a further piece and passes the output to `next`, part by part.
+    /// - Throws: `incomplete` for malformed data, `tooLarge`, or an error of `next`.
     func take(
         _ bytes: UnsafeRawBufferPointer, _ next: (UnsafeRawBufferPointer) throws(LoadError) -> Void
     ) throws(LoadError) {
@@ -72,20 +72,22 @@ final class Inflater {
 
     // MARK: - Steps
 
-    /// What is added to the window's bits to have zlib read a gzip wrapping (zlib.h, inflateInit2).
+    /// The number that is added to the window's bits so that zlib reads a gzip wrapping (zlib.h,
+    /// inflateInit2).
     private enum Wrapping {
         static let gzip: CInt = 16
     }
 
-    /// The first two bytes of the body, the last of which are in `bytes`; nil while there is but one.
+    /// The first two bytes of the body, the last of which are in `bytes`; nil as long as there is only one.
     private func header(with bytes: UnsafeRawBufferPointer) -> (UInt8, UInt8)? {
         if let firstByte { return (firstByte, unsafe bytes[0]) }
         return bytes.count < Self.headerSize ? nil : (unsafe bytes[0], unsafe bytes[1])
     }
 
-    /// Whether a body of `deflate` begins as RFC 1950 §2.2 has it; many send the bare stream of RFC 1951.
+    /// Whether a body of `deflate` begins as in RFC 1950 §2.2; many servers send the bare stream of RFC 1951.
     ///
-    /// No bare one that a packer writes begins so: it would be a stored block with padding that is not zero.
+    /// No encoder writes a bare stream that begins like that: it would be a stored block with non-zero
+    /// padding.
     private static func isWrapped(_ header: (UInt8, UInt8)) -> Bool {
         header.0 & 0x0F == Z_DEFLATED && header.0 >> 4 <= 7
             && (Int(header.0) << 8 | Int(header.1)) % 31 == 0
@@ -113,7 +115,7 @@ final class Inflater {
         }
     }
 
-    /// A gzip file is one member or several (RFC 1952 §2.2); what follows the end otherwise makes no sense.
+    /// A gzip file has one member or several (RFC 1952 §2.2); any other bytes after the end are malformed.
     private func startMember() throws(LoadError) {
         guard coding == .gzip, unsafe inflateReset(stream) == Z_OK else {
             throw .incomplete("bytes behind the end of a content coding")
@@ -121,14 +123,15 @@ final class Inflater {
         hasEnded = false
     }
 
-    /// Inflates until the input ends, the output is full, or the stream is over; returns how many bytes came out.
+    /// Decodes until the input ends, the output is full, or the stream ends; returns the number of decoded
+    /// bytes.
     private func step() throws(LoadError) -> Int {
         unsafe stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
         unsafe stream.pointee.avail_out = UInt32(Self.outputSize)
         let code = unsafe CZlib.inflate(stream, Z_NO_FLUSH)
         let produced = Self.outputSize - Int(unsafe stream.pointee.avail_out)
         count += produced
-        // First of all: what is too large is so whether or not it is damaged as well.
+        // Checked first: data beyond the bound is too large whether or not it is damaged, too.
         guard count <= maxBytes else { throw .tooLarge }
         switch code {
         case Z_OK, Z_BUF_ERROR: return produced

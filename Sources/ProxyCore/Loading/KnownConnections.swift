@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What tells a connection from others that are open at the same time.
+/// The addresses that identify a connection among the open ones.
 struct ConnectionEnds: Hashable {
-    /// Our port.
+    /// The local port.
     let localPort: Int
-    /// Who is at the other end: the origin, or the proxy.
+    /// The address of the peer: the origin or the proxy.
     let remote: IPAddress
-    /// His port.
+    /// The peer's port.
     let remotePort: Int
 }
 
-/// The sockets of the connections that have been used, so that one that is used again can be looked at.
+/// The sockets of connections that have been used, so that a reused one can be checked.
 ///
-/// libcurl hands a socket out when it is opened only. Holds one connection a descriptor at most, so it is bounded as they
-/// are; what is left of one that has gone is overwritten when its descriptor or its ends are used again. Confined to the
-/// loader's thread.
+/// libcurl shows a socket only when it opens it. Holds at most one connection per descriptor; the entry of a
+/// closed one is overwritten when its descriptor or its addresses are used again. Confined to the loader's
+/// thread.
 final class KnownConnections {
     private struct User {
         weak var handle: CurlHandle?
@@ -22,10 +22,10 @@ final class KnownConnections {
 
     private var sockets: [ConnectionEnds: CInt] = [:]
     private var ends: [CInt: ConnectionEnds] = [:]
-    /// Who has sent the last request over a connection.
+    /// The handle that sent the last request over each connection.
     private var users: [ConnectionEnds: User] = [:]
 
-    /// Notes which connection a socket has become.
+    /// Stores a socket's connection.
     func note(_ socket: CInt, as connection: ConnectionEnds) {
         if let earlier = ends[socket], sockets[earlier] == socket {
             sockets[earlier] = nil
@@ -36,19 +36,20 @@ final class KnownConnections {
         ends[socket] = connection
     }
 
-    /// Notes who sends a request over a connection that was noted.
+    /// Stores the handle that sends a request over a connection.
     func note(_ handle: CurlHandle?, over connection: ConnectionEnds) {
         users[connection] = User(handle: handle)
     }
 
-    /// Whether the last request over a connection is still under way; `handle` is on that connection, too.
+    /// Whether the last request over a connection is still under way, and `handle` uses the connection, too.
     ///
-    /// Over TLS alone: without it libcurl gives a connection to one request at a time (`CurlHandle.setVersion`).
+    /// Only over TLS: otherwise libcurl gives a connection to one request at a time
+    /// (`CurlHandle.setVersion`).
     func isOccupied(_ connection: ConnectionEnds, for handle: CurlHandle?) -> Bool {
         guard let user = users[connection]?.handle else { return false }
         return handle?.sharesConnection(with: user) ?? true
     }
 
-    /// The socket of a connection that was noted.
+    /// Returns the socket of a stored connection.
     func socket(of connection: ConnectionEnds) -> CInt? { sockets[connection] }
 }

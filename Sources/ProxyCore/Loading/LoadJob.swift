@@ -2,21 +2,21 @@
 
 import Synchronization
 
-/// One call of `load` on its way to the loader's thread.
+/// One call of `load` for the loader's thread.
 final class LoadJob: Sendable {
-    /// What a call waits on.
+    /// The continuation that the caller of `load` awaits.
     typealias Continuation = CheckedContinuation<Result<LoadSummary, LoadError>, Never>
 
-    /// Names the job in the queue and in a cancellation.
+    /// Identifies the job in the queue and in a cancellation.
     let id: UInt64
-    /// What to ask for.
+    /// The request for the origin.
     let request: OriginRequest
-    /// Whom to hand the response to.
+    /// The receiver of the response.
     let receiver: any OriginReceiving
-    /// Set before a cancellation is posted, so that one that overtakes its own job is not lost.
+    /// Set before a cancellation is posted, so that a cancellation that overtakes its own job is not lost.
     let isCancelled = Atomic(false)
 
-    /// Whether the caller has given up.
+    /// Whether the caller has cancelled the fetch.
     var hasBeenCancelled: Bool { isCancelled.load(ordering: .acquiring) }
 
     init(id: UInt64, request: OriginRequest, receiver: any OriginReceiving) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a fetch ended, as a metric's label names it.
+/// The result of a fetch, as a metric's label names it.
 public enum LoadOutcome: String, Sendable, Hashable, CaseIterable {
     case success
     case notModified = "not_modified"
@@ -22,7 +22,7 @@ public enum LoadOutcome: String, Sendable, Hashable, CaseIterable {
 }
 
 extension LoadError {
-    /// The outcome that a fetch with this error counts as.
+    /// The outcome under which a fetch with this error is counted.
     public var outcome: LoadOutcome {
         switch self {
         case .addressForbidden, .nameForbidden: .addressForbidden

@@ -2,9 +2,9 @@
 
 import Synchronization
 
-/// What other threads ask of the loader's thread; the only way to it.
+/// The commands for the loader's thread; other threads reach it only through this.
 final class LoaderInbox: Sendable {
-    /// A wish.
+    /// A command.
     enum Command: Sendable {
         case start(LoadJob, LoadJob.Continuation)
         case cancel(UInt64)
@@ -14,13 +14,13 @@ final class LoaderInbox: Sendable {
         case stop
     }
 
-    /// What became of a wish.
+    /// The result of `post`.
     enum Receipt {
-        /// It will be seen to.
+        /// The thread will handle the command.
         case taken
-        /// Too many fetches have not even been looked at yet.
+        /// Too many fetches wait in the inbox.
         case full
-        /// The thread has gone or is going.
+        /// The thread has ended or is ending.
         case closed
     }
 
@@ -33,16 +33,17 @@ final class LoaderInbox: Sendable {
 
     private let state: Mutex<State>
 
-    /// An open inbox whose thread is woken by `waker`.
+    /// Creates an open inbox; `waker` wakes its thread.
     ///
-    /// At most `maxStarts` fetches wait in it; cancellations are as many as fetches, and pings as many as those who watch.
+    /// At most `maxStarts` fetches wait in it. There are at most as many cancellations as fetches, and as
+    /// many pings as watchers.
     init(waker: CurlWaker, maxStarts: Int) {
         state = Mutex(State(waker: waker, maxStarts: maxStarts))
     }
 
-    /// Leaves a wish and wakes the thread if it was the first.
+    /// Adds a command, and wakes the thread if it is the first.
     ///
-    /// Waking is done under the lock, so that `close` cannot free what is used to wake.
+    /// Wakes it under the lock, so that `close` can't free the waker meanwhile.
     func post(_ command: Command) -> Receipt {
         state.withLock { state in
             guard let waker = state.waker else { return .closed }
@@ -56,17 +57,17 @@ final class LoaderInbox: Sendable {
         }
     }
 
-    /// Has another number of fetches wait in it at most, from now on.
+    /// Changes the maximum number of fetches that wait in it.
     func resize(maxStarts: Int) {
         state.withLock { $0.maxStarts = maxStarts }
     }
 
-    /// Takes all wishes out, in order.
+    /// Removes and returns all commands, in order.
     func takeAll() -> [Command] {
         state.withLock { $0.takeAll() }
     }
 
-    /// Accepts nothing from now on, and takes out what is left.
+    /// Accepts no more commands; returns the remaining ones.
     func close() -> [Command] {
         state.withLock { state in
             state.waker = nil

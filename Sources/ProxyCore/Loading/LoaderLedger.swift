@@ -2,14 +2,14 @@
 
 import Synchronization
 
-/// Keeps the loader's numbers, written by its thread and read by anyone.
+/// The loader's counters, written by its thread and read by any thread.
 final class LoaderLedger: Sendable {
     private let statistics = Mutex(LoaderStatistics())
 
-    /// The numbers now.
+    /// The current values.
     var snapshot: LoaderStatistics { statistics.withLock { $0 } }
 
-    /// Shows how many fetches run and wait.
+    /// Sets the numbers of running and waiting fetches.
     func show(running: Int, waiting: Int) {
         statistics.withLock {
             $0.inflight = running
@@ -17,7 +17,7 @@ final class LoaderLedger: Sendable {
         }
     }
 
-    /// Counts the end of a fetch.
+    /// Counts a finished fetch.
     func count(_ outcome: LoadOutcome) {
         statistics.withLock { $0.outcomes[outcome, default: 0] += 1 }
     }
@@ -27,7 +27,7 @@ final class LoaderLedger: Sendable {
         statistics.withLock { $0[keyPath: counter] += 1 }
     }
 
-    /// Counts a hop that has ended; one that neither opened nor reused a connection counts for its bytes only.
+    /// Counts a finished hop; one that neither opened nor reused a connection counts only its bytes.
     func countHop(reused: Bool, opened: Bool, bytes: Int) {
         statistics.withLock {
             $0.bytes += bytes

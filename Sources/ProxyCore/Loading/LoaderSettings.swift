@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What fetches go by, checked: all of it can be changed while the loader runs.
+/// The checked settings of fetches; all of them can change while the loader runs.
 struct LoaderSettings: Sendable {
-    /// Bounds and times.
+    /// Limits and times.
     let configuration: FetchConfiguration
-    /// Whom to connect to.
+    /// The addresses that may be connected to.
     let addresses: AddressPolicy
-    /// What origins are sent.
+    /// The fields for origins.
     let fields: RequestFields
-    /// The time in seconds since 1970, by which the age of an answer is told.
+    /// Returns the time in seconds since 1970, from which a response's age is computed.
     let clock: @Sendable () -> Int64
 
     /// Checks the configured fields.
@@ -21,8 +21,8 @@ struct LoaderSettings: Sendable {
         fields = try RequestFields(configuration: configuration)
     }
 
-    /// Most fetches that wait to be looked at.
+    /// The maximum number of fetches in the inbox.
     var maxStarts: Int { configuration.maxConcurrent + configuration.queue }
-    /// Connections that are kept open without a fetch.
+    /// The number of idle connections that are kept open.
     var idleConnections: Int { max(1, configuration.maxConcurrent) }
 }

@@ -3,7 +3,7 @@
 import Glibc
 import Synchronization
 
-/// A thread of its own, because libcurl's poll blocks; joined once, when its work has ended.
+/// The loader's own thread, because libcurl's poll blocks; joined once, after its work has ended.
 final class LoaderThread: Sendable {
     private struct State {
         var hasEnded = false
@@ -11,7 +11,7 @@ final class LoaderThread: Sendable {
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// What the new thread is handed.
+    /// The argument of the new thread.
     private final class Start: Sendable {
         let work: @Sendable () -> Void
         init(_ work: @escaping @Sendable () -> Void) { self.work = work }
@@ -19,7 +19,7 @@ final class LoaderThread: Sendable {
 
     private let state = Mutex(State())
 
-    /// Runs `work` on a new thread on which every signal is blocked, SIGPIPE of a TLS connection among them.
+    /// Runs `work` on a new thread that blocks every signal, also SIGPIPE of a TLS connection.
     /// - Throws: the error of pthread_create(3).
     func run(_ work: @escaping @Sendable () -> Void) throws(CurlLoader.SetupError) {
         let start = Start { [self] in
@@ -55,11 +55,11 @@ final class LoaderThread: Sendable {
             }
             if hasEnded { continuation.resume() }
         }
-        // The thread has nothing left to do but return, so this does not keep the caller's thread waiting.
+        // The thread only has to return, so this does not block the caller's thread.
         if let handle = takeHandle() { pthread_join(handle, nil) }
     }
 
-    /// Lets the thread end on its own.
+    /// Detaches the thread, which then ends without a join.
     func detach() {
         if let handle = takeHandle() { pthread_detach(handle) }
     }

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Recognises a request that this daemon has sent itself, over whatever proxies (RFC 8586, RFC 9110 §7.6.3).
+/// Recognizes a request that this daemon has sent itself, also through proxies (RFC 8586, RFC 9110 §7.6.3).
 public struct LoopGuard: Sendable, Hashable {
     private let name: [UInt8]
 
-    /// Most bytes of either field: more proxies than that are a loop, too.
+    /// The maximum number of bytes of either field: a longer list of proxies counts as a loop, too.
     private static let maxBytes = 1_024
 
-    /// - Parameter name: `fetch.via`, by which the daemon names itself to origins.
+    /// - Parameter name: `fetch.via`, the daemon's name for origins.
     public init(name: String) {
         self.name = Array(name.lowercased().utf8)
     }
 
-    /// Whether a request with these `CDN-Loop` and `Via` fields has been here before, or has come too long a way.
+    /// Whether a request with these `CDN-Loop` and `Via` fields has passed this daemon, or too many proxies.
     public func hasPassed(cdnLoop: [String], via: [String]) -> Bool {
         [cdnLoop, via].contains { $0.reduce(0) { $0 + $1.utf8.count } > Self.maxBytes }
             || cdnLoop.contains { Self.members($0).contains { isOurs($0) } }
             || via.contains { Self.members($0).contains { isOurs(Self.receivedBy($0)) } }
     }
 
-    /// Hot path: whether a value of one of the two fields needs a closer look: it holds our name, or is very long.
+    /// Hot path: whether a value of one of the two fields needs to be parsed: it contains the daemon's name,
+    /// or is very long.
     public func mayConcern(_ value: UnsafeRawBufferPointer) -> Bool {
         guard value.count <= Self.maxBytes / 4 else { return true }
         guard value.count >= name.count else { return false }
@@ -30,7 +31,7 @@ public struct LoopGuard: Sendable, Hashable {
     private func holdsName(_ value: UnsafeRawBufferPointer, at start: Int) -> Bool {
         for (index, byte) in name.enumerated() {
             let other = unsafe value[start + index]
-            // Letters in lower case; our name is a token, in lower case.
+            // Letters in lower case; the daemon's name is a token in lower case.
             guard ((0x41...0x5A).contains(other) ? other | 0x20 : other) == byte else { return false }
         }
         return true
@@ -40,7 +41,7 @@ public struct LoopGuard: Sendable, Hashable {
         text.utf8.count == name.count && text.lowercased().utf8.elementsEqual(name)
     }
 
-    /// The members of a list without their parameters and comments.
+    /// Returns the members of a list without their parameters and comments.
     private static func members(_ value: String) -> [Substring] {
         value.split(separator: ",").map { member in
             let end = member.firstIndex { $0 == ";" || $0 == "(" } ?? member.endIndex
@@ -48,7 +49,7 @@ public struct LoopGuard: Sendable, Hashable {
         }
     }
 
-    /// `received-by`, the word behind the protocol.
+    /// Returns `received-by`, the word after the protocol.
     private static func receivedBy(_ member: Substring) -> Substring {
         guard let blank = member.firstIndex(where: { $0 == " " || $0 == "\t" }) else { return "" }
         return trimmed(member[blank...])

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension OriginHead {
-    /// The declared length of the body as it will be handed over.
+    /// The declared length of the body as it will be delivered.
     ///
-    /// nil where a coding is in the way, where none is declared, or where two differ (RFC 9112 §6.3).
+    /// nil with a content coding, without a declared length, or with two different ones (RFC 9112 §6.3).
     static func contentLength(in fields: [OriginRequest.Field]) -> Int? {
         let isCoded = fields.contains { field in
             field.name == "transfer-encoding"
@@ -14,7 +14,8 @@ extension OriginHead {
         return isLength(value) ? Int(value) : nil
     }
 
-    /// Whether lengths contradict each other or are none, so that nobody can say where the body ends (RFC 9112 §6.3).
+    /// Whether lengths contradict each other or are malformed, so that the body's end is unknown (RFC 9112
+    /// §6.3).
     static func contradictsItself(_ fields: [OriginRequest.Field]) -> Bool {
         guard !fields.contains(where: { $0.name == "transfer-encoding" }) else { return false }
         let lengths = fields.lazy.filter { $0.name == "content-length" }.map(\.value)
@@ -22,7 +23,7 @@ extension OriginHead {
         return !isLength(first) || !lengths.allSatisfy { $0 == first }
     }
 
-    /// Whether something else ends the body than its connection (RFC 9112 §6.3).
+    /// Whether the body's end is declared, rather than marked by its connection's end (RFC 9112 §6.3).
     static func isDelimited(_ fields: [OriginRequest.Field]) -> Bool {
         fields.contains { $0.name == "content-length" || $0.name == "transfer-encoding" }
     }
@@ -31,7 +32,8 @@ extension OriginHead {
         value.utf8.allSatisfy { (0x30...0x39).contains($0) } && Int(value) != nil
     }
 
-    /// `Retry-After` in seconds from the response's arrival, whether given so or as a date (RFC 9110 §10.2.3).
+    /// `Retry-After` in seconds from the response's arrival, given in seconds or as a date (RFC 9110
+    /// §10.2.3).
     var retryAfter: Int? {
         guard let value = values(of: "retry-after").first else { return nil }
         if let seconds = CacheControl.seconds(value) { return Int(seconds) }

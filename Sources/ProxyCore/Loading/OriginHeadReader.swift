@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Collects the lines of a response's head as libcurl hands them over, interim responses left out.
+/// Collects the lines of a response's head as libcurl delivers them, without interim responses.
 struct OriginHeadReader {
-    /// What a line did.
+    /// The result of a line.
     enum Step: Equatable {
-        /// More lines are to come, or the line is none of the head's.
+        /// More lines follow, or the line is not part of the head.
         case more
         /// The head is complete, with this status.
         case complete(status: Int)
-        /// The head grew beyond its bound of bytes or of lines.
+        /// The head exceeds its limit of bytes or of lines.
         case tooLarge
-        /// Where a status line has to stand is something else, or one of a version that the connection does not speak.
+        /// The status line is malformed, or of a version that the connection does not speak.
         case noStatusLine
     }
 
-    /// As many fields as most heads have.
+    /// The number of fields that most heads have at most.
     private static let usualFields = 16
 
     /// 101 Switching Protocols (RFC 9110 §15.2.2).
     static let switchingProtocols = 101
 
-    /// Fields that say where a body ends.
+    /// The fields that determine where a body ends.
     private static let framing: Set<String> = ["content-length", "transfer-encoding"]
 
-    /// Most lines of a response's heads and trailers together. Each line costs time, however short it is.
+    /// The maximum number of lines of a response's heads and trailers together. Each line costs time, however
+    /// short it is.
     static let maxLines = 500
 
     private let maxBytes: Int
@@ -33,13 +34,14 @@ struct OriginHeadReader {
     private var isComplete = false
     private var expectsStatusLine = true
 
-    /// Whether the connection speaks HTTP/2, as TLS has agreed on; else it speaks HTTP/1.1 or 1.0.
+    /// Whether the connection speaks HTTP/2, as ALPN negotiated; otherwise it speaks HTTP/1.1 or 1.0.
     var isHTTP2 = false
 
-    /// Whether anything has come at all.
+    /// Whether any byte has been received.
     var hasBegun: Bool { bytes > 0 }
 
-    /// Whether a field that frames the body has a blank before its colon: libcurl passes that one over (RFC 9112 §5.1).
+    /// Whether a field that frames the body has white space before its colon: libcurl ignores such a field
+    /// (RFC 9112 §5.1).
     private(set) var hidesFraming = false
 
     /// The fields so far, names in lower case.
@@ -50,7 +52,8 @@ struct OriginHeadReader {
         fields.reserveCapacity(Self.usualFields)
     }
 
-    /// Takes one line with its line end; lines after a complete head are trailers, counted and dropped.
+    /// Reads one line with its line end; lines after a complete head are trailers, which are counted and
+    /// dropped.
     mutating func read(_ line: UnsafeRawBufferPointer) -> Step {
         bytes += line.count
         lines += 1
@@ -70,8 +73,8 @@ struct OriginHeadReader {
         return finish()
     }
 
-    /// An empty line ends the head; that of an interim response (RFC 9110 §15.2) begins anew. Nothing that is HTTP follows
-    /// a switch of protocols.
+    /// An empty line ends the head; after an interim response (RFC 9110 §15.2) the next head begins. No HTTP
+    /// follows a switch of protocols.
     private mutating func finish() -> Step {
         guard status >= 200 || status == Self.switchingProtocols else {
             fields = []
@@ -97,17 +100,17 @@ struct OriginHeadReader {
         fields.append(OriginRequest.Field(name: name, value: value))
     }
 
-    /// A line that begins with a blank continues the one before (obs-fold, RFC 9112 §5.2).
+    /// A line that begins with white space continues the line before (obs-fold, RFC 9112 §5.2).
     private mutating func unfold(_ text: UnsafeRawBufferPointer.SubSequence) {
         guard !fields.isEmpty else { return }
-        // libcurl does not see what is folded.
+        // libcurl ignores the folded part.
         if Self.framing.contains(fields[fields.count - 1].name) { hidesFraming = true }
         fields[fields.count - 1].value += " " + (unsafe Self.trimmingBlanks(text))
     }
 
-    /// The three digits behind the version; nil where the line does not begin so (RFC 9112 §4).
+    /// The three digits after the version; nil if the line does not begin with a status line (RFC 9112 §4).
     ///
-    /// libcurl takes more: blanks in front, `HTTP 200`, and any version on any connection.
+    /// libcurl accepts more: leading white space, `HTTP 200`, and any version on any connection.
     private func status(in text: UnsafeRawBufferPointer.SubSequence) -> Int? {
         let versions = isHTTP2 ? ["HTTP/2 "] : ["HTTP/1.1 ", "HTTP/1.0 "]
         guard let version = versions.first(where: { unsafe text.starts(with: $0.utf8) }) else { return nil }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The fields that every origin is sent, and what a request adds to them.
+/// The fields that every origin gets, and those that a request adds.
 struct RequestFields: Sendable {
     private let constant: [OriginRequest.Field]
-    /// The lines of a request that adds nothing.
+    /// The lines of a request that adds no field.
     private let constantLines: [String]
 
-    /// What the daemon prefers: any image, anything else if need be.
+    /// The accepted media types: any image, anything else if necessary.
     private static let accept = OriginRequest.Field(name: "Accept", value: "image/*,*/*;q=0.5")
-    /// Fields that frame the message or ask for a part of it: a configured one would break what the loader relies on.
+    /// Fields that frame the message or request a part of it; a configured one would break the loader.
     private static let reserved: Set<String> = [
         "accept-encoding", "cdn-loop", "connection", "content-length", "expect", "host", "if-match",
         "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "keep-alive", "range", "te",
         "trailer", "transfer-encoding", "upgrade", "user-agent", "via",
     ]
-    /// Fields that prove who asks; they stay with the origin they were meant for.
+    /// Fields that authenticate; they are sent only to the origin that they belong to.
     private static let credentials: Set<String> = ["authorization", "cookie", "proxy-authorization"]
 
     /// Checks the configured fields.
@@ -33,7 +33,7 @@ struct RequestFields: Sendable {
         constantLines = constant.map(Self.line)
     }
 
-    /// Says that the request has passed here (RFC 9110 §7.6.3, RFC 8586 §2).
+    /// The fields that name this daemon as a proxy (RFC 9110 §7.6.3, RFC 8586 §2).
     private static func signature(of name: String) -> [OriginRequest.Field] {
         [
             OriginRequest.Field(name: "Via", value: "1.1 \(name)"),
@@ -41,15 +41,15 @@ struct RequestFields: Sendable {
         ]
     }
 
-    /// All lines for one hop of a request; credentials only where they are not carried to another origin.
+    /// Returns all lines for one hop of a request; credentials only for their own origin.
     ///
-    /// What an origin rule adds stays with its origin altogether.
-    /// - Parameter hop: where the hop goes; validators go only where they came from.
+    /// Fields of an origin rule are sent only to its origin.
+    /// - Parameter hop: the URL of the hop; validators are sent only to the URL that they came from.
     func lines(for request: OriginRequest, to hop: SourceURL, isForeignOrigin: Bool) -> [String] {
         let isSigned = !isForeignOrigin && request.rule?.credentials.signature != nil
         if !isForeignOrigin, !isSigned, request.addsNoFields { return constantLines }
         let special = request.fields + (isForeignOrigin ? [] : Self.ruled(request.rule))
-        // libcurl leaves out the signature where there is another proof.
+        // libcurl omits the signature if another field authenticates.
         let signed: Set<String> = isSigned ? ["authorization", "x-amz-date"] : []
         let own = signed.union(special.map { $0.name.lowercased() })
         let before = Dictionary(
@@ -75,12 +75,12 @@ struct RequestFields: Sendable {
         return [tag, date].compactMap { $0 }
     }
 
-    /// libcurl takes `Name:` as an order to leave the field out, and `Name;` as an empty field.
+    /// libcurl interprets `Name:` as an instruction to omit the field, and `Name;` as an empty field.
     private static func line(_ field: OriginRequest.Field) -> String {
         field.value.isEmpty ? field.name + ";" : field.name + ": " + field.value
     }
 
-    /// Whether a configuration may set a field of this name.
+    /// Whether the configuration may set a field of this name.
     static func mayBeConfigured(_ name: String) -> Bool {
         isName(name) && !reserved.contains(name.lowercased())
     }
@@ -93,19 +93,19 @@ struct RequestFields: Sendable {
             }
     }
 
-    /// Whether `text` can be sent as a field's value as it is.
+    /// Whether `text` can be sent unchanged as a field's value.
     static func isValue(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
     }
 }
 
 extension OriginRequest.Field {
-    /// Whether it tells the way of a request: each proxy adds itself at the end, and takes nothing away.
+    /// Whether the field lists a request's path: each proxy appends itself and removes nothing.
     fileprivate var isHistory: Bool { name == "CDN-Loop" || name == "Via" }
 }
 
 extension OriginRequest {
-    /// Whether nothing but what every origin is sent goes with it.
+    /// Whether the request gets only the fields of every request.
     fileprivate var addsNoFields: Bool {
         fields.isEmpty && rule == nil && ifNoneMatch == nil && ifModifiedSince == nil
     }

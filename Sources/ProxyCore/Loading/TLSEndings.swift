@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The TLS sessions at whose other end somebody has said that no more will come (close_notify), since the last `forget`.
+/// The TLS sessions that the peer has closed in order (close_notify) since the last `forget`.
 ///
-/// A body that ends with its connection is whole only then: who cuts a connection can't say so (RFC 9112 §9.8). Confined to
-/// the loader's thread.
+/// A body that ends with its connection is complete only after that: an attacker who cuts a connection can't
+/// send it (RFC 9112 §9.8). Confined to the loader's thread.
 final class TLSEndings {
     private var sessions: Set<UInt> = []
 
-    /// A session has ended in order.
+    /// Stores a session that was closed in order.
     func note(_ session: UInt) {
         sessions.insert(session)
     }
 
-    /// Whether a session has.
+    /// Whether a session was closed in order.
     func contains(_ session: UInt) -> Bool { sessions.contains(session) }
 
-    /// Forgets all: sessions that are gone may have their names used again.
+    /// Removes all sessions: the address of a freed session may be used again.
     func forget() {
         sessions.removeAll(keepingCapacity: true)
     }

@@ -2,23 +2,24 @@
 
 import CLinux
 
-/// Whether what comes over a connection that is used again answers this request.
+/// Checks whether the bytes on a reused connection answer this request.
 ///
-/// HTTP/1.1 tells answers apart by their order alone: bytes that an origin sends behind an answer would be taken for the
-/// answer to the next request, whatever its URL, and be kept as that. HTTP/2 names the request in each frame.
+/// HTTP/1.1 distinguishes responses only by their order: bytes that an origin sends after a response would
+/// count as the response to the next request, whatever its URL, and be stored as that. HTTP/2 names the
+/// request in each frame.
 extension Transfer {
     /// Why a connection is not used for this hop.
     enum ConnectionFault {
-        /// Bytes are on it that belong to no request, or it can't be looked at.
+        /// It has bytes that belong to no request, or it can't be checked.
         case tainted
-        /// Another hop has it, and the connection carries one request at a time.
+        /// Another hop uses it, and the connection carries one request at a time.
         case occupied
     }
 
-    /// What keeps the request from going out over a connection; nil where nothing does.
+    /// Returns why the request must not be sent over a connection; nil if it may be.
     ///
-    /// Asked before the request goes out. A connection that can't be looked at is not used. That several requests are under
-    /// way at once is for connections on which TLS has agreed on HTTP/2, whatever libcurl takes the host for.
+    /// Called before the request is sent. A connection that can't be checked is not used. Only connections on
+    /// which ALPN has negotiated HTTP/2 carry concurrent requests, whatever libcurl assumes of the host.
     func fault(of ends: ConnectionEnds?) -> ConnectionFault? {
         let tls = handle?.tls ?? .pending
         head.isHTTP2 = tls == .http2
@@ -46,20 +47,21 @@ extension Transfer {
         return nil
     }
 
-    /// Whether all that has come over the connection since the request went out, what frames the body included, is no more
-    /// than a response may take: twice `fetch.maxBytes` and `fetch.maxHeadBytes`.
+    /// Whether the bytes that the connection has received since the request was sent, including those that
+    /// frame the body, are at most the limit for a response: twice the sum of `fetch.maxBytes` and
+    /// `fetch.maxHeadBytes`.
     ///
-    /// Not for HTTP/2, whose connection others use as well, and not where the kernel does not tell.
+    /// True for HTTP/2, whose connection other requests share, and if the kernel does not report the number.
     var isWithinBytes: Bool {
         guard let countedSocket, bytesBefore >= 0 else { return true }
         let most = 2 * (rules.configuration.maxBytes.bytes + rules.configuration.maxHeadBytes.bytes)
         return Int(linux_received(countedSocket) - bytesBefore) <= most
     }
 
-    /// Whether the first bytes of an answer came before the origin's host could know of the request.
+    /// Whether the first bytes of a response came before the origin's host could have received the request.
     ///
-    /// Whatever a host sends acknowledges what it has got, so as long as some of the request is not acknowledged, what has
-    /// come was sent before. Asked when the answer begins.
+    /// Each packet of a host acknowledges the bytes that it has received; as long as a part of the request is
+    /// not acknowledged, the received bytes were sent before it. Called when the response begins.
     var isAnsweredTooSoon: Bool {
         guard let usedSocket else { return false }
         return linux_unacknowledged(usedSocket) > 0

@@ -3,30 +3,30 @@
 import CLinux
 import Glibc
 
-/// What follows when a hop has ended.
+/// The next step after a hop has ended.
 extension Transfer {
     /// The next step of a fetch.
     enum Next {
-        /// The response has been delivered whole.
+        /// The response has been delivered completely.
         case success
         /// The fetch has failed.
         case failure(LoadError)
-        /// The same hop once more.
+        /// Repeats the same hop.
         case retry
-        /// The same hop once more, at once, on a connection that nobody has used.
+        /// Repeats the same hop at once, on a new connection.
         case anew(ConnectionFault)
-        /// Another hop.
+        /// Follows a redirect.
         case follow(SourceURL)
     }
 
-    /// Decides the next step; `isAllowed` is asked for the target of a redirect.
+    /// Decides the next step; `isAllowed` is called with the target of a redirect.
     func next(after ending: CurlHandle.Ending, isAllowed: (SourceURL) -> Bool) -> Next {
         switch verdict {
         case .redirect(let location): return redirected(to: location, isAllowed)
         case .refused(let error): return .failure(error)
         case .delivering where ending == .complete: return completed
         case .open:
-            // Only a connection that others have used is looked at, so this happens once a hop.
+            // Only a reused connection is checked, so this happens once per hop.
             if let connectionFault, !needsFreshConnection { return .anew(connectionFault) }
             if isWithoutDescriptors(ending) { return .failure(.queueFull) }
             return canRetry(after: ending) ? .retry : .failure(failure(for: ending))
@@ -43,12 +43,12 @@ extension Transfer {
         }
     }
 
-    /// Decides the next step when one of the loader's own deadlines has passed; a verdict stands.
+    /// Decides the next step after one of the loader's own deadlines has passed; a verdict remains valid.
     func next(afterPassing phase: LoadError.Phase, isAllowed: (SourceURL) -> Bool) -> Next {
         switch verdict {
         case .redirect(let location): redirected(to: location, isAllowed)
         case .refused(let error): .failure(error)
-        // The head is all there is to it.
+        // A 304 has no body.
         case .delivering where deliveredStatus == 304: completed
         case .open, .delivering: .failure(.timedOut(phase))
         }
@@ -79,8 +79,8 @@ extension Transfer {
         }
     }
 
-    /// Only before any byte was sent, and only where the next try may meet another world. A name whose addresses are
-    /// forbidden is tried as often as one that does not resolve, or the time would tell them apart.
+    /// Only before any byte was sent, and only if another attempt may succeed. A name with forbidden
+    /// addresses is retried as often as one that does not resolve; otherwise the time would distinguish them.
     private func canRetry(after ending: CurlHandle.Ending) -> Bool {
         guard retries < rules.configuration.retries else { return false }
         switch ending {
@@ -89,8 +89,8 @@ extension Transfer {
         }
     }
 
-    /// Whether a name was not resolved, or TLS not begun, because no file can be opened: libraries need some, and do not say
-    /// what they lack.
+    /// Whether a look-up or a TLS handshake failed because no file can be opened: libraries need some, and do
+    /// not report that.
     private func isWithoutDescriptors(_ ending: CurlHandle.Ending) -> Bool {
         switch ending {
         case .nameNotResolved, .tls: break
@@ -119,12 +119,13 @@ extension Transfer {
         }
     }
 
-    /// Why an address of the hop can't be used: it stands in the URL, or the resolver has told it.
+    /// Why an address of the hop can't be used: it is in the URL, or the resolver returned it.
     var addressError: LoadError { url.literalAddress == nil ? .nameForbidden : .addressForbidden }
 
-    /// Whether the hop failed because no address of the origin may be connected to.
+    /// Whether the hop failed because all addresses of the origin are forbidden.
     ///
-    /// libcurl calls a refused socket a failed connection. Where another address was tried too, that one's failure counts.
+    /// libcurl reports a refused socket as a failed connection. If another address was tried, too, that one's
+    /// failure counts.
     private func isAddressForbidden(_ ending: CurlHandle.Ending) -> Bool {
         guard case .notConnected = ending else { return false }
         return didRefuseAddress && !didOpenSocket

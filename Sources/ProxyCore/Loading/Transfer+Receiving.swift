@@ -2,11 +2,11 @@
 
 import Glibc
 
-/// What libcurl calls while a hop is under way.
+/// The functions that libcurl's callbacks call during a hop.
 ///
-/// Each answer `false` ends the hop; the verdict or the failure is set then.
+/// Each result `false` ends the hop; the verdict or the failure is set by then.
 extension Transfer {
-    /// Whether the hop's name may be looked up; asked where no address is known yet.
+    /// Whether the hop's name may be looked up; called if its address is not cached.
     func mayLookUp() -> Bool {
         guard url.literalAddress == nil, !isLookingUp else { return true }
         guard rules.lookUps.begin() else {
@@ -17,13 +17,13 @@ extension Transfer {
         return true
     }
 
-    /// The hop's name has been looked up, or nobody wants to know any more.
+    /// The look-up has ended, or was cancelled.
     func endLookUp() {
         if isLookingUp { rules.lookUps.end() }
         isLookingUp = false
     }
 
-    /// Whether a socket to `address` may be opened; asked for each address before it is tried.
+    /// Whether a socket to `address` may be opened; called before each address is tried.
     func mayConnect(to address: IPAddress?) -> Bool {
         endLookUp()
         hasTriedAddress = true
@@ -35,17 +35,19 @@ extension Transfer {
         return true
     }
 
-    /// There was no socket, with this `errno`: where the machine has no more to give, the origin is not to blame.
+    /// The socket could not be created, with this `errno`: if the machine lacks resources, the failure is not
+    /// the origin's.
     func noSocket(_ code: CInt) {
         if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code) { verdict = .refused(.queueFull) }
     }
 
-    /// libcurl has got this socket to connect with.
+    /// libcurl got this socket to connect with.
     func opened(_ socket: CInt) {
         openedSockets.append(socket)
     }
 
-    /// Whether the request may go over this connection; asked before each request, also on one that is used again.
+    /// Whether the request may be sent over this connection; called before each request, also on a reused
+    /// connection.
     func maySend(over ends: ConnectionEnds?) -> Bool {
         guard rules.permits(ends?.remote, for: url) else {
             verdict = .refused(addressError)
@@ -59,7 +61,7 @@ extension Transfer {
         return true
     }
 
-    /// Takes a line of the head.
+    /// Receives a line of the head.
     func receive(headLine line: UnsafeRawBufferPointer) -> Bool {
         guard head.hasBegun || !isAnsweredTooSoon else {
             connectionFault = .tainted
@@ -78,10 +80,10 @@ extension Transfer {
         }
     }
 
-    /// Takes a piece of the body as it was sent, but for `chunked`.
+    /// Receives a piece of the body as it was sent, without `chunked`.
     ///
-    /// libcurl calls for each chunk, a million times in one go where an origin sends chunks of one byte: pieces below a page
-    /// are put together first, or the other fetches would wait that long.
+    /// libcurl calls this for each chunk, up to a million times in a row for chunks of one byte. Pieces below
+    /// a page are collected first; otherwise the other fetches would wait that long.
     func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
         arrivedBytes += bytes.count
         guard case .delivering = verdict else {
@@ -97,10 +99,10 @@ extension Transfer {
         return unsafe passesCrumbs() && passes(bytes)
     }
 
-    /// Bytes that are worth a call of their own.
+    /// The minimum number of bytes that are processed at once.
     private static let page = 4_096
 
-    /// Hands on what small pieces have come to; false ends the hop.
+    /// Processes the collected small pieces; false ends the hop.
     private func passesCrumbs() -> Bool {
         guard !crumbs.isEmpty else { return true }
         defer { crumbs.removeAll(keepingCapacity: true) }
@@ -117,8 +119,8 @@ extension Transfer {
         }
     }
 
-    /// Hands over what has not been yet, when libcurl says that the body is complete.
-    /// - Throws: why it is not.
+    /// Processes the remaining bytes when libcurl reports that the body is complete.
+    /// - Throws: why it is not complete.
     func finishBody() throws(LoadError) {
         guard deliveredStatus != 304 else { return }
         guard passesCrumbs() else { throw verdict.error }
@@ -131,7 +133,8 @@ extension Transfer {
         try hand(rest)
     }
 
-    /// Tells the receiver that no more is at hand for now, if something has come since; false ends the hop.
+    /// Notifies the receiver that no more bytes are available now, if it got some since the last call; false
+    /// ends the hop.
     func tellOfNews() -> Bool {
         guard passesCrumbs() else { return false }
         if case .delivering = verdict, !isWithinBytes { return refuse(.tooLarge) }
@@ -143,7 +146,7 @@ extension Transfer {
 
     // MARK: - Steps
 
-    /// Undoes content codings, then base64, where the body has them.
+    /// Decodes content codings, then base64, if the body has them.
     private func decode(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
         guard let content else { return try unsafe decodeText(bytes) }
         try unsafe content.take(bytes) { (piece) throws(LoadError) in try unsafe decodeText(piece) }
@@ -170,7 +173,7 @@ extension Transfer {
         hasNews = true
     }
 
-    /// What a status means for a `GET` that asked for no part and offered no upgrade.
+    /// Decides by the status of the response to a `GET` without `Range` and `Upgrade`.
     private func decide(_ status: Int) -> Bool {
         guard status != OriginHeadReader.switchingProtocols else {
             return refuse(.incomplete("a protocol that was not asked for"))
@@ -205,7 +208,7 @@ extension Transfer {
         }
     }
 
-    /// Seconds within `fetch.maxRetryAfter`; nil where the origin says none, or none is passed on.
+    /// Seconds within `fetch.maxRetryAfter`; nil if the origin sent none, or the setting passes none on.
     private func retryAfter(of head: OriginHead) -> Int? {
         let longest = rules.configuration.maxRetryAfter.seconds
         return longest > 0 ? head.retryAfter.map { min($0, longest) } : nil
@@ -217,7 +220,7 @@ extension Transfer {
         }
         verdict = .delivering
         deliveredStatus = head.status
-        // No body belongs to it, but HTTP/2 has to say that none comes.
+        // It has no body, but HTTP/2 has to signal that.
         if head.status == 304 { drain(at: .now) }
         var head = head
         if job.request.rule?.decodesBase64 == true {
@@ -234,8 +237,8 @@ extension Transfer {
         }
     }
 
-    /// Lets a body that nobody wants pass, so that its connection can be used again, if it is known to be short; and for a
-    /// moment only (`TransferClock.drain`).
+    /// Reads an unneeded body so that its connection can be reused, if it is known to be short, and only for
+    /// `TransferClock.drainTime`.
     private func drop(_ head: OriginHead, _ verdict: Verdict) -> Bool {
         self.verdict = verdict
         job.receiver.refused(by: head)

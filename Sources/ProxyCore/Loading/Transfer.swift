@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One fetch on the loader's thread: where it stands, over all its hops.
+/// The state of one fetch on the loader's thread, over all its hops.
 ///
-/// Confined to that thread. libcurl's callbacks arrive in `Transfer+Receiving`; `Transfer+Outcome` says what follows
-/// when a hop has ended.
+/// Confined to that thread. libcurl's callbacks arrive in `Transfer+Receiving`; `Transfer+Outcome` decides
+/// the next step after a hop has ended.
 final class Transfer {
-    /// What a response's head has decided, whatever becomes of the rest of the response.
+    /// The decision that a response's head leads to; the rest of the response does not change it.
     enum Verdict {
-        /// Nothing yet: no complete head.
+        /// Undecided: the head is incomplete.
         case open
-        /// The response is handed to the receiver.
+        /// The response is delivered to the receiver.
         case delivering
         /// It is a redirect; carries `Location`.
         case redirect(String?)
-        /// It is of no use, or the receiver wants no more.
+        /// The response is not usable, or the receiver has ended it.
         case refused(LoadError)
 
-        /// Why it is of no use.
+        /// Why it is not usable.
         var error: LoadError {
             if case .refused(let error) = self { return error }
             return .incomplete("refused")
         }
     }
 
-    /// What is the same for all transfers of a loader.
+    /// The part that all transfers of a loader share.
     final class Rules {
         /// Limits and deadlines.
         let configuration: FetchConfiguration
-        /// Whom to connect to.
+        /// The addresses that may be connected to.
         let addresses: AddressPolicy
-        /// The names that are being looked up.
+        /// The running name look-ups.
         let lookUps: NameLookUps
-        /// The time in seconds since 1970.
+        /// Returns the time in seconds since 1970.
         let wallClock: @Sendable () -> Int64
 
         init(_ settings: LoaderSettings, lookUps: NameLookUps) {
@@ -41,13 +41,13 @@ final class Transfer {
             self.lookUps = lookUps
         }
 
-        /// Whether a proxy connects, and we see its address only.
+        /// Whether a proxy connects to origins, so that only its own address is visible.
         var isProxied: Bool { !configuration.proxy.isEmpty }
 
-        /// Whether `url` may be asked for at all, as far as it can be told without its address.
+        /// Whether `url` may be requested at all, as far as that is known without resolving its name.
         ///
-        /// Behind a proxy that includes an address that stands in the URL itself. Without one no resolver may hear of a name
-        /// of Tor's (RFC 7686 §2).
+        /// Behind a proxy this includes an address in the URL itself. Without one, names of Tor must not be
+        /// resolved (RFC 7686 §2).
         func permits(_ url: SourceURL) -> Bool {
             guard addresses.allows(port: url.port) else { return false }
             guard isProxied else { return !url.host.hasSuffix(".onion") }
@@ -61,17 +61,17 @@ final class Transfer {
         }
     }
 
-    /// The call this works for.
+    /// The call of `load` that it works for.
     let job: LoadJob
-    /// Bounds and checks.
+    /// Limits and checks.
     let rules: Rules
     private let continuation: LoadJob.Continuation
     /// The connections that have been used.
     let connections: KnownConnections
 
-    /// Where this hop goes.
+    /// The URL of this hop.
     private(set) var url: SourceURL
-    /// The handle while a hop is under way.
+    /// The handle during a hop.
     var handle: CurlHandle?
     /// Redirects followed.
     private(set) var redirects = 0
@@ -80,51 +80,51 @@ final class Transfer {
     /// The deadlines; nil until the fetch first gets a slot.
     private(set) var clock: TransferClock?
 
-    /// What the current hop's head has decided.
+    /// The decision of the current hop's head.
     var verdict = Verdict.open
     /// The current hop's head so far.
     var head: OriginHeadReader
-    /// The head of the redirect that the current hop has ended with.
+    /// The head of the redirect that ended the current hop.
     var redirectHead: OriginHead?
     /// The status handed to the receiver.
     var deliveredStatus: Int?
-    /// Bytes of the body as they were sent, on this hop.
+    /// The number of body bytes as they were sent, on this hop.
     var arrivedBytes = 0
-    /// Bytes of the body that have come in small pieces and are yet to be looked at, less than a page.
+    /// Small pieces of the body that are not yet processed, less than a page.
     var crumbs: [UInt8] = []
-    /// Bytes of the body that its content codings left, on this hop.
+    /// The number of body bytes after content decoding, on this hop.
     var bodyBytes = 0
-    /// Whether bytes have been handed over since the receiver was last told that no more is at hand.
+    /// Whether bytes were delivered since the receiver was last notified.
     var hasNews = false
-    /// Undoes the content codings of the body where it has some.
+    /// Decodes the body's content codings, if it has any.
     var content: ContentDecoder?
-    /// Reads the body where the rule says that it is base64.
+    /// Decodes the body if the rule says that it is base64.
     var decoder: Base64?
-    /// When the current hop's request went out, in seconds since 1970.
+    /// When the current hop's request was sent, in seconds since 1970.
     var requestTime: Int64 = 0
     /// Whether an address of the current hop was refused.
     var didRefuseAddress = false
     /// Whether a socket to an address of the current hop was opened.
     var didOpenSocket = false
-    /// Whether the current hop's name is being looked up.
+    /// Whether a look-up of the current hop's name is running.
     var isLookingUp = false
 
     /// The sockets that were opened for the current hop.
     var openedSockets: [CInt] = []
-    /// The socket of the connection that the current hop uses, and others have used before; nil for a new connection, and
-    /// for HTTP/2.
+    /// The socket of the current hop's reused connection; nil for a new connection and for HTTP/2.
     var usedSocket: CInt?
     /// The socket whose bytes are counted for the current hop; nil for HTTP/2.
     var countedSocket: CInt?
-    /// The bytes that had come over it before the current hop's request went out; -1 where the kernel does not tell.
+    /// The number of bytes received over it before the current hop's request was sent; -1 if the kernel does
+    /// not report it.
     var bytesBefore: Int64 = -1
-    /// Why the current hop's connection can't be used for it.
+    /// Why the current hop's connection can't be used.
     var connectionFault: ConnectionFault?
-    /// Whether an address has been tried, or refused, since this was last asked.
+    /// Whether an address has been tried or refused since the last check.
     var hasTriedAddress = false
-    /// Whether the current hop has to have a new connection.
+    /// Whether the current hop needs a new connection.
     private(set) var needsFreshConnection = false
-    /// Whether nobody else may use the current hop's connection, before it or after it.
+    /// Whether no other request may use the current hop's connection, before or after it.
     private(set) var isAlone = false
 
     init(
@@ -139,26 +139,26 @@ final class Transfer {
         head = OriginHeadReader(maxBytes: rules.configuration.maxHeadBytes)
     }
 
-    /// Whether a redirect has led to another origin than the one that was asked for; a way back changes nothing, since
-    /// that other origin has chosen where it goes.
+    /// Whether a redirect has led to another origin than the requested one. It stays true after a redirect
+    /// back, because the other origin chose that target.
     private(set) var isForeignOrigin = false
 
-    /// Which slots the current hop takes.
+    /// The slots that the current hop takes.
     var place: FetchTicket.Place {
         FetchTicket.Place(origin: url.origin, rule: hopRule ?? job.request.rule, client: client)
     }
 
-    /// The rule for where a redirect has led, if that bounds how many fetches run at once.
+    /// The rule for a redirect's target, if that bounds the number of concurrent fetches.
     private var hopRule: OriginRule?
 
     /// The client that the fetch counts for.
     var client: ClientID?
 
-    /// Whether the current hop's request has gone out.
+    /// Whether the current hop's request has been sent.
     var hasSentRequest: Bool { clock?.isConnecting == false }
 
-    /// Forgets the last hop and starts the next one's deadlines.
-    /// - Parameter isAlone: whether nobody else may use the hop's connection.
+    /// Resets the state of the last hop and starts the next one's deadlines.
+    /// - Parameter isAlone: whether no other request may use the hop's connection.
     func beginHop(at now: ContinuousClock.Instant, isAlone: Bool) {
         self.isAlone = isAlone
         if isAlone { needsFreshConnection = true }
@@ -182,49 +182,49 @@ final class Transfer {
         clock?.beginHop(at: now)
     }
 
-    /// Turns to where a redirect leads.
+    /// Follows a redirect.
     func follow(_ target: SourceURL) {
         if let redirectHead { job.receiver.redirected(by: redirectHead, to: target) }
         redirectHead = nil
         url = target
-        // Lost: that no telling which rule is about it; the receiver refuses the answer then.
+        // An ambiguous rule is ignored here; the receiver refuses the response then.
         hopRule = (try? job.request.rules.rule(for: target)).flatMap { $0.maxConcurrent == nil ? nil : $0 }
         redirects += 1
         needsFreshConnection = false
         if url.origin != job.request.url.origin { isForeignOrigin = true }
     }
 
-    /// Has the same hop begin again on a connection that nobody has used.
+    /// Repeats the same hop on a new connection.
     func startAfresh() {
         needsFreshConnection = true
     }
 
-    /// Counts another try of the same hop.
+    /// Counts a retry of the same hop.
     func retry() {
         retries += 1
     }
 
-    /// The connection stands and the request goes out.
+    /// The connection is open and the request is being sent.
     func requestSent(at now: ContinuousClock.Instant) {
         clock?.requestSent(at: now)
     }
 
-    /// The rest of the response is of no use.
+    /// The rest of the response is not needed.
     func drain(at now: ContinuousClock.Instant) {
         clock?.drain(at: now)
     }
 
-    /// Some of the response came; `bodyBytes` of it belong to the body.
+    /// A part of the response was received, with `bodyBytes` bytes of the body.
     func received(bodyBytes: Int, at now: ContinuousClock.Instant) {
         clock?.received(bodyBytes: bodyBytes, at: now)
     }
 
-    /// Which deadline has passed.
+    /// Returns the deadline that has passed.
     func passedDeadline(at now: ContinuousClock.Instant) -> LoadError.Phase? {
         clock?.check(at: now)
     }
 
-    /// Answers the call; the transfer is over.
+    /// Resumes the caller; the transfer is over.
     func finish(_ result: Result<LoadSummary, LoadError>) {
         continuation.resume(returning: result)
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The deadlines of one fetch: what it waits for now, and until when.
+/// The deadlines of one fetch: its current phase, and the end of that phase.
 struct TransferClock {
     private enum Waiting {
         case nothing
@@ -10,14 +10,14 @@ struct TransferClock {
         case rest(until: ContinuousClock.Instant)
     }
 
-    /// How long the rest of a response is waited for that nobody needs, so that its connection can be used again: most come
-    /// with their heads.
+    /// The time for reading the unneeded rest of a response so that its connection can be reused: most bodies
+    /// arrive with their heads.
     static let drainTime = Duration.milliseconds(100)
 
     private let configuration: FetchConfiguration
     private var waiting = Waiting.nothing
 
-    /// When the whole fetch gives up, with all its redirects.
+    /// When the whole fetch times out, with all its redirects.
     let totalDeadline: ContinuousClock.Instant
 
     /// Starts the clock of a whole fetch.
@@ -32,7 +32,7 @@ struct TransferClock {
         return false
     }
 
-    /// The next moment at which `check(at:)` may have something to say.
+    /// The next time at which `check(at:)` may return a phase.
     var deadline: ContinuousClock.Instant {
         switch waiting {
         case .nothing: totalDeadline
@@ -41,22 +41,22 @@ struct TransferClock {
         }
     }
 
-    /// A request to the first or the next origin begins.
+    /// A hop begins.
     mutating func beginHop(at now: ContinuousClock.Instant) {
         waiting = .connection(until: now + configuration.connectTimeout.duration)
     }
 
-    /// The connection stands and the request goes out.
+    /// The connection is open and the request is being sent.
     mutating func requestSent(at now: ContinuousClock.Instant) {
         waiting = .firstByte(until: now + configuration.firstByteTimeout.duration)
     }
 
-    /// The head has decided: the rest of the response is of no use.
+    /// The rest of the response is not needed.
     mutating func drain(at now: ContinuousClock.Instant) {
         waiting = .rest(until: now + Self.drainTime)
     }
 
-    /// Some of the response came; `bodyBytes` of it belong to the body.
+    /// A part of the response was received, with `bodyBytes` bytes of the body.
     mutating func received(bodyBytes: Int, at now: ContinuousClock.Instant) {
         if case .rest = waiting { return }
         guard isLowSpeedWatched else {
@@ -70,9 +70,9 @@ struct TransferClock {
         }
     }
 
-    /// Which deadline has passed; nil while none has.
+    /// Returns the deadline that has passed; nil if none has.
     ///
-    /// Opens the next window of the low-speed watch when one has ended well.
+    /// Starts the next window of the low-speed check after one with enough bytes.
     mutating func check(at now: ContinuousClock.Instant) -> LoadError.Phase? {
         if now >= totalDeadline { return .transfer }
         switch waiting {

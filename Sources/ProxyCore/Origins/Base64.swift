@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// RFC 4648 §4: writes base64, and reads it while it arrives.
+/// Encodes base64, and decodes it while it arrives (RFC 4648 §4).
 struct Base64 {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// The value of each byte of the alphabet, of both (RFC 4648 §4 and §5); 255 for any other.
+    /// The value of each byte of both alphabets (RFC 4648 §4 and §5); 255 for any other byte.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 255, count: 256)
         for (value, byte) in alphabet.enumerated() { values[Int(byte)] = UInt8(value) }
@@ -18,7 +18,7 @@ struct Base64 {
     private var count = 0
     private var padding = 0
 
-    /// Nothing read yet.
+    /// Creates a decoder.
     init() {}
 
     /// Encodes bytes, with padding.
@@ -35,7 +35,7 @@ struct Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Decodes a further piece; nil when it is no base64. White space is passed over, both alphabets are read.
+    /// Decodes a further piece; nil if it is malformed. Ignores white space, and accepts both alphabets.
     mutating func decode(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count / 4 * 3 + 3)
@@ -58,7 +58,7 @@ struct Base64 {
         return decoded
     }
 
-    /// The bytes of the last, incomplete group; nil when the text broke off inside one.
+    /// Returns the bytes of the last, incomplete group; nil if the text ended within a group.
     mutating func finish() -> [UInt8]? {
         guard padding == 0 || count + padding == 4 else { return nil }
         switch count {

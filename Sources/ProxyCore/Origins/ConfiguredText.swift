@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text of the configuration that may stand elsewhere, so that secrets need not be written into it.
+/// A text of the configuration that may be read from elsewhere, so that the configuration need not contain
+/// secrets.
 ///
-/// JSON: `"text"`, `{"file": "/path"}` or `{"credential": "name"}`, the latter below `$CREDENTIALS_DIRECTORY` (systemd's
-/// LoadCredential).
+/// JSON: `"text"`, `{"file": "/path"}` or `{"credential": "name"}`, the latter below `$CREDENTIALS_DIRECTORY`
+/// (systemd's LoadCredential).
 public enum ConfiguredText: Sendable, Hashable {
-    /// As written; no secret.
+    /// The text itself; not a secret.
     case literal(String)
-    /// The content of a file, less one final line end.
+    /// The content of a file, without one final line end.
     case file(String)
-    /// The content of a credential of the service, likewise.
+    /// The content of a service credential, without one final line end.
     case credential(String)
 
-    /// Whether the text itself stands in the configuration.
+    /// Whether the configuration contains the text itself.
     public var isLiteral: Bool {
         if case .literal = self { return true }
         return false
@@ -22,7 +23,7 @@ public enum ConfiguredText: Sendable, Hashable {
 extension ConfiguredText: Codable {
     /// Reads a text, or an object with the member `file` or `credential`.
     public init(from decoder: any Decoder) throws {
-        // Lost: that it is no text; the object's own complaint then counts.
+        // The error that it is no text is dropped; the object's own error is reported.
         if let container = try? decoder.singleValueContainer(), let text = try? container.decode(String.self)
         {
             self = .literal(text)
@@ -37,7 +38,7 @@ extension ConfiguredText: Codable {
         }
     }
 
-    /// Writes the reference, never what it refers to.
+    /// Encodes the reference, never the text that it refers to.
     public func encode(to encoder: any Encoder) throws {
         if case .literal(let text) = self {
             var container = encoder.singleValueContainer()

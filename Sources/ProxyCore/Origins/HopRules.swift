@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The rules for where redirects have led a fetch: what they restrict holds beside the rule for the URL that was asked for.
+/// The rules of a fetch's redirect targets: their restrictions apply in addition to the rule of the requested
+/// URL.
 ///
-/// Else a restriction could be avoided by asking for another allowed URL that redirects. What a rule grants, credentials
-/// above all, stays with the URL that was asked for. Pure.
+/// Otherwise a client could avoid a restriction by requesting another allowed URL that redirects. The
+/// additions of a rule, above all credentials, apply only to the requested URL. Pure.
 struct HopRules: Sendable {
     private let all: OriginRules
-    /// Those of the hops so far; the loader bounds how many.
+    /// The rules of the hops so far; the loader bounds their number.
     private var rules: [OriginRule] = []
     private var isAmbiguous = false
 
-    /// No hop yet.
+    /// Creates the state before the first redirect.
     init(_ all: OriginRules = .none) {
         self.all = all
     }
@@ -24,13 +25,13 @@ struct HopRules: Sendable {
         }
     }
 
-    /// Whether originals must not go out as they came.
+    /// Whether originals must not be sent as they came.
     var reencodes: Bool { rules.contains(where: \.reencodes) }
 
-    /// The format that originals are converted to; the last hop's word.
+    /// The format that originals are converted to; the last hop's rule decides.
     var storeAs: ImageFormat? { rules.last { $0.storeAs != nil }?.storeAs }
 
-    /// Whether what goes out may be other bytes than what comes.
+    /// Whether the bytes that are sent may differ from the origin's.
     var changesBytes: Bool { reencodes || storeAs != nil }
 
     /// Checks the head of the final response.
@@ -45,7 +46,7 @@ struct HopRules: Sendable {
         }
     }
 
-    /// Bounds a source's lifetime, and marks a source that must not go out as it came.
+    /// Bounds a source's lifetime, and marks a source that must not be sent as it came.
     func apply(to record: inout SourceRecord) {
         for rule in rules { rule.restrict(&record) }
         record.directives.remove(.reencoded)

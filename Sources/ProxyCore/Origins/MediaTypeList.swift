@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Media types of which a response has to be one; none at all lets every response through.
+/// The allowed media types of a response; an empty list allows all.
 struct MediaTypeList: Sendable {
     private let types: [String]
 
@@ -19,7 +19,7 @@ struct MediaTypeList: Sendable {
         types = texts.map { $0.lowercased() }
     }
 
-    /// Whether a response with this `Content-Type` may be taken; one without it only where all may.
+    /// Whether a response with this `Content-Type` is allowed; without the field only if all are.
     func allows(_ contentType: String?) -> Bool {
         guard !types.isEmpty else { return true }
         guard let contentType else { return false }

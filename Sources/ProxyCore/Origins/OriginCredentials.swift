@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a rule has an origin told of who asks: fields, and a signature. It goes to that origin alone, and into no log.
+/// The rule's additions to requests that authenticate the daemon: fields and a signature. Only the rule's
+/// origin gets them, and no log does.
 struct OriginCredentials: Sendable {
-    /// A field that is sent as it is.
+    /// A field that is sent unchanged.
     struct Field: Sendable {
         let name: String
         let value: Secret
     }
 
-    /// What libcurl signs requests with.
+    /// The parameters of libcurl's request signature.
     struct Signature: Sendable {
-        /// The providers, region and service, as libcurl takes them.
+        /// The providers, region and service, as libcurl expects them.
         let scope: String
         /// The key's name and the key, joined by a colon.
         let key: Secret
     }
 
-    /// The fields of the rule, its `Authorization` among them.
+    /// The fields of the rule, including its `Authorization`.
     let fields: [Field]
-    /// AWS Signature Version 4, if the rule asks for it.
+    /// AWS Signature Version 4, if the rule requires it.
     let signature: Signature?
 
     init(
@@ -42,7 +43,7 @@ struct OriginCredentials: Sendable {
         self.fields = fields
     }
 
-    /// Adds the fields that prove who asks.
+    /// Adds the fields that authenticate.
     private static func add(
         _ auth: OriginRuleConfiguration.Auth?, _ secrets: SecretReader, to fields: inout [Field]
     ) throws(OriginRuleError.Reason) {
@@ -57,7 +58,7 @@ struct OriginCredentials: Sendable {
         }
     }
 
-    /// SHA-256 of no bytes: the body of a `GET`, which S3 wants to be named and signed.
+    /// SHA-256 of no bytes: the body of a `GET`, whose hash S3 requires as a signed field.
     private static let emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
     private static func authorization(
@@ -91,7 +92,7 @@ struct OriginCredentials: Sendable {
             key: Secret("\(name.text):\(key.text)"))
     }
 
-    /// A secret that must not stand in the configuration itself.
+    /// A secret that the configuration must not contain itself.
     private static func hidden(
         _ text: ConfiguredText, _ name: String, _ secrets: SecretReader
     ) throws(OriginRuleError.Reason) -> Secret {

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One origin rule, checked and with its secrets read: what the rooms ask while they serve a source.
+/// One origin rule, checked and with its secrets read.
 public final class OriginRule: Sendable {
-    /// Its place in the list, from 0.
+    /// The rule's index in the list, from 0.
     public let index: Int
-    /// Options that every request for these sources gets; to forward cookies is one of them.
+    /// Options that every request for these sources gets, including the one that forwards cookies.
     public let options: ImageOptions
-    /// Whether originals must not go out as they are.
+    /// Whether originals must not be sent as they came.
     public let reencodes: Bool
-    /// The format that originals are stored in; as they came when nil.
+    /// The format that originals are stored in; nil for their own.
     public let storeAs: ImageFormat?
-    /// Fetches at once for all its sources; nil is no bound of its own.
+    /// The maximum number of concurrent fetches for all its sources; nil for no bound of its own.
     let maxConcurrent: Int?
-    /// The folder whose files are served in place of an origin's; nil for HTTP.
+    /// The folder whose files replace an origin; nil for HTTP.
     let root: String?
-    /// What the origin is told of who asks; none of it goes anywhere else.
+    /// The fields and the signature that authenticate at the origin; no other origin gets them.
     let credentials: OriginCredentials
-    /// How far the origin's certificate is trusted.
+    /// How the origin's certificate is verified.
     let tls: OriginRuleConfiguration.TLS
-    /// Whether bodies are base64 of what is meant.
+    /// Whether bodies are base64 of the picture.
     let decodesBase64: Bool
 
     private let patterns: [URLPattern]
@@ -29,7 +29,7 @@ public final class OriginRule: Sendable {
     private let namesStatuses: Bool
     private let lifetime: OriginRuleConfiguration.TTL
 
-    /// Statuses whose body is an image unless a rule says otherwise.
+    /// The statuses whose body is an image unless a rule names others.
     static let successes: Set<Int> = [200, 203]
 
     /// Checks a rule and reads its secrets.
@@ -66,40 +66,41 @@ public final class OriginRule: Sendable {
         lifetime = configuration.responseTTL ?? OriginRuleConfiguration.TTL()
     }
 
-    /// Whether the rule is about a URL, as it is spelt or in its normal form.
+    /// Whether the rule matches a URL, as it is spelt or in its normal form.
     func matches(_ url: URLCandidate) -> Bool {
         patterns.contains { $0.matches(url) }
     }
 
-    /// Whether a loose server could take a URL for one that the rule is about.
+    /// Whether a lenient server could interpret a URL as one that the rule matches.
     func couldMatch(_ url: URLCandidate) -> Bool {
         patterns.contains { $0.couldMatch(url) }
     }
 
-    /// Where a source is fetched from; nil where the rewritten URL can't be used.
+    /// The URL that a source is fetched from; nil if the rewritten URL is invalid.
     func target(of url: SourceURL) -> SourceURL? {
         guard let rewrite else { return url }
         return rewrite.target(of: url)
     }
 
-    /// Whether a redirect may lead to `url` because the rule itself sends fetches there.
+    /// Whether a redirect may lead to `url` because the rule itself rewrites sources to there.
     func isRewriteTarget(_ url: SourceURL) -> Bool {
         rewrite?.isBelow(url) ?? false
     }
 
-    /// The text by which the source is told from others.
+    /// The text that identifies the source in cache keys.
     func keyText(of url: SourceURL) -> String { filter.key(of: url) }
 
-    /// Whether a body with this status is taken for the image.
+    /// Whether the body of a response with this status is the image.
     func accepts(status: Int) -> Bool { statuses.contains(status) }
 
-    /// Whether a body with this status, which another rule lets in, may be taken behind a redirect.
+    /// Whether a redirect's response with this status, which the first rule accepts, is accepted by this
+    /// rule, too.
     func permits(status: Int) -> Bool { !namesStatuses || statuses.contains(status) }
 
-    /// Whether a response of this media type is taken.
+    /// Whether a response of this media type is accepted.
     func accepts(contentType: String?) -> Bool { mediaTypes.allows(contentType) }
 
-    /// Shortens a source's lifetime to what the rule allows, where a redirect has led to a URL that it is about.
+    /// Shortens a source's lifetime to the rule's bounds, after a redirect to a URL that the rule matches.
     func restrict(_ record: inout SourceRecord) {
         if let override = lifetime.override {
             let longest = record.initialAge + Int64(override.seconds)
@@ -110,7 +111,7 @@ public final class OriginRule: Sendable {
         }
     }
 
-    /// Bounds a source's lifetime; what may not be stored stays so.
+    /// Bounds a source's lifetime; does not change whether it may be stored.
     func apply(to record: inout SourceRecord) {
         if let override = lifetime.override {
             record.freshnessLifetime = record.initialAge + Int64(override.seconds)
@@ -126,10 +127,10 @@ public final class OriginRule: Sendable {
 }
 
 extension OriginRule: Hashable {
-    /// One rule is equal to itself alone.
+    /// Compares identities.
     public static func == (left: OriginRule, right: OriginRule) -> Bool { left === right }
 
-    /// Hashes its identity.
+    /// Hashes the identity.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(self))
     }

@@ -3,17 +3,17 @@
 import CLinux
 import Glibc
 
-/// Checks one rule's members, and names the rule and the member in what it throws.
+/// Checks one rule's members; its errors name the rule and the member.
 struct OriginRuleCheck {
     let index: Int
 
-    /// Most fetches at once that a rule may ask for, and statuses that a body may come with.
+    /// The range of concurrent fetches that a rule may set.
     private static let concurrency = 1...10_000
-    /// Largest file of certificates, in bytes.
+    /// The size of the largest file of certificates, in bytes.
     private static let maxCertificates = 4 << 20
     private static let acceptable: [ClosedRange<Int>] = [200...203, 207...299, 400...599]
 
-    /// Runs `read` and says which member its complaint is about.
+    /// Calls `read` and adds the member's name to its errors.
     func reading<Value>(
         _ key: String, _ read: () throws(OriginRuleError.Reason) -> Value
     ) throws(OriginRuleError) -> Value {
@@ -24,7 +24,7 @@ struct OriginRuleCheck {
         }
     }
 
-    /// Reads the patterns, of which there has to be one.
+    /// Parses the patterns; at least one is required.
     func patterns(_ texts: [String]) throws(OriginRuleError) -> [URLPattern] {
         guard !texts.isEmpty else { throw failure("match", "expected at least one URL pattern") }
         var patterns: [URLPattern] = []
@@ -51,7 +51,7 @@ struct OriginRuleCheck {
         return options
     }
 
-    /// Checks what is a number or depends on another member.
+    /// Checks the numbers, and the members that depend on another member.
     func bounds(_ rule: OriginRuleConfiguration) throws(OriginRuleError) {
         if let count = rule.maxConcurrent, !Self.concurrency.contains(count) {
             throw failure("maxConcurrent", "\(count) is not allowed, expected 1 to 10000")
@@ -103,7 +103,7 @@ struct OriginRuleCheck {
         }
     }
 
-    /// Looks into the file and the folder that the rule names.
+    /// Checks the file and the folder that the rule names.
     func files(_ rule: OriginRuleConfiguration) throws(OriginRuleError) {
         if let path = rule.tls?.ca {
             let bytes = try reading("tls.ca") { () throws(OriginRuleError.Reason) in

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Rules are members of a list, so no defaults can be laid under them: each object here says itself what it knows.
+// Rules are members of a list, so defaults can't be merged into them: each object here names its members
+// itself.
 
 extension OriginRuleConfiguration {
-    /// Reads a rule; a member that no rule has is an error.
+    /// Decodes a rule; an unknown member is an error.
     public init(from decoder: any Decoder) throws {
         let members = try StrictMembers(
             decoder,
@@ -35,7 +36,7 @@ extension OriginRuleConfiguration {
 }
 
 extension OriginRuleConfiguration.Rewrite {
-    /// Reads the object; a member that it does not have is an error.
+    /// Decodes the object; an unknown member is an error.
     public init(from decoder: any Decoder) throws {
         let members = try StrictMembers(decoder, knowing: ["from", "to"])
         from = try members.required("from")
@@ -44,7 +45,7 @@ extension OriginRuleConfiguration.Rewrite {
 }
 
 extension OriginRuleConfiguration.TLS {
-    /// Reads the object; a member that it does not have is an error.
+    /// Decodes the object; an unknown member is an error.
     public init(from decoder: any Decoder) throws {
         let members = try StrictMembers(decoder, knowing: ["insecure", "ca"])
         insecure = try members.value("insecure") ?? false
@@ -53,7 +54,7 @@ extension OriginRuleConfiguration.TLS {
 }
 
 extension OriginRuleConfiguration.TTL {
-    /// Reads the object; a member that it does not have is an error.
+    /// Decodes the object; an unknown member is an error.
     public init(from decoder: any Decoder) throws {
         let members = try StrictMembers(decoder, knowing: ["minimum", "maximum", "override"])
         minimum = try members.value("minimum")
@@ -63,14 +64,14 @@ extension OriginRuleConfiguration.TTL {
 }
 
 extension OriginRuleConfiguration.CacheKeyFilter {
-    /// Reads the object; a member that it does not have is an error.
+    /// Decodes the object; an unknown member is an error.
     public init(from decoder: any Decoder) throws {
         dropQuery = try StrictMembers(decoder, knowing: ["dropQuery"]).list("dropQuery")
     }
 }
 
 extension OriginRuleConfiguration.Auth: Codable {
-    /// Reads the object; a member that it does not have is an error.
+    /// Decodes the object; an unknown member is an error.
     public init(from decoder: any Decoder) throws {
         let all = try StrictMembers(
             decoder,
@@ -95,7 +96,7 @@ extension OriginRuleConfiguration.Auth: Codable {
         }
     }
 
-    /// Writes the object; secrets are references still.
+    /// Encodes the object; secrets remain references.
     public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: AnyKey.self)
         switch self {

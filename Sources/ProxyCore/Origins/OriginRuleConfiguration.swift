@@ -1,64 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the sources of some origins are treated (SDWebImage's options processor and the hooks around its loader).
+/// The treatment of some origins' sources (SDWebImage's options processor and the hooks of its loader).
 ///
-/// Configuration: a member of the list `origins`; of all rules the first that matches holds. Whatever is left out is as
-/// without a rule. Secrets are named, never written here.
+/// Configuration: a member of the list `origins`; the first rule that matches a source applies. An omitted
+/// member has the same value as without a rule. Secrets are named here, never contained.
 public struct OriginRuleConfiguration: Sendable, Hashable, Codable {
     /// Patterns of source URLs, one or a list: `https://*.example.com/photos/*`.
     public var match: [String] = []
     /// Options that every request for these sources gets.
     public var options: [String] = []
-    /// Fields sent to the origin, by name; values as text, or from a file or credential.
+    /// Fields for the origin, by name; values as text, or from a file or credential.
     public var requestHeaders: [String: ConfiguredText] = [:]
-    /// Where the sources really are.
+    /// The URLs that the sources are fetched from.
     public var rewrite: Rewrite?
-    /// How the daemon proves to the origin who asks.
+    /// How the daemon authenticates at the origin.
     public var auth: Auth?
-    /// Whether the client's cookies are sent; what comes back is then for this client alone.
+    /// Whether the client's cookies are sent to the origin; the response is then for this client alone.
     public var cookies: Cookies = .ignore
-    /// How far the origin's certificate is trusted.
+    /// How the origin's certificate is verified.
     public var tls: TLS?
-    /// Media types of which the response must be one, `image/*` among them (SDWebImage: acceptableContentTypes).
+    /// The media types of which the response must have one, such as `image/*` (SDWebImage:
+    /// acceptableContentTypes).
     public var responseContentType: [String] = []
-    /// How long responses are reused, whatever the origin says.
+    /// Bounds on how long responses are reused, in place of the origin's.
     public var responseTTL: TTL?
-    /// Status codes whose body is taken for the image (SDWebImage: acceptableStatusCodes); 200 and 203 when empty.
+    /// The status codes whose body is the image (SDWebImage: acceptableStatusCodes); 200 and 203 when empty.
     public var acceptStatus: [Int] = []
-    /// What of a URL does not tell sources apart (SDWebImage: cacheKeyFilter).
+    /// The parts of a URL that don't distinguish sources (SDWebImage: cacheKeyFilter).
     public var cacheKey: CacheKeyFilter?
-    /// How bodies are coded beyond HTTP (SDWebImage: downloaderDecryptor).
+    /// A coding of bodies in addition to HTTP's (SDWebImage: downloaderDecryptor).
     public var decode: Decode = .none
-    /// Whether originals never go out as they are: an image without a transform is encoded anew, and stripped.
+    /// Whether originals are never sent as they came: an image without a transform is encoded again, without
+    /// metadata.
     public var reencode = false
-    /// The format that originals are stored in (SDWebImage: cacheSerializer); as they came when nil.
+    /// The format that originals are stored in (SDWebImage: cacheSerializer); nil for their own.
     public var storeAs: ImageFormat?
-    /// Fetches at once for all sources of this rule; nil is no bound of its own.
+    /// The maximum number of concurrent fetches for all sources of this rule; nil for no bound of its own.
     public var maxConcurrent: Int?
-    /// What fetches.
+    /// The loader that fetches the sources.
     public var loader: Loader = .http
-    /// The folder that the loader `file` serves: a URL's path is the file's below it.
+    /// The folder of the loader `file`: a URL's path is the file's path below it.
     public var root: String?
 
-    /// Where sources really are: a prefix of the URL, replaced by another.
+    /// Replaces a prefix of the URL by another for the fetch.
     public struct Rewrite: Sendable, Hashable, Codable {
-        /// What the normalised URL begins with; ends in a slash.
+        /// The prefix of the normalized URL; ends in a slash.
         public var from: String
-        /// What it is replaced by: an absolute URL that ends in a slash.
+        /// The replacement: an absolute URL that ends in a slash.
         public var to: String
     }
 
-    /// How the daemon proves who asks.
+    /// How the daemon authenticates.
     public enum Auth: Sendable, Hashable {
         /// RFC 7617.
         case basic(user: String, password: ConfiguredText)
         /// RFC 6750.
         case bearer(ConfiguredText)
-        /// AWS Signature Version 4, as private buckets want it.
+        /// AWS Signature Version 4, for private buckets.
         case awsSigV4(AWSCredentials)
     }
 
-    /// What AWS Signature Version 4 needs.
+    /// The parameters of AWS Signature Version 4.
     public struct AWSCredentials: Sendable, Hashable {
         /// Such as `eu-central-1`.
         public var region: String
@@ -70,32 +72,33 @@ public struct OriginRuleConfiguration: Sendable, Hashable, Codable {
         public var secretKey: ConfiguredText
     }
 
-    /// What becomes of a client's cookies.
+    /// The treatment of a client's cookies.
     public enum Cookies: String, Sendable, Hashable, Codable, CaseIterable {
         case ignore, forward
     }
 
-    /// How far a certificate is trusted.
+    /// How a certificate is verified.
     public struct TLS: Sendable, Hashable, Codable {
-        /// Whether any certificate will do.
+        /// Whether any certificate is accepted.
         public var insecure = false
         /// A file with the certificates (PEM) that are trusted in place of the system's.
         public var ca: String?
     }
 
-    /// Freshness lifetimes in place of the origin's; `no-store` and `private` stay.
+    /// Freshness lifetimes in place of the origin's; `no-store` and `private` still apply.
     public struct TTL: Sendable, Hashable, Codable {
-        /// At least this.
+        /// The minimum.
         public var minimum: TimeSpan?
-        /// At most this.
+        /// The maximum.
         public var maximum: TimeSpan?
-        /// Exactly this, `no-cache` or not.
+        /// The exact lifetime, also for `no-cache`.
         public var override: TimeSpan?
     }
 
-    /// What of a URL tells no sources apart.
+    /// The parts of a URL that don't distinguish sources.
     public struct CacheKeyFilter: Sendable, Hashable, Codable {
-        /// Names of query parameters, `*` at the end standing for any: `utm_*`, `X-Amz-*`; `*` alone for all of them.
+        /// Names of query parameters; `*` at the end matches any rest: `utm_*`, `X-Amz-*`; `*` alone matches
+        /// all.
         public var dropQuery: [String] = []
     }
 
@@ -104,11 +107,11 @@ public struct OriginRuleConfiguration: Sendable, Hashable, Codable {
         case none, base64
     }
 
-    /// What fetches.
+    /// A loader.
     public enum Loader: String, Sendable, Hashable, Codable, CaseIterable {
         case http, file
     }
 
-    /// A rule for nothing, yet.
+    /// Creates a rule that matches nothing yet.
     public init() {}
 }

@@ -2,17 +2,17 @@
 
 /// An origin rule that can't be used.
 public struct OriginRuleError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The rule's place in the list, from 0.
+    /// The rule's index in the list, from 0.
     public let index: Int
-    /// The member at fault, such as `auth.password`.
+    /// The invalid member, such as `auth.password`.
     public let key: String
-    /// What is wrong with it; never a secret.
+    /// Why it is invalid; never contains a secret.
     public let reason: String
 
-    /// What is wrong, for the one who knows which rule and member.
+    /// Why a member is invalid, thrown to a caller that knows the rule and the member.
     struct Reason: Error {
         let text: String
-        /// The member, where it is another than the one who reads knows.
+        /// The member, if it differs from the one that the caller knows.
         var key: String?
         init(_ text: String) { self.text = text }
     }

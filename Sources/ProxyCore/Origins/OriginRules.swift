@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The table of origin rules (SDWebImage's options processor): of those that match a source, the first holds.
+/// The table of origin rules (SDWebImage's options processor); the first rule that matches a source applies.
 public struct OriginRules: Sendable, Hashable {
     private let rules: [OriginRule]
 
-    /// No rule at all.
+    /// No rules.
     public static let none = OriginRules()
 
     private init() { rules = [] }
 
     /// Checks all rules and reads their secrets.
-    /// - Throws: what is wrong with the first rule that can't be used, with its place in the list.
+    /// - Throws: the error of the first invalid rule, with its index.
     public init(
         _ configurations: [OriginRuleConfiguration], secrets: SecretReader
     ) throws(OriginRuleError) {
@@ -21,11 +21,12 @@ public struct OriginRules: Sendable, Hashable {
         self.rules = rules
     }
 
-    /// The rule for a source; nil when none is about it. O(rules × (pattern + URL)).
+    /// Returns the rule for a source; nil if none matches. O(rules × (pattern + URL)).
     ///
-    /// - Throws: `sourceForbidden` where the origin could take the URL for one that another rule is about, or none: hidden
-    ///   dot segments or slashes, empty segments. Neither may a restriction be dodged by that, nor may what a rule opens,
-    ///   its credentials above all, go to what it is not about.
+    /// - Throws: `sourceForbidden` if the origin could interpret the URL (hidden dot segments or slashes,
+    ///   empty segments) as one that another rule matches, or none. So such a URL neither avoids a
+    ///   restriction nor gets a rule's additions, above all its credentials, for a source that the rule does
+    ///   not match.
     public func rule(for url: SourceURL) throws(PipelineError) -> OriginRule? {
         guard !rules.isEmpty else { return nil }
         let candidate = URLCandidate(url)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Leaves parameters of a URL's query out of the cache key (SDWebImage: cacheKeyFilter).
+/// Removes query parameters from the cache key (SDWebImage: cacheKeyFilter).
 struct QueryFilter: Sendable {
     private let names: Set<Substring>
     private let prefixes: [Substring]
 
-    /// - Parameter patterns: names of parameters as they are spelled in URLs; a `*` at the end stands for any rest.
+    /// - Parameter patterns: names of parameters as they are spelled in URLs; a `*` at the end matches any
+    ///   rest.
     init(dropping patterns: [String]) throws(OriginRuleError.Reason) {
         for pattern in patterns {
             guard !pattern.isEmpty, !pattern.dropLast().contains("*"),
@@ -15,13 +16,13 @@ struct QueryFilter: Sendable {
                     "\"\(pattern)\" is no name of a parameter, with at most one * and that at its end")
             }
         }
-        // As sources have theirs.
+        // In the encoding of sources' URLs.
         let patterns = patterns.map { String(decoding: URLPath.encoded(Array($0.utf8)[...]), as: UTF8.self) }
         names = Set(patterns.filter { !$0.hasSuffix("*") }.map { $0[...] })
         prefixes = patterns.filter { $0.hasSuffix("*") }.map { $0.dropLast() }
     }
 
-    /// The normalised URL without the parameters that don't count.
+    /// Returns the normalized URL without the parameters that match.
     func key(of url: SourceURL) -> String {
         guard let query = url.query else { return url.normalized }
         let kept = query.split(separator: "&", omittingEmptySubsequences: false).filter { !drops($0) }

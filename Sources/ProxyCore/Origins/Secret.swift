@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text that must not be seen: what prints it prints that it is there, and nothing else.
+/// A text that is never printed: descriptions show only that it exists.
 public struct Secret: Sendable {
-    /// The text itself, for the one who has to send it.
+    /// The text itself, for sending.
     let text: String
 
     /// Wraps a text.
@@ -12,10 +12,10 @@ public struct Secret: Sendable {
 }
 
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// That it is there.
+    /// A constant text.
     public var description: String { "(secret)" }
-    /// That it is there.
+    /// A constant text.
     public var debugDescription: String { "(secret)" }
-    /// Shows nothing to `dump`.
+    /// Hides the text from `dump`.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

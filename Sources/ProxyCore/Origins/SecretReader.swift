@@ -5,11 +5,11 @@ import Glibc
 
 /// Reads the texts that the configuration refers to.
 public struct SecretReader: Sendable {
-    /// Largest file that is taken for a secret, in bytes.
+    /// The size of the largest secret file, in bytes.
     private static let maxBytes = 64 << 10
 
     private let credentialsDirectory: String?
-    /// Whether nothing is read.
+    /// Whether secrets are not read.
     let isChecking: Bool
 
     /// Reads files, and credentials below `credentialsDirectory` (systemd's `$CREDENTIALS_DIRECTORY`).
@@ -23,10 +23,10 @@ public struct SecretReader: Sendable {
         isChecking = true
     }
 
-    /// Reads nothing: for a check of the configuration by someone who may not see the secrets.
+    /// Reads nothing: for a check of the configuration by a user who may not read the secrets.
     public static let checking = SecretReader()
 
-    /// The text, or in words why there is none; the words name the file, never its content.
+    /// Returns the text, or throws why it can't be read; the reason names the file, never its content.
     func read(_ text: ConfiguredText) throws(OriginRuleError.Reason) -> Secret {
         switch text {
         case .literal(let text): return Secret(text)
@@ -62,7 +62,7 @@ public struct SecretReader: Sendable {
         return Secret(text)
     }
 
-    /// What a regular file holds; a pipe or a device would have whoever reads it wait.
+    /// Returns the content of a regular file; reading a pipe or a device could block.
     static func contents(of path: String, maxBytes: Int) throws(OriginRuleError.Reason) -> [UInt8] {
         let descriptor = unsafe linux_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0)
         guard descriptor >= 0 else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The members of a JSON object of which some may be left out and no other may be there.
+/// The members of a JSON object, of which some are optional and unknown ones are an error.
 struct StrictMembers {
     private let container: KeyedDecodingContainer<AnyKey>
 
@@ -12,12 +12,12 @@ struct StrictMembers {
         }
     }
 
-    /// A member's value; nil where it is left out or null.
+    /// A member's value; nil if it is absent or null.
     func value<Value: Decodable>(_ name: String) throws -> Value? {
         try container.decodeIfPresent(Value.self, forKey: AnyKey(name))
     }
 
-    /// The value of a member that has to be there.
+    /// The value of a required member.
     func required<Value: Decodable>(_ name: String) throws -> Value {
         guard let value: Value = try value(name) else { throw complaint(name, "expected a value") }
         return value
@@ -27,19 +27,19 @@ struct StrictMembers {
     func list(_ name: String) throws -> [String] {
         let key = AnyKey(name)
         guard container.contains(key), try !container.decodeNil(forKey: key) else { return [] }
-        // Lost: that it is no text; the list's own complaint then counts.
+        // The error that it is no text is dropped; the list's own error is reported.
         if let one = try? container.decode(String.self, forKey: key) { return [one] }
         return try container.decode([String].self, forKey: key)
     }
 
-    /// What is wrong with a member.
+    /// The error of an invalid member.
     func complaint(_ name: String, _ text: String) -> DecodingError {
         .dataCorrupted(
             DecodingError.Context(codingPath: container.codingPath + [AnyKey(name)], debugDescription: text))
     }
 }
 
-/// A member's name, whatever it is.
+/// The name of any member.
 struct AnyKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }

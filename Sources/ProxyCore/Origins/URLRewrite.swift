@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Sends fetches elsewhere than the source's URL says: one prefix in place of another (SDWebImage: requestModifier).
+/// Replaces the prefix of a source's URL by another for the fetch (SDWebImage: requestModifier).
 struct URLRewrite: Sendable {
     private let from: String
     private let to: SourceURL
@@ -10,12 +10,13 @@ struct URLRewrite: Sendable {
         to = try Self.prefix(configuration.to)
     }
 
-    /// Where `url` is fetched from; nil where that would be no source URL. A URL without the prefix stays as it is.
+    /// The URL that `url` is fetched from; nil if that would be invalid. A URL without the prefix is
+    /// unchanged.
     ///
-    /// Where its normal form alone has the prefix (RFC 3986 §6.2.2), that is rewritten.
+    /// If only its normal form has the prefix (RFC 3986 §6.2.2), the normal form is rewritten.
     func target(of url: SourceURL) -> SourceURL? {
         guard let rest = rest(of: url) else { return url }
-        // Lost: why; the longer prefix may have made it too long.
+        // The reason is dropped: the longer prefix may have made the URL too long.
         guard let target = try? SourceURL(parsing: to.normalized + rest) else { return nil }
         return isBelow(target) ? target : nil
     }
@@ -28,12 +29,13 @@ struct URLRewrite: Sendable {
         return normal.hasPrefix(prefix) ? normal.dropFirst(prefix.count) : nil
     }
 
-    /// Whether a redirect may lead to `url`, because it is where rewritten sources are.
+    /// Whether a redirect may lead to `url`, because rewritten sources are there.
     func isBelow(_ url: SourceURL) -> Bool {
         url.normalized.hasPrefix(to.normalized)
     }
 
-    /// A URL whose path ends in a slash, so that no host or folder whose name only begins alike is meant.
+    /// Parses a URL whose path ends in a slash, so that it matches no host or folder that only begins with
+    /// the same text.
     private static func prefix(_ text: String) throws(OriginRuleError.Reason) -> SourceURL {
         guard let url = try? SourceURL(parsing: text), url.query == nil, url.path.hasSuffix("/") else {
             throw OriginRuleError.Reason("\"\(text)\" is no absolute URL that ends in a slash")

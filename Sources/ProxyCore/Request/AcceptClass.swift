@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an `Accept` field lets us choose: the configured automatic formats that the client names, best first.
+/// The configured automatic formats that an `Accept` field names, best first.
 ///
-/// Not the field's text, so that all browsers that like the same formats share one cache entry. Four bits a format.
+/// The class replaces the field's text in keys, so that all browsers that prefer the same formats share one
+/// cache entry. Four bits per format.
 public struct AcceptClass: Sendable, Hashable {
-    /// The formats' numbers plus one, the best in the lowest four bits; 0 accepts none explicitly.
+    /// The formats' numbers plus one, the best in the lowest four bits; 0 if none is named.
     public private(set) var rawValue: UInt32 = 0
 
-    /// Accepts no automatic format explicitly.
+    /// Names no automatic format.
     public init() {}
 
     /// The formats, best first.
@@ -19,9 +20,10 @@ public struct AcceptClass: Sendable, Hashable {
         }
     }
 
-    /// Reads a field's bytes (RFC 9110 §12.5.1): the highest q first, ties in the configured order; `q=0` refuses.
+    /// Reads a field's bytes (RFC 9110 §12.5.1): the highest q first, ties in the configured order; `q=0`
+    /// refuses.
     ///
-    /// Ranges such as `image/*` name nothing explicitly. A malformed member is skipped. Does not allocate.
+    /// Ranges such as `image/*` name no format. Skips a malformed member. Does not allocate.
     /// - Parameter candidates: the automatic formats by rank, at most eight.
     public init(accept bytes: UnsafeRawBufferPointer, candidates: AutomaticFormats) {
         var qualities = InlineArray<8, Int>(repeating: 0)
@@ -45,17 +47,17 @@ public struct AcceptClass: Sendable, Hashable {
     }
 }
 
-/// The configured automatic formats, prepared for comparing with `Accept`.
+/// The configured automatic formats, prepared for comparison with `Accept`.
 public struct AutomaticFormats: Sendable, Hashable {
-    /// The formats by rank: ties go to the earlier.
+    /// The formats by rank; among equal q-values the earlier format wins.
     public let formats: [ImageFormat]
     private let mediaTypes: [[UInt8]]
     private let numbers: [UInt32]
 
-    /// The most formats that may be configured.
+    /// The maximum number of formats.
     public static let maximumCount = 8
 
-    /// Takes the first eight of `formats`.
+    /// Creates a list of the first eight of `formats`.
     public init(_ formats: [ImageFormat]) {
         self.formats = Array(formats.prefix(Self.maximumCount))
         mediaTypes = self.formats.map { Array($0.row.mediaType.utf8) }
@@ -66,7 +68,7 @@ public struct AutomaticFormats: Sendable, Hashable {
 
     func number(at rank: Int) -> UInt32 { numbers[rank] }
 
-    /// The rank of the format with this media type, compared without case; nil when it is none of ours.
+    /// The rank of the format with this media type, compared without case; nil for an unknown type.
     func rank(of type: UnsafeRawBufferPointer) -> Int? {
         mediaTypes.firstIndex { unsafe $0.elementsEqual(type) { $0 == $1 | 0x20 || $0 == $1 } }
     }

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whom the daemon may connect to: asked for every socket that libcurl opens and every connection that it reuses.
+/// The addresses that the daemon may connect to; checked for every socket that libcurl opens and every
+/// connection that it reuses.
 public struct AddressPolicy: Sendable, Hashable {
     private let allowed: [Network]
     private let denied: [Network]
     private let ports: Set<Int>
 
-    /// A setting that cannot be read.
+    /// An invalid setting.
     public enum Invalid: Error, Sendable, Hashable {
-        /// A network that is no CIDR block; carries it as written.
+        /// A network that is no CIDR block; carries its text.
         case network(String)
-        /// A port beyond 1–65535.
+        /// A port outside 1–65535.
         case port(Int)
     }
 
-    /// Reads the configured networks and ports.
+    /// Parses the configured networks and ports.
     public init(configuration: AddressConfiguration) throws(Invalid) {
         allowed = try Self.networks(configuration.allowedNetworks)
         denied = try Self.networks(configuration.deniedNetworks)
@@ -30,10 +31,10 @@ public struct AddressPolicy: Sendable, Hashable {
         return isAllowed(address) || !PrivateAddress.isSpecial(address)
     }
 
-    /// Whether a network that holds `address` was named.
+    /// Whether a configured network contains `address`.
     ///
-    /// A prefix behind which all of IPv4 lies (NAT64's, say) opens the way to public addresses there; to others only where
-    /// they were named, too, in either form.
+    /// A prefix that contains all of IPv4 (such as NAT64's) permits only public addresses behind it; others
+    /// only if they are configured, too, in either form.
     private func isAllowed(_ address: IPAddress) -> Bool {
         guard let carried = PrivateAddress.embeddedIPv4(in: address), PrivateAddress.isSpecial(carried),
             !allowed.contains(where: { $0.contains(carried) })
@@ -41,7 +42,7 @@ public struct AddressPolicy: Sendable, Hashable {
         return allowed.contains { $0.contains(address) && $0.prefixLength > Self.prefixOfAll }
     }
 
-    /// The longest prefix behind which all of IPv4 may lie (RFC 6052 §2.2).
+    /// The longest prefix that can contain all of IPv4 (RFC 6052 §2.2).
     private static let prefixOfAll = 96
 
     /// Whether any connection to `port` may be opened.
@@ -65,7 +66,8 @@ public struct AddressPolicy: Sendable, Hashable {
         return networks
     }
 
-    /// Ports of services that a request could be mistaken by (Fetch standard, "port blocking").
+    /// Ports of services that could interpret an HTTP request as their own protocol (Fetch standard, "port
+    /// blocking").
     static let badPorts: Set<Int> = [
         0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103,
         104,

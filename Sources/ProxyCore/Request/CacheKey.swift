@@ -2,17 +2,17 @@
 
 import Crypto
 
-/// Names an entry in every tier: the first 128 bits of the SHA-256 of a canonical text.
+/// Identifies an entry in every tier: the first 128 bits of the SHA-256 of a canonical text.
 ///
-/// The same on every machine, so a tier may be shared. The text itself is kept inside a disk entry and compared,
-/// so that not even a collision could answer with somebody else's picture.
+/// The same on every machine, so a tier may be shared. A disk entry also contains the text itself, which is
+/// compared, so that not even a collision returns another picture.
 public struct CacheKey: Sendable, Hashable, Codable {
     /// The high half of the key, big-endian.
     public let high: UInt64
     /// The low half of the key, big-endian.
     public let low: UInt64
 
-    /// Wraps both halves.
+    /// Creates a key from both halves.
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
@@ -31,15 +31,16 @@ public struct CacheKey: Sendable, Hashable, Codable {
         }
     }
 
-    /// A well-mixed hash already: both halves are uniformly distributed.
+    /// The key is already a well-mixed hash: both halves are uniformly distributed.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(low)
     }
 
     // swift-format-ignore: NoLeadingUnderscores
-    /// Hot path: what tables ask for, at a tenth of a hasher's price.
+    /// Hot path: the hash for tables, at a tenth of a hasher's cost.
     ///
-    /// Anybody can work out keys, so where they stand in a table depends on a number that this process alone knows.
+    /// Clients can compute keys, so the position in a table also depends on a number that only this process
+    /// knows.
     public func _rawHashValue(seed: Int) -> Int {
         Int(truncatingIfNeeded: TableHash.fold(low ^ UInt64(truncatingIfNeeded: seed), TableHash.secret))
     }
@@ -55,7 +56,7 @@ extension CacheKey: CustomStringConvertible {
         return String(decoding: nibbles, as: UTF8.self)
     }
 
-    /// Reads 32 hexadecimal digits; nil otherwise.
+    /// Parses 32 hexadecimal digits; nil for any other text.
     public init?(_ description: String) {
         guard description.utf8.count == 32,
             let high = UInt64(description.prefix(16), radix: 16),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The client that a request is counted for: an IPv4 address, or the /64 network of an IPv6 address, which is one customer's.
+/// The client that a request counts for: an IPv4 address, or the /64 network of an IPv6 address, which
+/// belongs to one customer.
 public struct ClientID: Sendable, Hashable {
     private let high: UInt64, low: UInt64
 

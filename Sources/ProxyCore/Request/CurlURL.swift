@@ -2,9 +2,9 @@
 
 import CCurl
 
-/// A URL in libcurl's hands: what this parser understands is what a transfer will fetch.
+/// A URL parsed by libcurl, which interprets it here as it does in a transfer.
 ///
-/// The only file of the URL side that sees libcurl; `SourceURL` decides what is allowed.
+/// The only file outside `Loading` that imports libcurl; `SourceURL` decides what is allowed.
 @safe struct CurlURL: ~Copyable {
     /// Why libcurl refused.
     enum Failure: Error {
@@ -19,12 +19,13 @@ import CCurl
 
     /// Parses an absolute URL; dot segments are removed, a user name is refused.
     ///
-    /// A function, because an initializer of a type with a deinit cannot throw once its handle is there.
+    /// A function, because an initializer of a type with a deinit can't throw after it has created the
+    /// handle.
     static func parsing(_ text: String) throws(Failure) -> CurlURL {
         guard let handle = unsafe curl_url() else { throw .other("out of memory") }
         let url = unsafe CurlURL(owning: handle)
         try url.set(CURLUPART_URL, text)
-        // A fragment is for the client alone; taking away what may be absent cannot fail.
+        // Fragments are never sent. Removing a part that may be absent can't fail.
         unsafe curl_url_set(url.handle, CURLUPART_FRAGMENT, nil, 0)
         return url
     }
@@ -41,7 +42,7 @@ import CCurl
     var scheme: String { part(CURLUPART_SCHEME) ?? "" }
     /// The host; IPv6 in brackets; short, octal and hexadecimal IPv4 spelt out.
     var host: String { part(CURLUPART_HOST) ?? "" }
-    /// The port; the scheme's default where none is given.
+    /// The port; the scheme's default if none is given.
     var port: String { part(CURLUPART_PORT, flags: UInt32(CURLU_DEFAULT_PORT)) ?? "" }
     /// The path, at least `/`.
     var path: String { part(CURLUPART_PATH) ?? "/" }

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a request says beyond which bytes it wants: how they are looked for and kept, and how the answer is dressed.
+/// The part of a request that does not affect the picture's bytes: how it is looked up and stored, and the
+/// fields of the answer.
 ///
-/// No part of any key.
+/// Not part of any key.
 public struct Delivery: Sendable, Hashable {
-    /// How the image is looked for and kept.
+    /// How the image is looked up and stored.
     public var options: ImageOptions = []
     /// Names under which the source and the result can be purged; each 1 to 64 of `[A-Za-z0-9_.:-]`.
     public var tags: [String] = []
-    /// The name that a browser saves the image under; no path, no control characters.
+    /// The file name under which a browser saves the image; no path, no control characters.
     public var filename: String?
-    /// Whether a browser is to save it rather than show it.
+    /// Whether a browser saves the image instead of showing it.
     public var isDownload = false
-    /// The configured image that is served where the source fails.
+    /// The configured image that is served if the source fails.
     public var placeholder: String?
-    /// When the URL stops to be valid, in seconds since 1970.
+    /// When the URL expires, in seconds since 1970.
     public var expires: Int64?
 
-    /// How soon its source is fetched, among those that wait for that; nil where nobody says.
+    /// The priority of its fetch; nil if the request has none.
     public var priority: FetchPriority?
 
-    /// Most tags of one request.
+    /// The maximum number of tags of one request.
     public static let maxTags = 16
 
-    /// Whether `text` can be a tag.
+    /// Whether `text` is a valid tag.
     public static func isTag(_ text: String) -> Bool { DeliveryReading.isTag(text) }
 
-    /// Nothing in particular.
+    /// Creates the default delivery.
     public init() {}
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the parameters that no key depends on.
+/// Parses the parameters that are not part of any key.
 enum DeliveryReading {
-    /// Most bytes of a tag.
+    /// The maximum number of bytes of a tag.
     private static let maxTagBytes = 64
-    /// Most bytes of a file's name: what most file systems take.
+    /// The maximum number of bytes of a file name: the limit of most file systems.
     private static let maxFilenameBytes = 255
 
     /// `options`: names, separated by commas.
@@ -29,7 +29,7 @@ enum DeliveryReading {
         return options
     }
 
-    /// `tag`: names, separated by commas; repeated ones count once.
+    /// `tag`: names, separated by commas; duplicates count once.
     static func tags(_ value: String) throws(PipelineError) -> [String] {
         var tags: [String] = []
         for (position, tag) in members(of: value) where !tags.contains(String(tag)) {
@@ -47,7 +47,7 @@ enum DeliveryReading {
         return tags
     }
 
-    /// Whether `text` can be a tag.
+    /// Whether `text` is a valid tag.
     static func isTag(_ text: String) -> Bool {
         (1...maxTagBytes).contains(text.utf8.count) && text.utf8.allSatisfy(isTagByte)
     }
@@ -74,7 +74,7 @@ enum DeliveryReading {
         return value
     }
 
-    /// The members of a comma list, each with its offset in bytes.
+    /// The members of a comma-separated list, each with its offset in bytes.
     private static func members(of value: String) -> TextPieces {
         TextPieces(of: value[...], at: UInt8(ascii: ","))
     }

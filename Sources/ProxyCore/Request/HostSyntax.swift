@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What may stand as a URL's host, after libcurl has spelt it out.
+/// The syntax of a URL's host, after libcurl has normalized it.
 enum HostSyntax {
-    /// Longest name and longest label in bytes (RFC 1035 §2.3.4).
+    /// The maximum lengths of a name and of a label in bytes (RFC 1035 §2.3.4).
     private static let maxName = 253, maxLabel = 63
 
     /// Whether `host`, in lower case, is a name, an IPv4 address, or an IPv6 address in brackets.
@@ -11,8 +11,8 @@ enum HostSyntax {
         guard host.utf8.count <= maxName else { return false }
         let labels = host.split(separator: ".", omittingEmptySubsequences: false)
         guard labels.allSatisfy(isLabel), let last = labels.last else { return false }
-        // libcurl has spelt out every IPv4 address it understands; another number at the end (256.1.1.1, 1.2.3.4.5)
-        // would go to the resolver as a name, and resolvers differ in what they make of it.
+        // libcurl has normalized every IPv4 address that it recognizes; another number at the end (256.1.1.1,
+        // 1.2.3.4.5) would be resolved as a name, and resolvers interpret it differently.
         return !endsInNumber(last) || IPAddress(host) != nil
     }
 

@@ -26,7 +26,7 @@ public struct IPAddress: Sendable, Hashable {
         isIPv4 = false
     }
 
-    /// Reads dotted decimal IPv4 with four parts, or IPv6 without brackets and zone; nil for anything else.
+    /// Parses dotted decimal IPv4 with four parts, or IPv6 without brackets and zone; nil for anything else.
     public init?(_ text: String) {
         var bytes = [UInt8](repeating: 0, count: 16)
         if unsafe inet_pton(AF_INET, text, &bytes) == 1 {

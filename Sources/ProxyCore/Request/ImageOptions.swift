@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How an image is looked for and kept: the members of `options` (SDWebImage: SDWebImageOptions).
+/// How an image is looked up and stored: the members of `options` (SDWebImage: SDWebImageOptions).
 public struct ImageOptions: OptionSet, Sendable, Hashable {
     /// The set as bits; never stored.
     public let rawValue: UInt16
 
-    /// Wraps bits.
+    /// Creates a set from bits.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
-    /// Tries although a failure is remembered; success clears it.
+    /// Fetches although a failure is remembered; success removes the failure.
     public static let retryFailed = ImageOptions(rawValue: 1 << 0)
-    /// Revalidates now; a 304 keeps the copy.
+    /// Revalidates now; after a 304 the stored copy stays.
     public static let refreshCached = ImageOptions(rawValue: 1 << 1)
-    /// Never asks the origin.
+    /// Never fetches.
     public static let fromCacheOnly = ImageOptions(rawValue: 1 << 2)
-    /// Asks the origin whatever is stored; what comes is stored.
+    /// Fetches even if a copy is stored; the new response is stored.
     public static let fromLoaderOnly = ImageOptions(rawValue: 1 << 3)
     /// Writes nothing to disk.
     public static let memoryOnly = ImageOptions(rawValue: 1 << 4)
-    /// Finishes and stores although every client left.
+    /// Finishes the work and stores its result even after every client has left.
     public static let continueInBackground = ImageOptions(rawValue: 1 << 5)
-    /// Sends the client's cookies upstream, and shares the answer with nobody.
+    /// Sends the client's cookies to the origin; the answer is for this client alone.
     public static let handleCookies = ImageOptions(rawValue: 1 << 6)
-    /// Answers once what was made would survive a loss of power.
+    /// Answers only when the result would survive a power loss.
     public static let waitStore = ImageOptions(rawValue: 1 << 7)
-    /// Shrinks a source beyond the pixel limit while it is decoded, in place of 422.
+    /// Shrinks a source beyond the pixel limit during decoding, in place of 422.
     public static let scaleDownLarge = ImageOptions(rawValue: 1 << 8)
 
-    /// Those that skip a cache or the blacklist, or have the daemon work for no client: for signed requests, or where the
-    /// configuration allows them to all.
+    /// The options that bypass a cache or a remembered failure, or let the daemon work without a client:
+    /// allowed for signed requests, or for all if the configuration says so.
     public static let privileged: ImageOptions = [
         .retryFailed, .refreshCached, .fromLoaderOnly, .memoryOnly, .handleCookies, .continueInBackground,
     ]
 
-    /// Those under which an answer from memory would be the wrong one.
+    /// The options for which an answer from memory would be wrong.
     public static let bypassing: ImageOptions = [
         .refreshCached, .fromLoaderOnly, .handleCookies, .waitStore,
     ]
 
-    /// Every option by its name in a request.
+    /// Every option with its name in a request.
     public static let names: [(name: String, option: ImageOptions)] = [
         ("retry-failed", .retryFailed), ("refresh-cached", .refreshCached),
         ("from-cache-only", .fromCacheOnly), ("from-loader-only", .fromLoaderOnly),

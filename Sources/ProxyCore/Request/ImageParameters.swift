@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The parameters of `/img` as they were given; nil is "not given".
+/// The parameters of `/img` as given; nil if not given.
 struct ImageParameters {
     var url: SourceURL?
     var preset: String?
     var delivery = Delivery()
-    /// Options that came from a preset, which the operator wrote.
+    /// Options of a preset, which the operator wrote.
     var presetOptions: ImageOptions = []
-    /// The priority that came from a preset.
+    /// The priority of a preset.
     var presetPriority: FetchPriority?
-    /// Whether a preset alone says what is made of the source.
+    /// Whether a preset alone determines the transform.
     var isShapedByPreset = false
-    /// Tags likewise.
+    /// Tags of a preset.
     var presetTags: [String] = []
     var transform: String?
     var format: String?
@@ -24,10 +24,10 @@ struct ImageParameters {
     var frame: Int?
     var maxBytes: Int?
 
-    /// Reads one value into its place, or says what is wrong with it.
+    /// Parses one value and stores it; throws if it is invalid.
     typealias Reader = @Sendable (inout ImageParameters, String) throws(PipelineError) -> Void
 
-    /// Every parameter, declared once: its name and how its value is read.
+    /// Every parameter, declared once: its name and the parser of its value.
     static let readers: [String: Reader] = [
         "url": { (draft, value) throws(PipelineError) in
             guard draft.url == nil else {
@@ -96,7 +96,7 @@ struct ImageParameters {
         },
     ]
 
-    /// Whether anything asks for other bytes than the source's own.
+    /// Whether any parameter requires other bytes than the source's.
     var asksForEncoding: Bool {
         transform != nil || (format != nil && format != "source") || quality != nil || isLossless != nil
             || isProgressive != nil || metadata != nil || frame != nil || animation != nil || maxBytes != nil

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One wanted image: which source, what is made of it, and the keys that name both in every tier.
+/// One requested image: its source, its transform, and the keys that identify both in every tier.
 public struct ImageRequest: Sendable {
-    /// What the keys name, and what names them: handed from room to room as one reference.
+    /// The source, the plan and their keys, passed between modules as one reference.
     private final class Subject: Sendable {
         let source: SourceURL
         let rule: OriginRule?
@@ -26,47 +26,49 @@ public struct ImageRequest: Sendable {
     }
 
     private let subject: Subject
-    /// Where the original comes from.
+    /// The URL of the original.
     public var source: SourceURL { subject.source }
     /// The origin rule for the source.
     public var rule: OriginRule? { subject.rule }
-    /// Names the source: the normalised URL, as the rule filters it.
+    /// Identifies the source: the normalized URL, as the rule filters it.
     public var sourceKey: CacheKey { subject.sourceKey }
-    /// The text behind `sourceKey`.
+    /// The text whose hash is `sourceKey`.
     public var sourceKeyText: String { subject.sourceKeyText }
-    /// What is made of the original; nil when its own bytes go out untouched.
+    /// The transform of the original; nil if the original is sent unchanged.
     public var plan: RenderPlan? { subject.plan }
-    /// Names the result: source, canonical pipeline, effective encode values, accept class, engine epoch.
+    /// Identifies the result: source, canonical pipeline, effective encode values, accept class, engine
+    /// epoch.
     public var resultKey: CacheKey { subject.resultKey }
-    /// The text behind `resultKey`.
+    /// The text whose hash is `resultKey`.
     public var resultKeyText: String { subject.resultKeyText }
-    /// Whether the client's word on its screen counts here, given or not, so that the answer varies on it.
+    /// Whether client hints apply, given or not, so that the answer varies on them.
     public var isHinted = false
-    /// How it is looked for, kept and answered.
+    /// How the image is looked up, stored and answered.
     public var delivery = Delivery()
-    /// The most work that its making may be, in weighted megapixels; nil means any. No part of any key.
+    /// The maximum work of the transform, in weighted megapixels; nil means any. Not part of any key.
     public var workLimit: Int?
-    /// Whether it may go before others: the client is trusted with that.
+    /// Whether the client may raise the request's priority.
     public var mayGoFirst = false
 
-    /// Raised by hand whenever the same plan gives other pixels or bytes than before, so that old results are not found.
+    /// Incremented by hand when the same plan gives other pixels or bytes than before, so that old results
+    /// are not found.
     static let engineEpoch = 5
 
-    /// Whether `Accept` took part in the choice of format, so that the answer carries `Vary: Accept`.
+    /// Whether `Accept` influenced the format, so that the answer has `Vary: Accept`.
     public var isNegotiated: Bool {
         guard case .automatic = plan?.format else { return false }
         return true
     }
 
-    /// Whether the answer is no picture but what is known of one, as JSON.
+    /// Whether the answer is a description of the picture as JSON.
     public var isInformation: Bool { plan?.format == .information }
 
-    /// Derives the keys.
+    /// Creates a request and derives its keys.
     public init(source: SourceURL, plan: RenderPlan?, rule: OriginRule? = nil) {
         subject = Subject(source, plan, rule)
     }
 
-    /// The same source, made into something else.
+    /// Returns a request for another transform of the same source.
     func made(by plan: RenderPlan) -> ImageRequest {
         var request = ImageRequest(source: source, plan: plan, rule: rule)
         request.delivery = delivery
@@ -75,23 +77,23 @@ public struct ImageRequest: Sendable {
         return request
     }
 
-    /// Whether an image without a transform may go out as it came.
+    /// Whether an image without a transform may be sent as it came.
     var mayPassThrough: Bool { rule?.reencodes != true }
 
-    /// Whether what goes out is byte for byte what the origin sends.
+    /// Whether the answer's bytes are exactly the origin's.
     var isUntouched: Bool {
         plan == nil && mayPassThrough && rule?.storeAs == nil && rule?.decodesBase64 != true
     }
 
-    /// Whether a source beyond the limits is shrunk, so that its size alone is no reason to refuse it.
+    /// Whether a source beyond the limits is shrunk instead of refused.
     public var shrinksLarge: Bool { plan?.scalesDownLarge == true }
 
-    /// The text that names a source, whatever is made of it: its URL, as its rule filters that.
+    /// The text that identifies a source for every transform: its URL, as its rule filters it.
     public static func sourceKeyText(_ source: SourceURL, _ rule: OriginRule?) -> String {
         "source " + (rule?.keyText(of: source) ?? source.normalized)
     }
 
-    /// One line a value that decides the bytes; limits only decide whether there are any.
+    /// One line for each value that affects the bytes; limits only decide whether there is a result.
     private static func keyText(of plan: RenderPlan, source: String) -> String {
         let format =
             switch plan.format {
@@ -118,7 +120,7 @@ public struct ImageRequest: Sendable {
         formats.map(\.rawValue).joined(separator: ",")
     }
 
-    /// The default that counts for an explicit format, all of them where the format is chosen later.
+    /// The default quality of an explicit format; those of all formats if the format is chosen later.
     private static func defaultQualities(of plan: RenderPlan) -> String {
         if case .explicit(let format) = plan.format {
             return plan.qualities[format].map(String.init) ?? "none"

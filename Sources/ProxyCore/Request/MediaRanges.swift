@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Iterates the members of an `Accept` field: media type and q-value (RFC 9110 §12.5.1, §12.4.2). Does not allocate.
+/// Iterates over the members of an `Accept` field: media type and q-value (RFC 9110 §12.5.1, §12.4.2). Does
+/// not allocate.
 ///
-/// Valid while the bytes it was made over are.
+/// Valid as long as the bytes that it reads.
 @unsafe struct MediaRanges {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
@@ -11,7 +12,8 @@
         unsafe self.bytes = bytes
     }
 
-    /// The next well-formed member: its media type without parameters, its quality in thousandths; nil at the end.
+    /// Returns the next well-formed member: its media type without parameters, and its quality in
+    /// thousandths; nil at the end.
     mutating func next() -> (type: UnsafeRawBufferPointer, quality: Int)? {
         while unsafe position < bytes.count {
             let end = unsafe end(of: UInt8(ascii: ","), from: position, to: bytes.count)
@@ -66,7 +68,7 @@
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    /// Reads a weight, `0` to `1` with at most three decimals, as thousandths.
+    /// Parses a weight, `0` to `1` with at most three decimals, in thousandths.
     private static func weight(_ digits: UnsafeRawBufferPointer) -> Int? {
         guard (1...5).contains(digits.count), unsafe digits[0] & 0xFE == UInt8(ascii: "0") else { return nil }
         guard unsafe digits.count == 1 || digits[1] == UInt8(ascii: ".") else { return nil }

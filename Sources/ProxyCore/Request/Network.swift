@@ -4,18 +4,18 @@
 public struct Network: Sendable, Hashable {
     /// The first address of the block.
     public let base: IPAddress
-    /// How many leading bits all its addresses share: 0–32 for IPv4, 0–128 for IPv6.
+    /// The number of leading bits that all its addresses share: 0–32 for IPv4, 0–128 for IPv6.
     public let prefixLength: Int
 
-    /// A block from its first address and length; bits beyond the length are cleared.
+    /// Creates a block from its first address and length; clears the bits beyond the length.
     init(_ address: IPAddress, prefixLength: Int) {
         self.prefixLength = prefixLength
         base = Self.masked(address, prefixLength)
     }
 
-    /// Reads `address/length`, or a lone address as a block of one; nil for anything else.
+    /// Parses `address/length`, or a single address as a block of one; nil for anything else.
     ///
-    /// An address with bits beyond the length (`10.1.2.3/8`) is refused: it is more often a slip than meant.
+    /// Refuses an address with bits beyond the length (`10.1.2.3/8`), which is usually a mistake.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = IPAddress(String(parts[0])) else { return nil }
@@ -26,7 +26,7 @@ public struct Network: Sendable, Hashable {
         guard base == address else { return nil }
     }
 
-    /// Whether `address` lies in the block; an IPv4 address never lies in an IPv6 block.
+    /// Whether the block contains `address`; an IPv6 block never contains an IPv4 address.
     public func contains(_ address: IPAddress) -> Bool {
         address.isIPv4 == base.isIPv4 && Self.masked(address, prefixLength) == base
     }
@@ -42,7 +42,7 @@ public struct Network: Sendable, Hashable {
         return IPAddress(v6: address.high & mask(min(length, 64)), address.low & mask(max(0, length - 64)))
     }
 
-    /// The upper `bits` of 64 set; a shift by 64 gives 0 in Swift, as wanted.
+    /// The upper `bits` of 64 set. A shift by 64 gives 0 in Swift, which is correct here.
     private static func mask(_ bits: Int) -> UInt64 {
         ~(UInt64.max >> UInt64(bits))
     }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A named bundle of parameters of `/img`; parameters in the request win over it. Configuration: `presets`.
+/// A named set of parameters of `/img`; a request's own parameters override it. Configuration: `presets`.
 public struct Preset: Sendable, Hashable, Codable {
-    /// Values by parameter, as they would stand in a query, decoded.
+    /// Decoded values by parameter.
     public let parameters: [String: String]
 
-    /// Parameters that belong to one request and to no bundle.
+    /// Parameters that a preset may not contain.
     static let foreign: Set<String> = ["url", "url64", "preset", "sig", "expires"]
 
-    /// Bundles parameters.
+    /// Creates a preset from parameters.
     public init(parameters: [String: String]) {
         self.parameters = parameters
     }
 
-    /// Reads an object of texts, numbers and truths.
+    /// Decodes an object of strings, numbers and booleans.
     public init(from decoder: any Decoder) throws {
         parameters = try decoder.singleValueContainer().decode([String: Value].self).mapValues(\.text)
     }
 
-    /// Writes an object of texts.
+    /// Encodes an object of strings.
     public func encode(to encoder: any Encoder) throws {
         try parameters.encode(to: encoder)
     }
@@ -28,7 +28,8 @@ public struct Preset: Sendable, Hashable, Codable {
 
         init(from decoder: any Decoder) throws {
             let container = try decoder.singleValueContainer()
-            // Lost in all three: that the value has another type; the last attempt says what is expected.
+            // In all three cases the error that the value has another type is dropped; the last attempt names
+            // the expected types.
             if let number = try? container.decode(Int.self) {
                 text = "\(number)"
             } else if let truth = try? container.decode(Bool.self) {

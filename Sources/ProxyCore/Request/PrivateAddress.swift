@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which addresses are not the public internet's: IANA's special-purpose registries, and what clouds keep to themselves.
+/// The addresses outside the public internet: IANA's special-purpose registries, and internal addresses of
+/// clouds.
 ///
-/// Errs towards refusing. IPv6 is refused outside 2000::/3, which leaves out every form that embeds an IPv4 address by
-/// a prefix (mapped, compatible, translated, NAT64), and forms inside it are listed. So a network that reaches IPv4 by
-/// NAT64 has to name its prefix in `security.allowedNetworks`.
+/// Refuses in case of doubt. IPv6 is refused outside 2000::/3, which covers every form that embeds an IPv4
+/// address by a prefix (mapped, compatible, translated, NAT64); forms inside 2000::/3 are listed. A network
+/// that reaches IPv4 by NAT64 has to name its prefix in `security.allowedNetworks`.
 enum PrivateAddress {
     /// Whether `address` is special: private, loopback, link-local, shared, reserved, multicast, or embedding IPv4.
     static func isSpecial(_ address: IPAddress) -> Bool {
@@ -13,9 +14,10 @@ enum PrivateAddress {
             || isISATAP(address)
     }
 
-    /// The IPv4 address that an IPv6 address carries, where its form is known.
+    /// The IPv4 address that an IPv6 address of a known form embeds.
     ///
-    /// Mapped, compatible, translated, NAT64, 6to4, Teredo (obscured by inversion) and ISATAP; `::` and `::1` are none.
+    /// Mapped, compatible, translated, NAT64, 6to4, Teredo (stored inverted) and ISATAP; `::` and `::1` embed
+    /// none.
     static func embeddedIPv4(in address: IPAddress) -> IPAddress? {
         guard !address.isIPv4, address.high != 0 || address.low > 1 else { return nil }
         let low = UInt32(truncatingIfNeeded: address.low)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A query cut into names and values, each percent-decoded once; `+` is literal, and nothing is ignored.
+/// A query split into names and values, each percent-decoded once; `+` is literal, and nothing is ignored.
 public struct QueryString: Sendable {
-    /// One `name=value`.
+    /// One `name=value` pair.
     public struct Item: Sendable, Equatable {
         /// The name, decoded.
         public var name: String
@@ -10,17 +10,19 @@ public struct QueryString: Sendable {
         public var value: String
     }
 
-    /// In the order written.
+    /// The pairs in their order.
     public let items: [Item]
 
-    /// Most parameters of one query: more than there are, so that a longer one has one that is unknown or repeated.
+    /// The maximum number of parameters of one query. There are fewer known ones, so a longer query has an
+    /// unknown or a repeated one.
     static let maxItems = 32
 
-    /// Reads the bytes between `?` and the target's end.
+    /// Parses the bytes after `?`.
     ///
-    /// O(n), since only `maxItems` are compared with each other.
+    /// O(n), because only `maxItems` names are compared with each other.
     ///
-    /// - Throws: `.invalidParameter` for a bad escape, a value that is empty or no UTF-8, a repeated name, or more than `maxItems`.
+    /// - Throws: `.invalidParameter` for a malformed escape, a value that is empty or invalid UTF-8, a
+    ///   repeated name, or more than `maxItems`.
     public init(parsing bytes: some Collection<UInt8>) throws(PipelineError) {
         var items: [Item] = []
         let bytes = Array(bytes)
@@ -55,7 +57,7 @@ public struct QueryString: Sendable {
         return Item(name: name, value: try decode(piece[(equals + 1)...], parameter: name))
     }
 
-    /// Decodes `%HH` once. The position of an error is an offset into the bytes as they were sent.
+    /// Decodes `%HH` once. The offset in an error counts the bytes as they were sent.
     private static func decode(
         _ bytes: ArraySlice<UInt8>, parameter: String?
     ) throws(PipelineError) -> String {

@@ -2,23 +2,23 @@
 
 import Synchronization
 
-/// How often one client may ask.
+/// The rate limit of one client.
 ///
 /// Configuration: `security.rateLimit`.
 public struct RateLimitConfiguration: Sendable, Hashable, Codable {
-    /// Requests of one client in each `window`, on average.
+    /// The number of requests of one client in each `window`, on average.
     ///
     /// Default 0: no limit. Beyond it 429 with `Retry-After`.
     public var requests: Int = 0
-    /// See `requests`.
+    /// The period of `requests`.
     ///
     /// Default 1m.
     public var window: TimeSpan = .minutes(1)
-    /// Requests at once of a client that has not asked for a while.
+    /// The number of requests that a client may send at once after a pause.
     ///
     /// Default 0: as many as `requests`.
     public var burst: Int = 0
-    /// Clients that are remembered; of more, those are forgotten that nobody has heard of lately.
+    /// The maximum number of clients that are remembered; beyond it the least recent ones are forgotten.
     ///
     /// Default 65536, about 100 bytes each.
     public var maxClients: Int = 65_536
@@ -27,31 +27,31 @@ public struct RateLimitConfiguration: Sendable, Hashable, Codable {
     public init() {}
 }
 
-/// Counts the requests of each client, as a bucket that leaks evenly (GCRA, ITU-T I.371). Safe from any thread.
+/// Limits the requests of each client by GCRA (ITU-T I.371), an evenly leaking bucket. Safe from any thread.
 public final class RateLimiter<Client: Hashable & Sendable>: Sendable {
-    /// What a client may do.
+    /// The decision about a request.
     public enum Verdict: Sendable, Hashable {
-        /// Ask.
+        /// The request is allowed.
         case admitted
-        /// Ask again after this many seconds, at least 1.
+        /// Allowed again after this many seconds, at least 1.
         case refused(seconds: Int)
     }
 
-    /// Some of the clients, each with the moment up to which its time is taken.
+    /// A part of the clients, each with the theoretical arrival time of its next request.
     private final class Shard: Sendable {
         let clients = Mutex(EvictionRing<Client, Int64>(scanLimit: RateLimiter.scanLimit))
     }
 
-    /// Locks, so that loops seldom wait for each other.
+    /// The number of locks; with several, event loops rarely wait for each other.
     private static var shardCount: Int { 16 }
     private static var scanLimit: Int { 64 }
 
-    /// Nanoseconds that one request takes of a client's time, and how far ahead of the clock a client may be.
+    /// In nanoseconds: the time that one request uses, and how far a client may be ahead of the clock.
     private let interval: Int64, tolerance: Int64
     private let clientsPerShard: Int
     private let shards: [Shard]
 
-    /// A limiter that has seen nobody; nil where there is no limit.
+    /// Creates a limiter without clients; nil if there is no limit.
     public init?(configuration: RateLimitConfiguration) {
         guard configuration.requests > 0 else { return nil }
         let window = Int64(max(1, configuration.window.milliseconds)) * 1_000_000
@@ -62,8 +62,9 @@ public final class RateLimiter<Client: Hashable & Sendable>: Sendable {
         shards = (0..<Self.shardCount).map { _ in Shard() }
     }
 
-    /// Hot path: counts a request if the client may ask now. One lock; allocates for new clients only.
-    /// - Parameter now: nanoseconds of a clock that only goes forward.
+    /// Hot path: counts a request if the client may send it now. Takes one lock; allocates only for new
+    /// clients.
+    /// - Parameter now: nanoseconds of a monotonic clock.
     public func admit(_ client: Client, at now: Int64) -> Verdict {
         let shard = shards[Int(UInt(bitPattern: client.hashValue) % UInt(Self.shardCount))]
         return shard.clients.withLock { ring in

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What clients may ask for.
+/// The requests that clients may send.
 public struct RequestPolicy: Sendable {
-    /// Sources that may be named.
+    /// The allowed sources.
     public var sources: SourcePolicy
-    /// How sources are treated.
+    /// The rules for sources.
     public var origins = OriginRules.none
-    /// Who must sign.
+    /// The requests that need a signature.
     public var signatures = SignaturePolicy.none
     /// Privileged options that need no signature.
     public var allowedOptions: ImageOptions = []
-    /// Whether a request may go before others without a signature.
+    /// Whether a request may raise its priority without a signature.
     public var allowsHighPriority = false
-    /// Whether a request needs no signature to carry tags.
+    /// Whether a request may carry tags without a signature.
     public var allowsUnsignedTags = false
-    /// Whether an image is shaped by presets alone.
+    /// Whether only presets may define transforms.
     public var onlyPresets = false
-    /// Named bundles of parameters.
+    /// The presets by name.
     public var presets: [String: Preset] = [:]
-    /// Names of the images that may stand in for a failed source.
+    /// The names of the images that can replace a failed source.
     public var placeholders: Set<String> = []
-    /// Images that may be laid over others, by name.
+    /// The images for watermarks, by name.
     public var watermarks: [String: WatermarkImage] = [:]
 
-    /// Whoever asks gets any of these sources, without options that skip a cache.
+    /// Allows all clients these sources, without privileged options.
     public init(sources: SourcePolicy) {
         self.sources = sources
     }

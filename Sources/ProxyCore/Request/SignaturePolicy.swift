@@ -2,7 +2,7 @@
 
 import Crypto
 
-/// Who may ask for what: targets signed with HMAC-SHA256 under one of several keys.
+/// Which targets are allowed: those signed with HMAC-SHA256 under one of several keys.
 ///
 /// `sig` is the base64url of the HMAC over path and query as received, up to but without the last `&sig=`.
 public struct SignaturePolicy: Sendable {
@@ -10,9 +10,9 @@ public struct SignaturePolicy: Sendable {
     /// Whether a target without a signature is refused.
     public let isRequired: Bool
 
-    /// Fewest bytes of a key.
+    /// The minimum number of bytes of a key.
     public static let minKeyBytes = 16
-    /// Most keys valid at once: each costs an HMAC a request.
+    /// The maximum number of keys: each costs one HMAC per request.
     public static let maxKeys = 16
 
     private static let mark = Array("&sig=".utf8)
@@ -26,19 +26,20 @@ public struct SignaturePolicy: Sendable {
         self.isRequired = isRequired && !keys.isEmpty
     }
 
-    /// A target cut into what is signed, and the signature.
+    /// A target split into its signed part and the signature.
     public struct Outcome: Sendable {
         /// Path and query without the signature.
         public let signed: ArraySlice<UInt8>
-        /// Whether a valid signature covers them.
+        /// Whether a valid signature covers it.
         public let isSigned: Bool
     }
 
     /// Checks a target: path and query, raw bytes.
     ///
-    /// Takes the same time whichever key fits, and whether one does.
+    /// The time does not depend on which key fits, or whether one does.
     ///
-    /// - Throws: `.signatureRequired`, `.signatureMismatch`; `.invalidParameter` where `sig` is not the last parameter.
+    /// - Throws: `.signatureRequired`, `.signatureMismatch`; `.invalidParameter` if `sig` is not the last
+    ///   parameter.
     public func check(_ target: [UInt8]) throws(PipelineError) -> Outcome {
         guard let mark = Self.lastMark(in: target) else {
             guard !Self.beginsWithSignature(target) else { throw Self.misplaced }
@@ -46,7 +47,7 @@ public struct SignaturePolicy: Sendable {
             return Outcome(signed: target[...], isSigned: false)
         }
         let signature = target[(mark + Self.mark.count)...]
-        // A parameter behind it: nobody can say what was meant to be signed.
+        // With a parameter after it, the signed part would be ambiguous.
         guard !signature.contains(UInt8(ascii: "&")) else { throw Self.misplaced }
         let signed = target[..<mark]
         guard isValid(Base64URL.decode(signature) ?? [], for: signed) else { throw .signatureMismatch }
@@ -77,7 +78,7 @@ public struct SignaturePolicy: Sendable {
         }
         var index = target.count - mark.count
         while index > query {
-            // One byte tells nearly always.
+            // The first byte alone rules out nearly all positions.
             if target[index] == mark[0], target[index..<(index + mark.count)].elementsEqual(mark) {
                 return index
             }
@@ -86,7 +87,7 @@ public struct SignaturePolicy: Sendable {
         return nil
     }
 
-    /// Signs path and query; returns them with their signature, ready to be asked for.
+    /// Signs path and query; returns them with their signature, ready for a request.
     public static func sign(_ target: String, with key: [UInt8]) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: Array(target.utf8), using: SymmetricKey(data: key))
         return target + "&sig=" + Base64URL.encode(code)

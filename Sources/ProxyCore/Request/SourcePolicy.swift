@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which sources the configuration allows, by URL patterns.
+/// The sources that the configuration allows, by URL patterns.
 public struct SourcePolicy: Sendable, Hashable {
     private let patterns: [URLPattern]
 
@@ -11,8 +11,8 @@ public struct SourcePolicy: Sendable, Hashable {
         patterns = []
     }
 
-    /// Reads patterns; no pattern at all allows every source.
-    /// - Throws: the first pattern that is none, with the reason.
+    /// Parses patterns; an empty list allows every source.
+    /// - Throws: the first invalid pattern, with the reason.
     public init(patterns: [String]) throws(SourcePolicyError) {
         var parsed: [URLPattern] = []
         for (index, text) in patterns.enumerated() {
@@ -35,10 +35,10 @@ public struct SourcePolicy: Sendable, Hashable {
     }
 }
 
-/// A source pattern that can't be used.
+/// An invalid source pattern.
 public struct SourcePolicyError: Error, Sendable, Hashable {
-    /// The pattern's place in the list, from 0.
+    /// The pattern's index in the list, from 0.
     public let index: Int
-    /// What is wrong with it.
+    /// Why it is invalid.
     public let reason: String
 }

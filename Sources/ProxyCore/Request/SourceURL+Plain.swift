@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SourceURL {
-    /// Hot path: reads a URL that is in its normal form beyond doubt, as most are; nil for any that may need libcurl.
+    /// Hot path: parses a URL that is certainly in its normal form, as most are; nil for any that may need
+    /// libcurl.
     ///
-    /// `http` or `https`, a name in lower case or four decimal numbers, a port that is not the default, a path with neither
-    /// escapes nor segments that begin with a full stop: libcurl has nothing to change in these.
+    /// `http` or `https`, a name in lower case or four decimal numbers, a port that is not the default, a
+    /// path without escapes and without segments that begin with a full stop: libcurl changes nothing in
+    /// these.
     init?(plain text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count <= Self.maxBytes, let scheme = PlainURL.scheme(of: bytes) else { return nil }
@@ -24,9 +26,9 @@ extension SourceURL {
     }
 }
 
-/// The grammar of URLs that are plain; whatever it does not take may be right all the same.
+/// The grammar of plain URLs; a URL that it rejects may still be valid.
 private enum PlainURL {
-    /// What a byte may be part of.
+    /// The parts of a URL that a byte may occur in.
     private struct Use: OptionSet {
         let rawValue: UInt8
         static let host = Use(rawValue: 1), path = Use(rawValue: 2), query = Use(rawValue: 4)
@@ -51,7 +53,7 @@ private enum PlainURL {
         schemes.first { bytes.starts(with: $0.1) }?.0
     }
 
-    /// Where a name of non-empty labels ends, or an IPv4 address as it is written out.
+    /// The end of a name of non-empty labels, or of a dotted decimal IPv4 address.
     static func endOfHost(in bytes: [UInt8], from start: Int) -> Int? {
         var place = start
         var label = start
@@ -68,12 +70,12 @@ private enum PlainURL {
             place += 1
         }
         guard isLabel(bytes, label, place), place - start <= maxName else { return nil }
-        // Only a last label that begins with a digit can make a number of the host.
+        // Only a last label that begins with a digit can make the host a number.
         guard isDigit(bytes[label]) else { return place }
         return labels == 4 && isAddress(bytes, start, place) ? place : nil
     }
 
-    /// No empty label, no long one, and none in Punycode.
+    /// Checks that no label is empty, too long, or in Punycode.
     private static func isLabel(_ bytes: [UInt8], _ start: Int, _ end: Int) -> Bool {
         guard end > start, end - start <= maxLabel else { return false }
         return
@@ -81,7 +83,7 @@ private enum PlainURL {
             && bytes[start + 3] == UInt8(ascii: "-"))
     }
 
-    /// Numbers up to 255 without leading zeros, between full stops.
+    /// Checks that there are numbers up to 255 without leading zeros, between full stops.
     private static func isAddress(_ bytes: [UInt8], _ start: Int, _ end: Int) -> Bool {
         var (number, first) = (0, start)
         for place in start...end {
@@ -97,7 +99,7 @@ private enum PlainURL {
         return true
     }
 
-    /// The port, where one is given, and where the path begins.
+    /// The port, if one is given, and the start of the path.
     static func port(in bytes: [UInt8], from start: Int) -> (port: Int?, path: Int)? {
         guard start < bytes.count, bytes[start] == UInt8(ascii: ":") else {
             return start < bytes.count && bytes[start] == slash ? (nil, start) : nil
@@ -114,7 +116,8 @@ private enum PlainURL {
         return (port, place)
     }
 
-    /// Where a path ends that has no escape and no segment that begins with a full stop; behind it a query, or nothing.
+    /// The end of a path that has no escape and no segment that begins with a full stop; a query or nothing
+    /// follows.
     static func endOfPath(in bytes: [UInt8], from start: Int) -> Int? {
         var place = start
         while place < bytes.count, uses[Int(bytes[place])].contains(.path) {

@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An absolute `http` or `https` URL that may be asked for, normalised by libcurl's URL API.
+/// An absolute `http` or `https` URL of a source, normalized by libcurl's URL API.
 ///
-/// Two spellings of one resource that differ in case of scheme or host, default port, dot segments or fragment are equal.
-/// `normalized` is also exactly what is handed to libcurl for the transfer, so what is checked is what is fetched.
+/// Two spellings of one resource that differ in case of scheme or host, default port, dot segments or
+/// fragment are equal. libcurl gets exactly `normalized` for the transfer, so the URL that is checked is the
+/// URL that is fetched.
 public struct SourceURL: Sendable {
-    /// Scheme and host in lower case, default port, dot segments and fragment removed, other escapes as given.
+    /// Scheme and host in lower case; default port, dot segments and fragment removed; other escapes as
+    /// given.
     ///
-    /// What may stand in no URI is percent-encoded in path and query, and so is a `%` that begins no escape: a request line
-    /// holds a URI (RFC 9112 §3.2).
+    /// In path and query, characters that a URI can't contain are percent-encoded, and so is a `%` that
+    /// begins no escape: a request line contains a URI (RFC 9112 §3.2).
     public let normalized: String
-    /// Whom the URL names: scheme, host and port.
+    /// The scheme, host and port.
     public let origin: Origin
     /// The path, beginning with `/`, escapes as given.
     public let path: String
-    /// The query without its question mark; nil where there is none.
+    /// The query without its question mark; nil if there is none.
     public let query: String?
 
-    /// Longest URL in bytes, before and after normalisation; a longer one is `SourceURLError.tooLong`.
+    /// The maximum length of a URL in bytes, before and after normalization; a longer one is
+    /// `SourceURLError.tooLong`.
     public static let maxBytes = 8_192
 
-    /// A scheme, host and port: what connections, limits per host and breakers go by.
+    /// A scheme, host and port: the key of connections, limits per host and breakers.
     public struct Origin: Sendable, Hashable {
         /// `http` or `https`.
         public let scheme: String
@@ -37,13 +40,14 @@ public struct SourceURL: Sendable {
     /// The port, 1–65535.
     public var port: Int { origin.port }
 
-    /// The address that stands in the host's place; nil for a name.
+    /// The address if the host is an address; nil for a name.
     public var literalAddress: IPAddress? {
         host.hasPrefix("[") ? IPAddress(String(host.dropFirst().dropLast())) : IPAddress(host)
     }
 
-    /// Reads an absolute URL.
-    /// - Throws: what is wrong with it; nothing is repaired but what RFC 3986 §6.2.2 and §6.2.3 call equivalent.
+    /// Parses an absolute URL.
+    /// - Throws: why it is invalid; only the equivalences of RFC 3986 §6.2.2 and §6.2.3 are normalized,
+    ///   nothing is repaired.
     public init(parsing text: String) throws(SourceURLError) {
         if let plain = SourceURL(plain: text) {
             self = plain
@@ -52,7 +56,7 @@ public struct SourceURL: Sendable {
         self = try SourceURL(normalizing: text)
     }
 
-    /// Reads any URL by libcurl.
+    /// Parses any URL with libcurl.
     init(normalizing text: String) throws(SourceURLError) {
         try SourceURLSyntax.check(text)
         do {
@@ -63,9 +67,10 @@ public struct SourceURL: Sendable {
         }
     }
 
-    /// Returns the URL that a `Location` field means here (RFC 9110 §10.2.2), under the same rules as any source URL.
+    /// Returns the URL that a `Location` field refers to from here (RFC 9110 §10.2.2), under the rules of
+    /// source URLs.
     ///
-    /// A reference with a scheme or an authority of its own is read strictly; a space in it is taken as `%20`.
+    /// A reference with its own scheme or authority is parsed strictly; a space in it counts as `%20`.
     public func resolving(location: String) throws(SourceURLError) -> SourceURL {
         let reference = location.replacing(" ", with: "%20")
         if SourceURLSyntax.hasScheme(reference) { return try SourceURL(parsing: reference) }
@@ -74,11 +79,11 @@ public struct SourceURL: Sendable {
         return try SourceURL(parsing: absolute(reference))
     }
 
-    /// What a reference without scheme and authority means here, dot segments not yet removed (RFC 3986 §5.2.2).
+    /// Resolves a reference without scheme and authority; dot segments are not yet removed (RFC 3986 §5.2.2).
     private func absolute(_ reference: String) -> String {
         let root = String(normalized.dropLast(path.count + (query.map { $0.count + 1 } ?? 0)))
         switch reference.first {
-        // The same document: its query stays.
+        // A reference to the same document keeps the query.
         case nil, "#": return normalized
         case "?": return root + path + reference
         case "/": return root + reference
@@ -86,7 +91,7 @@ public struct SourceURL: Sendable {
         }
     }
 
-    /// Takes the parts of a URL in normal form.
+    /// Creates a URL from the parts of its normal form.
     init(normalized: String, origin: Origin, path: String, query: String?) {
         self.normalized = normalized
         self.origin = origin
@@ -100,7 +105,7 @@ public struct SourceURL: Sendable {
         guard HostSyntax.isValid(host) else { throw .invalidHost }
         guard let port = Int(url.port), (1...65_535).contains(port) else { throw .invalidPort }
         let path = url.path
-        // An empty query is none: libcurl drops the lone question mark when it sends the request.
+        // An empty query equals none: libcurl drops a lone question mark when it sends the request.
         let query = url.query.flatMap { $0.isEmpty ? nil : $0 }
         let authority = port == SourceURLSyntax.defaultPort(of: scheme) ? host : "\(host):\(port)"
         let normalized = "\(scheme)://\(authority)\(path)\(query.map { "?" + $0 } ?? "")"
@@ -113,17 +118,17 @@ public struct SourceURL: Sendable {
 }
 
 extension SourceURL: Hashable {
-    /// Equal when normalised alike.
+    /// Compares normalized URLs.
     public static func == (left: SourceURL, right: SourceURL) -> Bool { left.normalized == right.normalized }
 
-    /// Hashes the normalised URL.
+    /// Hashes the normalized URL.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(normalized)
     }
 }
 
 extension SourceURL: CustomStringConvertible {
-    /// The normalised URL.
+    /// The normalized URL.
     public var description: String { normalized }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a text is no source URL.
+/// Why a text is not a source URL.
 public enum SourceURLError: Error, Sendable, Hashable {
     /// Longer than `SourceURL.maxBytes`.
     case tooLong
@@ -12,7 +12,7 @@ public enum SourceURLError: Error, Sendable, Hashable {
     case userInfo
     /// A space or control character; carries its offset in bytes.
     case forbiddenCharacter(Int)
-    /// A host with characters other than ASCII letters; such a name has to be given in its `xn--` form.
+    /// A host with non-ASCII characters; such a name has to be given in its `xn--` form.
     case nonASCIIHost
     /// A host that is neither a name, nor an IPv4 address, nor an IPv6 address in brackets without a zone.
     case invalidHost

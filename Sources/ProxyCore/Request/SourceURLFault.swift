@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the place in a text that keeps it from being a source URL, for the one who wrote it.
+/// Finds the position of the error in an invalid source URL, for the error message.
 enum SourceURLFault {
-    /// Returns where `error` stands in `text`, in bytes; where the fault is in no one place, where its part begins.
+    /// Returns the offset of `error` in `text`, in bytes; for an error without one position, the start of its
+    /// part.
     static func position(of error: SourceURLError, in text: String) -> Int {
         let authority = authority(of: text)
         switch error {
@@ -16,7 +17,7 @@ enum SourceURLFault {
         }
     }
 
-    /// Whether the host ends in a dot, which is worth a sentence of its own.
+    /// Whether the host ends in a dot, for which the error has its own text.
     static func hasTrailingDot(_ text: String) -> Bool {
         host(in: text, authority(of: text)).last == UInt8(ascii: ".")
     }
@@ -29,7 +30,7 @@ enum SourceURLFault {
         return authority.lowerBound + host.count - 1
     }
 
-    /// The bytes between `://` and what ends an authority; empty where there is none.
+    /// The bytes between `://` and the end of the authority; empty without an authority.
     private static func authority(of text: String) -> Range<Int> {
         let bytes = Array(text.utf8)
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8)
@@ -43,7 +44,7 @@ enum SourceURLFault {
         return Array(text.utf8)[authority.lowerBound..<end]
     }
 
-    /// Where the port begins: behind the last colon that is not inside brackets.
+    /// The start of the port: after the last colon outside brackets.
     private static func portStart(in text: String, _ authority: Range<Int>) -> Int? {
         let bytes = Array(text.utf8)[authority]
         guard let colon = bytes.lastIndex(of: UInt8(ascii: ":")),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is refused of a source URL before libcurl reads it, because libcurl would repair it silently.
+/// Checks a source URL before libcurl parses it, because libcurl would repair some errors silently.
 enum SourceURLSyntax {
     /// Checks length, characters, scheme and the raw authority of an absolute URL.
     static func check(_ text: String) throws(SourceURLError) {
@@ -27,7 +27,7 @@ enum SourceURLSyntax {
         return text.utf8.dropFirst(name.count).first == UInt8(ascii: ":")
     }
 
-    /// The port a scheme stands for; nil for a scheme that is not supported.
+    /// The default port of a scheme; nil for an unsupported scheme.
     static func defaultPort(of scheme: String) -> Int? {
         switch scheme {
         case "http": 80
@@ -36,7 +36,7 @@ enum SourceURLSyntax {
         }
     }
 
-    /// Percent-encodes what may stand in no URI, from the path of an absolute URL on.
+    /// Percent-encodes the characters that a URI can't contain, from the path of an absolute URL on.
     static func percentEncoding(_ text: String) -> String {
         let bytes = Array(text.utf8)
         guard let slashes = bytes.indices.dropLast(2).first(where: { bytes[$0...].starts(with: "://".utf8) })
@@ -45,7 +45,7 @@ enum SourceURLSyntax {
         return String(decoding: bytes[..<start] + URLPath.encoded(bytes[start...]), as: UTF8.self)
     }
 
-    /// Writes an encoded full stop of the path as itself, as RFC 3986 §6.2.2.2 has it: a dot segment can't be hidden then.
+    /// Decodes encoded full stops of the path (RFC 3986 §6.2.2.2), so that they can't hide a dot segment.
     static func decodingDots(_ text: String) -> String {
         let bytes = Array(text.utf8)
         let end = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
@@ -68,7 +68,7 @@ enum SourceURLSyntax {
         return String(decoding: text.utf8.prefix { isSchemeByte($0) }, as: UTF8.self).lowercased()
     }
 
-    /// Names, addresses and ports only: `%`, which libcurl would decode, and a backslash have no place here.
+    /// Allows only names, addresses and ports: no `%`, which libcurl would decode, and no backslash.
     private static func check(authority: Substring.UTF8View) throws(SourceURLError) {
         guard !authority.isEmpty else { throw .notAbsolute }
         guard !authority.contains(UInt8(ascii: "@")) else { throw .userInfo }
@@ -81,7 +81,7 @@ enum SourceURLSyntax {
         byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 
-    /// Whether a byte may stand in an authority: names, addresses and ports only.
+    /// Whether an authority may contain a byte: names, addresses and ports only.
     static func isAuthorityByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: ":"), UInt8(ascii: "["),

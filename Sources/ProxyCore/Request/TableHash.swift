@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What hash tables of the hot path have in common: keys that are well mixed already need no hasher, only a number that
-/// nobody outside knows, so that nobody can choose which of them meet.
+/// The hash of hot-path tables: keys that are already well mixed need no hasher, only a secret number, so
+/// that a client can't choose keys that collide.
 @frozen
 public enum TableHash {
-    /// Known to this process alone.
+    /// A number that only this process knows.
     static let secret = random()
 
-    /// Any number but the few that a multiplication does nothing with.
+    /// A random odd number, large enough that a multiplication mixes all bits.
     public static func random() -> UInt64 { .random(in: 1 << 32 ... .max) | 1 }
 
-    /// Hot path: one multiplication, whose halves are folded onto each other.
+    /// Hot path: one multiplication, whose halves are combined.
     @inlinable
     @inline(__always)
     public static func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {

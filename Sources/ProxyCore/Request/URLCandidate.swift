@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A URL that is compared with many patterns: as it is spelt, and in the other forms that its path may be taken for.
+/// A URL that is compared with many patterns: as it is spelt, and in the other forms of its path.
 struct URLCandidate {
-    /// The normalised URL, other escapes as given.
+    /// The normalized URL, other escapes as given.
     let spelt: URLPattern.Parts
-    /// Path and query in normal form; nil where that is how they are spelt.
+    /// Path and query in normal form; nil if that equals their spelling.
     let normalPath: [UInt8]?
-    /// Path and query as a loose server may read them; nil where that is how they are spelt.
+    /// Path and query as a lenient server may read them; nil if that equals their spelling.
     let loosePath: [UInt8]?
 
     init(_ url: SourceURL) {

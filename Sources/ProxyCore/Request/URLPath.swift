@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The forms that one path with its query can be written in.
+/// The equivalent forms of one path with its query.
 ///
-/// Also used for the paths of patterns, in which `*` stays what it is: an escaped one stays escaped in both.
+/// Also used for the paths of patterns, whose `*` is unchanged; an escaped `*` stays escaped in both.
 enum URLPath {
     private static let slash = UInt8(ascii: "/")
     private static let backslash = UInt8(ascii: "\\")
@@ -10,28 +10,28 @@ enum URLPath {
     private static let question = UInt8(ascii: "?")
     private static let star = UInt8(ascii: "*")
 
-    /// Whether a path can be read in any other way than it is spelt.
+    /// Whether a path has another form than its spelling.
     static func hasOtherForms(_ path: [UInt8]) -> Bool {
         path.contains { $0 == percent || $0 == backslash }
             || zip(path, path.dropFirst()).contains { $0 == (slash, slash) }
     }
 
-    /// The form that equivalent paths have in common (RFC 3986 §6.2.2): unreserved characters plain, other escapes in
-    /// upper case. Dot segments have been removed before, escaped ones too.
+    /// The common form of equivalent paths (RFC 3986 §6.2.2): unreserved characters decoded, other escapes in
+    /// upper case. Dot segments, also escaped ones, have been removed before.
     static func normal(_ path: [UInt8]) -> [UInt8] {
         decoding(path, where: isUnreserved)
     }
 
-    /// What a loose server may make of a path: escapes decoded once, backslashes taken for slashes, empty segments left
-    /// out, dot segments removed. The query is in normal form.
+    /// The form that a lenient server may read: escapes decoded once, backslashes as slashes, empty segments
+    /// dropped, dot segments removed. The query is in normal form.
     static func loose(_ path: [UInt8]) -> [UInt8] {
         let end = path.firstIndex(of: question) ?? path.endIndex
         let plain = decoding(Array(path[..<end]), where: { $0 != star }).map { $0 == backslash ? slash : $0 }
         return withoutDots(plain) + normal(Array(path[end...]))
     }
 
-    /// A path with its query and fragment, in which each byte that may stand in none of them is percent-encoded, and so is a
-    /// `%` that begins no escape (RFC 3986 §2.1, §3.3, §3.4).
+    /// A path with its query and fragment, in which each byte that none of them may contain is
+    /// percent-encoded, and so is a `%` that begins no escape (RFC 3986 §2.1, §3.3, §3.4).
     static func encoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
         var encoded: [UInt8] = []
         encoded.reserveCapacity(text.count)
@@ -58,17 +58,18 @@ enum URLPath {
         return digits.count == 2 && digits.allSatisfy { digit($0) != nil }
     }
 
-    /// Whether a byte may stand as itself behind an authority: `pchar` and what separates (RFC 3986 §3.3 to §3.5).
+    /// Whether a byte may occur unencoded after an authority: `pchar` and delimiters (RFC 3986 §3.3 to §3.5).
     private static func isURIByte(_ byte: UInt8) -> Bool {
         isUnreserved(byte) || "!$&'()*+,;=:@/?#".utf8.contains(byte)
     }
 
-    /// All escapes decoded, once.
+    /// Decodes all escapes once.
     static func unescaped(_ text: some Sequence<UInt8>) -> [UInt8] {
         decoding(Array(text), where: { _ in true })
     }
 
-    /// Decodes the escapes of certain bytes, and writes the others in upper case; what is no escape stays.
+    /// Decodes the escapes of certain bytes, and writes the others in upper case; a malformed escape is
+    /// unchanged.
     private static func decoding(_ text: [UInt8], where isDecoded: (UInt8) -> Bool) -> [UInt8] {
         guard text.contains(percent) else { return text }
         var decoded: [UInt8] = []

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A URL pattern in which `*` stands for any run of characters: `scheme://host[:port]/path`.
+/// A URL pattern in which `*` matches any run of characters: `scheme://host[:port]/path`.
 ///
-/// Compared with the normalised URL; a `*` in the host part never crosses into the path. Matching takes time linear in both lengths for each `*`: no backtracking beyond the last one.
+/// Compared with the normalized URL; a `*` in the host part never matches a part of the path. Matching takes
+/// time linear in both lengths for each `*`, without backtracking beyond the last one.
 public struct URLPattern: Sendable, Hashable {
     private let parts: Parts
     /// The path in the forms of `URLPath`.
     private let normalPath: [UInt8], loosePath: [UInt8]
 
-    /// A pattern or a URL cut into its authority and its path.
+    /// A pattern or a URL split into its authority and its path.
     struct Parts: Sendable, Hashable {
         let authority: [UInt8]
         let path: [UInt8]
     }
 
-    /// Why a text is no pattern.
+    /// Why a text is not a pattern.
     public struct Invalid: Error, Sendable, Hashable {
-        /// The reason, for people.
+        /// The reason, for an error message.
         public let reason: String
     }
 
-    /// Reads a pattern; scheme and host in any case, a default port as if it were not there, a path as sources have theirs.
+    /// Parses a pattern; scheme and host in any case, without a default port, the path in the encoding of
+    /// sources.
     public init(_ text: String) throws(Invalid) {
         let scheme = ["http://", "https://", "*://"].first { text.lowercased().hasPrefix($0) }
         guard let scheme else { throw Invalid(reason: "a pattern begins with http://, https:// or *://") }
@@ -33,16 +35,16 @@ public struct URLPattern: Sendable, Hashable {
         loosePath = URLPath.loose(parts.path)
     }
 
-    /// Whether a URL, as it is spelt, is one of those that the pattern means.
+    /// Whether the pattern matches a URL as it is spelt.
     ///
-    /// Whoever opens something to what matches has to ask `hidesDotSegment` first.
+    /// A caller that permits something to a matching URL has to check `hidesDotSegment` first.
     public func matches(_ url: SourceURL) -> Bool {
         let candidate = Self.split(url.normalized)
         return Self.matches(parts.authority[...], candidate.authority[...])
             && Self.matches(parts.path[...], candidate.path[...])
     }
 
-    /// Whether a URL is one of those that the pattern means, as it is spelt or in its normal form (RFC 3986 §6.2.2).
+    /// Whether the pattern matches a URL, as it is spelt or in its normal form (RFC 3986 §6.2.2).
     func matches(_ candidate: URLCandidate) -> Bool {
         guard Self.matches(parts.authority[...], candidate.spelt.authority[...]) else { return false }
         if Self.matches(parts.path[...], candidate.spelt.path[...]) { return true }
@@ -50,7 +52,7 @@ public struct URLPattern: Sendable, Hashable {
         return Self.matches(normalPath[...], normal[...])
     }
 
-    /// Whether a server that is loose about paths could take the URL for one of those that the pattern means.
+    /// Whether a server with a lenient path syntax could interpret the URL as one that the pattern matches.
     func couldMatch(_ candidate: URLCandidate) -> Bool {
         guard Self.matches(parts.authority[...], candidate.spelt.authority[...]) else { return false }
         return Self.matches(loosePath[...], (candidate.loosePath ?? candidate.spelt.path)[...])
@@ -63,10 +65,10 @@ public struct URLPattern: Sendable, Hashable {
         return Parts(authority: Array(authority.utf8), path: URLPath.encoded(parts.path[...]))
     }
 
-    /// Whether a server that decodes `%2F` or takes a backslash for a slash would find a way up in this path.
+    /// Whether a server that decodes `%2F` or treats a backslash as a slash would find `..` in this path.
     public static func hidesDotSegment(_ path: String) -> Bool {
         let bytes = Array(path.utf8)
-        // Full stops of the segment so far, and whether there is anything else in it.
+        // The full stops of the current segment, and whether it contains anything else.
         var (dots, hasOther) = (0, false)
         var place = 0
         while place < bytes.count {
@@ -84,7 +86,7 @@ public struct URLPattern: Sendable, Hashable {
         return !hasOther && (dots == 1 || dots == 2)
     }
 
-    /// How many bytes make a `/` here, or something that may be taken for one; 0 where nothing does.
+    /// The number of bytes that form a `/` here, or a sequence that may be read as one; 0 for others.
     private static func separatorLength(in bytes: [UInt8], at place: Int) -> Int {
         switch bytes[place] {
         case UInt8(ascii: "/"), UInt8(ascii: "\\"): return 1
@@ -96,7 +98,7 @@ public struct URLPattern: Sendable, Hashable {
         }
     }
 
-    /// Cuts after the authority: at the first `/`, `?` or `#` behind `://`; an absent path matches any.
+    /// Splits after the authority: at the first `/`, `?` or `#` after `://`; an absent path matches any.
     static func split(_ text: String) -> Parts {
         let bytes = Array(text.utf8)
         let slashes = bytes.indices.dropLast(2).first { bytes[$0...].starts(with: "://".utf8) } ?? 0
@@ -105,7 +107,7 @@ public struct URLPattern: Sendable, Hashable {
         return Parts(authority: Array(bytes[..<end]), path: path)
     }
 
-    /// Compares with one point of return: the place behind the last `*`.
+    /// Compares, with one position to return to: the one after the last `*`.
     private static func matches(_ pattern: ArraySlice<UInt8>, _ text: ArraySlice<UInt8>) -> Bool {
         let star = UInt8(ascii: "*")
         var (atPattern, atText) = (pattern.startIndex, text.startIndex)

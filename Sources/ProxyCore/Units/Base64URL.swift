@@ -2,7 +2,7 @@
 
 /// The URL-safe alphabet of base64, without padding (RFC 4648 §5, §3.2).
 public enum Base64URL {
-    /// The bytes that `text` stands for; nil for any other character, a wrong length, or bits left over that are not zero.
+    /// Decodes `text`; nil for any other character, a wrong length, or remaining bits that are not zero.
     public static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count * 3 / 4)
@@ -16,12 +16,12 @@ public enum Base64URL {
             count -= 8
             bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
         }
-        // One character alone holds no byte; and one byte sequence has one spelling.
+        // A single character encodes no byte, and each byte sequence has only one valid encoding.
         guard count < 6, bits & (1 << UInt32(count) - 1) == 0 else { return nil }
         return bytes
     }
 
-    /// Spells `bytes`.
+    /// Encodes `bytes`.
     public static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         var bits: UInt32 = 0

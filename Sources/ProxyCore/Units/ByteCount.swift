@@ -7,7 +7,7 @@ public struct ByteCount: Sendable, Hashable, Comparable {
     /// The count in bytes.
     public let bytes: Int
 
-    /// Wraps `bytes`; a negative count is taken as zero.
+    /// Wraps `bytes`; a negative count becomes zero.
     public init(_ bytes: Int) {
         self.bytes = max(0, bytes)
     }
@@ -31,7 +31,7 @@ extension ByteCount: LosslessStringConvertible {
         ("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000), ("B", 1),
     ]
 
-    /// Reads digits with an optional unit; nil when there is anything else or the product overflows.
+    /// Parses digits with an optional unit; nil for any other text, or if the product overflows.
     public init?(_ description: String) {
         let digits = description.prefix(while: { $0.isASCII && $0.isNumber })
         let suffix = description.dropFirst(digits.count)
@@ -43,7 +43,7 @@ extension ByteCount: LosslessStringConvertible {
         self.init(product)
     }
 
-    /// The shortest exact spelling: the largest binary unit that divides the count, else plain digits.
+    /// The shortest exact spelling: the largest binary unit that divides the count, otherwise plain digits.
     public var description: String {
         for unit in Self.units.prefix(4) where bytes >= unit.factor && bytes.isMultiple(of: unit.factor) {
             return "\(bytes / unit.factor)\(unit.suffix)"
@@ -53,15 +53,15 @@ extension ByteCount: LosslessStringConvertible {
 }
 
 extension ByteCount: Codable {
-    /// Reads a number or a text with a unit; the error says what is allowed.
+    /// Decodes a number or a text with a unit; the error names the allowed forms.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        // Lost: why it is no number; the text below then gets its own error.
+        // The error that it is no number is dropped; the text below gets its own error.
         if let count = try? container.decode(Int.self), count >= 0 {
             self.init(count)
             return
         }
-        // Lost: the decoder's wording; ours names what is allowed.
+        // The decoder's wording is dropped; this one names the allowed forms.
         guard let text = try? container.decode(String.self), let value = ByteCount(text) else {
             throw DecodingError.dataCorruptedError(
                 in: container, debugDescription: "expected a size such as 1048576 or \"256MiB\"")
@@ -69,7 +69,7 @@ extension ByteCount: Codable {
         self = value
     }
 
-    /// Writes the text with its unit.
+    /// Encodes the text with its unit.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)

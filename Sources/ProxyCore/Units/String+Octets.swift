@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension String {
-    /// Hot path: reads UTF-8; nil where it is none.
+    /// Hot path: decodes UTF-8; nil if it is invalid.
     ///
-    /// As `String(validating:as:)`, at a quarter of its price where all octets are ASCII, which they nearly always are.
+    /// Equals `String(validating:as:)`, at a quarter of its cost if all octets are ASCII, which is the usual
+    /// case.
     init?(validOctets octets: ArraySlice<UInt8>) {
         guard octets.allSatisfy({ $0 < 0x80 }) else {
             self.init(validating: octets, as: UTF8.self)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The pieces of a text between separators, the empty ones too, each with its offset in bytes; cut as they are asked for.
+/// The pieces of a text between separators, also empty ones, each with its offset in bytes; computed lazily.
 ///
-/// Whoever stops at the first piece that is wrong pays for none behind it.
+/// A caller that stops at the first invalid piece does not pay for the rest.
 struct TextPieces: Sequence, IteratorProtocol {
-    /// What has not been cut; nil behind the last piece.
+    /// The remaining text; nil after the last piece.
     private var rest: Substring?
     private let separator: UInt8
     private var offset: Int
 
     /// - Parameters:
     ///   - separator: an ASCII character.
-    ///   - offset: where the text begins.
+    ///   - offset: the offset of the text's first byte.
     init(of text: Substring, at separator: UInt8, from offset: Int = 0) {
         rest = text
         self.separator = separator

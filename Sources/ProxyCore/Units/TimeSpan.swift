@@ -2,12 +2,12 @@
 
 /// A length of time, written in configuration as seconds or as text with a unit: `"15s"`, `"250ms"`, `"7d"`.
 ///
-/// Units: ms, s, m, h, d. Kept in milliseconds, never negative.
+/// Units: ms, s, m, h, d. Stored in milliseconds, never negative.
 public struct TimeSpan: Sendable, Hashable, Comparable {
     /// The length in milliseconds.
     public let milliseconds: Int
 
-    /// Wraps `milliseconds`; a negative length is taken as zero.
+    /// Wraps `milliseconds`; a negative length becomes zero.
     public init(milliseconds: Int) {
         self.milliseconds = max(0, milliseconds)
     }
@@ -42,7 +42,7 @@ extension TimeSpan: LosslessStringConvertible {
         ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1),
     ]
 
-    /// Reads digits with a unit (none means seconds); nil when there is anything else or the product overflows.
+    /// Parses digits with a unit (none means seconds); nil for any other text, or if the product overflows.
     public init?(_ description: String) {
         let digits = description.prefix(while: { $0.isASCII && $0.isNumber })
         let suffix = description.dropFirst(digits.count)
@@ -67,15 +67,15 @@ extension TimeSpan: LosslessStringConvertible {
 }
 
 extension TimeSpan: Codable {
-    /// Reads a number or a text with a unit; the error says what is allowed.
+    /// Decodes a number or a text with a unit; the error names the allowed forms.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        // Lost: why it is no number; the text below then gets its own error.
+        // The error that it is no number is dropped; the text below gets its own error.
         if let count = try? container.decode(Int.self), count >= 0, count <= Int.max / 1_000 {
             self = .seconds(count)
             return
         }
-        // Lost: the decoder's wording; ours names what is allowed.
+        // The decoder's wording is dropped; this one names the allowed forms.
         guard let text = try? container.decode(String.self), let value = TimeSpan(text) else {
             throw DecodingError.dataCorruptedError(
                 in: container,
@@ -84,7 +84,7 @@ extension TimeSpan: Codable {
         self = value
     }
 
-    /// Writes the text with its unit.
+    /// Encodes the text with its unit.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)

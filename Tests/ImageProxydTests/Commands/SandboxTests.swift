@@ -6,9 +6,9 @@ import Testing
 
 @testable import ImageProxyd
 
-@Suite("Sealed workers")
+@Suite("Sandboxed workers")
 struct SandboxTests {
-    @Test("A sealed worker can open, reach and start nothing, and renders every format")
+    @Test("A sandboxed worker opens no file, connection or process, and renders every format")
     func selfTest() async throws {
         let outcome = try await LackingKernel.run(["check-sandbox"], without: [])
 
@@ -18,7 +18,7 @@ struct SandboxTests {
         #expect(outcome.lines.first?.hasPrefix("sealed by Landlock") == true)
     }
 
-    @Test("Without Landlock the list of calls keeps files closed, and pictures are rendered all the same")
+    @Test("Without Landlock the list of system calls forbids files, and pictures are rendered")
     func withoutLandlock() async throws {
         let outcome = try await LackingKernel.run(["check-sandbox"], without: ["landlock_create_ruleset"])
 
@@ -29,7 +29,7 @@ struct SandboxTests {
     }
 
     @Test(
-        "The daemon does not start without a part of the sandbox, and says which",
+        "The daemon does not start without a part of the sandbox, and names it",
         arguments: [("landlock_create_ruleset", "Landlock"), ("seccomp", "seccomp")])
     func required(call: String, part: String) async throws {
         let folder = try TemporaryDirectory()

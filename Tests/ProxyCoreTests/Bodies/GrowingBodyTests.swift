@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A growing body")
 struct GrowingBodyTests {
-    @Test("of a few bytes stays in memory, and never asks for a file")
+    @Test("of a few bytes stays in memory, and creates no file")
     func small() async throws {
         let body = GrowingBody { () throws(LoadError) in throw .storage("not wanted") }
 
@@ -26,7 +26,7 @@ struct GrowingBodyTests {
     }
 
     @Test(
-        "that was expected takes memory once, and no more than it has bytes",
+        "of a declared length allocates once, and only its length",
         arguments: [20_480, 100, 65_536])
     func expected(count: Int) throws {
         let body = GrowingBody { () throws(LoadError) in throw .storage("not wanted") }
@@ -42,7 +42,7 @@ struct GrowingBodyTests {
         #expect(bytes.capacity < count + count / 8 + 64)
     }
 
-    @Test("may become longer or shorter than it was expected to be")
+    @Test("may be longer or shorter than declared")
     func expectedOtherwise() throws {
         for (expected, count) in [(10, 100), (100, 10), (Int.max, 10), (0, 10)] {
             let body = GrowingBody { () throws(LoadError) in try Self.memfd(offset: 0) }
@@ -55,7 +55,7 @@ struct GrowingBodyTests {
         }
     }
 
-    @Test("that is too large for memory is refused while it is empty, where there is no file for it")
+    @Test("beyond the memory limit is refused before its first byte if no file can be created")
     func unexpected() throws {
         let body = GrowingBody(configuration: limits(memory: 100, prefix: 10)) { () throws(LoadError) in
             throw .queueFull
@@ -66,7 +66,7 @@ struct GrowingBodyTests {
         #expect(throws: LoadError.queueFull) { try body.secureSpill() }
     }
 
-    @Test("moves into the file that was made sure of, and asks for no other")
+    @Test("moves into the file created in advance, and creates no other")
     func secured() throws {
         let spills = Atomic(0)
         let body = GrowingBody(configuration: limits(memory: 100, prefix: 10)) { () throws(LoadError) in
@@ -88,7 +88,7 @@ struct GrowingBodyTests {
                 == ContentHash(of: [UInt8](repeating: 1, count: 50) + [UInt8](repeating: 2, count: 950)))
     }
 
-    @Test("moves into its file beyond the limit, behind what its owner keeps there")
+    @Test("moves into its file beyond the limit, after the file's own header")
     func spills() async throws {
         let spills = Atomic(0)
         let body = GrowingBody(configuration: limits(memory: 100, prefix: 10)) { () throws(LoadError) in
@@ -115,7 +115,7 @@ struct GrowingBodyTests {
         #expect(try await read(body, step: 33) == bytes)
     }
 
-    @Test("of exactly the limit stays in memory, one byte more moves")
+    @Test("of exactly the limit stays in memory; one byte more moves it")
     func limit() throws {
         let body = GrowingBody(configuration: limits(memory: 8)) { () throws(LoadError) in
             try Self.memfd(offset: 0)
@@ -130,7 +130,7 @@ struct GrowingBodyTests {
         #expect(length == 9)
     }
 
-    @Test("keeps its leading bytes although its first piece is larger than memory and prefix are")
+    @Test("keeps its leading bytes if its first piece exceeds the limits of memory and prefix")
     func prefix() throws {
         let body = GrowingBody(configuration: limits(memory: 2, prefix: 6)) { () throws(LoadError) in
             try Self.memfd(offset: 0)
@@ -143,7 +143,7 @@ struct GrowingBodyTests {
         #expect(body.prefix == [1, 2, 3, 4, 5, 6])
     }
 
-    @Test("is read by several while it grows, each from the beginning and at its own pace")
+    @Test("is read by several readers while it grows, each from the beginning at its own rate")
     func readers() async throws {
         let body = GrowingBody(configuration: limits(memory: 1_000)) { () throws(LoadError) in
             try Self.memfd(offset: 8)
@@ -163,7 +163,7 @@ struct GrowingBodyTests {
         }
     }
 
-    @Test("lets those who wait for its end have it whole")
+    @Test("is complete for readers that wait for its end")
     func complete() async throws {
         let body = GrowingBody { () throws(LoadError) in try Self.memfd(offset: 0) }
         async let content = body.complete()
@@ -174,7 +174,7 @@ struct GrowingBodyTests {
         #expect(try await content.hash == ContentHash(of: [1]))
     }
 
-    @Test("that fails gives readers what came before, then the error")
+    @Test("that fails gives readers its bytes, then the error")
     func fails() async throws {
         let body = GrowingBody { () throws(LoadError) in try Self.memfd(offset: 0) }
         try append([1, 2], to: body)
@@ -188,7 +188,7 @@ struct GrowingBodyTests {
         #expect(body.content == nil)
     }
 
-    @Test("whose file can't be had fails for writer and readers alike")
+    @Test("whose file can't be created fails for the writer and the readers")
     func noFile() async throws {
         let body = GrowingBody(configuration: limits(memory: 1)) { () throws(LoadError) in
             throw .storage("full")
@@ -198,7 +198,7 @@ struct GrowingBodyTests {
         await #expect(throws: LoadError.storage("full")) { try await body.read(at: 0, max: 1) }
     }
 
-    @Test("whose file can't be written fails, and never shows bytes that are not there")
+    @Test("whose file can't be written fails, and shows no bytes that were not written")
     func brokenFile() async throws {
         let readOnly = open("/dev/null", O_RDONLY)
         let body = GrowingBody(configuration: limits(memory: 1)) { () throws(LoadError) in
@@ -209,7 +209,7 @@ struct GrowingBodyTests {
         #expect(body.count == 0)
     }
 
-    @Test("lets a reader whose task is cancelled go, and no other")
+    @Test("ends the wait of a reader whose task is cancelled, and of no other")
     func cancellation() async throws {
         let body = GrowingBody { () throws(LoadError) in try Self.memfd(offset: 0) }
         let leaver = Task { try await body.read(at: 0, max: 1) }

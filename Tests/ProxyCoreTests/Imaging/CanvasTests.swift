@@ -17,7 +17,7 @@ struct CanvasTests {
     }
 
     @Test(
-        "trim cuts what is like the corner",
+        "trim cuts the border that equals the corner",
         arguments: [[255, 255, 255], [8, 60, 90], [0, 0, 0, 0], [9, 200, 9, 0], [40]] as [[UInt8]])
     func trim(border: [UInt8]) async throws {
         let picture = Self.framed(border)
@@ -28,7 +28,7 @@ struct CanvasTests {
         #expect(found[0, 0][0] == 255 && found[22, 16][0] == 255)
     }
 
-    @Test("trim's threshold is how far a level may be from the colour")
+    @Test("trim's threshold is the maximum difference of a level from the colour")
     func trimThreshold() async throws {
         let picture = TestPicture(20, 20) { x, y in
             (5..<15).contains(x) && (5..<15).contains(y) ? [120, 100, 100] : [100, 100, 100]
@@ -41,7 +41,7 @@ struct CanvasTests {
         #expect(try await rendered(bytes, "trim:10:color=646464").picture.width == 10)
     }
 
-    @Test("Of an animation, trim cuts what is border on every frame")
+    @Test("trim cuts the common border of an animation's frames")
     func trimAnimation() async throws {
         let frames = [(7, 5), (3, 9)].map { Self.framed([255, 255, 255], left: $0.0, top: $0.1) }
         let bytes = try TestPicture.animation(frames, delays: [100, 100], loop: 0, as: .webp)
@@ -65,7 +65,7 @@ struct CanvasTests {
         #expect(blue[0, 0] == [0, 0, 255] && blue[10, 1] == Self.red)
     }
 
-    @Test("A transparent border is white where the format knows no transparency")
+    @Test("A transparent border is white in a format without transparency")
     func whitePad() async throws {
         let bytes = try TestPicture.plain(16, 16, [0, 0, 0]).encoded(as: .png)
 
@@ -90,7 +90,7 @@ struct CanvasTests {
         #expect(narrow[0, 10] == Self.red + [255] && narrow[9, 9][3] == 0)
     }
 
-    @Test("extend continues the edge, mirrors, or shows the picture itself blurred")
+    @Test("extend repeats the edge, mirrors, or shows the blurred picture")
     func extendFill() async throws {
         let picture = TestPicture(20, 10) { x, _ in [UInt8(x * 12), 0, 0] }
         let bytes = try picture.encoded(as: .png)
@@ -109,7 +109,7 @@ struct CanvasTests {
         }
     }
 
-    @Test("A picture with alpha lies on itself blurred")
+    @Test("extend shows a blurred picture with alpha behind itself")
     func extendBlurredAlpha() async throws {
         let picture = TestPicture(20, 20, bands: 4) { x, _ in x < 10 ? [200, 30, 30, 255] : [0, 0, 0, 0] }
 
@@ -118,7 +118,7 @@ struct CanvasTests {
         #expect(zip(found[12, 10], [200, 30, 30, 255]).allSatisfy { abs(Int($0) - $1) <= 2 })
     }
 
-    @Test("mask keeps as much as the shape's area")
+    @Test("mask keeps the shape's area")
     func mask() async throws {
         let bytes = try TestPicture.plain(200, 100, Self.red).encoded(as: .png)
         let shapes = [
@@ -137,7 +137,7 @@ struct CanvasTests {
         }
     }
 
-    @Test("rotate without fit is measured by what it leaves")
+    @Test("rotate without fit has the size of its result")
     func rotateLimit() async throws {
         let bytes = try TestPicture.plain(100, 100, Self.red).encoded(as: .png)
 

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Blend modes, against the formulas (W3C Compositing and Blending Level 1)")
 struct CompositingTests {
-    /// B(cb, cs) of §10.1 and §9.1.4, as written there.
+    /// B(cb, cs) of §10.1 and §9.1.4, in the notation of the specification.
     private func blend(_ mode: BlendMode, _ cb: Double, _ cs: Double) -> Double {
         switch mode {
         case .sourceIn, .sourceAtop: return cs
@@ -27,7 +27,7 @@ struct CompositingTests {
         }
     }
 
-    /// The colour and alpha that come out, 0–255.
+    /// The resulting colour and alpha, 0–255.
     private func composited(_ mode: BlendMode, backdrop: [UInt8], source: [UInt8]) -> [Double] {
         let ab = Double(backdrop[3]) / 255
         let alpha = Double(source[3]) / 255
@@ -54,7 +54,7 @@ struct CompositingTests {
         return colors + [out * 255]
     }
 
-    @Test("Every mode gives the formula's colour, whatever is transparent", arguments: BlendMode.allCases)
+    @Test("Every mode gives the formula's colour, for every alpha", arguments: BlendMode.allCases)
     func everyMode(mode: BlendMode) async throws {
         let picture = TestPicture(16, 8, bands: 4) { x, y in
             [UInt8(x * 17), UInt8(255 - x * 9), UInt8((x * 53 + y * 29) % 256), UInt8(y * 36)]
@@ -70,7 +70,7 @@ struct CompositingTests {
                     let wanted = composited(mode, backdrop: picture[x, y], source: source)
                     let pixel = found[x, y]
                     #expect(abs(Double(pixel[3]) - wanted[3]) <= 1.01, "alpha of \(hex) at \(x),\(y)")
-                    // The less shows, the less exactly eight bits hold its colour.
+                    // The lower the alpha, the less exactly eight bits represent the colour.
                     let tolerance = 2 + 255 / max(1, wanted[3])
                     guard wanted[3] > 8 else { continue }
                     #expect(

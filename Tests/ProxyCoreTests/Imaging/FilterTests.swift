@@ -7,14 +7,14 @@ import Testing
 
 @Suite("Filters, against arithmetic on each pixel")
 struct FilterTests {
-    /// Colours all over the cube, with every alpha a few times.
+    /// Colours from the whole cube, each alpha several times.
     private static let colors = TestPicture(32, 16, bands: 4) { x, y in
         [UInt8(x * 8), UInt8(y * 17), UInt8((x * 37 + y * 11) % 256), y < 8 ? 255 : UInt8(40 + x * 6)]
     }
 
     private typealias Color = [Double]
 
-    /// Renders `text` and compares each pixel with what `reference` makes of its colour, all values 0–1.
+    /// Renders `text` and compares each pixel with the result of `reference` for its colour, all values 0–1.
     private func expect(
         _ text: String, within tolerance: Double = 1.01,
         sourceLocation: SourceLocation = #_sourceLocation,
@@ -42,7 +42,7 @@ struct FilterTests {
         try await expect("brightness:\(amount)") { $0.map { $0 * amount } }
     }
 
-    @Test("contrast stretches round the middle (Filter Effects §9)", arguments: [0, 0.5, 1, 2.5])
+    @Test("contrast stretches around the middle (Filter Effects §9)", arguments: [0, 0.5, 1, 2.5])
     func contrast(amount: Double) async throws {
         try await expect("contrast:\(amount)") { $0.map { ($0 - 0.5) * amount + 0.5 } }
     }
@@ -71,7 +71,7 @@ struct FilterTests {
         }
     }
 
-    @Test("hue turns as CSS does (SVG feColorMatrix, hueRotate)", arguments: [-120, 0, 90, 180, 360])
+    @Test("hue rotates as in CSS (SVG feColorMatrix, hueRotate)", arguments: [-120, 0, 90, 180, 360])
     func hue(degrees: Double) async throws {
         let c = cos(degrees * .pi / 180)
         let s = sin(degrees * .pi / 180)
@@ -88,7 +88,7 @@ struct FilterTests {
         }
     }
 
-    @Test("grayscale, invert and sepia are the CSS functions, wholly and partly", arguments: [0, 0.3, 1])
+    @Test("grayscale, invert and sepia are the CSS functions, completely and partly", arguments: [0, 0.3, 1])
     func fractions(amount: Double) async throws {
         try await expect("grayscale:\(amount)") { color in
             let grey = 0.2126 * color[0] + 0.7152 * color[1] + 0.0722 * color[2]
@@ -115,7 +115,7 @@ struct FilterTests {
         }
     }
 
-    @Test("duotone's colours lend their alpha")
+    @Test("duotone applies the alpha of its colours")
     func transparentDuotone() async throws {
         let ramp = TestPicture(256, 2) { x, _ in [UInt8(x), UInt8(x), UInt8(x)] }
 
@@ -137,7 +137,7 @@ struct FilterTests {
         #expect(opaque.bands == 4 && opaque[1, 1][3] == 128)
     }
 
-    @Test("background shows where the picture does not")
+    @Test("background is visible where the picture is transparent")
     func background() async throws {
         let found = try await rendered(Self.colors.encoded(as: .png), "background:30c060").picture
 
@@ -150,7 +150,7 @@ struct FilterTests {
         }
     }
 
-    @Test("A background with alpha stays as transparent as that")
+    @Test("A background with alpha fills transparent pixels with its own alpha")
     func clearBackground() async throws {
         let source = TestPicture(4, 4, bands: 4) { x, _ in x < 2 ? [200, 0, 0, 255] : [0, 0, 0, 0] }
 
@@ -160,7 +160,7 @@ struct FilterTests {
         #expect(found[3, 3] == [0, 0, 255, 128])
     }
 
-    @Test("A coloured background comes below a grey picture, too")
+    @Test("A coloured background is also drawn below a grey picture")
     func greyOnColor() async throws {
         let grey = TestPicture(4, 4, bands: 2) { x, _ in [90, x < 2 ? 255 : 0] }
 
@@ -169,9 +169,9 @@ struct FilterTests {
         #expect(found[0, 0] == [90, 90, 90] && found[3, 0] == [255, 0, 0])
     }
 
-    // MARK: - Filters that look at neighbours
+    // MARK: - Filters that read neighbouring pixels
 
-    /// A Gaussian blur by its definition, with the edge continued.
+    /// A Gaussian blur by its definition, with repeated edge pixels.
     private func blurred(_ row: [Double], sigma: Double) -> [Double] {
         let reach = Int((sigma * 6).rounded(.up))
         let weights = (-reach...reach).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }
@@ -190,7 +190,7 @@ struct FilterTests {
         [UInt8](repeating: UInt8(bars[x]), count: 3)
     }
 
-    @Test("blur is a Gaussian, fine ones and wide ones", arguments: [0.3, 0.5, 1, 2.5, 3, 4.5, 6, 9, 13])
+    @Test("blur is a Gaussian, narrow or wide", arguments: [0.3, 0.5, 1, 2.5, 3, 4.5, 6, 9, 13])
     func blur(sigma: Double) async throws {
         let found = try await rendered(Self.barPicture.encoded(as: .png), "blur:\(sigma)").picture
 
@@ -211,7 +211,7 @@ struct FilterTests {
         }
     }
 
-    @Test("sharpen leaves alpha alone, and no colour comes from where nothing shows")
+    @Test("sharpen does not change alpha, and ignores the colour of transparent pixels")
     func sharpenAlpha() async throws {
         let source = TestPicture(40, 10, bands: 4) { x, _ in x < 20 ? [200, 80, 40, 255] : [0, 255, 0, 0] }
 
@@ -223,7 +223,7 @@ struct FilterTests {
         for x in 20..<40 { #expect(found[x, 5][3] == 0) }
     }
 
-    @Test("pixelate gives each square its mean, cut ones at the edges, too", arguments: [1, 7, 16, 500])
+    @Test("pixelate gives each square its mean, also partial ones at the edges", arguments: [1, 7, 16, 500])
     func pixelate(side: Int) async throws {
         let source = TestPicture(50, 37) { x, y in
             [UInt8(x * 5), UInt8((x * y) % 256), UInt8((x ^ y) * 4 % 256)]
@@ -248,7 +248,7 @@ struct FilterTests {
         }
     }
 
-    @Test("pixelate weighs colours by alpha")
+    @Test("pixelate weights colours by alpha")
     func pixelateAlpha() async throws {
         let source = TestPicture(8, 8, bands: 4) { x, _ in x < 4 ? [240, 0, 0, 255] : [0, 255, 0, 0] }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("One colour stays one colour")
+@Suite("A picture of one colour")
 struct FlatColorTests {
     private static let levels: [UInt8] = [255, 240, 201, 200, 128, 60, 1]
 
@@ -13,7 +13,7 @@ struct FlatColorTests {
     }
 
     @Test(
-        "A blur changes nothing, however wide it is",
+        "is not changed by a blur of any width",
         arguments: [0.1, 1, 2.9, 3, 3.2, 4, 5, 5.8, 6, 7, 11, 12, 15.9, 16, 40, 250])
     func blur(sigma: Double) async throws {
         for level in Self.levels {
@@ -23,7 +23,7 @@ struct FlatColorTests {
         }
     }
 
-    @Test("Neither does sharpening", arguments: [0.5, 3.2, 5, 7, 15.9, 40])
+    @Test("is not changed by sharpening", arguments: [0.5, 3.2, 5, 7, 15.9, 40])
     func sharpen(sigma: Double) async throws {
         for level in Self.levels {
             let picture = flat(level)
@@ -32,7 +32,7 @@ struct FlatColorTests {
         }
     }
 
-    @Test("A canvas filled with the blurred picture is of its colour, and as opaque", arguments: [3, 4])
+    @Test("keeps its colour and alpha on a canvas filled with the blurred picture", arguments: [3, 4])
     func extend(bands: Int) async throws {
         for level in Self.levels {
             let color = [level, level, level, 255].prefix(bands)
@@ -44,7 +44,7 @@ struct FlatColorTests {
     }
 
     @Test(
-        "Half-transparent colours are what they were after sharpening",
+        "with half-transparent pixels is not changed by sharpening",
         arguments: [[200, 200, 200, 10], [201, 201, 201, 128], [90, 30, 250, 200], [77, 3]] as [[UInt8]])
     func transparentSharpen(color: [UInt8]) async throws {
         let picture = TestPicture.plain(16, 16, color)
@@ -55,7 +55,7 @@ struct FlatColorTests {
         #expect(found[8, 8] == wanted && found[0, 15] == wanted)
     }
 
-    @Test("Half-transparent colours get no darker, however often they are resampled")
+    @Test("with half-transparent pixels gets no darker by repeated resampling")
     func transparentResize() async throws {
         let picture = TestPicture.plain(40, 40, [201, 201, 201, 128])
         let text = [39, 38, 37, 36, 35, 34].map { "resize:\($0)x\($0):fill,blur:1" }.joined(separator: ",")

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Items of HEIF files")
 struct HEIFItemsTests {
-    @Test("A grid is put together, and cut to its size (ISO/IEC 23008-12 §6.6.2.3)")
+    @Test("A grid is assembled, and cut to its size (ISO/IEC 23008-12 §6.6.2.3)")
     func together() async throws {
         let whole = try await rendered(Fixtures.grids.whole)
         let part = try await rendered(Fixtures.grids.cut)
@@ -18,7 +18,7 @@ struct HEIFItemsTests {
     }
 
     @Test(
-        "A grid that its tiles do not fill is damaged: the rest would be what the worker's memory held before"
+        "A grid that its tiles do not fill is damaged: the rest would be uninitialized memory"
     )
     func unfilled() async throws {
         await #expect(throws: RenderError.badImageData("a grid that its tiles do not fill")) {
@@ -26,11 +26,11 @@ struct HEIFItemsTests {
         }
     }
 
-    @Test("Where a tile is smaller than it says, nothing of other pictures is seen")
+    @Test("A tile smaller than declared shows no pixels of other pictures")
     func lying() async throws {
         var answers: Set<[UInt8]> = []
         for seed in 1..<6 {
-            // Leaves memory behind that is full of something.
+            // Leaves non-zero bytes in freed memory.
             let other = TestPicture(130, 130) { x, y in
                 [UInt8(truncatingIfNeeded: x * seed * 7 + y * 13), 200, 99]
             }
@@ -41,7 +41,7 @@ struct HEIFItemsTests {
         #expect(answers.count == 1)
     }
 
-    @Test("Grey of limited range is as dark and as bright as it was (ITU-T H.273)")
+    @Test("Grey of limited range keeps its levels (ITU-T H.273)")
     func limitedGrey() async throws {
         let picture = try await rendered(Fixtures.limitedGrey).picture
 
@@ -50,14 +50,14 @@ struct HEIFItemsTests {
         #expect(Fixtures.heic.plain.withUnsafeBytes { HEIFItems($0)?.isGreyOfLimitedRange } == false)
     }
 
-    /// A file that says of its colours nothing but what its bitstream says.
+    /// A file that describes its colours only in the bitstream.
     private func undescribed(_ file: [UInt8]) throws -> [UInt8] {
         let name = try #require(file.indices.first { file[$0...].starts(with: "colr".utf8) })
         return file[..<name] + Array("free".utf8) + file[(name + 4)...]
     }
 
     @Test(
-        "Limited range is known from the bitstream where the file does not describe its colours (AV1 §5.5.2)")
+        "Limited range is read from the bitstream if the file does not describe its colours (AV1 §5.5.2)")
     func undescribedGrey() async throws {
         let bare = try undescribed(Fixtures.limitedGrey)
         for (file, text) in [(bare, ""), (bare, "resize:32x"), (Fixtures.limitedGrey, "")] {
@@ -67,7 +67,7 @@ struct HEIFItemsTests {
         }
     }
 
-    @Test("Green, blue and red of limited range are as dark and as bright as they were (ITU-T H.273 §8.3)")
+    @Test("Green, blue and red of limited range keep their levels (ITU-T H.273 §8.3)")
     func limitedGBR() async throws {
         for file in [Fixtures.limitedColors.gbr, try undescribed(Fixtures.limitedColors.gbr)] {
             let picture = try await rendered(file).picture
@@ -81,7 +81,7 @@ struct HEIFItemsTests {
         }
     }
 
-    @Test("Transparency of limited range is opaque where it is highest, and nothing where it is lowest")
+    @Test("Alpha of limited range is opaque at its maximum, and transparent at its minimum")
     func limitedAlpha() async throws {
         let picture = try await rendered(Fixtures.limitedColors.alpha).picture
 
@@ -91,17 +91,17 @@ struct HEIFItemsTests {
         #expect(picture.isNear([255, 0, 0, 255], at: (0.1, 0.1), within: 3))
     }
 
-    @Test("A bitstream's header is read in its long form and in its short one (AV1 §5.5.1)")
+    @Test("A bitstream's header is read in its long and its short form (AV1 §5.5.1)")
     func sequenceHeaders() {
         func header(_ bytes: [UInt8]) -> AV1SequenceHeader? {
             bytes.withUnsafeBytes { AV1SequenceHeader(units: BoxReader($0)) }
         }
-        // As ffmpeg has libaom write grey: a delimiter, and then the header.
+        // As ffmpeg makes libaom write grey: a temporal delimiter, then the header.
         let long: [UInt8] = [0x12, 0, 0x0A, 10, 0, 0, 0, 2, 0xAF, 0xFF, 0x9F, 0xFF, 0x34, 0x40]
         #expect(header(long).map { [$0.isFullRange ? 1 : 0, $0.matrix] } == [0, 2])
         for length in 0..<long.count { #expect(header(Array(long.prefix(length))) == nil, "\(length)") }
 
-        // Profile 0 with times, a model of the decoder, and one operating point.
+        // Profile 0 with timing, a decoder model, and one operating point.
         let zeros = { String(repeating: "0", count: $0) }
         let text = [
             "000", "0", "0", "1", zeros(64), "1", "00101", "1", "00100", zeros(42), "1", zeros(5), zeros(12),
@@ -119,7 +119,7 @@ struct HEIFItemsTests {
     }
 
     @Test(
-        "Transparency turns as the picture does, whether or not that is said of it (ISO/IEC 23000-22 §7.3.5)")
+        "Alpha is rotated like the picture, with or without its own properties (ISO/IEC 23000-22 §7.3.5)")
     func turnedAlpha() async throws {
         for text in ["", "resize:24x"] {
             let turned = try await rendered(Fixtures.alphas.unturned, text).picture
@@ -139,14 +139,14 @@ struct HEIFItemsTests {
         }
     }
 
-    /// A file whose items are turned and mirrored before they are described.
+    /// A file whose items have rotation and mirroring before their descriptive properties.
     private func disordered(_ file: [UInt8]) throws -> [UInt8] {
         let lists = try #require(file.withUnsafeBytes { HEIFItems($0)?.associations })
         var changed = file
         for list in lists.values {
             try #require(list.width == 1)
             let entries = list.entries.map { UInt8($0) }
-            // What changes an item stands last.
+            // Transformative properties are last.
             changed.replaceSubrange(
                 list.countPlace + 1..<list.end, with: entries.suffix(2) + entries.dropLast(2))
         }
@@ -154,7 +154,7 @@ struct HEIFItemsTests {
     }
 
     @Test(
-        "Properties may stand in any order: what turns a picture is done when it has been described",
+        "Properties may have any order: descriptive ones are applied before rotation",
         arguments: [Fixtures.alphas.unturned, Fixtures.alphas.unmirrored])
     func order(file: [UInt8]) async throws {
         let mixed = try disordered(file)
@@ -165,7 +165,7 @@ struct HEIFItemsTests {
         }
     }
 
-    @Test("A picture may be as wide as the limit on sides has it, and no wider")
+    @Test("A picture may be as wide as the limit on sides, and no wider")
     func wide() async throws {
         let whole = try await rendered(Fixtures.wide)
         #expect(whole.picture.width == 30_000 && whole.picture.height == 1)
@@ -176,7 +176,7 @@ struct HEIFItemsTests {
         }
     }
 
-    @Test("What is added for a turned transparency is not counted among the bytes that came")
+    @Test("Bytes added for a rotated alpha are not counted as received")
     func countOfCompleted() throws {
         let source = try openedSource(Fixtures.alphas.unturned)
         var held = 0
@@ -185,7 +185,7 @@ struct HEIFItemsTests {
         #expect(source.count == Fixtures.alphas.unturned.count && held > source.count)
     }
 
-    @Test("Colours that are multiplied by alpha are divided by it (ISO/IEC 23008-12 §6.6.3)")
+    @Test("Premultiplied colours are divided by alpha (ISO/IEC 23008-12 §6.6.3)")
     func premultiplied() async throws {
         for text in ["", "resize:32x"] {
             let picture = try await rendered(Fixtures.alphas.premultiplied, text).picture
@@ -196,7 +196,7 @@ struct HEIFItemsTests {
         }
     }
 
-    @Test("Whatever is wrong in a file, its boxes are read to their end and no further")
+    @Test("Boxes of a damaged file are read to their end and no further")
     func damaged() {
         var random = SystemRandomNumberGenerator()
         for file in [
@@ -225,7 +225,7 @@ struct HEIFItemsTests {
 }
 
 extension TestPicture {
-    /// Whether the pixel at this share of the sides is nearly of a colour.
+    /// Whether the pixel at these fractions of the sides approximates a colour.
     fileprivate func isNear(_ color: [Int], at place: (Double, Double), within limit: Int = 8) -> Bool {
         let pixel = self[Int(Double(width) * place.0), Int(Double(height) * place.1)]
         return pixel.count == color.count && zip(pixel, color).allSatisfy { abs(Int($0) - $1) <= limit }

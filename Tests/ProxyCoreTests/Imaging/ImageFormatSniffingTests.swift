@@ -7,7 +7,7 @@ import Testing
 @Suite("Magic bytes")
 struct ImageFormatSniffingTests {
     @Test(
-        "A picture that libvips has written is recognised",
+        "A picture written by libvips is recognized",
         arguments: [ImageFormat.jpeg, .png, .webp, .gif, .avif, .tiff])
     func written(format: ImageFormat) throws {
         let bytes = try TestPicture.ramps(16, 16).encoded(as: format)
@@ -17,7 +17,7 @@ struct ImageFormatSniffingTests {
     }
 
     @Test(
-        "TIFF is so in both byte orders, with offsets of four bytes or of eight",
+        "TIFF is recognized in both byte orders, with offsets of four or eight bytes",
         arguments: [
             [0x49, 0x49, 0x2A, 0, 8, 0, 0, 0], [0x4D, 0x4D, 0, 0x2A, 0, 0, 0, 8],
             [0x49, 0x49, 0x2B, 0, 8, 0, 0, 0, 16], [0x4D, 0x4D, 0, 0x2B, 0, 8, 0, 0, 16],
@@ -28,7 +28,7 @@ struct ImageFormatSniffingTests {
     }
 
     @Test(
-        "Text that opens an svg element is SVG",
+        "Text that begins with an svg element is SVG",
         arguments: [
             "<svg>", "<svg xmlns=\"x\">",
             "\u{feff}<?xml version=\"1.0\"?>\n<!-- a > b -->\n<!DOCTYPE svg PUBLIC \"x\">\n<svg\n",
@@ -38,7 +38,7 @@ struct ImageFormatSniffingTests {
     }
 
     @Test(
-        "Brands of an ISO file tell AVIF from HEIC",
+        "The brands of an ISO file distinguish AVIF from HEIC",
         arguments: [
             ("avif", ["mif1"], .avif), ("avis", [], .avif), ("heic", ["mif1"], .heic),
             ("mif1", ["heic"], .heic),
@@ -52,7 +52,7 @@ struct ImageFormatSniffingTests {
     }
 
     @Test(
-        "What is no picture is none",
+        "Other bytes are no picture",
         arguments: [
             "", "<", "<html><svg></svg>", "<!DOCTYPE html><html>", "<svgx>", "<!-- never closed", "GIF88a",
             "RIFF",
@@ -62,7 +62,7 @@ struct ImageFormatSniffingTests {
         #expect(ImageFormat(sniffing: Array(text.utf8)) == nil)
     }
 
-    @Test("Every prefix of a recognised picture is that format or none, and never fails")
+    @Test("Every prefix of a recognized picture has its format or none")
     func prefixes() throws {
         for format in [ImageFormat.jpeg, .png, .webp, .gif, .avif] {
             let bytes = try TestPicture.ramps(4, 4).encoded(as: format)

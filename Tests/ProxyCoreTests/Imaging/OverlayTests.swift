@@ -27,7 +27,7 @@ struct OverlayTests {
         pixel.count == wanted.count && zip(pixel, wanted).allSatisfy { abs(Int($0) - Int($1)) <= 2 }
     }
 
-    @Test("A watermark lies in its corner, moved inwards, and mixes by its alpha")
+    @Test("A watermark is drawn in its corner, moved inwards, and blended by its alpha")
     func corners() async throws {
         let plain = try await marked("watermark:logo").picture
         let moved = try await marked("watermark:logo:northwest:5:7").picture
@@ -40,7 +40,7 @@ struct OverlayTests {
         #expect(isNear(inner[75, 43], [255, 0, 0]) && isNear(inner[75, 53], [40, 80, 120]))
     }
 
-    @Test("scale is a share of the picture, opacity multiplies alpha")
+    @Test("scale is a fraction of the picture, opacity multiplies alpha")
     func scaleAndOpacity() async throws {
         let found = try await marked("watermark:logo:northwest:scale=0.5:opacity=0.5").picture
 
@@ -48,7 +48,7 @@ struct OverlayTests {
         #expect(isNear(found[51, 10], [40, 80, 120]) && isNear(found[10, 26], [40, 80, 120]))
     }
 
-    @Test("tile repeats it all over, from where it would lie alone")
+    @Test("tile repeats it over the picture, from its single position")
     func tile() async throws {
         let found = try await marked("watermark:logo:northwest:5:5:tile=1").picture
 
@@ -56,7 +56,7 @@ struct OverlayTests {
         #expect(isNear(found[0, 0], [20, 168, 60]) && isNear(found[99, 59], [20, 168, 60]))
     }
 
-    @Test("What is larger than the picture, or beside it, is cut")
+    @Test("The part of a watermark outside the picture is cut")
     func cut() async throws {
         let large = TestPicture.plain(300, 200, [9, 9, 9, 255])
 
@@ -65,7 +65,7 @@ struct OverlayTests {
         #expect(beside == Self.base)
     }
 
-    @Test("A transparent or grey picture takes a watermark, too, and frames of an animation")
+    @Test("A watermark is also drawn on transparent and grey pictures and on an animation's frames")
     func others() async throws {
         let clear = TestPicture.plain(40, 40, [0, 0, 0, 0])
         let found = try await marked("watermark:logo:northwest", base: clear).picture
@@ -86,7 +86,7 @@ struct OverlayTests {
         #expect(isNear(Array(moving.picture[2, 22].prefix(3)), [255, 0, 0]))
     }
 
-    @Test("A damaged watermark is nobody's fault but its own: 500, and the source is not remembered")
+    @Test("A damaged watermark is 500, and is not remembered for the source")
     func damaged() async throws {
         let (base, mark) = (try Self.base.encoded(as: .png), try Self.mark.encoded(as: .png))
         for bytes in [Array(mark.prefix(mark.count / 2)), Array("RIFF....WEBPjunk".utf8), Array("no".utf8)] {
@@ -104,19 +104,19 @@ struct OverlayTests {
         }
     }
 
-    @Test("A watermark that lies on its side is laid upright")
+    @Test("A watermark is drawn upright, by its orientation")
     func turned() async throws {
         let mark = try Self.mark.encoded(as: .jpeg, orientation: 6)
         let found = try await rendered(Self.base.encoded(as: .png), "watermark:logo:northwest") {
             $0.watermarks = [WatermarkImage(name: "logo", bytes: mark)]
         }.picture
 
-        // 10 × 20 now.
+        // Now 10 × 20.
         #expect(isNear(found[15, 5], [40, 80, 120]))
         #expect(!isNear(found[5, 15], [40, 80, 120]))
     }
 
-    @Test("A worker gets a watermark's bytes by a descriptor")
+    @Test("A worker gets a watermark's bytes as a descriptor")
     func inWorker() async throws {
         var configuration = TransformConfiguration()
         configuration.workers = 1
@@ -139,7 +139,7 @@ struct OverlayTests {
         await pool.stop()
     }
 
-    @Test("Text shows in its colour where it is placed")
+    @Test("Text is drawn in its colour at its position")
     func text() async throws {
         let bytes = try TestPicture.plain(200, 100, [255, 255, 255]).encoded(as: .png)
 
@@ -148,12 +148,12 @@ struct OverlayTests {
         let red = (0..<100).flatMap { y in (0..<200).map { (x: $0, y: y) } }
             .filter { isNear(found[$0.x, $0.y], [255, 0, 0]) }
         #expect(found.bands == 3 && red.count > 300)
-        // The last letter's own side bearing is part of it.
+        // Includes the last letter's side bearing.
         #expect((185...189).contains(red.map(\.x).max() ?? 0) && red.map(\.y).max() == 89)
         #expect((25...32).contains(90 - (red.map(\.y).min() ?? 0)), "capitals are 0.73 em high")
     }
 
-    @Test("Long text is broken into lines, and markup is no markup")
+    @Test("Long text is broken into lines, and markup is drawn literally")
     func lines() async throws {
         let bytes = try TestPicture.plain(120, 200, [255, 255, 255]).encoded(as: .png)
         let content = Base64URL.encode("<b>a & b</b>\nÄ".utf8)
@@ -170,7 +170,7 @@ struct OverlayTests {
         #expect(height(marked) > height(short))
     }
 
-    @Test("Text too large to be drawn is refused before it is, and invisible text leaves nothing to draw")
+    @Test("Text too large to draw is refused before drawing, and invisible text is an error")
     func bounds() async throws {
         let bytes = try TestPicture.plain(20, 20, [255, 255, 255]).encoded(as: .png)
 

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("BlurHash, ThumbHash and the dominant colour")
 struct PlaceholderHashTests {
-    /// The picture that the reference implementations were given.
+    /// The picture that the reference implementations encoded.
     private static func picture(_ width: Int, _ height: Int, isOpaque: Bool = true) -> SmallPicture {
         let samples = (0..<height).flatMap { y in
             (0..<width).flatMap { x -> [UInt8] in
@@ -18,7 +18,7 @@ struct PlaceholderHashTests {
     }
 
     @Test(
-        "BlurHash equals what the encoders of the web give (checked with `blurhash` 1.1.5 of PyPI)",
+        "BlurHash equals the output of other encoders (checked with `blurhash` 1.1.5 of PyPI)",
         arguments: [
             (32, 20, 4, 3, "LpHUwY0|m-n5R}V]r_SiR~sqWsoa"), (20, 32, 4, 3, "LQEWXC0xmSoH4.vji+cpoEj_gNe+"),
             (100, 75, 4, 3, "L5HenCv_vxrooE6uO71a55mm58mo"), (1, 1, 1, 1, "000000"),
@@ -35,7 +35,7 @@ struct PlaceholderHashTests {
     }
 
     @Test(
-        "ThumbHash equals what other encoders give (checked with `thumbhash-python` 1.0.1 of PyPI)",
+        "ThumbHash equals the output of other encoders (checked with `thumbhash-python` 1.0.1 of PyPI)",
         arguments: [
             (32, 20, true, "HBkOJIxQdYhkiHiGeIekbw15eA=="), (20, 32, true, "2/gJHAhAFnZqiIZ3eHfJaQ9tiw=="),
             (100, 75, true, "HwgGDYJmdkdmVwhkZVRndu6PurxA"),
@@ -50,7 +50,7 @@ struct PlaceholderHashTests {
         #expect(Base64URL.encode(bytes) == String(text))
     }
 
-    @Test("The dominant colour is that of the largest area that shows")
+    @Test("The dominant colour is that of the largest visible area")
     func dominant() throws {
         func color(_ pixel: (Int) -> [UInt8]) -> PixelColor? {
             DominantColor.color(

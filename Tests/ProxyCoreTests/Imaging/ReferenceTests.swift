@@ -7,14 +7,14 @@ import Testing
 
 @Suite("The reference of operations")
 struct ReferenceTests {
-    @Test("docs/transforms.md holds the table that the declarations give (imageproxyd transforms --markdown)")
+    @Test("docs/transforms.md contains the table of the declarations (imageproxyd transforms --markdown)")
     func table() {
         let page = TextFiles.read("docs/transforms.md")
 
         #expect(page.contains(TransformPipeline.referenceTable))
     }
 
-    @Test("Every operation is told of in one line, and its parameters, too")
+    @Test("Every operation and every parameter is described in one line")
     func lines() {
         for operation in TransformPipeline.catalogue {
             #expect(operation.summary.hasSuffix(".") && !operation.summary.contains("\n"))

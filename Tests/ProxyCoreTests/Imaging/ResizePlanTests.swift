@@ -7,7 +7,7 @@ import Testing
 @Suite("The plan of a resize")
 struct ResizePlanTests {
     @Test(
-        "Each mode meets the wanted size in its way",
+        "Each mode fits the requested size in its way",
         arguments: [
             ("300x300", 1200, 800, 300, 200, 300, 200),
             ("300x", 1200, 800, 300, 200, 300, 200),
@@ -40,12 +40,12 @@ struct ResizePlanTests {
     }
 
     @Test(
-        "A JPEG decoder shrinks as far as leaves the target",
+        "A JPEG decoder shrinks at most to the target",
         arguments: [
             (4272, 2848, 800, 533, LoadShrink.divisor(4)), (4272, 2848, 534, 356, .divisor(8)),
             (4272, 2848, 535, 356, .divisor(4)), (4272, 2848, 2136, 1424, .divisor(2)),
             (4272, 2848, 2137, 1424, .none), (100, 100, 200, 200, .none),
-            // Of a small source it leaves twice as much.
+            // For a small source it leaves twice as many pixels.
             (999, 1000, 500, 500, .none), (999, 1000, 249, 250, .divisor(2)),
             (1000, 1000, 500, 500, .divisor(2)),
         ])
@@ -56,7 +56,7 @@ struct ResizePlanTests {
         #expect(LoadShrink.strongest(for: header, needed: PixelSize(targetWidth, targetHeight)) == shrink)
     }
 
-    @Test("Gravity places a rectangle at sides, corners and round a focal point, never outside")
+    @Test("Gravity places a rectangle at sides, corners and around a focal point, never outside")
     func gravity() {
         let wanted = PixelSize(20, 10)
         let size = PixelSize(100, 50)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("One palette for all frames")
 struct SharedPaletteTests {
-    /// Frames below each other, in memory.
+    /// Frames one below the other, in memory.
     private func roll(_ frames: [TestPicture]) throws -> VipsImage {
         var strip = FrameStrip()
         for frame in frames { strip.append(try frame.image()) }
@@ -22,7 +22,7 @@ struct SharedPaletteTests {
         }
     }
 
-    @Test("Frames that show the same share one, and look as they did")
+    @Test("Similar frames share one, without a visible change")
     func shared() async throws {
         let frames = (0..<4).map { shift in
             TestPicture(96, 61, bands: 4) { x, y in
@@ -47,7 +47,7 @@ struct SharedPaletteTests {
         #expect(read.timing == AnimationTiming(delays: [50, 60, 70, 80], loop: 2))
     }
 
-    @Test("Of many pixels a part is looked at, from every frame")
+    @Test("Of many pixels a part of every frame is sampled")
     func part() throws {
         let plain = TestPicture.plain(1_000, 720, [9, 99, 199])
         let ramp = TestPicture(1_000, 720) { x, y in [UInt8(x / 4), UInt8(y / 3), UInt8((x + y) % 256)] }
@@ -58,7 +58,7 @@ struct SharedPaletteTests {
         #expect(alike?.colors.isEmpty == false && different == nil)
     }
 
-    @Test("Frames of many colours of their own do not, nor do stills and what is transparent")
+    @Test("Frames with many own colours do not share one, nor do stills and transparent pictures")
     func own() throws {
         let many = try roll((0..<3).map(scene))
         let still = try roll([scene(0)])

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ProxyCore
 
-/// A picture of known pixels, made and read by libvips itself.
+/// A picture of known pixels, written and read by libvips.
 struct TestPicture: Equatable {
     let width: Int
     let height: Int
@@ -33,7 +33,7 @@ struct TestPicture: Equatable {
         samples = Array(UnsafeRawBufferPointer(start: memory, count: count))
     }
 
-    /// Decodes an encoded picture, all frames below each other, as stored: without orientation or profile.
+    /// Decodes an encoded picture, all frames one below the other, as stored: without orientation or profile.
     init(decoding bytes: [UInt8], frames: FrameSelection = .all) throws {
         let source = try openedSource(bytes)
         let format = try #require(ImageFormat(sniffing: bytes))
@@ -47,13 +47,14 @@ struct TestPicture: Equatable {
         return Array(samples[start..<start + bands])
     }
 
-    /// The largest difference between any two samples; nil when the shapes differ.
+    /// The largest difference between any two samples; nil if the sizes differ.
     func distance(to other: TestPicture) -> Int? {
         guard width == other.width, height == other.height, bands == other.bands else { return nil }
         return zip(samples, other.samples).map { abs(Int($0) - Int($1)) }.max()
     }
 
-    /// The structural similarity of brightness, 1 for equal pictures: means over windows of 8 × 8 (Wang et al. 2004).
+    /// The structural similarity of brightness, 1 for equal pictures: means over windows of 8 × 8 (Wang et
+    /// al. 2004).
     func likeness(to other: TestPicture) -> Double? {
         guard width == other.width, height == other.height, min(width, height) >= 8 else { return nil }
         var sum = 0.0
@@ -95,7 +96,7 @@ struct TestPicture: Equatable {
             + 0.114 * Double(samples[start + 2])
     }
 
-    /// The mean difference between two samples; nil when the shapes differ.
+    /// The mean difference between two samples; nil if the sizes differ.
     func meanDistance(to other: TestPicture) -> Double? {
         guard width == other.width, height == other.height, bands == other.bands else { return nil }
         let sum = zip(samples, other.samples).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }
@@ -110,7 +111,7 @@ struct TestPicture: Equatable {
             isSequential: false)
     }
 
-    /// Encodes without loss where the format can, else at quality 100.
+    /// Encodes without loss if the format can, otherwise at quality 100.
     func encoded(as format: ImageFormat, orientation: Int? = nil, copyright: String? = nil) throws -> [UInt8]
     {
         let image = try image().duplicate()
@@ -119,7 +120,7 @@ struct TestPicture: Equatable {
         return try Self.bytes(of: image, as: format, metadata: .all)
     }
 
-    /// Encodes an image as it is.
+    /// Encodes an image without changes.
     static func bytes(
         of image: borrowing ProxyCore.VipsImage, as format: ImageFormat,
         metadata: EncodeSettings.Metadata = .all
@@ -158,7 +159,7 @@ extension TestPicture {
         TestPicture(width, height, bands: color.count) { _, _ in color }
     }
 
-    /// Soft colour ramps, which survive resampling and lossy coders.
+    /// Soft colour ramps, which change little by resampling and lossy coders.
     static func ramps(_ width: Int, _ height: Int) -> TestPicture {
         TestPicture(width, height) { x, y in
             [UInt8(x * 255 / max(1, width - 1)), UInt8(y * 255 / max(1, height - 1)), 128]
@@ -166,7 +167,7 @@ extension TestPicture {
     }
 }
 
-/// An unnamed file in memory to render into.
+/// An unnamed file in memory for a rendition.
 struct RenderTarget {
     let file: OwnedDescriptor
 

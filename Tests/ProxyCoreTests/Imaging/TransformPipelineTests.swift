@@ -64,7 +64,7 @@ struct TransformPipelineTests {
     }
 
     @Test(
-        "An error names operation, parameter, place and problem",
+        "An error names operation, parameter, position and problem",
         arguments: [
             ("", .emptyOperation, nil, nil, 0),
             ("blur:1,", .emptyOperation, nil, nil, 7),
@@ -99,7 +99,7 @@ struct TransformPipelineTests {
     }
 
     @Test(
-        "A value of the wrong type or range is refused at its place",
+        "A value of the wrong type or range is refused with its position",
         arguments: [
             "blur:0", "blur:0.09", "blur:251", "blur:-1", "blur:+1", "blur:1e2", "blur:1.2345", "blur:.5",
             "blur:1.",
@@ -123,7 +123,7 @@ struct TransformPipelineTests {
         }
     }
 
-    @Test("The number of operations is limited, and the first one too many is named by its place")
+    @Test("The number of operations is limited, and the error has the position of the first one beyond")
     func operationLimit() throws {
         #expect(try TransformPipeline(parsing: "flip:h,flip:v", operationLimit: 2).isEmpty == false)
 
@@ -156,7 +156,7 @@ struct TransformPipelineTests {
         #expect(try TransformPipeline(parsing: text).scaled(by: dpr).transformerKey == key)
     }
 
-    @Test("A length that dpr takes out of range is refused, without a place in the text")
+    @Test("A length that dpr scales out of range is refused, without a position in the text")
     func scalingOutOfRange() throws {
         let error = #expect(throws: TransformError.self) {
             try TransformPipeline(parsing: "blur:200").scaled(by: 2)
@@ -167,7 +167,7 @@ struct TransformPipelineTests {
         #expect(error?.position == nil)
     }
 
-    @Test("A pipeline survives encoding as its canonical text")
+    @Test("A pipeline is encoded as its canonical text, and decoded from it")
     func coding() throws {
         for text in ["resize:300x200:cover,round:20", ""] {
             let pipeline = text.isEmpty ? TransformPipeline() : try TransformPipeline(parsing: text)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("What operations do to pixels")
+@Suite("The effect of operations on pixels")
 struct TransformPixelTests {
     private typealias Picture = TestPicture
 
@@ -21,7 +21,7 @@ struct TransformPixelTests {
         #expect(isNear, "\(found) is not \(wanted)", sourceLocation: sourceLocation)
     }
 
-    @Test("resize keeps soft ramps where they are")
+    @Test("resize does not move soft ramps")
     func resize() async throws {
         let source = try Picture.ramps(400, 300).encoded(as: .png)
 
@@ -31,7 +31,7 @@ struct TransformPixelTests {
         #expect(try #require(small.picture.distance(to: .ramps(100, 75))) <= 4)
     }
 
-    @Test("An enlarged picture stays where it was, to a fraction of a pixel", arguments: [1.04, 1.5, 2, 4])
+    @Test("An enlarged picture is shifted by less than a fraction of a pixel", arguments: [1.04, 1.5, 2, 4])
     func enlarge(factor: Double) async throws {
         let source = TestPicture(100, 60) { x, y in [UInt8(x * 2), UInt8(y * 4), 7] }
         let size = (width: Int((100 * factor).rounded()), height: Int((60 * factor).rounded()))
@@ -40,7 +40,7 @@ struct TransformPixelTests {
             source.encoded(as: .png), "resize:\(size.width)x\(size.height):fill:enlarge=1")
 
         for x in size.width / 8..<size.width * 7 / 8 {
-            // The middle of a pixel, measured in pixels of the source.
+            // The centre of a pixel, measured in pixels of the source.
             let there = (Double(x) + 0.5) * 100 / Double(size.width) - 0.5
             #expect(abs(Double(large.picture[x, size.height / 2][0]) - there * 2) <= 1)
         }
@@ -50,7 +50,7 @@ struct TransformPixelTests {
         }
     }
 
-    @Test("Whatever the angle, the middle stays in the middle", arguments: [1.0, 30, 45, 123, -20.5, 271])
+    @Test("rotate by any angle keeps the centre in the centre", arguments: [1.0, 30, 45, 123, -20.5, 271])
     func rotateCentre(angle: Double) async throws {
         let source = TestPicture(121, 80) { x, y in [UInt8(x * 2), UInt8(y * 3), 0] }
 
@@ -68,7 +68,7 @@ struct TransformPixelTests {
         }
     }
 
-    @Test("In linear light, black and white mix to the level of half the light; alpha weighs them")
+    @Test("In linear light, black and white mix to the level of half the light, weighted by alpha")
     func linearLight() async throws {
         let stripes = TestPicture(64, 64) { x, _ in x.isMultiple(of: 2) ? [0, 0, 0] : [255, 255, 255] }
         let halves = TestPicture(64, 64, bands: 4) { x, _ in
@@ -86,7 +86,7 @@ struct TransformPixelTests {
         for level in 4..<252 { expect(same.picture[level, 4], is: [UInt8(level)], within: 1) }
     }
 
-    @Test("A border round a transparent picture is as thin as it is wide")
+    @Test("A border around a transparent picture has its width")
     func borderRoundNothing() async throws {
         let clear = TestPicture.plain(60, 40, [10, 200, 30, 0])
 
@@ -99,7 +99,7 @@ struct TransformPixelTests {
         #expect(abs(covered - area) < 3)
     }
 
-    @Test("A JPEG shrunk by its decoder looks like one that was not")
+    @Test("A JPEG shrunk by its decoder resembles one that was not")
     func shrinkOnLoad() async throws {
         let picture = Picture.ramps(800, 600)
 
@@ -109,7 +109,7 @@ struct TransformPixelTests {
         #expect(try #require(shrunk.picture.meanDistance(to: whole.picture)) < 2)
     }
 
-    @Test("cover cuts the surplus where gravity says")
+    @Test("cover cuts the surplus by gravity")
     func cover() async throws {
         let source = try Picture.quarters(200, 100).encoded(as: .png)
 
@@ -125,7 +125,7 @@ struct TransformPixelTests {
         #expect(try #require(focal.picture.distance(to: east.picture)) == 0)
     }
 
-    @Test("Smart gravity finds the one thing there is to see", arguments: ["smart", "entropy"])
+    @Test("Smart gravity finds the only object in a picture", arguments: ["smart", "entropy"])
     func smart(gravity: String) async throws {
         let source = Picture(300, 100) { x, y in
             guard (230..<290).contains(x), (20..<80).contains(y) else { return [200, 200, 200] }
@@ -148,7 +148,7 @@ struct TransformPixelTests {
         expect(stretched.picture[75, 35], is: Picture.white)
     }
 
-    @Test("crop cuts by corner and clamps to the image; nothing left is an error")
+    @Test("crop cuts by corner and clamps to the image; an empty rectangle is an error")
     func crop() async throws {
         let source = try Picture.quarters(100, 100).encoded(as: .png)
 
@@ -170,7 +170,7 @@ struct TransformPixelTests {
         expect(try await rendered(source, "flip:hv").picture[0, 0], is: Picture.white)
     }
 
-    @Test("rotate turns clockwise, exactly by quarters")
+    @Test("rotate turns clockwise, exactly by 90°")
     func quarterTurns() async throws {
         let source = try Picture.quarters(20, 10).encoded(as: .png)
 
@@ -187,7 +187,7 @@ struct TransformPixelTests {
         #expect(try await rendered(source, "rotate:360").picture == Picture.quarters(20, 10))
     }
 
-    @Test("rotate by any angle shows what is below at the corners, with clean edges")
+    @Test("rotate by any angle shows the background at the corners, with clean edges")
     func anyAngle() async throws {
         let source = try Picture.plain(100, 100, [255, 0, 0]).encoded(as: .png)
 
@@ -198,13 +198,13 @@ struct TransformPixelTests {
         #expect(clear.picture[0, 0][3] == 0)
         expect(clear.picture[71, 71], is: [255, 0, 0, 255])
         expect(onBlue.picture[0, 0], is: [0, 0, 255])
-        // Wherever red shows at all it is pure: no black has been mixed in at the edges.
+        // Every visible red is pure: no black has been mixed in at the edges.
         let edges = (0..<clear.picture.height).map { clear.picture[40, $0] }.filter { $0[3] > 16 }
         #expect(edges.allSatisfy { $0[0] > 235 && $0[1] < 20 && $0[2] < 20 })
     }
 
     @Test(
-        "rotate puts its colour beside a picture, not below what is transparent in it",
+        "rotate draws its colour outside a picture, not below its transparent pixels",
         arguments: ["0f0", "0000ff80"])
     func besideTransparent(color: String) async throws {
         let source = try TestPicture.plain(60, 60, [255, 0, 0, 0]).encoded(as: .png)
@@ -222,7 +222,7 @@ struct TransformPixelTests {
         expect(whole[42, 42], is: [255, 0, 0, 255])
     }
 
-    @Test("round cuts corners, only those that are named")
+    @Test("round cuts only the named corners")
     func round() async throws {
         let source = try Picture.plain(60, 40, Picture.green).encoded(as: .png)
 
@@ -262,7 +262,7 @@ struct TransformPixelTests {
     }
 
     @Test(
-        "tint mixes as the compositing rules say (W3C Compositing and Blending §9, §10)",
+        "tint blends by the compositing rules (W3C Compositing and Blending §9, §10)",
         arguments: [
             ("source-in", [255, 128, 0]), ("source-atop", [255, 128, 0]), ("multiply", [100, 75, 0]),
             ("screen", [255, 203, 200]), ("darken", [100, 128, 0]), ("lighten", [255, 150, 200]),
@@ -277,7 +277,7 @@ struct TransformPixelTests {
         expect(Array(picture[4, 4].prefix(3)), is: wanted, within: 3)
     }
 
-    @Test("Every blend mode that tint offers works")
+    @Test("Every blend mode of tint works")
     func blendModes() async throws {
         let source = try Picture.plain(8, 8, [100, 150, 200, 128]).encoded(as: .png)
         for mode in BlendMode.allCases {
@@ -295,7 +295,7 @@ struct TransformPixelTests {
         #expect(picture[8, 5][3] == 0)
     }
 
-    @Test("blur spreads an edge evenly and leaves plain areas alone")
+    @Test("blur spreads an edge evenly and does not change plain areas")
     func blur() async throws {
         let source = Picture(100, 20) { x, _ in x < 50 ? [0, 0, 0] : [200, 200, 200] }
 
@@ -304,11 +304,11 @@ struct TransformPixelTests {
         expect(picture[5, 10], is: [0, 0, 0])
         expect(picture[95, 10], is: [200, 200, 200])
         #expect((90...110).contains(Int(picture[49, 10][0]) / 2 + Int(picture[50, 10][0]) / 2))
-        // One standard deviation from the edge a Gaussian leaves 15.9%.
+        // One standard deviation from the edge, a Gaussian leaves 15.9%.
         expect([picture[46, 10][0]], is: [34], within: 10)
     }
 
-    @Test("A wide blur computed at a smaller size equals one that is not")
+    @Test("A wide blur computed at a smaller size equals one at full size")
     func wideBlur() async throws {
         let source = Picture(240, 160) { x, y in
             (80..<160).contains(x) && (50..<110).contains(y) ? [250, 40, 90] : [20, 80, 40]
@@ -322,7 +322,7 @@ struct TransformPixelTests {
         #expect(distance <= 3)
     }
 
-    @Test("grayscale weighs colours as CSS does (Filter Effects §13.1.1)")
+    @Test("grayscale weights colours as in CSS (Filter Effects §13.1.1)")
     func grayscale() async throws {
         let source = try Picture.plain(8, 8, [200, 100, 50]).encoded(as: .png)
 
@@ -331,9 +331,9 @@ struct TransformPixelTests {
         expect(try await rendered(source, "grayscale:0.5").picture[0, 0], is: [159, 109, 84], within: 1)
     }
 
-    @Test("Transparent pixels lend no colour to their neighbours")
+    @Test("Transparent pixels do not affect their neighbours' colour")
     func premultiplied() async throws {
-        // Transparent green beside opaque red: green must never show.
+        // Transparent green beside opaque red: green must never be visible.
         let source = Picture(64, 64, bands: 4) { x, y in
             (x / 4 + y / 4).isMultiple(of: 2) ? [255, 0, 0, 255] : [0, 255, 0, 0]
         }
@@ -348,7 +348,7 @@ struct TransformPixelTests {
         }
     }
 
-    @Test("Operations come in the order written")
+    @Test("Operations are applied in their order")
     func order() async throws {
         let source = try Picture.quarters(40, 40).encoded(as: .png)
 
@@ -359,7 +359,7 @@ struct TransformPixelTests {
         expect(flippedFirst.picture[10, 10], is: Picture.green)
     }
 
-    @Test("Every operation takes grey pictures, with and without alpha")
+    @Test("Every operation accepts grey pictures, with and without alpha")
     func grey() async throws {
         let texts = [
             "resize:10x", "crop:5x5", "rotate:90", "rotate:30", "flip:v", "round:4", "round:4:border=1",

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Borders of a colour that the picture cannot have")
+@Suite("Borders of a colour that the picture can't represent")
 struct TrimColorTests {
-    /// A dark square of 10 × 10 in the middle of a border.
+    /// A dark square of 10 × 10 in the centre of a border.
     private static func picture(_ border: [UInt8]) -> TestPicture {
         TestPicture(20, 20, bands: border.count) { x, y in
             let isInside = (5..<15).contains(x) && (5..<15).contains(y)
@@ -14,7 +14,7 @@ struct TrimColorTests {
         }
     }
 
-    @Test("A grey border is near a colour that is not quite grey")
+    @Test("A grey border matches a colour that is almost grey")
     func grey() async throws {
         let source = try Self.picture([250]).encoded(as: .png)
 
@@ -23,7 +23,7 @@ struct TrimColorTests {
         #expect(try await rendered(source, "trim:20:color=f00").picture.width == 20)
     }
 
-    @Test("An opaque border is near a colour that is not quite opaque")
+    @Test("An opaque border matches a colour that is almost opaque")
     func opaque() async throws {
         for border in [[255], [255, 255, 255]] as [[UInt8]] {
             let source = try Self.picture(border).encoded(as: .png)

@@ -11,7 +11,7 @@ struct WebPHeaderTests {
         bytes.withUnsafeBytes { WebPHeader($0) }
     }
 
-    /// A still of so many bands, and an animation.
+    /// A still with this number of bands, and an animation.
     private static func files() throws -> [(name: String, bytes: [UInt8])] {
         let opaque = TestPicture.ramps(61, 33)
         let clear = TestPicture(61, 33, bands: 4) { x, y in [UInt8(x * 4), 90, UInt8(y * 6), UInt8(x * 4)] }
@@ -25,7 +25,7 @@ struct WebPHeaderTests {
         ]
     }
 
-    @Test("What is read of a header is what libvips reads")
+    @Test("The header is read as libvips reads it")
     func agreement() throws {
         for file in try Self.files() {
             let found = try #require(header(file.bytes), "\(file.name)")
@@ -48,7 +48,7 @@ struct WebPHeaderTests {
         #expect(header(file)?.size == PixelSize(320, 213))
     }
 
-    @Test("A header that is cut anywhere is none, or the same")
+    @Test("A truncated header is absent, or the same")
     func cut() throws {
         for file in try Self.files() {
             let whole = try #require(header(file.bytes))
@@ -59,7 +59,7 @@ struct WebPHeaderTests {
         }
     }
 
-    @Test("A WebP of as many pixels as the limits admit is decoded, however little a header may take")
+    @Test("A WebP at the pixel limit is decoded, however little memory a header may take")
     func large() async throws {
         let large = try TestPicture.plain(5_000, 4_000, [10, 20, 30]).encoded(as: .webp)
 

@@ -3,7 +3,7 @@
 import ProxyCore
 import TestSupport
 
-/// Keeps what a loader hands over; can refuse the head or the body.
+/// Stores a response; can refuse the head or the body.
 final class CollectingReceiver: OriginReceiving {
     struct Received: Sendable {
         var head: OriginHead?
@@ -22,7 +22,7 @@ final class CollectingReceiver: OriginReceiving {
 
     var head: OriginHead? { received.value.head }
     var bytes: [UInt8] { received.value.bytes }
-    /// In how many pieces they came.
+    /// The number of pieces of the body.
     var pieces: Int { received.value.pieces }
 
     func receive(head: OriginHead) throws(LoadError) {

@@ -4,9 +4,9 @@ import ProxyCore
 import TestSupport
 import Testing
 
-@Suite("A body in a content coding that nobody asked for")
+@Suite("A body in a content coding that was not requested")
 struct ContentCodingTests {
-    /// Bytes that don't pack well, more than one read of them.
+    /// Incompressible bytes, more than one read of them.
     private static let content: [UInt8] = {
         var state: UInt64 = 1
         return (0..<300_000).map { _ in
@@ -31,7 +31,7 @@ struct ContentCodingTests {
         }
     }
 
-    /// How the body's end is told.
+    /// How the body's end is declared.
     enum Framing: CaseIterable {
         case length, chunks, single, close
 
@@ -79,7 +79,7 @@ struct ContentCodingTests {
             Packed.gzip(Packed.gzip(Packed.gzip(Packed.gzip(gzip)))), "as many as there may be"),
     ]
 
-    @Test("comes out as it went in (RFC 9110 §8.4)", arguments: whole, Framing.allCases)
+    @Test("is decoded to the original bytes (RFC 9110 §8.4)", arguments: whole, Framing.allCases)
     func decodes(coded: Coded, framing: Framing) async throws {
         let receiver = try await Self.fetched(framing.answer(coded))
 
@@ -115,7 +115,7 @@ struct ContentCodingTests {
     ]
 
     @Test(
-        "is incomplete where it breaks off, is damaged, or goes on behind its end", arguments: damaged,
+        "is incomplete if it is truncated, damaged, or continues after its end", arguments: damaged,
         Framing.allCases)
     func refuses(coded: Coded, framing: Framing) async throws {
         await expectFailure(.incomplete) {
@@ -124,9 +124,9 @@ struct ContentCodingTests {
         }
     }
 
-    @Test("swells to no more than fetch.maxBytes, between two codings neither")
+    @Test("decodes to at most fetch.maxBytes, also between two codings")
     func bounded() async throws {
-        // A megabyte of nothing but empty members comes out as nothing, but has to be gone through.
+        // A megabyte of empty members decodes to nothing, but has to be read completely.
         let empty = Packed.gzip([])
         let nothing = Array(repeatElement(empty, count: 100_000).joined())
         let bombs = [
@@ -141,7 +141,7 @@ struct ContentCodingTests {
         }
     }
 
-    @Test("of a 304 is the stored response's, whose body does not come again (RFC 9110 §15.4.5)")
+    @Test("of a 304 belongs to the stored response, whose body is not sent again (RFC 9110 §15.4.5)")
     func notModified() async throws {
         let fixture = try LoaderFixture()
         fixture.origin.route("/a", .status(304, fields: [("Content-Encoding", "gzip"), ("ETag", "\"a\"")]))
@@ -154,7 +154,7 @@ struct ContentCodingTests {
         #expect(receiver.head?.status == 304)
     }
 
-    @Test("tells how many bytes came, and how many they made")
+    @Test("counts the received and the decoded bytes")
     func counts() async throws {
         let fixture = try LoaderFixture()
         let zeros = [UInt8](repeating: 0, count: 100_000)
@@ -167,7 +167,7 @@ struct ContentCodingTests {
     }
 
     @Test(
-        "is refused where it is one of the transfer, for which no TE field has asked (RFC 9112 §7.4)",
+        "is refused if it is a transfer coding, because no TE field was sent (RFC 9112 §7.4)",
         arguments: ["gzip, chunked", "gzip", "chunked, gzip", "xchunked"])
     func transferCoding(coding: String) async throws {
         let fixture = try LoaderFixture()

@@ -4,11 +4,11 @@ import ProxyCore
 import TestSupport
 import Testing
 
-@Suite("A fetch that does not end by itself")
+@Suite("A fetch that is ended")
 struct CurlLoaderEndingTests {
     // MARK: - Cancellation
 
-    @Test("stops at the origin when its task is cancelled, before the head and in the body alike")
+    @Test("stops at the origin when its task is cancelled, before the head or within the body")
     func cancellation() async throws {
         let fixture = try LoaderFixture()
         fixture.origin.route("/silent", .silence)
@@ -30,7 +30,7 @@ struct CurlLoaderEndingTests {
         #expect(fixture.loader.statistics.outcomes == [.cancelled: 2])
     }
 
-    @Test("is never asked for when its task was cancelled before it began")
+    @Test("sends no request if its task was cancelled before it began")
     func cancelledBefore() async throws {
         let fixture = try LoaderFixture()
         fixture.origin.route("/a", .body([1]))
@@ -47,7 +47,7 @@ struct CurlLoaderEndingTests {
         #expect(fixture.origin.count("/a") == 0)
     }
 
-    @Test("ends with the loader, which then takes no more and gives no sign of life")
+    @Test("ends with the loader, which then accepts no fetch and answers no ping")
     func stop() async throws {
         let fixture = try LoaderFixture()
         fixture.origin.route("/a", .silence)
@@ -64,7 +64,7 @@ struct CurlLoaderEndingTests {
         await fixture.origin.waitForDepartures("/a")
     }
 
-    @Test("many of them, begun and cancelled at random, leave nothing behind")
+    @Test("leaves nothing behind, also when many are started and cancelled at random")
     func storm() async throws {
         let fixture = try LoaderFixture {
             $0.maxConcurrent = 8
@@ -91,7 +91,7 @@ struct CurlLoaderEndingTests {
 
     // MARK: - Deadlines
 
-    @Test("ends when the first byte does not come in time")
+    @Test("ends if the first byte does not arrive in time")
     func firstByte() async throws {
         let fixture = try LoaderFixture { $0.firstByteTimeout = .milliseconds(20) }
         fixture.origin.route("/a", .silence)
@@ -100,7 +100,7 @@ struct CurlLoaderEndingTests {
         await fixture.origin.waitForDepartures("/a")
     }
 
-    @Test("ends when the body comes too slowly")
+    @Test("ends if the body arrives too slowly")
     func lowSpeed() async throws {
         let fixture = try LoaderFixture {
             $0.lowSpeedTime = .milliseconds(20)
@@ -112,7 +112,7 @@ struct CurlLoaderEndingTests {
         await fixture.origin.waitForDepartures("/a")
     }
 
-    @Test("ends when the whole takes too long, redirects included")
+    @Test("ends if it takes too long, including redirects")
     func total() async throws {
         var (timeout, hasFollowed) = (40, false)
         // On a busy machine the time may be over before the redirect is followed.
@@ -128,7 +128,7 @@ struct CurlLoaderEndingTests {
         }
     }
 
-    @Test("ends when TLS is not agreed on in time, which counts as connecting")
+    @Test("ends if the TLS handshake takes too long, which counts as connecting")
     func connect() async throws {
         let fixture = try LoaderFixture { $0.connectTimeout = .milliseconds(30) }
         let silent = try FakeOrigin(refusesTLS: false)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Fetches that wait")
 struct CurlLoaderQueueTests {
-    @Test("run no more at once to one origin than allowed, and all get their turn")
+    @Test("run at most as many to one origin as allowed, and all run eventually")
     func perHost() async throws {
         let fixture = try LoaderFixture { $0.maxPerHost = 2 }
         let gate = OriginGate()
@@ -16,7 +16,7 @@ struct CurlLoaderQueueTests {
 
         let fetches = (0..<5).map { _ in Task { try await fixture.load("/a") } }
         await fixture.origin.waitForRequests("/a", count: 2)
-        // An origin of its own has slots of its own; by its end the loader has seen all that was asked before.
+        // Another origin has its own slots; when its fetch ends, the loader has handled all earlier commands.
         try await fixture.load(absolute: other.url("/b"))
         #expect(fixture.origin.count("/a") == 2)
 
@@ -26,7 +26,7 @@ struct CurlLoaderQueueTests {
         #expect(fixture.origin.log.connections == 2)
     }
 
-    @Test("are refused beyond the queue's bound, and counted")
+    @Test("are refused and counted beyond the queue's bound")
     func full() async throws {
         let fixture = try LoaderFixture {
             $0.maxConcurrent = 1
@@ -49,7 +49,7 @@ struct CurlLoaderQueueTests {
         #expect(fixture.loader.statistics.inflight == 0)
     }
 
-    @Test("give up when no slot comes free in time")
+    @Test("time out if no slot becomes free")
     func timeout() async throws {
         let fixture = try LoaderFixture {
             $0.maxConcurrent = 1
@@ -67,7 +67,7 @@ struct CurlLoaderQueueTests {
         #expect(fixture.origin.count("/a") == 1)
     }
 
-    @Test("leave the queue when they are cancelled, and never ask")
+    @Test("leave the queue when they are cancelled, without a request")
     func cancelled() async throws {
         let fixture = try LoaderFixture { $0.maxConcurrent = 1 }
         let gate = OriginGate()
@@ -86,7 +86,7 @@ struct CurlLoaderQueueTests {
         #expect(fixture.loader.statistics.queued == 0)
     }
 
-    @Test("go by other bounds as soon as there are any")
+    @Test("use changed bounds at once")
     func adopts() async throws {
         let fixture = try LoaderFixture {
             $0.maxPerHost = 1
@@ -114,7 +114,7 @@ struct CurlLoaderQueueTests {
         for fetch in [first, second, third] { _ = try await fetch.value }
     }
 
-    @Test("keep their settings when others cannot be sent")
+    @Test("keep their settings if the new ones are invalid")
     func adoptsNothing() throws {
         let fixture = try LoaderFixture()
         var configuration = FetchConfiguration()

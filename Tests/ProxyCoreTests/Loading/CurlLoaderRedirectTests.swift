@@ -25,7 +25,7 @@ struct CurlLoaderRedirectTests {
         #expect(fixture.origin.log.connections == 1)
     }
 
-    @Test("in a loop, or one more than allowed, is too many")
+    @Test("in a loop, or beyond the limit, is an error")
     func tooMany() async throws {
         let fixture = try LoaderFixture { $0.maxRedirects = 3 }
         fixture.origin.route("/loop", .redirect(to: "/loop"))
@@ -40,7 +40,7 @@ struct CurlLoaderRedirectTests {
     }
 
     @Test(
-        "without a Location, or with one that makes no sense, leads nowhere",
+        "without a Location, or with an invalid one, is an error",
         arguments: ["", "http:///x", "http://a..b/"])
     func unusable(location: String) async throws {
         let fixture = try LoaderFixture()
@@ -64,7 +64,7 @@ struct CurlLoaderRedirectTests {
         #expect(Set(fixture.origin.log.requests.map(\.target)) == ["/folder/e?a=1"])
     }
 
-    @Test("leads to a request target that is a URI's, whatever its Location says (RFC 9112 §3.2)")
+    @Test("leads to a request target that is a URI, whatever its Location contains (RFC 9112 §3.2)")
     func encodedTarget() async throws {
         let fixture = try LoaderFixture()
         fixture.origin.route("/a", .redirect(to: "/b\"<>|?{c}=%zz"))
@@ -93,7 +93,7 @@ struct CurlLoaderRedirectTests {
         await #expect(throws: LoadError.redirectForbidden(rule)) { try await fixture.load("/a") }
     }
 
-    @Test("to a URL that the policy refuses is forbidden, at any hop, and the URL is not asked")
+    @Test("to a URL that the policy refuses is forbidden at any hop, and no request is sent to the URL")
     func policy() async throws {
         let fixture = try LoaderFixture(redirectPolicy: { $0.path != "/secret" })
         fixture.origin.route("/a", .redirect(to: "/b"))
@@ -107,7 +107,7 @@ struct CurlLoaderRedirectTests {
     }
 
     @Test(
-        "to an address or port that may not be connected to is forbidden",
+        "to a forbidden address or port is forbidden",
         arguments: [
             "http://169.254.169.254/latest/meta-data", "http://[::1]:8080/", "http://127.0.0.2:8080/",
             "http://127.0.0.1:22/",

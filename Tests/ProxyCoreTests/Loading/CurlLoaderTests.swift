@@ -10,7 +10,7 @@ struct CurlLoaderTests {
 
     // MARK: - Success
 
-    @Test("hands over head and body of a response, and tells what it took")
+    @Test("delivers head and body of a response, and returns its measurements")
     func loads() async throws {
         let fixture = try LoaderFixture()
         fixture.origin.route(
@@ -32,7 +32,7 @@ struct CurlLoaderTests {
         #expect(summary.redirects == 0)
     }
 
-    @Test("asks with constant fields, and without anything of the environment's")
+    @Test("sends constant fields, and uses no settings of the environment")
     func fields() async throws {
         let fixture = try LoaderFixture {
             $0.userAgent = "tester/1"
@@ -58,7 +58,7 @@ struct CurlLoaderTests {
         #expect(asked.fields.count == 8)
     }
 
-    @Test("takes chunked bodies, and bodies that end with the connection, whole")
+    @Test("accepts chunked bodies, and bodies that end with the connection, as complete")
     func framings() async throws {
         let fixture = try LoaderFixture()
         fixture.origin.route("/chunked", .chunked([Array(picture[..<10]), Array(picture[10...])]))
@@ -72,7 +72,7 @@ struct CurlLoaderTests {
         }
     }
 
-    @Test("leaves interim responses out (RFC 9110 §15.2)")
+    @Test("ignores interim responses (RFC 9110 §15.2)")
     func interim() async throws {
         let fixture = try LoaderFixture()
         let interim = OriginAnswer.head(103, [("Link", "</x>")])
@@ -86,7 +86,7 @@ struct CurlLoaderTests {
         #expect(receiver.bytes == [7])
     }
 
-    @Test("decodes a content coding that it did not ask for, and counts what comes out (RFC 9110 §8.4)")
+    @Test("decodes a content coding that it did not request, and counts the decoded bytes (RFC 9110 §8.4)")
     func decodes() async throws {
         let fixture = try LoaderFixture { $0.maxBytes = ByteCount(5) }
         // gzip of "hello" and of 1,000 times "a".
@@ -112,7 +112,7 @@ struct CurlLoaderTests {
         await expectFailure(.incomplete) { try await fixture.load("/unknown") }
     }
 
-    @Test("sends validators as they were spelled, and hands a 304 over as a head alone (RFC 9111 §4.3)")
+    @Test("sends validators as they were spelled, and delivers a 304 as a head alone (RFC 9111 §4.3)")
     func revalidates() async throws {
         let fixture = try LoaderFixture()
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -131,7 +131,7 @@ struct CurlLoaderTests {
         #expect(fixture.loader.statistics.outcomes == [.notModified: 1])
     }
 
-    @Test("uses a connection again")
+    @Test("reuses a connection")
     func reuses() async throws {
         let fixture = try LoaderFixture()
         fixture.origin.route("/a", .body(picture))
@@ -151,7 +151,7 @@ struct CurlLoaderTests {
     // MARK: - Failure
 
     @Test(
-        "takes no other status for an image",
+        "accepts no other status as an image",
         arguments: [
             (400, .status(400, retryAfter: nil)), (404, .status(404, retryAfter: nil)),
             (500, .status(500, retryAfter: nil)),
@@ -168,7 +168,7 @@ struct CurlLoaderTests {
         #expect(receiver.head == nil)
     }
 
-    @Test("tells how long an origin wants to be left alone, in seconds or as a date (RFC 9110 §10.2.3)")
+    @Test("returns Retry-After of an origin, given in seconds or as a date (RFC 9110 §10.2.3)")
     func retryAfter() async throws {
         let fixture = try LoaderFixture()
         fixture.origin.route("/seconds", .status(503, fields: [("Retry-After", "120")]))
@@ -182,7 +182,7 @@ struct CurlLoaderTests {
     }
 
     @Test(
-        "passes no longer time than fetch.maxRetryAfter on",
+        "cuts Retry-After to fetch.maxRetryAfter",
         arguments: ["3601", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT"])
     func longRetryAfter(value: String) async throws {
         let fixture = try LoaderFixture()
@@ -226,7 +226,7 @@ struct CurlLoaderTests {
         await fixture.origin.waitForDepartures("/chunked")
     }
 
-    @Test("takes no head beyond its limit")
+    @Test("refuses a head beyond its limit")
     func headLimit() async throws {
         let fixture = try LoaderFixture { $0.maxHeadBytes = ByteCount(2_000) }
         let many = (0..<100).map { ("X-\($0)", "0123456789012345") }
@@ -237,7 +237,7 @@ struct CurlLoaderTests {
         }
     }
 
-    @Test("does not take a body for whole that is not")
+    @Test("reports an incomplete body as incomplete")
     func truncated() async throws {
         let fixture = try LoaderFixture()
         fixture.origin.route("/length", .truncated([1, 2, 3], declaring: 10))
@@ -251,7 +251,7 @@ struct CurlLoaderTests {
         }
     }
 
-    @Test("takes what is no HTTP/1.1 response for none")
+    @Test("refuses responses that are not HTTP/1.1")
     func nonsense() async throws {
         let fixture = try LoaderFixture()
         fixture.origin.route("/garbage", OriginAnswer([.send(Array("<html>hello</html>\n".utf8)), .close]))
@@ -265,7 +265,7 @@ struct CurlLoaderTests {
         #expect(fixture.loader.statistics.outcomes[.success] == nil)
     }
 
-    @Test("calls an origin unreachable that refuses or says nothing before it leaves")
+    @Test("reports an origin as unreachable that refuses connections, or closes them without an answer")
     func unreachable() async throws {
         let fixture = try LoaderFixture()
         fixture.origin.route("/silent", OriginAnswer([.close]))
@@ -278,7 +278,7 @@ struct CurlLoaderTests {
             "a connection refused is tried once more, a request sent is not")
     }
 
-    @Test("tells TLS that fails from a connection that fails")
+    @Test("distinguishes a failed TLS handshake from a failed connection")
     func tls() async throws {
         let fixture = try LoaderFixture()
 
@@ -286,7 +286,7 @@ struct CurlLoaderTests {
         await expectFailure(.tlsFailed) { try await fixture.load(absolute: url) }
     }
 
-    @Test("passes a receiver's refusal on, and ends the transfer")
+    @Test("throws a receiver's error, and ends the transfer")
     func receiverRefuses() async throws {
         let fixture = try LoaderFixture()
         fixture.origin.route("/a", .stalling(after: [1], declaring: 10))
@@ -302,7 +302,7 @@ struct CurlLoaderTests {
 
     // MARK: - Addresses
 
-    @Test("connects to no address that the policy refuses, and says nothing of what is there")
+    @Test("connects to no address that the policy refuses, and reveals nothing about it")
     func addresses() async throws {
         let fixture = try LoaderFixture(deniedNetworks: ["127.0.0.1"])
         fixture.origin.route("/a", .body([1]))
@@ -325,7 +325,7 @@ struct CurlLoaderTests {
         #expect(fixture.loader.statistics.newConnections + fixture.loader.statistics.reusedConnections == 0)
     }
 
-    @Test("refuses a forbidden address behind a name, too")
+    @Test("also refuses a name with a forbidden address")
     func names() async throws {
         let fixture = try LoaderFixture(deniedNetworks: ["127.0.0.0/8", "::1"])
 
@@ -337,7 +337,7 @@ struct CurlLoaderTests {
 
     // MARK: - Set-up
 
-    @Test("refuses fields that cannot be sent, or that are its own")
+    @Test("refuses fields that can't be sent, and its own fields")
     func setup() throws {
         for name in ["", "a b", "Host", "range", "Accept-Encoding", "X\r\nY"] {
             #expect(throws: CurlLoader.SetupError.invalidField(name)) {

@@ -8,7 +8,7 @@ import Testing
 struct FetchQueueTests {
     private let now = ContinuousClock.now
 
-    @Test("lets those for another origin pass the one that waits for its own")
+    @Test("starts fetches for another origin before one that waits for its own")
     func passes() throws {
         var queue = queue(running: 3, perOrigin: 1, waiting: 10)
 
@@ -22,7 +22,7 @@ struct FetchQueueTests {
         #expect(queue.running == 2)
     }
 
-    @Test("refuses one that would have to wait when it is full, and none that can run")
+    @Test("when full, refuses a fetch that would have to wait, and none that can run")
     func full() throws {
         var queue = queue(running: 2, perOrigin: 1, waiting: 0)
 
@@ -32,7 +32,7 @@ struct FetchQueueTests {
         #expect(try queue.enqueue(ticket(3, "b")) == .admitted)
     }
 
-    @Test("goes by other bounds from then on, and leaves those alone that are beyond them")
+    @Test("uses changed bounds at once, and keeps fetches that exceed them")
     func adopts() throws {
         var queue = queue(running: 2, perOrigin: 2, waiting: 1)
         for id in 1...3 {
@@ -54,7 +54,7 @@ struct FetchQueueTests {
         #expect(queue.startNext() == 3)
     }
 
-    @Test("puts one that had a slot before all others, full or not")
+    @Test("puts a fetch that has had a slot before all others, also when full")
     func requeues() throws {
         var queue = queue(running: 1, perOrigin: 1, waiting: 1)
         _ = queue.enqueue(try ticket(1, "a"))
@@ -68,7 +68,7 @@ struct FetchQueueTests {
         #expect(queue.startNext() == 1)
     }
 
-    @Test("gives up those whose time is over, and tells when the next one's is")
+    @Test("expires fetches after their deadline, and returns the next deadline")
     func expires() throws {
         var queue = queue(running: 1, perOrigin: 1, waiting: 9)
         for (id, seconds) in [(1, 3), (2, 1), (3, 2)] {
@@ -85,7 +85,7 @@ struct FetchQueueTests {
         #expect(queue.nextDeadline == nil)
     }
 
-    @Test("serves origins in turn, however long a line is")
+    @Test("serves origins in turns, however long one origin's queue is")
     func turns() throws {
         var queue = queue(running: 1, perOrigin: 1, waiting: 100)
         for id in 1...5 { _ = queue.enqueue(try ticket(id, "greedy")) }
@@ -94,7 +94,7 @@ struct FetchQueueTests {
         #expect(try queue.startOneByOne() == [1, 11, 12, 2, 13, 3, 4, 5])
     }
 
-    @Test("serves a line from its front, or from its end where the configuration says so")
+    @Test("serves an origin's queue from its front, or from its end if the configuration says so")
     func order() throws {
         for (order, expected) in [(FetchConfiguration.Order.fifo, [1, 2, 3]), (.lifo, [3, 2, 1])] {
             var queue = queue(running: 1, perOrigin: 1, waiting: 9, order: order)
@@ -104,7 +104,7 @@ struct FetchQueueTests {
         }
     }
 
-    @Test("serves the more urgent first, and lets one that waits become so")
+    @Test("serves the highest priority first, also one that was raised while waiting")
     func priorities() throws {
         var queue = queue(running: 1, perOrigin: 1, waiting: 9)
         for (id, priority) in [(1, FetchPriority.low), (2, .normal), (3, .low), (4, .high), (5, .normal)] {
@@ -119,7 +119,7 @@ struct FetchQueueTests {
     }
 
     @Test(
-        "when full, makes room for a more urgent one, and for an origin that has fewer in line than another")
+        "when full, makes room for a more urgent fetch, and for an origin with fewer waiting than another")
     func displaces() throws {
         var queue = queue(running: 1, perOrigin: 1, waiting: 3)
         _ = queue.enqueue(try ticket(1, "x"))
@@ -135,7 +135,7 @@ struct FetchQueueTests {
         #expect(queue.waiting == 3)
     }
 
-    @Test("bounds what runs for one rule, whatever the origins")
+    @Test("bounds the running fetches of one rule, for all its origins together")
     func perRule() throws {
         var configuration = OriginRuleConfiguration()
         configuration.match = ["*://*"]
@@ -166,7 +166,7 @@ struct FetchQueueTests {
 
     // MARK: - Clients
 
-    @Test("leaves a slot of a host, and one of all, that a client alone can't have")
+    @Test("reserves a slot of each host, and one of all, that a single client can't use")
     func clientShare() throws {
         var queue = queue(running: 4, perOrigin: 3, waiting: 20)
         for id in 1...4 { _ = queue.enqueue(try ticket(id, "a", for: 1)) }
@@ -184,7 +184,7 @@ struct FetchQueueTests {
     }
 
     @Test(
-        "lets a client have all slots where the share is all of them, or where there is one, and the daemon itself always"
+        "gives a client all slots if its share is 1 or there is only one, and the daemon itself always"
     )
     func noShare() throws {
         for (share, perOrigin, client) in [(1.0, 3, 1), (0.1, 1, 1), (0.1, 3, nil)] as [(Double, Int, Int?)] {
@@ -195,7 +195,7 @@ struct FetchQueueTests {
         }
     }
 
-    @Test("serves clients in turn, the one with the fewest slots first, however many hosts a client names")
+    @Test("serves clients in turns, the one with the fewest slots first, however many hosts a client names")
     func clientTurns() throws {
         var queue = queue(running: 2, perOrigin: 2, waiting: 99, share: 1)
         for id in 1...6 { _ = queue.enqueue(try ticket(id, "h\(id)", for: 1)) }
@@ -214,7 +214,7 @@ struct FetchQueueTests {
     }
 
     @Test(
-        "when full, makes room at the expense of the client with the most waiting, however urgent its fetches"
+        "when full, displaces a fetch of the client with the most waiting, however urgent its fetches are"
     )
     func displacesClients() throws {
         var queue = queue(running: 1, perOrigin: 1, waiting: 4, share: 1)
@@ -231,7 +231,7 @@ struct FetchQueueTests {
         #expect(queue.waiting == 4)
     }
 
-    @Test("has a fetch count for the client among those who wait for it that gets its slot first")
+    @Test("counts a fetch for the waiting client that gets a slot first")
     func joins() throws {
         var queue = queue(running: 9, perOrigin: 3, waiting: 9)
         for id in 1...3 { _ = queue.enqueue(try ticket(id, "a", for: 1)) }

@@ -7,11 +7,11 @@ import Testing
 @Suite("A hostile origin")
 struct HostileOriginTests {
     @Test(
-        "sends a gzip bomb, which ends at the limit of bytes, or sooner where it is no such stream",
+        "sends a gzip bomb, which ends at the limit of bytes, or earlier if it is malformed",
         arguments: [("gzip", true), ("x-gzip", true), ("gzip, gzip", false), ("deflate", false)])
     func bomb(coding: String, isOne: Bool) async throws {
         let fixture = try LoaderFixture { $0.maxBytes = .mebibytes(1) }
-        // 77 MB of zeros in two of the four codings; in the others it is no such stream, and just as little an image.
+        // 77 MB of zeros in two of the four codings; in the others it is malformed, and no image either.
         fixture.origin.route(
             "/bomb", .body(GzipBomb.bytes(runs: 300_000), fields: [("Content-Encoding", coding)]))
         let receiver = CollectingReceiver()
@@ -22,7 +22,7 @@ struct HostileOriginTests {
         #expect(receiver.bytes.count <= 1 << 20)
     }
 
-    @Test("sends more bytes than fetch.maxBytes without saying so, and is stopped while it sends")
+    @Test("sends more than fetch.maxBytes without declaring them, and is stopped while it sends")
     func endlessBody() async throws {
         let fixture = try LoaderFixture { $0.maxBytes = .kibibytes(64) }
         let head = OriginAnswer.head(200, [("Connection", "close")])
@@ -37,7 +37,7 @@ struct HostileOriginTests {
         await fixture.origin.waitForDepartures("/endless")
     }
 
-    @Test("announces more than fetch.maxBytes, and is not listened to any further")
+    @Test("declares more than fetch.maxBytes, and no body is read")
     func announcedSize() async throws {
         let fixture = try LoaderFixture { $0.maxBytes = .kibibytes(64) }
         fixture.origin.route("/big", .stalling(after: [1], declaring: 65_537))
@@ -48,7 +48,7 @@ struct HostileOriginTests {
     }
 
     @Test(
-        "lies about the length: what is missing fails, what is too much is cut off and its connection not used again"
+        "declares a wrong length: a short body fails, a long one is cut and its connection is not reused"
     )
     func lyingLength() async throws {
         let fixture = try LoaderFixture()
@@ -68,7 +68,7 @@ struct HostileOriginTests {
     }
 
     @Test(
-        "frames its body in a way that makes no sense",
+        "frames its body in an invalid way",
         arguments: [
             [("Content-Length", "5"), ("Content-Length", "6")], [("Content-Length", "-1")],
             [("Content-Length", "1x")],
@@ -86,7 +86,7 @@ struct HostileOriginTests {
         _ = await #expect(throws: LoadError.self) { try await fixture.load("/a") }
     }
 
-    @Test("sends a head without end: many fields, one long field, interim responses, or trailers")
+    @Test("sends an endless head: many fields, one long field, interim responses, or trailers")
     func endlessHead() async throws {
         let fixture = try LoaderFixture { $0.maxHeadBytes = .kibibytes(16) }
         let start = OriginAnswer.Step.send(Array("HTTP/1.1 200 OK\r\n".utf8))
@@ -110,7 +110,7 @@ struct HostileOriginTests {
         }
     }
 
-    @Test("sends no body but what frames one, without end: all that comes over the connection is counted")
+    @Test("sends endless framing without a body: all bytes of the connection are counted")
     func endlessFraming() async throws {
         let fixture = try LoaderFixture {
             $0.maxBytes = .kibibytes(64)
@@ -135,7 +135,7 @@ struct HostileOriginTests {
     }
 
     @Test(
-        "drips a body that nobody needs behind a head that decides, and is not waited for",
+        "trickles the unneeded body of an error, and the fetch does not wait for it",
         arguments: [404, 500, 302])
     func drippingError(status: Int) async throws {
         let fixture = try LoaderFixture { $0.maxRedirects = 0 }
@@ -152,7 +152,7 @@ struct HostileOriginTests {
         #expect(fixture.origin.log.completions["/a"] == nil)
     }
 
-    @Test("begins its head with a folded line, behind answers with fields (RFC 9112 §2.2)")
+    @Test("begins its head with a folded line, after responses with fields (RFC 9112 §2.2)")
     func foldedFirst() async throws {
         let fixture = try LoaderFixture()
         let long = String(repeating: "q", count: 400)
@@ -160,15 +160,15 @@ struct HostileOriginTests {
         let folded = "HTTP/1.1 200 Fake\r\n folded: \(long)\r\nContent-Length: 1\r\n\r\nA"
         fixture.origin.route("/folded", OriginAnswer([.send(Array(folded.utf8)), .close]))
 
-        // libcurl may refuse such a head or pass the line over. What it must not do is add to a field of another answer:
-        // that is freed memory, and ends the process sooner or later.
+        // libcurl may refuse such a head or ignore the line. It must not append to a field of another
+        // response: that memory is freed, and the process would crash sooner or later.
         for _ in 0..<64 {
             try await fixture.load("/plain")
             _ = try? await fixture.load("/folded")
         }
     }
 
-    @Test("sends chunks of one byte, which are handed over by the page and not one by one")
+    @Test("sends chunks of one byte, which are delivered in pages")
     func crumbs() async throws {
         let fixture = try LoaderFixture()
         let count = 20_000
@@ -184,11 +184,11 @@ struct HostileOriginTests {
         try await fixture.load("/crumbs", into: receiver)
 
         #expect(receiver.bytes == [UInt8](repeating: UInt8(ascii: "A"), count: count))
-        // One for each time that something has come; without that one for each chunk.
+        // One call for each read of the socket; without collecting there would be one for each chunk.
         #expect(receiver.pieces < count / 10)
     }
 
-    @Test("sends a small piece that is not what it says, and is not waited for")
+    @Test("sends a small invalid piece, and the fetch does not wait for more")
     func smallNonsense() async throws {
         let fixture = try LoaderFixture()
         let fields = [("Transfer-Encoding", "chunked"), ("Content-Encoding", "gzip")]
@@ -199,7 +199,7 @@ struct HostileOriginTests {
         await fixture.origin.waitForDepartures("/a")
     }
 
-    @Test("switches to a protocol that nobody asked for, and is not waited for (RFC 9110 §15.2.2)")
+    @Test("switches protocols without a request for it, and the fetch does not wait (RFC 9110 §15.2.2)")
     func switchesProtocols() async throws {
         let fixture = try LoaderFixture()
         let fields = [("Upgrade", "h2c"), ("Connection", "upgrade")]
@@ -210,7 +210,7 @@ struct HostileOriginTests {
         await fixture.origin.waitForDepartures("/a")
     }
 
-    @Test("speaks something else than HTTP, or an older HTTP than 1.0")
+    @Test("speaks another protocol than HTTP, or a version before 1.0")
     func otherProtocol() async throws {
         let fixture = try LoaderFixture { $0.retries = 0 }
         fixture.origin.route("/ssh", OriginAnswer([.send(Array("SSH-2.0-OpenSSH_9.2\r\n".utf8)), .close]))
@@ -222,13 +222,13 @@ struct HostileOriginTests {
         }
     }
 
-    @Test("puts control characters into a field, which reach nobody as such")
+    @Test("sends control characters in a field, which are not passed on")
     func controlCharacters() async throws {
         let fixture = try LoaderFixture()
         fixture.origin.route("/a", .body([1], fields: [("ETag", "\"a\u{1}b\""), ("X-B", "c\rInjected: d")]))
         let receiver = CollectingReceiver()
 
-        // libcurl may refuse the head, or we get the field as one value: never as another field.
+        // libcurl may refuse the head, or deliver the field as one value: never as another field.
         _ = try? await fixture.load("/a", into: receiver)
 
         #expect(receiver.head?.values(of: "injected") ?? [] == [])

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A hostile source")
 struct HostileSourceTests {
-    /// A loader for the internet, and an origin that it must not find.
+    /// A loader for public addresses, and a local origin that it must not reach.
     private struct Guarded {
         let victim: FakeOrigin
         let loader: CurlLoader
@@ -30,7 +30,7 @@ struct HostileSourceTests {
     }
 
     @Test(
-        "is refused in every spelling of an address that is not the internet's, and nothing is sent",
+        "is refused in every spelling of a non-public address, and no request is sent",
         arguments: [
             // Loopback: plain, short, decimal, octal, hexadecimal, mixed, zero, and by name.
             "127.0.0.1", "127.1", "127.0.1", "2130706433", "017700000001", "0177.0.0.1", "0177.0.0.01",
@@ -43,7 +43,7 @@ struct HostileSourceTests {
             "100.100.100.200", "100.64.0.1", "192.0.0.192", "168.63.129.16", "198.18.0.1", "224.0.0.1",
             "240.0.0.1",
             "255.255.255.255", "192.0.2.1", "198.51.100.1", "203.0.113.1", "192.88.99.1",
-            // IPv6: loopback, unspecified, local, and all that carry IPv4.
+            // IPv6: loopback, unspecified, local, and all forms that embed IPv4.
             "[::1]", "[::]", "[0:0:0:0:0:0:0:1]", "[0000:0000:0000:0000:0000:0000:0000:0001]", "[fe80::1]",
             "[fec0::1]",
             "[fc00::1]", "[fd00:ec2::254]", "[ff02::1]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]",
@@ -66,7 +66,7 @@ struct HostileSourceTests {
     }
 
     @Test(
-        "is no source URL where its host could be read in two ways",
+        "is no source URL if its host is ambiguous",
         arguments: [
             "127.0.0.1.", "localhost.", "①②⑦.⓪.⓪.①", "127。0。0。1", "１２７.0.0.1", "127.0.0.1%2e",
             "%6c%6f%63alhost",
@@ -81,7 +81,7 @@ struct HostileSourceTests {
     }
 
     @Test(
-        "whose name resolves to an internal address is refused alike whether something answers there or not")
+        "whose name resolves to an internal address is refused alike, with or without a service there")
     func internalName() async throws {
         let guarded = try Guarded()
         TestNames.set("internal.test", to: ["127.0.0.1"])
@@ -96,7 +96,7 @@ struct HostileSourceTests {
         #expect(guarded.victim.log.connections == 0)
     }
 
-    @Test("with a name of Tor's is refused, and no resolver hears of it (RFC 7686 §2)")
+    @Test("with a .onion name is refused, and the name is not resolved (RFC 7686 §2)")
     func onion() async throws {
         let guarded = try Guarded()
         TestNames.set("hidden.onion", to: ["93.184.216.34"])
@@ -106,7 +106,7 @@ struct HostileSourceTests {
         #expect(TestNames.lookUps(of: "hidden.onion") == 0)
     }
 
-    @Test("whose name has a good and a bad address is asked at the good one only")
+    @Test("whose name has an allowed and a forbidden address is fetched from the allowed one")
     func mixedAnswer() async throws {
         let guarded = try Guarded(allowed: ["127.0.0.2/32"])
         let good = try FakeOrigin(address: "127.0.0.2")
@@ -114,7 +114,8 @@ struct HostileSourceTests {
         TestNames.set("mixed.test", to: ["127.0.0.1", "127.0.0.2"])
 
         try await guarded.load("http://mixed.test:\(good.port)/")
-        // Nothing listens at the good address on this port: the bad one, where the victim does, is no way out.
+        // No server listens at the allowed address on this port: the forbidden one, where the origin listens,
+        // must not be used.
         await #expect(throws: LoadError.self) {
             try await guarded.load("http://mixed.test:\(guarded.victim.port)/")
         }
@@ -124,9 +125,9 @@ struct HostileSourceTests {
     }
 
     @Test(
-        "whose name has many bad addresses is asked at the good one behind them, or refused, without a wait")
+        "whose name has many forbidden addresses is fetched from an allowed one, or refused, without delay")
     func manyBadAddresses() async throws {
-        // On 127.0.0.1 and ::1 something listens or not: neither is tried.
+        // On 127.0.0.1 and ::1 a server may listen or not: neither is tried.
         let guarded = try Guarded(allowed: ["127.0.0.2/32"]) { $0.connectTimeout = .seconds(20) }
         let good = try FakeOrigin(address: "127.0.0.2")
         good.route("/", .body([1]))
@@ -144,7 +145,7 @@ struct HostileSourceTests {
         #expect(guarded.victim.log.connections == 0)
     }
 
-    @Test("whose name resolves to an internal address is tried as often as one that resolves to nothing")
+    @Test("whose name resolves to an internal address is retried as often as one that does not resolve")
     func triedAlike() async throws {
         let guarded = try Guarded {
             $0.retries = 2
@@ -163,7 +164,7 @@ struct HostileSourceTests {
         #expect(guarded.loader.statistics.retries == 2 * retries)
     }
 
-    @Test("whose name resolves to something else on the next look-up gains nothing by it (DNS rebinding)")
+    @Test("whose name resolves differently on the next look-up is checked again (DNS rebinding)")
     func rebinding() async throws {
         let guarded = try Guarded(allowed: ["127.0.0.2/32"])
         let good = try FakeOrigin(address: "127.0.0.2")
@@ -172,11 +173,12 @@ struct HostileSourceTests {
         good.route("/", .body([1]))
         TestNames.set("rebind.test", to: ["127.0.0.2"], ["127.0.0.1"])
 
-        // The name is looked up once for each connection: good for the lure, bad for where that leads.
+        // The name is resolved once for each connection: to an allowed address first, to a forbidden one for
+        // the redirect.
         await #expect(throws: LoadError.nameForbidden) {
             try await guarded.load("http://rebind.test:\(lure.port)/")
         }
-        // The other way about: what is in libcurl's memory of names is checked like what is not.
+        // The other order: an address in libcurl's cache is checked like any other.
         TestNames.set("rebind2.test", to: ["127.0.0.1"], ["127.0.0.2"])
         await #expect(throws: LoadError.nameForbidden) {
             try await guarded.load("http://rebind2.test:\(good.port)/")
@@ -188,7 +190,7 @@ struct HostileSourceTests {
     }
 
     @Test(
-        "at a port of another service is refused, whoever redirects there",
+        "at a port of another service is refused, also after a redirect",
         arguments: [1, 22, 25, 53, 110, 143, 389, 465, 587, 993, 2_049, 6_000, 6_667, 10_080])
     func badPort(port: Int) async throws {
         let guarded = try Guarded(allowed: ["127.0.0.1/32"])
@@ -202,7 +204,7 @@ struct HostileSourceTests {
         }
     }
 
-    @Test("that is an address is refused before a proxy is asked for it, and a bad port too")
+    @Test("that is a forbidden address or has a forbidden port is refused before the proxy gets a request")
     func behindProxy() async throws {
         let proxy = try FakeOrigin()
         let guarded = try Guarded { $0.proxy = "http://127.0.0.1:\(proxy.port)" }

@@ -4,9 +4,9 @@ import ProxyCore
 import TestSupport
 import Testing
 
-@Suite("A loader that lacks something of the kernel")
+@Suite("A loader when a system call fails")
 struct LackingLoaderTests {
-    @Test("lives on although libcurl can't wait for sockets, whose poll(2) fails: only fetches fail")
+    @Test("continues when poll(2) fails for libcurl: only fetches fail")
     func poll() async throws {
         let origin = try FakeOrigin()
         origin.route("/a", .body([1, 2, 3]))
@@ -19,7 +19,7 @@ struct LackingLoaderTests {
         let request = try OriginRequest(url: SourceURL(parsing: origin.url("/a")))
 
         for _ in 1...3 {
-            // libcurl asks poll(2) whether it is connected, too.
+            // libcurl also uses poll(2) to check its connection.
             await expectFailure(.unreachable) {
                 try await loader.load(request, into: CollectingReceiver())
             }

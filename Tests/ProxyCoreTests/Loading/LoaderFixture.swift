@@ -4,7 +4,7 @@ import ProxyCore
 import TestSupport
 import Testing
 
-/// A loader that may reach 127.0.0.1, and an origin there.
+/// A loader that may connect to 127.0.0.1, and an origin there.
 struct LoaderFixture {
     let origin: FakeOrigin
     let loader: CurlLoader
@@ -39,7 +39,7 @@ struct LoaderFixture {
         try OriginRequest(url: SourceURL(parsing: origin.url(path)))
     }
 
-    /// Fetches a path of the origin into nowhere.
+    /// Fetches a path of the origin and discards the response.
     @discardableResult
     func load(_ path: String, into receiver: CollectingReceiver = CollectingReceiver()) async throws
         -> LoadSummary
@@ -47,7 +47,7 @@ struct LoaderFixture {
         try await loader.load(request(path), into: receiver)
     }
 
-    /// Fetches an absolute URL into nowhere.
+    /// Fetches an absolute URL and discards the response.
     @discardableResult
     func load(absolute url: String) async throws -> LoadSummary {
         try await loader.load(OriginRequest(url: SourceURL(parsing: url)), into: CollectingReceiver())

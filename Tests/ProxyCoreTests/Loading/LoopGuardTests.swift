@@ -5,10 +5,10 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("A request that has been here before")
+@Suite("A request that has passed this daemon before")
 struct LoopGuardTests {
     @Test(
-        "is known by CDN-Loop (RFC 8586 §2) or Via (RFC 9110 §7.6.3)",
+        "is recognized by CDN-Loop (RFC 8586 §2) or Via (RFC 9110 §7.6.3)",
         arguments: [
             (["imageproxyd"], []), (["other.example, imageproxyd"], []),
             (["a", "b , ImageProxyd ; v=1"], []),
@@ -20,7 +20,7 @@ struct LoopGuardTests {
     }
 
     @Test(
-        "is not one that only looks like it",
+        "is not one with a similar name",
         arguments: [
             ([], []), ([""], [""]), (["imageproxyd2"], []), (["a; x=imageproxyd"], []),
             ([], ["imageproxyd 1.1"]),
@@ -32,7 +32,7 @@ struct LoopGuardTests {
 }
 
 extension LoopGuardTests {
-    @Test("has come too long a way when either field takes more than 1,024 bytes")
+    @Test("also is one with more than 1,024 bytes in either field")
     func longWay() {
         let guardian = LoopGuard(name: "imageproxyd")
         let (short, long) = (String(repeating: "a,", count: 512), String(repeating: "a,", count: 513))
@@ -42,11 +42,11 @@ extension LoopGuardTests {
     }
 }
 
-@Suite("What a request hands on to the origin")
+@Suite("The fields of a client that the origin gets")
 struct FetchContextTests {
     private static let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-    @Test("is its trace, as it came (W3C Trace Context)")
+    @Test("contain its traceparent unchanged (W3C Trace Context)")
     func trace() {
         let context = FetchContext(traceparent: Self.parent, via: "1.1 a")
 
@@ -54,7 +54,7 @@ struct FetchContextTests {
         #expect(context.fields.map(\.value) == [Self.parent, "1.1 a"])
     }
 
-    @Test("is nothing where others than its client wait for what comes")
+    @Test("are empty for work that other clients wait for")
     func background() {
         let client = ClientID(v4: 1)
         let context = FetchContext(traceparent: Self.parent, cdnLoop: "a", client: client)
@@ -65,7 +65,7 @@ struct FetchContextTests {
 
 @Suite("The fields of a request to an origin")
 struct RequestFieldTests {
-    @Test("name the daemon, so that a loop can be told (RFC 8586, RFC 9110 §7.6.3), and are else constant")
+    @Test("name the daemon to recognize loops (RFC 8586, RFC 9110 §7.6.3), and are otherwise constant")
     func constant() async throws {
         let fixture = try LoaderFixture { $0.via = "edge-1" }
         fixture.origin.route("/a", .body([1]))
@@ -81,7 +81,7 @@ struct RequestFieldTests {
     }
 
     @Test(
-        "may not be configured where they say who asks or frame the message",
+        "can't be configured if they authenticate or frame the message",
         arguments: ["Via", "CDN-Loop", "Host"])
     func reserved(name: String) {
         #expect(throws: CurlLoader.SetupError.invalidField(name)) {

@@ -4,16 +4,16 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Names that are looked up at once")
+@Suite("Concurrent name look-ups")
 struct NameLookUpTests {
     @Test(
-        "are no more than there are descriptors for, which only the resolver sees",
+        "are at most as many as the descriptors of the resolver allow",
         arguments: [(64, 1), (96, 1), (128, 1), (400, 8), (1_024, 28), (4_096, 124), (131_072, 124)])
     func most(descriptors: UInt64, most: Int) {
         #expect(NameLookUps.most(of: descriptors) == most)
     }
 
-    @Test("are counted in and out")
+    @Test("are counted when they begin and end")
     func counting() {
         let lookUps = NameLookUps()
         var begun = 0

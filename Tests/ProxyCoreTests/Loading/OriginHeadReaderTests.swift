@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The reader of a response's head")
 struct OriginHeadReaderTests {
-    @Test("collects fields in order, names in lower case, values without blanks around (RFC 9110 §5.5)")
+    @Test("collects fields in order, names in lower case, values without outer white space (RFC 9110 §5.5)")
     func fields() {
         let (steps, reader) = read([
             "HTTP/1.1 200 OK\r\n", "Content-Type: image/png \r\n", "X-A:\t1\r\n", "\r\n",
@@ -17,7 +17,7 @@ struct OriginHeadReaderTests {
         #expect(reader.fields.map(\.value) == ["image/png", "1"])
     }
 
-    @Test("takes blanks before a colon for none, and says so of fields that frame the body (RFC 9112 §5.1)")
+    @Test("ignores white space before a colon, and reports it for fields that frame the body (RFC 9112 §5.1)")
     func blankBeforeColon() {
         let (_, reader) = read(["HTTP/1.1 200 OK\r\n", "Cache-Control \t: private\r\n", "\r\n"])
         let (_, hiding) = read(["HTTP/1.1 200 OK\r\n", "Content-Length : 5\r\n", "\r\n"])
@@ -27,13 +27,13 @@ struct OriginHeadReaderTests {
         #expect(hiding.hidesFraming)
     }
 
-    @Test("reads the status of HTTP/2, which has no reason")
+    @Test("reads the status of HTTP/2, which has no reason phrase")
     func http2() {
         #expect(read(["HTTP/2 404 \r\n", "\r\n"], isHTTP2: true).steps.last == .complete(status: 404))
     }
 
     @Test(
-        "takes no status line for one that is of another version than the connection's (RFC 9112 §4)",
+        "refuses a status line of another version than the connection's (RFC 9112 §4)",
         arguments: [
             ("HTTP/2 200 ", false), ("HTTP/2.0 200 OK", false), ("HTTP/1.2 200 OK", false),
             ("HTTP/1.10 200 OK", false), ("HTTP/0.9 200 OK", false), ("HTTP/3 200", false),
@@ -48,14 +48,14 @@ struct OriginHeadReaderTests {
         #expect(read([interim, "\r\n", line + "\r\n"], isHTTP2: isHTTP2).steps.last == .noStatusLine)
     }
 
-    @Test("takes no second status line within a head for one", arguments: ["HTTP/1.1 404 Not: here"])
+    @Test("ignores a second status line within a head", arguments: ["HTTP/1.1 404 Not: here"])
     func secondStatusLine(line: String) {
         let (steps, _) = read(["HTTP/1.1 200 OK\r\n", line + "\r\n", "\r\n"])
 
         #expect(steps.last == .complete(status: 200))
     }
 
-    @Test("begins anew after an interim response (RFC 9110 §15.2)")
+    @Test("starts again after an interim response (RFC 9110 §15.2)")
     func interim() {
         let (steps, reader) = read([
             "HTTP/1.1 103 Early\r\n", "Link: x\r\n", "\r\n", "HTTP/1.1 200 OK\r\n", "A: b\r\n", "\r\n",
@@ -82,7 +82,7 @@ struct OriginHeadReaderTests {
         #expect(reader.fields.isEmpty)
     }
 
-    @Test("takes no more than its bound, interim responses and trailers counted")
+    @Test("refuses heads beyond its limit, including interim responses and trailers")
     func bound() {
         let interim = ["HTTP/1.1 100 Continue\r\n", "\r\n"]
         let (steps, _) = read(interim + interim + interim + interim)
@@ -90,7 +90,7 @@ struct OriginHeadReaderTests {
         #expect(steps.last == .tooLarge)
     }
 
-    @Test("knows the body's length only where one is declared beyond doubt (RFC 9112 §6.3)")
+    @Test("returns the body's length only if it is declared unambiguously (RFC 9112 §6.3)")
     func contentLength() {
         let length = ("content-length", "12")
 

@@ -13,7 +13,7 @@ struct ProtocolVersionTests {
         Array("\(version) \(status) OK\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body
     }
 
-    @Test("has no request sent over a connection that waits for an answer, and no URL given another's")
+    @Test("gets no request over a connection that waits for a response, and no URL gets another's response")
     func noPipelining() async throws {
         let fixture = try LoaderFixture { $0.firstByteTimeout = .minutes(5) }
         let gate = OriginGate()
@@ -22,19 +22,19 @@ struct ProtocolVersionTests {
         let paths = (0..<32).map { "/\($0)" }
         for path in paths { fixture.origin.route(path, .body(Array(path.utf8))) }
         for index in 0..<2 {
-            // A further answer lies ready for whoever is sent behind this one.
+            // A further response is ready for a request that is sent after this one.
             fixture.origin.route("/stalled\(index)", OriginAnswer([.wait(gate), .send(red + red)]))
         }
 
         let stalled = (0..<2).map { index in Task { try await fixture.load("/stalled\(index)") } }
         for index in 0..<2 { await fixture.origin.waitForRequests("/stalled\(index)") }
-        // It may be of use or not.
+        // It may succeed or fail.
         _ = try? await fixture.load("/lie")
         let bodies = await withTaskGroup { group in
             for path in paths {
                 group.addTask {
                     let receiver = CollectingReceiver()
-                    // Lost: why; an answer that is not there is wrong, too.
+                    // The reason is dropped: a missing response is a failure, too.
                     _ = try? await fixture.load(path, into: receiver)
                     return (path, String(decoding: receiver.bytes, as: UTF8.self))
                 }
@@ -52,7 +52,7 @@ struct ProtocolVersionTests {
     }
 
     @Test(
-        "is broken off, and so is what is no status line (RFC 9112 §4)",
+        "is refused, as is a malformed status line (RFC 9112 §4)",
         arguments: [
             "HTTP/2.0", "HTTP/2", "HTTP/3", "HTTP/3.0", "HTTP/1.2", "HTTP/0.9", "http/1.1", "HTTP",
             " HTTP/1.1",
@@ -69,7 +69,7 @@ struct ProtocolVersionTests {
         #expect(error?.outcome == .incomplete || error?.outcome == .unreachable)
     }
 
-    @Test("is understood where it is HTTP/1.0 or HTTP/1.1", arguments: ["HTTP/1.0", "HTTP/1.1"])
+    @Test("is accepted if it is HTTP/1.0 or HTTP/1.1", arguments: ["HTTP/1.0", "HTTP/1.1"])
     func accepted(version: String) async throws {
         let fixture = try LoaderFixture()
         fixture.origin.route("/a", OriginAnswer([.send(Self.answer(version, 200, [1]))]))
@@ -81,7 +81,7 @@ struct ProtocolVersionTests {
     }
 
     @Test(
-        "over TLS that has not agreed on HTTP/2 is broken off at the first such line, and nothing is sent behind it"
+        "over TLS without negotiated HTTP/2 is refused at the first such line, and no request follows"
     )
     func secure() async throws {
         let origin = try TLSConversation()
@@ -95,7 +95,7 @@ struct ProtocolVersionTests {
         let first = Task { try await load("/first", CollectingReceiver()) }
         try await origin.hear()
         try origin.send(Array("HTTP/2.0 103 Early Hints\r\n\r\n".utf8))
-        // Ends by itself; what would make use of the connection comes next.
+        // Ends by itself; the next request could reuse the connection.
         await #expect(throws: LoadError.self) { try await first.value }
         let receiver = CollectingReceiver()
         async let second: Void = load("/second", receiver)
@@ -108,7 +108,7 @@ struct ProtocolVersionTests {
     }
 
     @Test(
-        "over TLS has nothing sent on a connection that waits for an answer, whatever libcurl takes the host for"
+        "over TLS gets no request on a connection that waits for a response, whatever libcurl assumes"
     )
     func occupied() async throws {
         let origins = try (0..<3).map { _ in try TLSConversation() }
@@ -129,7 +129,7 @@ struct ProtocolVersionTests {
         try await origins[0].hear()
         let lie = Task { try await load("/lie") }
         try await origins[1].hear()
-        // libcurl takes the host for one whose connections carry several requests from here on.
+        // From here on libcurl assumes that the host's connections carry concurrent requests.
         try origins[1].send(Self.answer("HTTP/2.0", 200, [1]))
         await #expect(throws: LoadError.self) { try await lie.value }
         let other = Task { try await load("/blue") }

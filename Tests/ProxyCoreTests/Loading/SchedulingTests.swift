@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The loader's schedule")
 struct SchedulingTests {
-    @Test("serves the urgent first, and one that becomes urgent while it waits")
+    @Test("serves urgent fetches first, also one that becomes urgent while it waits")
     func priorities() async throws {
         let fixture = try LoaderFixture { $0.maxConcurrent = 1 }
         let gate = OriginGate()
@@ -34,7 +34,7 @@ struct SchedulingTests {
         #expect(fixture.origin.log.requests.map(\.path) == ["/first", "/high", "/raised", "/normal", "/low"])
     }
 
-    @Test("finishes 999 hosts while the thousandth does not answer, however many wait for that one")
+    @Test("finishes 999 hosts while the thousandth does not answer, however many fetches wait for it")
     func oneDeadHost() async throws {
         let fixture = try LoaderFixture {
             $0.maxConcurrent = 16
@@ -65,7 +65,7 @@ struct SchedulingTests {
     }
 
     @Test(
-        "takes turns among a thousand hosts: each is asked once before the greedy one is asked for the third time"
+        "takes turns among a thousand hosts: each is fetched from once before any gets its third fetch"
     )
     func thousandHosts() async throws {
         let fixture = try LoaderFixture {
@@ -95,7 +95,7 @@ struct SchedulingTests {
         #expect(paths[..<third].count { $0 == "/other" } == 999)
     }
 
-    @Test("serves others of a host while one client's fetches from it do not end, however many those are")
+    @Test("serves other clients of a host while one client's fetches from it do not end, however many")
     func stalledClient() async throws {
         let fixture = try LoaderFixture()
         fixture.origin.route("/stalled", .silence)
@@ -116,7 +116,7 @@ struct SchedulingTests {
         for task in stalled { await #expect(throws: LoadError.cancelled) { try await task.value } }
     }
 
-    @Test("bounds what runs for the rule of a redirect's target, whatever the URLs that were asked for")
+    @Test("bounds the running fetches for the rule of a redirect's target, whatever URLs were requested")
     func redirectedRule() async throws {
         let fixture = try LoaderFixture()
         let gate = OriginGate()
@@ -146,7 +146,7 @@ struct SchedulingTests {
     }
 
     @Test(
-        "serves a fetch that waits for its client's slots as soon as a client with slots left waits for it, too"
+        "serves a fetch that waits for its client's slots as soon as a client with free slots joins it"
     )
     func joinedFetch() async throws {
         let fixture = try LoaderFixture()
@@ -162,7 +162,7 @@ struct SchedulingTests {
         let popular = Task { try await fixture.load("/popular", urgency: late) }
         await fixture.waitUntilQueued(1)
 
-        // Who joins before the loader has heard of the fetch counts, too.
+        // A client that joins before the loader has received the fetch counts, too.
         try await fixture.load("/popular", urgency: early)
         late.join(ClientID(v4: 2), to: .normal)
 
@@ -171,7 +171,7 @@ struct SchedulingTests {
         for task in stalled { task.cancel() }
     }
 
-    @Test("makes room in a full queue for a host that has nothing in it")
+    @Test("makes room in a full queue for a host without waiting fetches")
     func fullQueue() async throws {
         let fixture = try LoaderFixture {
             $0.maxConcurrent = 1
@@ -197,13 +197,14 @@ struct SchedulingTests {
         for task in [first, newcomer] + waiting { _ = try await task.value }
     }
 
-    @Test("tries again to connect after a pause, and only to connect")
+    @Test("retries after a pause, and only failures to connect")
     func retries() async throws {
         let fixture = try LoaderFixture {
             $0.retries = 2
             $0.retryDelay = .milliseconds(1)
         }
-        // Nobody listens there on the first two look-ups; each connection looks up anew, since that failed.
+        // No server listens there for the first two look-ups; each connection resolves again, because the
+        // last one failed.
         let port = fixture.origin.port
         fixture.origin.route("/broken", OriginAnswer([.reset]))
 
@@ -214,7 +215,7 @@ struct SchedulingTests {
         #expect(fixture.loader.statistics.queued == 0)
     }
 
-    @Test("forgets a fetch that is cancelled while it waits for its retry")
+    @Test("removes a fetch that is cancelled while it waits for its retry")
     func cancelledRetry() async throws {
         let fixture = try LoaderFixture {
             $0.retries = 1
@@ -242,7 +243,7 @@ struct SchedulingTests {
         }
     }
 
-    @Test("waits before retries, a little less than told and twice as long each time")
+    @Test("pauses before retries, twice as long each time, with a random part taken off")
     func delays() {
         let now = ContinuousClock.now
         var retries = DelayedRetries(delay: .milliseconds(100))
@@ -259,7 +260,7 @@ struct SchedulingTests {
 }
 
 extension LoaderFixture {
-    /// Fetches a path of the origin as urgently as `urgency` says.
+    /// Fetches a path of the origin with the priority of `urgency`.
     @discardableResult
     fileprivate func load(_ path: String, urgency: FetchUrgency) async throws -> LoadSummary {
         var request = try request(path)
@@ -267,7 +268,7 @@ extension LoaderFixture {
         return try await loader.load(request, into: CollectingReceiver())
     }
 
-    /// Waits until so many fetches have no slot.
+    /// Waits until `count` fetches wait for a slot.
     fileprivate func waitUntilQueued(_ count: Int) async {
         while loader.statistics.queued < count { _ = await loader.ping() }
     }

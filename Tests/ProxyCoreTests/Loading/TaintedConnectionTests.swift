@@ -5,15 +5,15 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("A connection that has more on it than an answer", .timeLimit(.minutes(20)))
+@Suite("A connection with bytes after a response", .timeLimit(.minutes(20)))
 struct TaintedConnectionTests {
     private static let smuggled =
         OriginAnswer.head(200, [("Content-Length", "4"), ("Cache-Control", "max-age=999")])
         + Array("evil".utf8)
-    /// More than libcurl reads at once, so that what follows the answer stays on the socket.
+    /// More than libcurl reads at once, so that the bytes after the response stay in the socket.
     private static let long = [UInt8](repeating: 7, count: 300_000)
 
-    /// An answer that may be reused, by what goes before the bytes that nobody asked for.
+    /// A response after which the connection can be reused; bytes without a request follow it.
     enum Bait: CaseIterable {
         case length, chunks, empty, missing, redirect, notModified
 
@@ -34,13 +34,13 @@ struct TaintedConnectionTests {
 
     /// When the further bytes are sent.
     enum Moment: CaseIterable {
-        /// In one piece with the answer.
+        /// Together with the response.
         case together
-        /// Behind it, before the next request is.
+        /// After it, before the next request.
         case behind
     }
 
-    /// A redirect is followed at once: what comes behind it may well come behind the next request, too.
+    /// A redirect is followed at once: bytes after it may also arrive after the next request.
     private static let moments = Bait.allCases.flatMap { bait in Moment.allCases.map { (bait, $0) } }
         .filter { $0.0 != .redirect || $0.1 == .together }
 
@@ -53,7 +53,7 @@ struct TaintedConnectionTests {
     }
 
     @Test(
-        "is not used again: another URL's answer is its own (RFC 9112 §11.2)", arguments: moments)
+        "is not reused: each URL gets its own response (RFC 9112 §11.2)", arguments: moments)
     func doesNotMix(bait: Bait, moment: Moment) async throws {
         let fixture = try LoaderFixture()
         let gate = OriginGate()
@@ -64,7 +64,7 @@ struct TaintedConnectionTests {
         fixture.origin.route("/bait", answer)
         fixture.origin.route("/next", .body(Array("good".utf8)))
 
-        // It may be of no use itself.
+        // It may fail itself.
         let first = try? await Self.load("/bait", fixture)
         gate.open()
         await fixture.origin.wait { $0.completions["/bait"] == 1 || $0.closedConnections >= 1 }
@@ -76,7 +76,7 @@ struct TaintedConnectionTests {
         if bait == .redirect { #expect(first == Array("good".utf8)) }
     }
 
-    @Test("is left for a new one, which is used again as ever where fetch.distrust is 0")
+    @Test("is replaced by a new one, which is reused as usual if fetch.distrust is 0")
     func leaves() async throws {
         let fixture = try LoaderFixture { $0.distrust = .seconds(0) }
         fixture.origin.route("/bait", OriginAnswer([.send(Bait.length.bytes + Self.smuggled), .delivered]))
@@ -93,7 +93,7 @@ struct TaintedConnectionTests {
         #expect(fixture.loader.statistics.reusedConnections == 2)
     }
 
-    @Test("has each further request to its origin go over one that nobody else uses, for fetch.distrust")
+    @Test("makes each further request to its origin use its own connection, for fetch.distrust")
     func distrusts() async throws {
         let fixture = try LoaderFixture()
         fixture.origin.route("/bait", OriginAnswer([.send(Bait.length.bytes + Self.smuggled), .delivered]))
@@ -109,18 +109,18 @@ struct TaintedConnectionTests {
         #expect(fixture.loader.statistics.reusedConnections == 0)
     }
 
-    @Test("is not used for longer than fetch.connectionLifetime anyway")
+    @Test("is not used for longer than fetch.connectionLifetime in any case")
     func ages() async throws {
         let fixture = try LoaderFixture { $0.connectionLifetime = .seconds(1) }
         fixture.origin.route("/next", .body([9]))
 
-        // A second has to pass: with requests, so that it is no rest that ends the connection.
+        // A second has to pass: with requests, so that the connection does not end because it is idle.
         repeat { try await fixture.load("/next") } while fixture.origin.log.connections == 1
 
         #expect(fixture.loader.statistics.taintedConnections == 0)
     }
 
-    @Test("is remembered of its origin for as long as it is to be, and of a bounded number of origins")
+    @Test("is remembered for its origin as long as configured, and for a bounded number of origins")
     func remembers() {
         func origin(_ port: Int) -> SourceURL.Origin { .init(scheme: "http", host: "a.example", port: port) }
         let now = ContinuousClock.now
@@ -135,7 +135,7 @@ struct TaintedConnectionTests {
         #expect(answers == [false, true, false, true])
     }
 
-    @Test("is not used again over TLS, where what is left may have been read and deciphered already")
+    @Test("is not reused over TLS, where the bytes may already have been read and decrypted")
     func secure() async throws {
         let origin = try TLSConversation()
         let loader = try LoaderFixture { $0.distrust = .seconds(0) }.loader
@@ -146,7 +146,7 @@ struct TaintedConnectionTests {
         }
         let next = OriginAnswer.head(200, [("Content-Length", "4")]) + Array("good".utf8)
 
-        // libcurl reads no more of a body than there is to be: the record's end stays with the TLS library.
+        // libcurl reads no more of a body than its length: the end of the record stays in the TLS library.
         for rest in [1, 10_000] {
             let first = CollectingReceiver()
             async let bait: Void = load("/bait", first)
@@ -170,14 +170,14 @@ struct TaintedConnectionTests {
         #expect(loader.statistics.newConnections == 3)
     }
 
-    @Test("that is cut over TLS ends no body, and one that TLS ends does (RFC 9112 §9.8)")
+    @Test("that is cut over TLS completes no body; one closed by close_notify does (RFC 9112 §9.8)")
     func cut() async throws {
         let loader = try LoaderFixture().loader
         let whole = try TLSOrigin(file: "a.png", [7])
         let origin = try TLSConversation()
         let (received, receiver) = (CollectingReceiver(), CollectingReceiver())
 
-        // Neither says how long it is.
+        // Neither declares its length.
         _ = try await loader.load(
             OriginRequest(
                 url: SourceURL(parsing: whole.url), rule: Self.rule(trusting: whole.certificate)),

@@ -8,7 +8,7 @@ import Testing
 struct TransferClockTests {
     private let start = ContinuousClock.now
 
-    @Test("names the phase whose deadline has passed")
+    @Test("returns the phase whose deadline has passed")
     func phases() {
         var clock = clock()
 
@@ -23,7 +23,7 @@ struct TransferClockTests {
         #expect(clock.check(at: start + .seconds(19)) == .firstByte)
     }
 
-    @Test("bounds the whole, over all hops")
+    @Test("bounds the whole fetch, over all hops")
     func total() {
         var clock = clock()
         for hop in 0..<4 {
@@ -37,7 +37,7 @@ struct TransferClockTests {
         #expect(clock.check(at: start + .seconds(60)) == .transfer)
     }
 
-    @Test("ends what is slow over a whole window, and begins a new window after a good one")
+    @Test("ends a transfer that is slow over a whole window, and starts a new window after a fast one")
     func lowSpeed() {
         var clock = clock()
         clock.received(bodyBytes: 0, at: start)
@@ -49,7 +49,7 @@ struct TransferClockTests {
         #expect(clock.check(at: start + .seconds(20)) == .transfer)
     }
 
-    @Test("waits for the rest of what nobody needs for a moment only, however much of it comes")
+    @Test("waits only briefly for the rest of an unneeded response, however much of it arrives")
     func drain() {
         var clock = clock()
         clock.received(bodyBytes: 0, at: start)
@@ -62,7 +62,7 @@ struct TransferClockTests {
         #expect(clock.check(at: start + TransferClock.drainTime) == .transfer)
     }
 
-    @Test("watches no speed when that is off")
+    @Test("checks no speed if that is off")
     func lowSpeedOff() {
         var clock = clock { $0.lowSpeed = ByteCount(0) }
         clock.received(bodyBytes: 0, at: start)

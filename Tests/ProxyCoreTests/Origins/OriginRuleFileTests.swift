@@ -7,7 +7,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("What an origin rule names in the file system")
+@Suite("The files of an origin rule")
 struct OriginRuleFileTests {
     private let folder = try! TemporaryDirectory()
 
@@ -23,7 +23,7 @@ struct OriginRuleFileTests {
         }
     }
 
-    @Test("has to be a folder where files are served from")
+    @Test("include a folder for the loader `file`")
     func roots() throws {
         try folder.write([1], to: "file")
         let root: (String) -> (inout OriginRuleConfiguration) -> Void = { path in
@@ -46,7 +46,7 @@ struct OriginRuleFileTests {
         #expect(failure(root(folder.path + "/file"))?.hasPrefix("origins.0.root: ") == true)
     }
 
-    @Test("has to hold a certificate in PEM where one is to be trusted (RFC 7468)")
+    @Test("include a PEM file with a certificate for `ca` (RFC 7468)")
     func certificates() throws {
         let origin = try TLSOrigin(file: "a.png", [1])
         let ca: (String) -> (inout OriginRuleConfiguration) -> Void = { path in
@@ -70,7 +70,7 @@ struct OriginRuleFileTests {
         #expect(failure(ca(folder.path))?.hasPrefix("origins.0.tls.ca: ") == true)
     }
 
-    @Test("has to be a short regular file of text where it is a secret; nobody waits for a pipe")
+    @Test("include short regular text files for secrets; reading a pipe does not block")
     func secrets() throws {
         #expect(mkfifo(folder.path + "/pipe", 0o600) == 0)
         try folder.write([], to: "empty")

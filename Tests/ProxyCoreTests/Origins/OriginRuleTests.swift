@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The table of origin rules")
 struct OriginRuleTests {
-    @Test("takes the first rule that matches")
+    @Test("applies the first rule that matches")
     func firstMatch() throws {
         let rules = try rules(
             { $0.match = ["https://a.example/x/*"] }, { $0.match = ["https://a.example/*", "*://b.example"] })
@@ -22,7 +22,7 @@ struct OriginRuleTests {
         #expect(try rules.rule(for: url("https://a.example.evil.example/x/")) == nil)
     }
 
-    @Test("matches scheme and host in any case, and default ports as absent")
+    @Test("matches scheme and host in any case, and treats default ports as absent")
     func normalisedPatterns() throws {
         let rules = try rules({ $0.match = ["HTTPS://A.Example:443/X/*"] })
 
@@ -59,7 +59,7 @@ struct OriginRuleTests {
     }
 
     @Test(
-        "refuses a path that the origin could take for one that another rule is about, or none",
+        "refuses a path that the origin could interpret as one of another rule, or of none",
         arguments: [
             "//re/1", "/re%2f1", "/re%5C1", "/x/..%2fre/1", "/x%2f..%2fre/1", "/.//re/1",
             "/re/..%2f1",
@@ -68,7 +68,7 @@ struct OriginRuleTests {
     func ambiguousPaths(path: String) throws {
         let rules = try rules(
             { $0.match = ["https://a.example/re/open/*"] }, { $0.match = ["https://a.example/re/*"] })
-        // Within one rule it makes no difference, unless dot segments are hidden.
+        // Within one rule the other forms make no difference, unless dot segments are hidden.
         if path == "/re/open//1" {
             #expect(try rules.rule(for: url("https://a.example" + path))?.index == 0)
             return
@@ -80,7 +80,7 @@ struct OriginRuleTests {
     }
 
     @Test(
-        "lets escapes and empty segments be that lead to the same rule, or to none",
+        "accepts escapes and empty segments that lead to the same rule, or to none",
         arguments: [
             "/fit/https://b.example/re/1", "/o/folder%2Ffile.jpg", "/a%2Fb%5Cc//d", "/x/..%2fy", "/re",
             "/%25re/1",
@@ -93,7 +93,7 @@ struct OriginRuleTests {
         #expect(try rules.rule(for: url("https://a.example" + path)) == nil)
     }
 
-    @Test("sends a fetch where its normal form leads, and nowhere else")
+    @Test("fetches from the rewritten normal form, and from no other URL")
     func rewritesNormalForm() throws {
         let rules = try rules({
             $0.match = ["https://a.example/private/*"]
@@ -106,7 +106,7 @@ struct OriginRuleTests {
         }
     }
 
-    @Test("names the rule and the member that can't be used")
+    @Test("names the invalid rule and member")
     func errors() throws {
         let cases: [(String, (inout OriginRuleConfiguration) -> Void)] = [
             ("match", { $0.match = [] }), ("match", { $0.match = ["ftp://a/*"] }),
@@ -164,7 +164,7 @@ struct OriginRuleTests {
         }
     }
 
-    @Test("leaves parameters out of the key, and nothing else")
+    @Test("removes parameters from the key, and nothing else")
     func dropQuery() throws {
         let filter = try QueryFilter(dropping: ["utm_*", "X-Amz-*", "sig"])
         let all = try QueryFilter(dropping: ["*"])
@@ -182,7 +182,7 @@ struct OriginRuleTests {
         #expect(all.key(of: try url("http://a/p?x=1&y")) == "http://a/p")
     }
 
-    @Test("sends fetches elsewhere, and never out of there")
+    @Test("rewrites fetches to below `to`, and never out of it")
     func rewrite() throws {
         let rewrite = try URLRewrite(
             .init(from: "https://cdn.example/img/", to: "http://bucket.internal:9000/b/"))
@@ -197,7 +197,7 @@ struct OriginRuleTests {
         #expect(!rewrite.isBelow(try url("http://bucket.internal:9000/c")))
     }
 
-    @Test("reads base64 in any pieces, in both alphabets, with or without padding (RFC 4648)")
+    @Test("decodes base64 in any pieces, in both alphabets, with or without padding (RFC 4648)")
     func base64() throws {
         let bytes = (0..<256).map { UInt8($0) }
         let text = Base64.encode(bytes)
@@ -215,7 +215,7 @@ struct OriginRuleTests {
         }
     }
 
-    @Test("overrides lifetimes as it is told, and what may not be stored stays so")
+    @Test("overrides lifetimes as configured, but not whether a response may be stored")
     func lifetimes() throws {
         let override = try rules({
             $0.match = ["*://*"]; $0.responseTTL = ttl(override: .hours(1))
@@ -241,7 +241,7 @@ struct OriginRuleTests {
         #expect(record.freshnessLifetime == 60)
     }
 
-    @Test("shows no secret, however it is printed")
+    @Test("prints no secret")
     func secrets() throws {
         let folder = try TemporaryDirectory()
         try folder.write(Array("open sesame\n".utf8), to: "token")

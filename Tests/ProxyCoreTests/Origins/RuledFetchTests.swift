@@ -11,7 +11,7 @@ import Testing
 
 @Suite("A fetch by an origin rule")
 struct RuledFetchTests {
-    @Test("sends the rule's fields to its origin, and to no other after a redirect, not even on the way back")
+    @Test("sends the rule's fields to its origin, and to none after a redirect, even back to it")
     func credentials() async throws {
         let fixture = try LoaderFixture()
         let folder = try TemporaryDirectory()
@@ -75,7 +75,7 @@ struct RuledFetchTests {
     }
 
     @Test(
-        "asks for a URL that it signs in the form that AWS signs",
+        "requests a signed URL in the form that AWS signs",
         arguments: [
             ("/a+b", "/a%2Bb"), ("/a(b)!'*;,=@:$&c", "/a%28b%29%21%27%2A%3B%2C%3D%40%3A%24%26c"),
             ("/%7e%41%c3%a9", "/~A%C3%A9"), ("//a//", "//a//"), ("/a%2fb", "/a%2Fb"), ("/%zz", "/%25zz"),
@@ -89,7 +89,7 @@ struct RuledFetchTests {
         #expect(AWSCanonicalURL.text(of: origin + canonical) == origin + canonical)
     }
 
-    @Test("signs for AWS in place of a proof that every origin is sent")
+    @Test("replaces the authentication of all origins by the signature for AWS")
     func awsBesideHeaders() async throws {
         let fixture = try LoaderFixture { $0.headers = ["Authorization": "Bearer everywhere"] }
         fixture.origin.route("/a", .body([1]))
@@ -113,7 +113,7 @@ struct RuledFetchTests {
         }
     }
 
-    @Test("takes the statuses and media types that the rule names")
+    @Test("accepts the statuses and media types that the rule names")
     func acceptance() async throws {
         let fixture = try LoaderFixture()
         fixture.origin.route("/404", .body([1], type: "image/png; a=b", status: 404))
@@ -137,7 +137,7 @@ struct RuledFetchTests {
         }
     }
 
-    @Test("decodes base64, however it comes, and says where it is none")
+    @Test("decodes base64 in any pieces, and fails for a malformed text")
     func base64() async throws {
         let fixture = try LoaderFixture()
         let picture = (0..<5_000).map { UInt8(truncatingIfNeeded: $0 * 7) }
@@ -155,7 +155,7 @@ struct RuledFetchTests {
         await expectFailure(.incomplete) { try await fixture.load("/c") { $0.decode = .base64 } }
     }
 
-    @Test("may be redirected to where the rule itself sends fetches, although that is no allowed source")
+    @Test("may be redirected to the target of the rule's rewrite, which is no allowed source")
     func rewrittenRedirect() async throws {
         let fixture = try LoaderFixture(redirectPolicy: { _ in false })
         fixture.origin.route("/b/a", .redirect(to: "/b/c"))
@@ -171,7 +171,7 @@ struct RuledFetchTests {
         await expectFailure(.redirectForbidden) { try await fixture.load("/b/out", by: rewriting) }
     }
 
-    @Test("trusts the certificates that the rule names, or any where it says so, for its origin alone")
+    @Test("trusts the rule's certificates, or any if it says so, only for its origin")
     func certificates() async throws {
         let fixture = try LoaderFixture()
         let secure = try TLSOrigin(file: "a.png", [1, 2, 3])
@@ -184,7 +184,7 @@ struct RuledFetchTests {
         await expectFailure(.tlsFailed) {
             try await fixture.load(absolute: other.url) { $0.tls = tls(ca: secure.certificate) }
         }
-        // Nothing of it stays for the next fetch, neither with the handle nor with the connection.
+        // No state remains for the next fetch, neither in the handle nor in the connection.
         await expectFailure(.tlsFailed) { try await fixture.load(absolute: secure.url) { _ in } }
         await expectFailure(.tlsFailed) {
             try await fixture.load(fixture.origin.url("/away"), absolutely: true) {
@@ -193,7 +193,7 @@ struct RuledFetchTests {
         }
     }
 
-    /// Notes in which order a loader tells what, and does something behind the first bytes.
+    /// Stores the order of a loader's calls, and runs a closure after the first bytes.
     private final class Listener: OriginReceiving {
         enum Event: Equatable {
             case head, bytes(Int), caughtUp
@@ -222,7 +222,7 @@ struct RuledFetchTests {
         func caughtUp() { heard.withLock { $0.append(.caughtUp) } }
     }
 
-    @Test("lets a file's bytes go out while it is read")
+    @Test("streams a file's bytes while it is read")
     func streamedFile() async throws {
         let folder = try TemporaryDirectory()
         try folder.write([UInt8](repeating: 7, count: 600_000), to: "a.png")
@@ -237,7 +237,7 @@ struct RuledFetchTests {
     }
 
     @Test(
-        "calls a file broken off that is written to while it is read, of whatever length it then is",
+        "fails for a file that is written to while it is read, whatever its length then",
         arguments: [600_000, 600_001, 10])
     func tornFile(length: Int) async throws {
         let folder = try TemporaryDirectory()
@@ -259,7 +259,7 @@ struct RuledFetchTests {
         return OriginRequest(url: try SourceURL(parsing: "https://assets.example/\(name)"), rule: rule)
     }
 
-    @Test("finds files below the rule's root, and nothing else, however it is asked for")
+    @Test("finds files below the rule's root, and no others, in any spelling")
     func files() async throws {
         let folder = try TemporaryDirectory()
         try folder.write([1, 2, 3], to: "root/a b/c.png")
@@ -308,7 +308,7 @@ struct RuledFetchTests {
 }
 
 extension LoaderFixture {
-    /// Fetches a path of the origin by a rule.
+    /// Fetches a path of the origin with a rule.
     @discardableResult
     fileprivate func load(
         _ path: String, into receiver: CollectingReceiver = CollectingReceiver(), absolutely: Bool = false,
@@ -339,7 +339,7 @@ private func tls(insecure: Bool = false, ca: String? = nil) -> OriginRuleConfigu
     return tls
 }
 
-/// Checks a signature as AWS does, from what arrived alone.
+/// Checks a signature as AWS does, only from the received request.
 private struct AWSVerifier {
     let secret: String
 

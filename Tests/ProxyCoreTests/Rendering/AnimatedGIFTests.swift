@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Animated GIF, put together as browsers do")
+@Suite("Animated GIF, composed as browsers do")
 struct AnimatedGIFTests {
     /// A frame of one colour.
     private struct Frame {
@@ -15,11 +15,11 @@ struct AnimatedGIFTests {
         var color: UInt8 = 1
         var disposal: UInt8 = 0
         var isTransparent = false
-        /// The colour of each row, in place of one for all.
+        /// The colour of each row, in place of one colour.
         var rows: [UInt8] = []
         var isInterlaced = false
 
-        /// The colours of the pixels as they are packed (GIF89a appendix E).
+        /// The colours of the pixels in their encoded order (GIF89a appendix E).
         var packed: [UInt8] {
             let colors = rows.isEmpty ? [UInt8](repeating: color, count: height) : rows
             let order = [(0, 8), (4, 8), (2, 4), (1, 2)].flatMap { stride(from: $0, to: height, by: $1) }
@@ -29,7 +29,7 @@ struct AnimatedGIFTests {
         }
     }
 
-    /// White, red, green and blue; the first is the background's.
+    /// White, red, green and blue; the first is the background colour.
     private static let palette: [UInt8] = [255, 255, 255, 255, 0, 0, 0, 255, 0, 0, 0, 255]
 
     private static func short(_ value: Int) -> [UInt8] { [UInt8(value & 0xFF), UInt8(value >> 8)] }
@@ -49,7 +49,7 @@ struct AnimatedGIFTests {
         return bytes + [0x3B]
     }
 
-    /// Codes of three bits, with a clear code before every pixel, so that they stay so short.
+    /// Codes of three bits, with a clear code before every pixel, so that they stay that short.
     private static func pixels(_ colors: [UInt8]) -> [UInt8] {
         let codes = colors.flatMap { [4, Int($0)] } + [5]
         var packed = [UInt8](repeating: 0, count: (codes.count * 3 + 7) / 8)
@@ -66,7 +66,7 @@ struct AnimatedGIFTests {
             .picture
     }
 
-    @Test("A frame that is cleared away leaves nothing, though none says that it is transparent")
+    @Test("A cleared frame leaves transparency, also if no frame declares it")
     func cleared() async throws {
         let frames = [
             Frame(color: 1), Frame(left: 2, top: 1, width: 3, height: 2, color: 2, disposal: 2),
@@ -80,7 +80,7 @@ struct AnimatedGIFTests {
         #expect(found[5, 10] == [255, 0, 0, 255] && found[0, 8] == [0, 0, 255, 255])
     }
 
-    @Test("Where no frame has been yet there is nothing", arguments: [1, 2])
+    @Test("An area without a frame is transparent", arguments: [1, 2])
     func small(count: Int) async throws {
         let first = Frame(left: 2, top: 1, width: 3, height: 2, color: 2)
         let frames = [first, Frame(width: 1, height: 1, color: 3)].prefix(count)
@@ -92,7 +92,7 @@ struct AnimatedGIFTests {
         #expect(count == 1 || found[0, 4] == [0, 0, 255, 255] && found[7, 7][3] == 0)
     }
 
-    @Test("A first frame that is taken back leaves nothing")
+    @Test("A first frame that is restored leaves transparency")
     func restored() async throws {
         let found = try await shown([Frame(disposal: 3), Frame(width: 2, height: 2, color: 2)])
 
@@ -100,7 +100,7 @@ struct AnimatedGIFTests {
         #expect(found[0, 4] == [0, 255, 0, 255] && found[7, 7][3] == 0)
     }
 
-    @Test("Delays and plays are kept, alpha is told, one frame can be asked for")
+    @Test("Delays and plays are kept, alpha is declared, one frame can be requested")
     func facts() async throws {
         let bytes = Self.file([Frame(disposal: 2), Frame(width: 2, height: 2, color: 2)])
         let source = try openedSource(bytes)
@@ -117,7 +117,7 @@ struct AnimatedGIFTests {
         #expect(second[0, 0] == [0, 255, 0, 255] && second[7, 3][3] == 0)
     }
 
-    @Test("What libvips puts together rightly is left to it, and so is what breaks off")
+    @Test("libvips composes files that it composes correctly, and truncated ones")
     func leftAlone() {
         let whole = Self.file([Frame(), Frame(left: 2, width: 3, disposal: 1)])
         let cleared = Self.file([Frame(), Frame(disposal: 2, isTransparent: true), Frame()])
@@ -127,13 +127,13 @@ struct AnimatedGIFTests {
         #expect(wrong.withUnsafeBytes { GIFAnimation($0) } != nil)
         for length in 0..<wrong.count - 1 {
             let part = Array(wrong.prefix(length))
-            // With all of the first frame there is a first frame.
+            // libvips decodes a truncated file.
             let found = part.withUnsafeBytes { GIFAnimation($0) }
             #expect(found == nil, "\(length)")
         }
     }
 
-    @Test("Of a frame that leaves the screen only what lies on it is shown, and cleared away")
+    @Test("Only the part of a frame within the screen is shown and cleared")
     func outside() async throws {
         let frames = [
             Frame(color: 1), Frame(left: 6, top: 1, width: 4, height: 2, color: 2, disposal: 2),
@@ -150,7 +150,7 @@ struct AnimatedGIFTests {
         #expect(found[0, 12] == [0, 0, 255, 255])
     }
 
-    @Test("An interlaced frame that leaves the screen shows its first rows in their order")
+    @Test("An interlaced frame that exceeds the screen shows its first rows in their order")
     func interlaced() async throws {
         let rows: [UInt8] = [1, 2, 3, 1, 2, 3]
         let frames = [
@@ -169,7 +169,7 @@ struct AnimatedGIFTests {
     }
 
     @Test(
-        "A first frame that leaves the screen makes it larger, as in browsers; a much larger later one is left alone"
+        "A first frame that exceeds the screen enlarges it, as in browsers; a much larger later one does not"
     )
     func larger() async throws {
         let frames = [Frame(width: 10, height: 5, disposal: 2), Frame(width: 2, color: 2)]
@@ -190,7 +190,7 @@ struct AnimatedGIFTests {
         #expect(lying.withUnsafeBytes { GIFAnimation($0) } == nil)
     }
 
-    @Test("Junk behind the last frame changes none of those before it")
+    @Test("Invalid bytes after the last frame do not change the frames")
     func junk() async throws {
         let frames = [Frame(disposal: 2), Frame(width: 2, height: 2, color: 2)]
         let whole = Self.file(frames)
@@ -224,7 +224,7 @@ struct AnimatedGIFTests {
         }
     }
 
-    @Test("A screen that its frames leave all but empty is damaged where it is large")
+    @Test("A large screen that is almost empty is damaged")
     func empty() async throws {
         func file(_ side: Int, _ frame: Int) -> [UInt8] {
             var bytes = Self.file([Frame(width: frame, height: frame)])

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Animated PNG")
 struct AnimatedPNGTests {
-    /// A frame as the test wants it.
+    /// A frame as the test defines it.
     private struct Frame {
         var picture: TestPicture
         var left = 0
@@ -40,7 +40,7 @@ struct AnimatedPNGTests {
         }
     }
 
-    /// An animation on the canvas of its first frame, or on that of a picture that is not part of it.
+    /// An animation on the canvas of its first frame, or of a default image outside the animation.
     private static func file(
         _ frames: [Frame], plays: Int = 3, hidden: TestPicture? = nil, count: Int? = nil, extra: [UInt8] = []
     ) throws -> [UInt8] {
@@ -60,7 +60,7 @@ struct AnimatedPNGTests {
             if index == 0, hidden == nil {
                 bytes += chunk("IDAT", data)
             } else {
-                // In two parts, as an encoder may write it.
+                // In two parts, which an encoder may write.
                 for part in [data.prefix(7), data.dropFirst(7)] {
                     bytes += chunk("fdAT", big(sequence) + Array(part))
                     sequence += 1
@@ -76,7 +76,7 @@ struct AnimatedPNGTests {
         Frame(picture: .plain(4, 4, green), left: 8, top: 4, delay: (3, 0)),
     ]
 
-    @Test("All frames come, laid over or put in place, with what is left of those before (§11.3.6)")
+    @Test("All frames are composed, blended or replacing, over the rest of the earlier ones (§11.3.6)")
     func composed() async throws {
         let result = try await rendered(try Self.file(Self.three), "", as: .explicit(.webp)) {
             $0.isLossless = true
@@ -94,7 +94,7 @@ struct AnimatedPNGTests {
         #expect(timing == AnimationTiming(delays: [100, 250, 30], loop: 3))
     }
 
-    @Test("A frame may leave what was there before it")
+    @Test("A frame may restore the canvas before it")
     func restored() async throws {
         var frames = Self.three
         frames[1].disposal = 2
@@ -107,7 +107,7 @@ struct AnimatedPNGTests {
         #expect(result.picture[3, 16 + 3] == Self.red)
     }
 
-    @Test("A picture that is not part of the animation is what other programs show, not what we do")
+    @Test("A default image outside the animation is not shown")
     func hidden() async throws {
         let bytes = try Self.file(Self.three, hidden: .plain(12, 8, Self.blue))
 
@@ -116,7 +116,7 @@ struct AnimatedPNGTests {
         #expect(try await rendered(bytes) { $0.animation = .first }.picture[3, 3] == [255, 0, 0])
     }
 
-    @Test("One frame may be taken; into formats without animation, its own one included, goes the first")
+    @Test("One frame may be selected; formats without animation, also PNG, get the first")
     func single() async throws {
         let bytes = try Self.file(Self.three)
 
@@ -132,7 +132,7 @@ struct AnimatedPNGTests {
         #expect(try await rendered(bytes, "resize:6x", as: .automatic([])).rendition.frames == 3)
     }
 
-    @Test("What is not right about an animation leaves the still picture")
+    @Test("An invalid animation is rendered as the still picture")
     func broken() async throws {
         var outside = Self.three
         outside[2].left = 9
@@ -144,7 +144,7 @@ struct AnimatedPNGTests {
             let result = try await rendered(bytes, "", as: .explicit(.webp)) { $0.isLossless = true }
             #expect(result.rendition.frames == 1 && result.picture[0, 0][0] == 255)
         }
-        // Cut off anywhere before its end it is an error, and never anything else.
+        // Truncated anywhere before its end, it is an error, and never another result.
         for end in stride(from: 40, to: whole.count - 12, by: 3) {
             await #expect("up to \(end)") {
                 try await rendered(Array(whole[..<end]), "", as: .explicit(.webp))
@@ -168,7 +168,7 @@ struct AnimatedPNGTests {
         }
     }
 
-    @Test("EXIF in its own chunk turns a PNG, and says whose it is")
+    @Test("EXIF in its own chunk has a PNG's orientation and ownership")
     func exif() async throws {
         let block = ExifBlock(artist: "Ada", copyright: "Lovelace")
         let still = try TestPicture.quarters(40, 20).encoded(as: .png)
@@ -183,7 +183,7 @@ struct AnimatedPNGTests {
         #expect(String(decoding: owned.bytes, as: UTF8.self).contains("Lovelace"))
     }
 
-    @Test("An animation says whose it is, too, in EXIF and in text")
+    @Test("An animation has an ownership, too, in EXIF and in text")
     func animationsOwner() async throws {
         let block = ExifBlock(artist: "Ada", copyright: "Lovelace")
         let text = Self.chunk("tEXt", Array("Copyright\0Babbage".utf8))
@@ -193,12 +193,12 @@ struct AnimatedPNGTests {
         }
     }
 
-    /// A structure with nothing but an orientation.
+    /// A structure with only an orientation.
     private static func orientation(_ value: UInt8) -> [UInt8] {
         Array("MM".utf8) + [0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, value, 0, 0, 0, 0, 0, 0]
     }
 
-    @Test("Text that unpacks to more than a picture is refused before it is unpacked; ordinary text is not")
+    @Test("Text that decompresses to more than a picture is refused before; ordinary text is not")
     func packedText() async throws {
         let still = try TestPicture.quarters(40, 20).encoded(as: .png)
         let ordinary = Self.chunk("tEXt", Array("Comment\0".utf8) + [UInt8](repeating: 65, count: 100_000))
@@ -220,7 +220,8 @@ struct AnimatedPNGTests {
         }
     }
 
-    /// zlib's stream of as many zeros, in one block of fixed codes (RFC 1951 §3.2.6): a zero, then matches of 258 each.
+    /// A zlib stream of this number of zeros, in one block of fixed codes (RFC 1951 §3.2.6): a zero, then
+    /// matches of 258 each.
     private static func packedZeros(megabytes: Int) -> [UInt8] {
         var bits = BitWriter()
         bits.put(0b1, 1)

@@ -10,7 +10,7 @@ struct AnimationTests {
     private static let delays = [100, 200, 300]
 
     private static func source(_ format: ImageFormat, loop: Int = 2) throws -> [UInt8] {
-        // A black corner, so that turning and flipping show.
+        // A black corner, so that rotation and mirroring are visible.
         let frames = colors.map { color in
             TestPicture(40, 20) { x, y in x < 10 && y < 5 ? [0, 0, 0] : color }
         }
@@ -66,7 +66,7 @@ struct AnimationTests {
         }
     }
 
-    @Test("No frame becomes so short that browsers slow it down, and a still has no timing")
+    @Test("No delay becomes so short that browsers slow it down, and a still has no timing")
     func fastest() async throws {
         let found = try await rendered(Self.source(.webp), "speed:100", as: .explicit(.webp))
         let still = try await rendered(TestPicture.ramps(8, 8).encoded(as: .png), "speed:2,reverse,loop:3")
@@ -84,7 +84,7 @@ struct AnimationTests {
         #expect(found.picture[0, 0][3] == 0 && found.picture[4, 4][3] == 255)
     }
 
-    @Test("speed counts from what is played where a delay is too short to be meant")
+    @Test("speed uses the delay that players use for one that is too short")
     func hurriedDelays() async throws {
         let frames = [0, 90, 180].map { level in TestPicture.plain(8, 8, [UInt8(level), 9, 9]) }
         let source = try TestPicture.animation(frames, delays: [0, 10, 40], loop: 0, as: .gif)
@@ -96,7 +96,7 @@ struct AnimationTests {
         #expect(try Self.timing(of: fast.bytes).delays == [50, 50, 20])
     }
 
-    @Test("A GIF's frames look like what they were made of, soft ramps included")
+    @Test("A GIF's frames resemble their sources, also soft ramps")
     func palettes() async throws {
         let frames = [0, 40, 80].map { shift in
             TestPicture(96, 64) { x, y in [UInt8(min(255, x * 2 + shift)), UInt8(y * 3), UInt8(200 - shift)] }
@@ -105,14 +105,14 @@ struct AnimationTests {
 
         let found = try await rendered(source, as: .explicit(.gif))
 
-        // What a palette of 256 colours leaves of them: with all effort 0.930 and 2.2.
+        // Limited by a palette of 256 colours: with maximum effort the values are 0.930 and 2.2.
         let whole = TestPicture(96, 192) { x, y in frames[y / 64][x, y % 64] }
         let opaque = TestPicture(96, 192) { x, y in Array(found.picture[x, y].prefix(3)) }
         #expect(try #require(opaque.likeness(to: whole)) > 0.92)
         #expect(try #require(opaque.meanDistance(to: whole)) < 3)
     }
 
-    @Test("GIF and WebP become each other")
+    @Test("GIF and WebP are converted to each other")
     func conversion() async throws {
         let toGIF = try await rendered(Self.source(.webp), as: .explicit(.gif))
         let toWebP = try await rendered(Self.source(.gif), as: .automatic([.avif, .webp]))
@@ -122,7 +122,7 @@ struct AnimationTests {
         #expect(toWebP.rendition.format == .webp && toWebP.rendition.frames == 3)
     }
 
-    @Test("The first frame is taken on request, and for formats that hold only one")
+    @Test("The first frame is rendered on request, and for formats with only one")
     func firstFrame() async throws {
         let source = try Self.source(.gif)
 
@@ -134,7 +134,7 @@ struct AnimationTests {
         #expect(png.picture[30, 15].prefix(3) == [255, 0, 0])
     }
 
-    @Test("frame takes the one with that index, and one that is missing is an error")
+    @Test("frame selects the frame with that index; a missing one is an error")
     func oneFrame() async throws {
         let source = try Self.source(.gif)
 

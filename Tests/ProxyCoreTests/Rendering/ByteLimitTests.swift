@@ -5,11 +5,11 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Results of at most so many bytes")
+@Suite("Results with a maximum number of bytes")
 struct ByteLimitTests {
     private static let photo = Fixtures.photo
 
-    @Test("The best quality that fits is taken", arguments: [ImageFormat.jpeg, .webp])
+    @Test("The best quality that fits is used", arguments: [ImageFormat.jpeg, .webp])
     func bestQuality(format: ImageFormat) async throws {
         let limit = 6_000
         let found = try await rendered(Self.photo, "resize:300x", as: .explicit(format)) {
@@ -25,12 +25,12 @@ struct ByteLimitTests {
                 }.bytes.count)
         }
         #expect(found <= limit)
-        // Sizes need not grow with every step of quality; the search may stop beside the very best.
+        // Sizes need not grow with every step of quality; the search may end next to the best one.
         let best = try #require(sizes.filter { $0 <= limit }.max())
         #expect(found >= best - best / 10, "\(found), \(best)")
     }
 
-    @Test("What fits as it is stays as it is")
+    @Test("A result that fits is not changed")
     func fits() async throws {
         let plain = try await rendered(Self.photo, "resize:100x", as: .explicit(.jpeg))
         let limited = try await rendered(Self.photo, "resize:100x", as: .explicit(.jpeg)) {
@@ -40,7 +40,7 @@ struct ByteLimitTests {
         #expect(limited.bytes == plain.bytes)
     }
 
-    @Test("PNG and GIF give up colours", arguments: [ImageFormat.png, .gif])
+    @Test("PNG and GIF reduce their colours", arguments: [ImageFormat.png, .gif])
     func palette(format: ImageFormat) async throws {
         let plain = try await rendered(Self.photo, "resize:100x", as: .explicit(format))
         let limited = try await rendered(Self.photo, "resize:100x", as: .explicit(format)) {
@@ -51,7 +51,7 @@ struct ByteLimitTests {
         #expect(limited.rendition.format == format && limited.rendition.width == 100)
     }
 
-    @Test("Where nothing fits, that is said", arguments: [ImageFormat.jpeg, .webp, .avif, .png, .gif, .tiff])
+    @Test("A result that can't fit fails", arguments: [ImageFormat.jpeg, .webp, .avif, .png, .gif, .tiff])
     func nothingFits(format: ImageFormat) async throws {
         await #expect(throws: RenderError.tooManyBytes) {
             try await rendered(Self.photo, "resize:100x", as: .explicit(format)) { $0.maxBytes = 60 }

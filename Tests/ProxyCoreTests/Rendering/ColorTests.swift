@@ -7,14 +7,14 @@ import Testing
 
 @Suite("Colours of sources")
 struct ColorTests {
-    /// Ink that covers nothing is 0.
+    /// No ink is 0.
     private func inks(_ color: [UInt8]) throws -> ProxyCore.VipsImage {
         let image = try TestPicture.plain(32, 32, color).image()
         return try image.derived(shim_reinterpret(image.raw, VIPS_INTERPRETATION_CMYK))
     }
 
     @Test(
-        "CMYK without a profile is what its inks let through: (1 - C)(1 - K)",
+        "CMYK without a profile is the light that its inks transmit: (1 - C)(1 - K)",
         arguments: [
             [0, 0, 0, 0], [255, 255, 255, 255], [0, 0, 0, 255], [255, 0, 0, 0], [0, 255, 255, 0],
             [200, 30, 90, 60], [10, 20, 30, 128],
@@ -32,19 +32,19 @@ struct ColorTests {
         }
     }
 
-    @Test("CMYK with a profile goes through it")
+    @Test("CMYK with a profile is converted by it")
     func printedInks() async throws {
         let image = try TestPicture.plain(32, 32, [180, 190, 170]).image()
         let printed = try image.derived(shim_icc_from_srgb(image.raw, "cmyk"))
 
         let picture = try await rendered(TestPicture.bytes(of: printed, as: .jpeg)).picture
 
-        // The way there does not move black, the way back does.
+        // The conversion to the profile does not move black, the conversion from it does.
         #expect(
             zip(picture[9, 9], [180, 190, 170]).allSatisfy { abs(Int($0) - $1) <= 10 }, "\(picture[9, 9])")
     }
 
-    @Test("A profile that only names itself sRGB's is applied all the same")
+    @Test("A profile that only has sRGB's name is applied")
     func misnamed() async throws {
         let image = try TestPicture.plain(16, 16, [0, 200, 0]).image()
         let wide = try image.derived(shim_icc_from_srgb(image.raw, "p3")).duplicate()
@@ -59,7 +59,7 @@ struct ColorTests {
     }
 
     @Test(
-        "The usual sRGB profile is known by name, primaries and curves (IEC 61966-2.1), and cut ones are not")
+        "The usual sRGB profile is recognized by name, primaries and curves (IEC 61966-2.1), if complete")
     func usual() {
         let profile = Self.usualProfile
         #expect(profile.withUnsafeBytes { ColorProfile($0).isUsualSRGB })
@@ -76,7 +76,7 @@ struct ColorTests {
     private static let primaryPlace = 128 + 4 + 6 * 12
     private static let curvePlace = primaryPlace + 3 * 20
 
-    /// As it is found in most pictures that have one, without what is of no matter here.
+    /// The form in most pictures with a profile, without the parts that are not relevant here.
     private static let usualProfile: [UInt8] = {
         func big(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
         var bytes = [UInt8](repeating: 0, count: 128)

@@ -9,12 +9,12 @@ import Testing
 struct DamagedJPEGTests {
     private static let plan = RenderPlan(format: .explicit(.png))
 
-    /// Where the first marker of a code begins from `start` on.
+    /// The position of a code's first marker from `start` on.
     private func marker(_ code: UInt8, in file: [UInt8], from start: Int = 2) -> Int? {
         (start..<file.count - 1).first { file[$0] == 0xFF && file[$0 + 1] == code }
     }
 
-    /// Junk before the frame's header, of which decoders warn and which is no harm.
+    /// Extra bytes before the frame's header, for which decoders give a harmless warning.
     private func withJunk(_ file: [UInt8]) throws -> [UInt8] {
         let frame = try #require([0xC0, 0xC2].compactMap { marker($0, in: file) }.min())
         return file[..<frame] + Array("junk".utf8) + file[frame...]
@@ -30,11 +30,11 @@ struct DamagedJPEGTests {
         return try VipsCoder.encode(noise.image(), settings).withBytes { Array($0) }
     }
 
-    @Test("A harmless warning hides no damage: of all warnings each counts", arguments: [false, true])
+    @Test("A harmless warning hides no damage: every warning is checked", arguments: [false, true])
     func hidden(isProgressive: Bool) async throws {
         let whole = try encoded(isProgressive: isProgressive)
         let scan = try #require(marker(0xDA, in: whole))
-        // Ends in the middle of its codes, which the decoder makes up from there on.
+        // Ends within its codes, which the decoder then invents.
         let cut = Array(whole[..<((scan + whole.count) / 2)]) + [0xFF, 0xD9]
         let harmless = [whole, try withJunk(whole), whole.dropLast(2) + [0, 0, 0, 0, 0xFF, 0xD9]]
         let damaged = [cut, try withJunk(cut)]
@@ -57,7 +57,7 @@ struct DamagedJPEGTests {
         }
     }
 
-    @Test("Codes that do not exist are damage behind a harmless warning, too")
+    @Test("Invalid codes are damage, also after a harmless warning")
     func badCodes() throws {
         let whole = try withJunk(encoded(isProgressive: false))
         let scan = try #require(marker(0xDA, in: whole))
@@ -70,7 +70,7 @@ struct DamagedJPEGTests {
         #expect(try openedSource(damaged).damageBehindWarnings?.contains("bad Huffman code") == true)
     }
 
-    @Test("What lies between two scans is damage where it is more than padding (ITU-T T.81 §B.2)")
+    @Test("Bytes between two scans beyond padding are damage (ITU-T T.81 §B.2)")
     func betweenScans() throws {
         let whole = try encoded(isProgressive: true)
         let first = try #require(marker(0xDA, in: whole))
@@ -84,7 +84,7 @@ struct DamagedJPEGTests {
         }
     }
 
-    @Test("Of what is no JPEG nothing is said, and of one that is cut anywhere nothing but that")
+    @Test("Other formats have no damage, and a truncated JPEG has only that")
     func otherFiles() throws {
         let whole = try encoded(isProgressive: false)
         #expect(try openedSource(TestPicture.ramps(8, 8).encoded(as: .png)).damageBehindWarnings == nil)

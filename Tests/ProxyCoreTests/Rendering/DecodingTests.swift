@@ -9,9 +9,9 @@ import Testing
 
 @Suite("Reading sources")
 struct DecodingTests {
-    @Test("Every EXIF orientation comes out upright and is gone from the metadata", arguments: 1...8)
+    @Test("Every EXIF orientation is applied and removed from the metadata", arguments: 1...8)
     func orientation(value: Int) async throws {
-        // What a camera stores so that the upright picture is red, green / blue, white, 40 × 20.
+        // The pixels that a camera stores so that the upright picture is red, green / blue, white, 40 × 20.
         let upright = TestPicture.quarters(40, 20)
         let stored =
             value > 4
@@ -32,7 +32,7 @@ struct DecodingTests {
         }
     }
 
-    @Test("orient overrides the metadata, wherever it is written")
+    @Test("orient overrides the metadata, at any position")
     func orientOperation() async throws {
         let bytes = try TestPicture.quarters(40, 20).encoded(as: .jpeg, orientation: 6)
 
@@ -55,14 +55,14 @@ struct DecodingTests {
             #expect(try #require(fromWide.picture.distance(to: ramps)) <= 2)
             let fromCMYK = try await rendered(TestPicture.bytes(of: cmyk, as: .jpeg), text)
             #expect(fromCMYK.picture.bands == 3)
-            // Ink cannot print every colour of the screen, so saturated corners differ.
+            // Ink can't represent every colour of the screen, so saturated corners differ.
             #expect(try #require(fromCMYK.picture.meanDistance(to: ramps)) < 40)
             let fromGrey = try await rendered(grey.encoded(as: .jpeg), text)
             #expect(abs(Int(fromGrey.picture[32, 32][0]) - 128) <= 3)
         }
     }
 
-    @Test("Every operation takes CMYK, 16 bits and palettes, stills and what is transparent")
+    @Test("Every operation accepts CMYK, 16 bits and palettes, with and without alpha")
     func everySource() async throws {
         let ramps = TestPicture.ramps(40, 40)
         let clear = TestPicture(40, 40, bands: 4) { x, y in [UInt8(x * 6), 90, UInt8(y * 6), UInt8(x * 6)] }
@@ -86,7 +86,7 @@ struct DecodingTests {
         }
     }
 
-    @Test("HEIC is read, with and without alpha, and written as what browsers show")
+    @Test("HEIC is read, with and without alpha, and written in a format of browsers")
     func highEfficiency() async throws {
         let plain = try await rendered(Fixtures.heic.plain, as: .automatic([]))
         #expect(plain.rendition.format == .jpeg && plain.rendition.source.format == .heic)
@@ -115,7 +115,7 @@ struct DecodingTests {
     }
 
     @Test(
-        "A profile for another kind of picture is left alone: grey's on colour, colour's on grey and on CMYK")
+        "A profile for another colour space is ignored: grey's on colour, colour's on grey and on CMYK")
     func foreignProfile() async throws {
         let ramps = TestPicture.ramps(32, 32)
         let grey = TestPicture(32, 32, bands: 1) { x, _ in [UInt8(x * 8)] }
@@ -140,7 +140,7 @@ struct DecodingTests {
     }
 
     @Test(
-        "strip keeps the copyright, keep keeps it too, none does not",
+        "strip and keep keep the copyright, none removes it",
         arguments: [ImageFormat.jpeg, .webp, .avif])
     func copyright(format: ImageFormat) async throws {
         let bytes = try TestPicture.ramps(16, 16).encoded(as: .jpeg, orientation: 6, copyright: "Ada")
@@ -175,12 +175,12 @@ struct DecodingTests {
         }
     }
 
-    @Test("A JPEG of fewer bytes than its size takes is damaged by its header (ITU-T T.81 §F.1.2)")
+    @Test("A JPEG with too few bytes for its size is damaged by its header (ITU-T T.81 §F.1.2)")
     func tooShort() async throws {
         for isProgressive in [false, true] {
             let settings = EncodeSettings(
                 format: .jpeg, quality: 1, isLossless: false, isProgressive: isProgressive, metadata: .none)
-            // Of one colour: no picture of this size takes fewer bytes.
+            // Of one colour: a picture of this size can't have fewer bytes.
             let plain = try VipsCoder.encode(TestPicture.plain(600, 600, [9, 99, 199]).image(), settings)
                 .withBytes { Array($0) }
             #expect(try await rendered(plain).picture.width == 600)
@@ -195,7 +195,7 @@ struct DecodingTests {
         }
     }
 
-    @Test("What is no picture, or not an allowed one, is told apart")
+    @Test("Other bytes and forbidden formats have different errors")
     func refusals() async throws {
         let tiff = try TestPicture.ramps(8, 8).encoded(as: .tiff)
         await #expect(throws: RenderError.notAnImage) { try await rendered(Array("<html>".utf8)) }
@@ -207,7 +207,7 @@ struct DecodingTests {
         #expect(try await rendered(tiff) { $0.decodableFormats.append(.tiff) }.picture == .ramps(8, 8))
     }
 
-    @Test("SVG is rasterised, at the size that is asked for, once it is allowed")
+    @Test("SVG is rasterized at the requested size if it is allowed")
     func svg() async throws {
         let text =
             "<svg xmlns='http://www.w3.org/2000/svg' width='10' height='10'><rect width='10' height='10' fill='#f00'/></svg>"
@@ -220,10 +220,10 @@ struct DecodingTests {
         #expect(large.picture[50, 50] == [255, 0, 0, 255])
     }
 
-    @Test("Limits are checked from the header, before pixels are decoded")
+    @Test("Limits are checked against the header, before pixels are decoded")
     func limits() async throws {
         let png = try TestPicture.ramps(100, 50).encoded(as: .png)
-        // Only the header is left, up to the first chunk of pixels: reading one would be bad data.
+        // Only the header, up to the first chunk of pixels: decoding a pixel would be bad data.
         let pixels = try #require(png.indices.first { png[$0...].starts(with: "IDAT".utf8) })
         let header = Array(png.prefix(pixels + 8))
         await #expect(throws: RenderError.self) { try await rendered(header) }
@@ -246,7 +246,7 @@ struct DecodingTests {
         #expect(try await rendered(png) { $0.limits.sourcePixels = 5_000 }.picture.width == 100)
     }
 
-    @Test("A source is read from its range of a file, and the rendition goes where it is told")
+    @Test("A source is read from its range of a file, and the result is written at its offset")
     func ranges() async throws {
         let source = try RenderTarget()
         let png = try TestPicture.ramps(20, 10).encoded(as: .png)

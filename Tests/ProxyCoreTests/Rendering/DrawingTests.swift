@@ -19,7 +19,7 @@ struct DrawingTests {
 
     private static let red = "<rect width='20' height='20' fill='#f00'/>"
 
-    @Test("Nothing outside the drawing is loaded, data: is")
+    @Test("Only data: URLs are loaded")
     func references() async throws {
         let folder = try TemporaryDirectory()
         let png = try TestPicture.plain(20, 20, [0, 0, 255]).encoded(as: .png)
@@ -38,7 +38,7 @@ struct DrawingTests {
         #expect(picture[10, 10] == [0, 0, 255, 255])
     }
 
-    @Test("Scripts do nothing, and styles load nothing")
+    @Test("Scripts are not run, and styles load nothing")
     func scripts() async throws {
         let picture = try await drawn(
             Self.svg(
@@ -49,7 +49,7 @@ struct DrawingTests {
     }
 
     @Test(
-        "Entities that refer to files or to one another are refused, plain ones are let in",
+        "Entities that refer to files or to one another are refused, plain ones are accepted",
         arguments: [
             ("<!DOCTYPE svg [<!ENTITY a 'x'>]>", true),
             ("<!DOCTYPE svg [<!ENTITY a SYSTEM 'file:///etc/passwd'>]>", false),
@@ -77,7 +77,7 @@ struct DrawingTests {
         #expect(try await drawn(text)[10, 10] == [255, 0, 0, 255])
     }
 
-    /// Elements of which each draws the one before as often as `times`, with what is drawn first.
+    /// Elements of which each draws the one before `times` times, with `first` as the first.
     private static func tower(_ floors: Int, _ times: Int, of first: String, _ floor: (Int) -> String)
         -> String
     {
@@ -88,7 +88,7 @@ struct DrawingTests {
     }
 
     @Test(
-        "References that multiply are refused unread, however they are spelled; as many as drawings have are not"
+        "Multiplying references are refused in any spelling; as many as real drawings have are accepted"
     )
     func towers() async throws {
         let uses: [(Int) -> String] = [
@@ -109,7 +109,7 @@ struct DrawingTests {
         #expect(try await drawn(fair)[10, 10] == [255, 0, 0, 255])
     }
 
-    @Test("References that multiply are seen behind a doctype that seems to open a comment")
+    @Test("Multiplying references are found after a doctype that seems to open a comment")
     func hiddenTower() async throws {
         let tower = Self.tower(9, 10, of: Self.red) { "<use xlink:href='#a\($0)'/>" }
 
@@ -125,7 +125,7 @@ struct DrawingTests {
         "<image width='20' height='20' href='\(type),\(Data(file).base64EncodedString())'/>"
     }
 
-    @Test("Pictures in a drawing count against the limits, however their bytes are written")
+    @Test("Pictures in a drawing count towards the limits, in any encoding")
     func embeddedPixels() async throws {
         let picture = TestPicture.plain(300, 200, [0, 0, 255])
         let png = try picture.encoded(as: .png)
@@ -151,7 +151,7 @@ struct DrawingTests {
         }
     }
 
-    @Test("A drawing is refused that holds another one, or a picture that only says how large it is")
+    @Test("A drawing with another drawing, or with a picture that is only a header, is refused")
     func embeddedDrawings() async throws {
         let inner = Array(Self.svg("<rect id='a' width='20' height='20'/>").utf8)
         let data = "data:image/svg+xml;base64,\(Data(inner).base64EncodedString())"
@@ -175,7 +175,7 @@ struct DrawingTests {
         }
     }
 
-    @Test("What a drawing holds is part of the memory that its job is estimated to take")
+    @Test("The pictures in a drawing are part of its job's memory estimate")
     func embeddedMemory() {
         var header = ImageHeader(
             format: .svg, size: PixelSize(20, 20), frames: 1, hasAlpha: true, orientation: 1)
@@ -185,11 +185,11 @@ struct DrawingTests {
 
         let both = MemoryEstimate(header: header, frames: 1, plan: plan, sourceBytes: 0).bytes
 
-        // Seen: 6.7 bytes for each pixel.
+        // Measured: 6.7 bytes per pixel.
         #expect((300 << 20...450 << 20).contains(both - alone))
     }
 
-    @Test("Weighing takes what is no XML, refers to itself, or nests deeper than any stack")
+    @Test("The weight of malformed, recursive and deeply nested drawings is computed")
     func oddTexts() {
         func isExcessive(_ text: String) -> Bool { DrawingWeight(Array(text.utf8)).isExcessive }
         let depth = 20_000
@@ -231,7 +231,7 @@ struct DrawingTests {
         }
     }
 
-    @Test("A drawing of one pixel is one", arguments: [(1, 1), (1, 400), (400, 1)])
+    @Test("A drawing of one pixel is rendered", arguments: [(1, 1), (1, 400), (400, 1)])
     func smallest(width: Int, height: Int) async throws {
         let text =
             "<svg xmlns='http://www.w3.org/2000/svg' width='\(width)' height='\(height)'>"
@@ -242,7 +242,7 @@ struct DrawingTests {
         #expect(picture.width == width && picture.height == height && picture[0, 0] == [255, 0, 0, 255])
     }
 
-    @Test("Without the configuration's word no drawing is read")
+    @Test("Drawings are refused unless the configuration allows them")
     func refused() async throws {
         await #expect(throws: RenderError.unsupportedFormat("svg")) {
             try await rendered(Array(Self.svg(Self.red).utf8))

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Large pictures in a worker", .serialized)
 struct LargePictureTests {
-    /// A WebP without loss of one half transparent colour: codes of one symbol take no bits (RFC 9649 §3.7.2.1.1).
+    /// A lossless WebP of one half-transparent colour: codes of one symbol take no bits (RFC 9649
+    /// §3.7.2.1.1).
     private static func webp(side: Int) -> [UInt8] {
         var bits: [Int] = []
         func add(_ value: Int, _ count: Int) { bits += (0..<count).map { value >> $0 & 1 } }
@@ -34,7 +35,7 @@ struct LargePictureTests {
             + body
     }
 
-    @Test("More pixels than libvips keeps in memory by default are read in full size")
+    @Test("More pixels than libvips' default memory limit are read in full size")
     func beyondTemporaryFiles() async throws {
         try await WorkerPool.running { pool in
             let target = try RenderTarget()
@@ -42,7 +43,7 @@ struct LargePictureTests {
                 pipeline: try TransformPipeline(parsing: "crop:40x30"), format: .explicit(.png))
             plan.limits.sourcePixels = 30_000_000
 
-            // 108 MB with alpha; libvips' bound for what it would put into a file is 100 MiB.
+            // 108 MB with alpha; libvips would write more than 100 MiB to a file.
             let rendition = try await pool.render(
                 plan, from: .bytes(Self.webp(side: 5_200)), into: target.file, at: 0)
 
@@ -53,9 +54,10 @@ struct LargePictureTests {
     }
 
     @Test(
-        "A job is let in by its estimate with room for what its decoder reserves", arguments: [true, false])
+        "A job within its estimate has enough address space for its decoder", arguments: [true, false])
     func estimate(hasAlpha: Bool) throws {
-        // Seen with 7000 × 7000 lossy: 488 MiB resident and 850 of address space, with alpha 626 and 1080.
+        // Measured with 7000 × 7000 lossy: 488 MiB resident and 850 MiB of address space, with alpha 626 and
+        // 1080.
         let header = ImageHeader(
             format: .webp, size: PixelSize(7_000, 7_000), frames: 1, hasAlpha: hasAlpha, orientation: 1)
         let plan = RenderPlan(format: .explicit(.jpeg))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Metadata of what is written")
+@Suite("Metadata of results")
 struct MetadataTests {
     private static let latitude = "exif-ifd3-GPSLatitude"
     private static let xmp =
@@ -14,7 +14,7 @@ struct MetadataTests {
         + "<rdf:li xml:lang='x-default'>© Grace &amp; Co</rdf:li></rdf:Alt></dc:rights></rdf:Description>"
         + "</rdf:RDF></x:xmpmeta>"
 
-    /// A JPEG that says where and by whom it was taken, lying on its side.
+    /// A JPEG with a position and an artist, rotated by 90°.
     private static func source(exif: Bool = true, xmp: Bool = false) throws -> [UInt8] {
         let image = try TestPicture.ramps(40, 20).image().duplicate()
         image.set("orientation", to: 6)
@@ -49,7 +49,7 @@ struct MetadataTests {
         return ExifBlock(Array(bytes[start + 4..<start + 4 + length]))
     }
 
-    @Test("strip keeps maker and copyright, and nothing else", arguments: [ImageFormat.jpeg, .webp, .avif])
+    @Test("strip keeps artist and copyright, and nothing else", arguments: [ImageFormat.jpeg, .webp, .avif])
     func strip(format: ImageFormat) async throws {
         let found = try await fields(rendered(Self.source(), as: .explicit(format)).bytes)
 
@@ -59,7 +59,7 @@ struct MetadataTests {
         #expect(!bytes.indices.contains { bytes[$0...].starts(with: "Engine".utf8) })
     }
 
-    @Test("PNG and GIF keep them, too, in ways of their own")
+    @Test("PNG and GIF keep them, too, in their own forms")
     func chunks() async throws {
         let png = try await rendered(Self.source(), as: .explicit(.png)).bytes
         let gif = try await rendered(Self.source(), as: .explicit(.gif)).bytes
@@ -72,7 +72,7 @@ struct MetadataTests {
     }
 
     @Test(
-        "TIFF has them as its own tags, read and written",
+        "TIFF has its own tags for them, which are read and written",
         arguments: [RenderPlan.MetadataPolicy.strip, .keep])
     func tiff(metadata: RenderPlan.MetadataPolicy) async throws {
         let tiff = try await written(Self.source(), as: .tiff, metadata)
@@ -85,7 +85,7 @@ struct MetadataTests {
         }
     }
 
-    @Test("JPEG XL has them in a box of its container, which its pixels do not mind")
+    @Test("JPEG XL has them in a box of its container, with the same pixels")
     func container() async throws {
         let bare = try await written(Self.source(), as: .jxl, .none)
         let kept = try await written(Self.source(), as: .jxl, .strip)
@@ -99,7 +99,7 @@ struct MetadataTests {
         #expect(try TestPicture(decoding: again).width == 20)
     }
 
-    /// Renders from and to any format.
+    /// Renders from any format to any format.
     private func written(
         _ source: [UInt8], as format: ImageFormat, _ metadata: RenderPlan.MetadataPolicy
     ) async throws -> [UInt8] {
@@ -112,7 +112,7 @@ struct MetadataTests {
         return target.bytes(rendition)
     }
 
-    @Test("keep of a GIF holds no less than strip")
+    @Test("keep of a GIF keeps at least as much as strip")
     func keptComment() async throws {
         let gif = try await rendered(Self.source(), as: .explicit(.gif)) { $0.metadata = .keep }.bytes
         let comment = Array("Author: Byron; Copyright: Ada (Lovelace)".utf8)
@@ -120,7 +120,7 @@ struct MetadataTests {
         #expect(gif.indices.contains { gif[$0...].starts(with: comment) })
     }
 
-    /// A picture whose owner is named in IPTC or XMP, and perhaps other things in EXIF of either byte order.
+    /// A picture with an ownership in IPTC or XMP, and optionally other EXIF of either byte order.
     private static func source(namedIn field: String, exif: [UInt8]? = nil) throws -> [UInt8] {
         let image = try TestPicture.ramps(40, 20).image().duplicate()
         let iptc: [UInt8] =
@@ -128,14 +128,14 @@ struct MetadataTests {
             + [0x1C, 2, 80, 0, 3] + Array("Ann".utf8) + [0x1C, 2, 116, 0, 3] + Array("(c)".utf8)
         if field == "iptc-data" { image.set(field, to: iptc) } else { image.set(field, to: Array(xmp.utf8)) }
         guard let exif else { return try TestPicture.bytes(of: image, as: .jpeg) }
-        // libvips would write the block in its own order.
+        // libvips would write the block in its own byte order.
         let bytes = try TestPicture.bytes(of: image, as: .jpeg)
         let segment = Array("Exif\0\0".utf8) + exif
         let length = segment.count + 2
         return bytes[..<2] + [0xFF, 0xE1, UInt8(length >> 8), UInt8(length & 255)] + segment + bytes[2...]
     }
 
-    /// EXIF of a program's name alone, the highest byte first or last.
+    /// EXIF with only a program's name, in big-endian or little-endian order.
     private static func software(isBigEndian: Bool) -> [UInt8] {
         isBigEndian
             ? Array("MM".utf8) + [0, 42, 0, 0, 0, 8, 0, 1, 1, 0x31, 0, 2, 0, 0, 0, 4] + Array("abc\0".utf8)
@@ -145,7 +145,7 @@ struct MetadataTests {
     }
 
     @Test(
-        "keep loses no owner that strip keeps, wherever the source names it",
+        "keep keeps every ownership that strip keeps, wherever the source has it",
         arguments: [ImageFormat.jpeg, .png, .webp, .avif, .jxl, .tiff, .gif], ["iptc-data", "xmp-data"])
     func keptOwner(format: ImageFormat, field: String) async throws {
         for exif in [nil, Self.software(isBigEndian: true), Self.software(isBigEndian: false)] {
@@ -165,7 +165,7 @@ struct MetadataTests {
         }
     }
 
-    @Test("Owners are added to EXIF of either byte order, and what is there stays", arguments: [true, false])
+    @Test("Ownership is added to EXIF of either byte order, without other changes", arguments: [true, false])
     func added(isBigEndian: Bool) throws {
         let block = try #require(ExifBlock(Self.software(isBigEndian: isBigEndian)))
         var ownership = Ownership(exif: nil, iptc: nil, xmp: nil, comments: ["Copyright": "a longer notice"])
@@ -208,7 +208,7 @@ struct MetadataTests {
         #expect(!bytes.indices.contains { bytes[$0...].starts(with: "xmpmeta".utf8) })
     }
 
-    @Test("A copyright in IPTC alone is read, whatever stands before it")
+    @Test("A copyright in IPTC alone is read, whatever precedes it")
     func fromIPTC() {
         let block: [UInt8] =
             Array("Photoshop 3.0\0".utf8) + [0x1C, 2, 80, 0, 3] + Array("Ann".utf8)
@@ -222,7 +222,7 @@ struct MetadataTests {
         }
     }
 
-    @Test("A damaged EXIF block gives nothing, wherever it is cut or bent")
+    @Test("A damaged EXIF block is ignored, wherever it is truncated or changed")
     func damaged() throws {
         let whole = ExifBlock(artist: "Ann", copyright: "a longer notice").bytes
         #expect(ExifBlock(whole)?.text(.copyright) == "a longer notice")
@@ -238,7 +238,7 @@ struct MetadataTests {
         }
     }
 
-    @Test("A PNG's own text says whose it is")
+    @Test("A PNG's own text has the ownership")
     func fromPNG() async throws {
         let image = try TestPicture.ramps(8, 8).image().duplicate()
         image.set("png-comment-0-Copyright", to: "Ada")
@@ -249,7 +249,7 @@ struct MetadataTests {
         #expect(try fields(found).ownership.copyright == "Ada")
     }
 
-    @Test("XMP that is kept says no other orientation than the picture has")
+    @Test("XMP that is kept has the picture's orientation")
     func orientationOfXMP() async throws {
         for text in [
             "<a tiff:Orientation=\"6\" b='6'>", "<a><tiff:Orientation>6</tiff:Orientation></a>",

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Bands that are no colours")
+@Suite("Bands that are not colours")
 struct OddBandsTests {
-    /// 8 × 8 pixels of two components, a scan each.
+    /// 8 × 8 pixels of two components, one scan for each.
     private static let twoComponents =
         "ffd8ffdb0043000302020302020303030304030304050805050404050a070706080c0a0c0c0b0a0b0b0d0e12100d"
         + "0e110e0b0b1016101113141515150c0f171816141812141514ffc0000e080008000802011100021100ffc4001400"
@@ -18,7 +18,7 @@ struct OddBandsTests {
         "round:2:border=1:color=0f0",
     ]
 
-    @Test("A JPEG of two components is damaged, and crashes nothing")
+    @Test("A JPEG of two components is damaged, and does not crash the worker")
     func twoComponents() async throws {
         let digits = Array(Self.twoComponents)
         let file = try stride(from: 0, to: digits.count, by: 2).map {
@@ -36,7 +36,7 @@ struct OddBandsTests {
         }
     }
 
-    @Test("Masks and spot colours behind those of a TIFF are left out", arguments: [3, 5, 6])
+    @Test("Masks and spot colours of a TIFF are removed", arguments: [3, 5, 6])
     func extraSamples(bands: Int) async throws {
         let colors: [UInt8] = bands == 3 ? [90, 255, 7] : [200, 100, 50, 255, 7, 9]
         let tiff = try TestPicture(24, 16, bands: bands) { _, _ in Array(colors.prefix(bands)) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Formats that a configuration lets in")
+@Suite("Formats that a configuration allows")
 struct OptInFormatTests {
     /// A little-endian TIFF of one strip.
     private struct TIFFFile {
@@ -18,7 +18,7 @@ struct OptInFormatTests {
         var others: [(tag: Int, value: Int)] = []
         var pixels: [UInt8]
 
-        /// All of it; every value is a number of four bytes.
+        /// The whole file; every value is a number of four bytes.
         var bytes: [UInt8] {
             let big = { (value: Int, count: Int) in
                 (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
@@ -43,7 +43,7 @@ struct OptInFormatTests {
         try await rendered(bytes, text) { $0.decodableFormats.append(format) }.picture
     }
 
-    @Test("Samples of 32 bits are as bright as their highest byte")
+    @Test("Samples of 32 bits have the brightness of their highest byte")
     func wideSamples() async throws {
         let pixels = (0..<32 * 32).flatMap { index in [0xAB, 0xCD, 0xEF, UInt8(index % 32 * 8)] as [UInt8] }
         for text in ["", "flip:h,flip:h"] {
@@ -54,7 +54,7 @@ struct OptInFormatTests {
     }
 
     @Test(
-        "What would come out with other colours is refused by name: YCbCr, signed samples, tiles of one plane"
+        "Pages that would be decoded with wrong colours are refused: YCbCr, signed samples, planar tiles"
     )
     func refusedTIFF() async throws {
         let pixels = [UInt8](repeating: 99, count: 32 * 32 * 3)
@@ -78,11 +78,11 @@ struct OptInFormatTests {
         }
     }
 
-    @Test("Each page of a TIFF is looked at, and none beyond the file")
+    @Test("Each page of a TIFF is checked, and none beyond the file")
     func pages() throws {
         let file = TIFFFile(photometric: 6, samples: 3, pixels: [UInt8](repeating: 9, count: 3_072)).bytes
         var two = file
-        // The next directory is the first one's own: pages without end.
+        // The next directory is the first one again: endless pages.
         let start = 8 + 3_072
         two.replaceSubrange(two.count - 4..<two.count, with: [UInt8(start & 255), UInt8(start >> 8), 0, 0])
 
@@ -95,9 +95,9 @@ struct OptInFormatTests {
         }
     }
 
-    @Test("Fax codes that do not exist are damage, although the decoder goes on")
+    @Test("Invalid fax codes are damage, although the decoder continues")
     func faxCodes() async throws {
-        // A row like the one above is one bit of 1 (ITU-T T.6 §2.2.4); the first is white.
+        // A row equal to the one above is one bit of 1 (ITU-T T.6 §2.2.4); the first row is white.
         let end: [UInt8] = [0x00, 0x10, 0x01]
         let whole = TIFFFile(
             bits: 1, compression: 4, photometric: 0, pixels: [0xFF, 0xFF, 0xFF, 0xFF] + end
@@ -122,7 +122,7 @@ struct OptInFormatTests {
     }
 
     @Test(
-        "A drawing measured in inches or millimetres has 96 pixels for an inch, as in browsers (CSS Values §6.2)"
+        "A drawing in inches or millimetres has 96 pixels per inch, as in browsers (CSS Values §6.2)"
     )
     func drawings() async throws {
         let body = "viewBox='0 0 10 10'><rect width='5' height='10' fill='#f00'/></svg>"
@@ -144,7 +144,7 @@ struct OptInFormatTests {
         #expect(left.width == 48 && left[20, 20] == [255, 0, 0, 255] && left[28, 20][3] == 0)
     }
 
-    @Test("What tells of no size of a drawing is left as it is")
+    @Test("A drawing without such a size is not changed")
     func otherDrawings() {
         for text in [
             "<svg", "<svg ", "<svg width", "<svg width=", "<svg width='1in",
@@ -158,7 +158,7 @@ struct OptInFormatTests {
         }
     }
 
-    @Test("A JPEG XL that moves is refused by name, and one that does not is read")
+    @Test("An animated JPEG XL is refused, and a still is read")
     func movingJXL() async throws {
         for file in Fixtures.animatedJXL {
             await #expect(throws: RenderError.unsupportedFormat("animated JPEG XL")) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("How many bytes of packed pixels a PNG may have")
+@Suite("The maximum number of compressed pixel bytes of a PNG")
 struct PNGPixelDataTests {
     private static func big(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(value >> $0 & 0xFF) } }
 
@@ -27,7 +27,7 @@ struct PNGPixelDataTests {
         }
     }
 
-    @Test("More than its pixels take where they are not packed at all is damage, in however many parts")
+    @Test("More bytes than the uncompressed pixels are damage, in any number of chunks")
     func bomb() async throws {
         let part = Self.chunk("IDAT", [UInt8](repeating: 0, count: 10_000))
 
@@ -40,7 +40,7 @@ struct PNGPixelDataTests {
         }
     }
 
-    @Test("So it is of each frame of an animation")
+    @Test("The same applies to each frame of an animation")
     func frames() {
         func control(_ width: Int, _ height: Int) -> [UInt8] {
             let sides = Self.big(width) + Self.big(height)
@@ -54,12 +54,12 @@ struct PNGPixelDataTests {
         #expect(isLetIn(Self.file(300, 300, [picture, control(200, 100), data, data])))
     }
 
-    @Test("Sides beyond any limit are no trouble", arguments: [0, 1, 0xFFFF_FFFF])
+    @Test("Sides beyond any limit do not overflow", arguments: [0, 1, 0xFFFF_FFFF])
     func sides(side: Int) {
         #expect(isLetIn(Self.file(side, 0xFFFF_FFFF, [Self.chunk("IDAT", [0])])))
     }
 
-    @Test("Pixels that are not packed are let in, rows in passes, too", arguments: [0, 1] as [CInt])
+    @Test("Uncompressed pixels are accepted, also interlaced ones", arguments: [0, 1] as [CInt])
     func stored(interlaced: CInt) throws {
         for (width, height, bands) in [(500, 400, 3), (1, 3_000, 4), (3_000, 1, 1), (7, 5_000, 2)] {
             let picture = TestPicture(width, height, bands: bands) { x, y in

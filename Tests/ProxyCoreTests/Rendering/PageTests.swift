@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Pages of one file that differ from its first")
+@Suite("Pages of one file that differ from the first")
 struct PageTests {
     private struct Page {
         let width: Int
@@ -13,7 +13,8 @@ struct PageTests {
         var orientation = 1
     }
 
-    /// A grey TIFF without compression (TIFF 6.0 §4); black but for a white pixel at the top left of each page.
+    /// A grey TIFF without compression (TIFF 6.0 §4); black except a white pixel at the top left of each
+    /// page.
     private static func tiff(_ pages: [Page]) -> [UInt8] {
         func little(_ value: Int, _ length: Int) -> [UInt8] {
             (0..<length).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
@@ -33,7 +34,7 @@ struct PageTests {
             for (tag, value) in tags {
                 file += little(tag, 2) + little(4, 2) + little(1, 4) + little(value, 4)
             }
-            // The last one points nowhere, which is written where the others have the next one's place.
+            // The last directory has 0 as the offset of the next one.
             if index == pages.count - 1 { file += little(0, 4) }
         }
         return file
@@ -49,7 +50,7 @@ struct PageTests {
         }
     }
 
-    @Test("The page that is asked for has to be within the limits, not the first one")
+    @Test("The requested page has to be within the limits, not the first one")
     func limits() async throws {
         let file = Self.tiff([Page(width: 10, height: 10), Page(width: 300, height: 200)])
 
@@ -64,19 +65,19 @@ struct PageTests {
         }
     }
 
-    @Test("Memory is asked for as the page takes it")
+    @Test("The memory estimate is that of the page")
     func memory() async throws {
         let file = Self.tiff([Page(width: 10, height: 10), Page(width: 3_000, height: 1_000)])
 
         let small = try await page(0, of: file, "blur:2").rendition
         let large = try await page(1, of: file, "blur:2").rendition
 
-        // Two bytes for each pixel at the very least.
+        // At least two bytes per pixel.
         #expect(large.memory - small.memory >= 6_000_000)
         #expect(large.source == small.source && large.source.width == 10, "the source is the same")
     }
 
-    @Test("A page is as large as itself, and lies as it says itself")
+    @Test("A page has its own size and orientation")
     func sizes() async throws {
         let file = Self.tiff([
             Page(width: 60, height: 40), Page(width: 30, height: 20, orientation: 6),

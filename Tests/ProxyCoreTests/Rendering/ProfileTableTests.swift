@@ -5,16 +5,18 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Profiles of tables")
+@Suite("Colour profiles with tables")
 struct ProfileTableTests {
-    /// How light each of the eight corners of RGB is, from nothing to everything, blue counted fastest: here as light as it is red.
+    /// The lightness of each of the eight corners of RGB, black to white, blue varying fastest: here equal to
+    /// the red value.
     private static let redness = [0, 0, 0, 0, 0xFF00, 0xFF00, 0xFF00, 0xFF00]
 
     private func big(_ value: Int, _ count: Int = 4) -> [UInt8] {
         (0..<count).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
     }
 
-    /// A table of 16 bits from RGB to Lab (ICC.1:2010 §10.10) that gives greys of these lightnesses between corners.
+    /// A table of 16 bits from RGB to Lab (ICC.1:2010 §10.10) that gives greys of these lightnesses between
+    /// the corners.
     private func table(_ lightness: [Int]) -> [UInt8] {
         let identity = [1, 0, 0, 0, 1, 0, 0, 0, 1].flatMap { big($0 << 16) }
         let line = big(0, 2) + big(0xFFFF, 2)
@@ -24,7 +26,7 @@ struct ProfileTableTests {
             + corners + line + line + line
     }
 
-    /// A profile of RGB whose tags all lead to the same data.
+    /// A profile of RGB whose tags all have the same data.
     private func profile(_ names: [String], version: UInt8, _ data: [UInt8]) -> [UInt8] {
         var head = [UInt8](repeating: 0, count: 128)
         func put(_ bytes: [UInt8], _ place: Int) {
@@ -35,7 +37,7 @@ struct ProfileTableTests {
         put([version, 0x10], 8)
         put(Array("scnrRGB Lab ".utf8), 12)
         put(Array("acsp".utf8), 36)
-        // Light of D50.
+        // The white point D50.
         put(big(0xF6D6) + big(0x10000) + big(0xD32D), 68)
         return head + big(names.count)
             + names.flatMap { Array($0.utf8) + big(start) + big(data.count) } + data
@@ -50,7 +52,7 @@ struct ProfileTableTests {
     }
 
     @Test(
-        "A profile that has a table for one intent alone is applied by it",
+        "A profile with a table for one intent is applied with that table",
         arguments: ["A2B0", "A2B1", "A2B2"], [2, 4] as [UInt8])
     func onlyTable(name: String, version: UInt8) async throws {
         let profile = profile([name], version: version, table(Self.redness))
@@ -58,7 +60,7 @@ struct ProfileTableTests {
             for text in ["", "resize:48x", "flip:h,flip:h"] {
                 let found = try await rendered(picture(profile, format), text).picture
 
-                // Half as light as white is 119 in sRGB.
+                // Half the lightness of white is 119 in sRGB.
                 for (place, level) in [(1, 255), (3, 119), (5, 0)] {
                     let color = found[found.width * place / 6, found.height / 2]
                     #expect(
@@ -68,7 +70,7 @@ struct ProfileTableTests {
         }
     }
 
-    @Test("The table for relative colours is taken where there is one, and no other is then renamed")
+    @Test("An existing table for relative colours is used, and no other is renamed")
     func relativeTable() {
         let data = table(Self.redness)
         let both = profile(["A2B0", "A2B1"], version: 2, data)
@@ -79,7 +81,7 @@ struct ProfileTableTests {
         #expect(shaper.withUnsafeBytes { ColorProfile($0).placeOfOnlyTable } == nil)
         #expect(lone.withUnsafeBytes { ColorProfile($0).placeOfOnlyTable } == 128 + 4 + 12)
         for length in 0..<lone.count - data.count {
-            // Cut within the name that would be replaced, or before it.
+            // Truncated within the name that would be replaced, or before it.
             let found = lone[..<length].withUnsafeBytes { ColorProfile($0).placeOfOnlyTable }
             #expect(found.map { $0 + 4 <= length } ?? true, "\(length)")
         }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Sources that their decoder shrinks")
+@Suite("Sources shrunk by their decoder")
 struct ShrunkDecodingTests {
-    /// White with a frame of red, which is no whole number of what a decoder makes one pixel of.
+    /// White with a red frame whose width is no multiple of the decoder's block.
     private static func framed(_ width: Int, _ height: Int, _ frame: Int) -> TestPicture {
         TestPicture(width, height) { x, y in
             let isFrame = min(x, y, width - 1 - x, height - 1 - y) < frame
@@ -31,20 +31,20 @@ struct ShrunkDecodingTests {
         }
     }
 
-    @Test("What is in a JPEG lies where it lay", arguments: [1_601, 1_603, 1_605, 1_607])
+    @Test("A shrunk JPEG is not shifted", arguments: [1_601, 1_603, 1_605, 1_607])
     func places(width: Int) async throws {
-        // An edge at nine tenths: how bright its row is tells where it lies.
+        // An edge at nine tenths: the brightness of its row shows its position.
         let edge = width * 9 / 10
         let picture = TestPicture(width, 640) { x, _ in Array(repeating: x < edge ? 255 : 0, count: 3) }
 
         let small = try await rendered(picture.encoded(as: .jpeg), "resize:200x").picture
 
-        // libvips puts what is hardly made smaller where it lies to a quarter of a pixel.
+        // libvips shifts a picture that is hardly shrunk by up to a quarter of a pixel.
         let light = (0..<small.width).reduce(0.0) { $0 + Double(small[$1, 20][0]) / 255 }
         #expect(abs(light - Double(edge) * 200 / Double(width)) <= 0.25, "\(light)")
     }
 
-    @Test("What is transparent in a lossy WebP does not show at its edges")
+    @Test("Transparent pixels of a lossy WebP are not visible at edges")
     func transparentColors() async throws {
         let picture = TestPicture(1_200, 840, bands: 4) { x, _ in x < 601 ? [255, 0, 0, 255] : [0, 0, 0, 0] }
         let settings = EncodeSettings(

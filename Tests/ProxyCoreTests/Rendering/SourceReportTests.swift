@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("What is told of a source")
+@Suite("The report on a source")
 struct SourceReportTests {
     private func report(
         _ source: [UInt8], _ change: (inout RenderPlan) -> Void = { _ in }
@@ -52,7 +52,7 @@ struct SourceReportTests {
         #expect((found["dominantColor"] as? String)?.hasPrefix("#f") == true)
     }
 
-    @Test("A small picture's hashes are those of its own pixels, transparent ones included")
+    @Test("A small picture's hashes are those of its own pixels, also of transparent ones")
     func hashes() async throws {
         let picture = TestPicture(30, 20, bands: 4) { x, y in
             [UInt8(x * 8), UInt8(y * 12), 100, y < 10 ? 255 : UInt8(x * 5)]
@@ -67,7 +67,7 @@ struct SourceReportTests {
         #expect(found["thumbHash"] as? String == hash)
     }
 
-    @Test("Limits hold here, too")
+    @Test("Limits apply to reports, too")
     func limits() async throws {
         let bytes = try TestPicture.ramps(40, 20).encoded(as: .png)
 

@@ -13,7 +13,7 @@ struct AcceptClassTests {
     }
 
     @Test(
-        "lists the configured formats that are named, best first",
+        "lists the configured formats that the field names, best first",
         arguments: [
             ("image/avif,image/webp,image/apng,*/*;q=0.8", [ImageFormat.avif, .webp]),
             ("image/webp,image/avif", [.avif, .webp]),

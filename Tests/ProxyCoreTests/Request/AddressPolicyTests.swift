@@ -23,7 +23,7 @@ struct AddressPolicyTests {
     }
 
     @Test(
-        "allows public IPv4 addresses, next to special blocks too",
+        "allows public IPv4 addresses, also next to special blocks",
         arguments: [
             "1.1.1.1", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255",
             "128.0.0.0",
@@ -36,7 +36,7 @@ struct AddressPolicyTests {
     }
 
     @Test(
-        "refuses special IPv6 addresses and every form that carries an IPv4 address",
+        "refuses special IPv6 addresses and every form that embeds an IPv4 address",
         arguments: [
             "::", "::1", "::127.0.0.1", "::8.8.8.8", "::ffff:127.0.0.1", "::ffff:8.8.8.8", "::ffff:0:8.8.8.8",
             "64:ff9b::7f00:1", "64:ff9b::808:808", "64:ff9b:1::1", "100::1", "2001::1",
@@ -59,7 +59,7 @@ struct AddressPolicyTests {
         #expect(try allows(address))
     }
 
-    @Test("lets named networks through, and no others")
+    @Test("allows configured networks, and no others")
     func allowedNetworks() throws {
         let policy = try policy(allowed: ["127.0.0.0/8", "fd00::/8"])
 
@@ -69,7 +69,7 @@ struct AddressPolicyTests {
         #expect(!policy.allows(try address("::ffff:127.0.0.1"), port: 80), "its own form has to be named")
     }
 
-    @Test("lets a denied network win over an allowed one, also for the IPv4 address inside an IPv6 address")
+    @Test("prefers a denied network to an allowed one, also for an embedded IPv4 address")
     func deniedNetworks() throws {
         let policy = try policy(
             allowed: ["0.0.0.0/0", "::ffff:0:0/96", "64:ff9b::/96"], denied: ["169.254.0.0/16", "8.8.8.0/24"])
@@ -82,7 +82,7 @@ struct AddressPolicyTests {
     }
 
     @Test(
-        "opens no way to a private IPv4 address by naming the prefix behind which all of IPv4 lies (RFC 6052 §3.1)"
+        "allows no private IPv4 address by a prefix that contains all of IPv4 (RFC 6052 §3.1)"
     )
     func translatedNetworks() throws {
         let prefixes = ["64:ff9b::/96", "::ffff:0:0/96", "2002::/16", "::/0"]
@@ -103,7 +103,7 @@ struct AddressPolicyTests {
         }
     }
 
-    @Test("refuses the Fetch standard's bad ports unless ports are named")
+    @Test("refuses the Fetch standard's bad ports unless ports are configured")
     func ports() throws {
         let open = try policy()
         let narrow = try policy(ports: [443, 25])
@@ -115,7 +115,7 @@ struct AddressPolicyTests {
     }
 
     @Test(
-        "reads networks strictly",
+        "parses networks strictly",
         arguments: [
             "", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/+8", "10.1.2.3/8", "10.0.0/8", "fd00::/129", "::1/64",
             "[::1]/128", "a/8",
@@ -125,7 +125,7 @@ struct AddressPolicyTests {
         #expect(throws: AddressPolicy.Invalid.network(text)) { try policy(allowed: [text]) }
     }
 
-    @Test("takes a lone address as a network of one, and a network of all")
+    @Test("parses a single address as a network of one, and accepts a network of all addresses")
     func networks() throws {
         let one = try #require(Network("10.1.2.3"))
         let all = try #require(Network("::/0"))
@@ -136,7 +136,7 @@ struct AddressPolicyTests {
         #expect(!all.contains(try address("1.1.1.1")))
     }
 
-    @Test("refuses ports that are none")
+    @Test("refuses invalid ports")
     func refusesPorts() {
         #expect(throws: AddressPolicy.Invalid.port(0)) { try policy(ports: [80, 0]) }
         #expect(throws: AddressPolicy.Invalid.port(65_536)) { try policy(ports: [65_536]) }

@@ -26,7 +26,7 @@ struct ImageRequestParserTests {
         }
     }
 
-    @Test("priority=high is for signed URLs, presets, and where the configuration allows it; less is for all")
+    @Test("priority=high needs a signed URL, a preset, or the configuration; lower values need nothing")
     func priorities() throws {
         let (high, low) = ("\(Self.url)&priority=high", "\(Self.url)&priority=low")
 
@@ -42,7 +42,7 @@ struct ImageRequestParserTests {
     }
 
     @Test(
-        "A bound holds for the work of what an unsigned client shapes, not for a preset alone nor a signed URL"
+        "The bound on work applies to unsigned transforms, not to a preset alone nor a signed URL"
     )
     func workLimits() throws {
         let limit = RenderLimits().unsignedWork
@@ -64,7 +64,7 @@ struct ImageRequestParserTests {
         #expect(signed.resultKey == unsigned.resultKey, "no part of any key")
     }
 
-    @Test("without any but the URL, the source's own bytes are wanted")
+    @Test("with only the URL, the request is for the source's own bytes")
     func untouched() throws {
         let request = try parse(Self.url)
 
@@ -75,7 +75,7 @@ struct ImageRequestParserTests {
     }
 
     @Test(
-        "anything that changes bytes asks for a new encoding",
+        "any parameter that changes bytes requires a new encoding",
         arguments: [
             "transform=flip:h", "format=auto", "format=png", "quality=80", "lossless=1", "progressive=0",
             "metadata=keep", "frame=0", "animate=first", "animate=0",
@@ -85,7 +85,7 @@ struct ImageRequestParserTests {
     }
 
     @Test(
-        "two spellings of one result are one key",
+        "two spellings of one result have one key",
         arguments: [
             ("transform=blur:2.0", "transform=blur:sigma=2"),
             ("transform=resize:100x100:fit", "transform=resize:100x100"),
@@ -99,7 +99,7 @@ struct ImageRequestParserTests {
     }
 
     @Test(
-        "different results are different keys",
+        "different results have different keys",
         arguments: [
             ("format=jpeg", "format=png"), ("quality=80", "quality=81"),
             ("transform=flip:h", "transform=flip:v"),
@@ -109,7 +109,7 @@ struct ImageRequestParserTests {
         #expect(try parse("\(Self.url)&\(left)").resultKey != parse("\(Self.url)&\(right)").resultKey)
     }
 
-    @Test("Accept counts only where the format is chosen by it")
+    @Test("Accept is part of the key only if it chooses the format")
     func acceptClass() throws {
         let automatic = "\(Self.url)&transform=flip:h"
         let explicit = automatic + "&format=png"
@@ -121,7 +121,7 @@ struct ImageRequestParserTests {
     }
 
     @Test(
-        "what is wrong is named",
+        "errors name the parameter",
         arguments: [
             ("", PipelineError.missingParameter("url")),
             ("transform=flip:h", .missingParameter("url")),
@@ -182,7 +182,7 @@ struct ImageRequestParserTests {
         #expect(throws: error) { try parse(query) }
     }
 
-    @Test("an error in the transform says where it stands")
+    @Test("an error in the transform has its position")
     func transformPosition() {
         let error = #expect(throws: PipelineError.self) { try parse("\(Self.url)&transform=flip:h,spin:3") }
 
@@ -197,7 +197,7 @@ struct ImageRequestParserTests {
         }
     }
 
-    @Test("Fragments leave the keys: they are never sent")
+    @Test("Fragments are in no key, and are never sent")
     func fragments() throws {
         let parser = ImageRequestParser(
             limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
@@ -213,7 +213,7 @@ struct ImageRequestParserTests {
         #expect(requests.allSatisfy { $0.sourceKeyText == "source http://a.example/p.jpg" })
     }
 
-    @Test("Tags count on signed requests and in presets; elsewhere only where the configuration says so")
+    @Test("Tags need a signed request, a preset, or the configuration")
     func tags() throws {
         var policy = RequestPolicy(sources: .unrestricted)
         policy.presets = ["spring": Preset(parameters: ["tag": "spring"])]

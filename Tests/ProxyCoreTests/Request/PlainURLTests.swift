@@ -16,7 +16,7 @@ struct PlainURLTests {
     }
 
     @Test(
-        "is read without libcurl",
+        "is parsed without libcurl",
         arguments: [
             "http://example.com/a.jpg", "https://images.example:8443/a/b.png?w=1&h=2",
             "http://127.0.0.1:9/p/1.jpg",
@@ -32,7 +32,7 @@ struct PlainURLTests {
     }
 
     @Test(
-        "is not what may have to be changed, or refused",
+        "is none that libcurl may change or refuse",
         arguments: [
             "HTTP://example.com/", "http://Example.com/", "http://example.com", "http://example.com?x",
             "http:///a",
@@ -55,7 +55,7 @@ struct PlainURLTests {
         #expect(SourceURL(plain: text) == nil)
     }
 
-    @Test("is the same that libcurl makes of it, whatever is thrown at both")
+    @Test("equals libcurl's result for random texts")
     func agrees() {
         let pieces = [
             "http://", "https://", "a", "b1", "example", ".", "..", ":", "80", "443", "8080", "/", "//", "?",
@@ -74,7 +74,7 @@ struct PlainURLTests {
             }
             guard let plain = SourceURL(plain: text) else { continue }
             plainOnes += 1
-            // Lost: why libcurl refuses it; that it does is what counts.
+            // libcurl's reason is dropped: only the refusal counts.
             guard let other = try? SourceURL(normalizing: text) else {
                 Issue.record("libcurl refuses \(text)")
                 continue

@@ -10,7 +10,7 @@ struct QueryStringTests {
         try QueryString(parsing: Array(query.utf8)).items
     }
 
-    @Test("is cut into names and values, in order")
+    @Test("is split into names and values, in order")
     func order() throws {
         #expect(try items("b=2&a=1") == [.init(name: "b", value: "2"), .init(name: "a", value: "1")])
     }
@@ -20,7 +20,7 @@ struct QueryStringTests {
         #expect(try items("").isEmpty)
     }
 
-    @Test("is percent-decoded once, and a plus sign is itself")
+    @Test("is percent-decoded once, and a plus sign is literal")
     func decoding() throws {
         #expect(try items("url=a%2Bb+c%2541").first?.value == "a+b+c%41")
     }
@@ -31,7 +31,7 @@ struct QueryStringTests {
     }
 
     @Test(
-        "names the parameter and the place of what is wrong",
+        "names the invalid parameter and the position",
         arguments: [
             (
                 "a=%4",
@@ -57,7 +57,7 @@ struct QueryStringTests {
         #expect(throws: error) { try items(query) }
     }
 
-    @Test("has a bound on its parameters, above the number of those that there are")
+    @Test("has a maximum number of parameters, above the number of known ones")
     func bound() throws {
         let names = (0...QueryString.maxItems).map { "p\($0)" }
         let query = names.map { $0 + "=1" }.joined(separator: "&")
@@ -73,7 +73,7 @@ struct QueryStringTests {
         ) { try items(query) }
     }
 
-    @Test("is named by its beginning where a name is long")
+    @Test("is reported by the beginning of a long name")
     func longNames() throws {
         let name = String(repeating: "ä", count: 2_000)
         let beginning = String(repeating: "ä", count: 64) + "…"

@@ -7,7 +7,7 @@ import Testing
 struct RateLimiterTests {
     private let second: Int64 = 1_000_000_000
 
-    @Test("lets a burst through, then as many as the rate allows, and says when to come back")
+    @Test("allows a burst, then the configured rate, and returns the time until the next request")
     func rate() throws {
         let limiter = try limiter(requests: 60, burst: 3)
 
@@ -19,7 +19,7 @@ struct RateLimiterTests {
         #expect(limiter.admit("a", at: 100 * second) == .admitted)
     }
 
-    @Test("counts each client by itself, and refused requests not at all")
+    @Test("counts each client separately, and does not count refused requests")
     func clients() throws {
         let limiter = try limiter(requests: 1, burst: 1)
 
@@ -37,7 +37,7 @@ struct RateLimiterTests {
         configuration.maxClients = 16
         let limiter = try #require(RateLimiter<Int>(configuration: configuration))
 
-        // One that keeps asking stays known, however many strangers pass.
+        // A client that keeps sending requests stays known, however many others come.
         var refused = 0
         for stranger in 0..<5_000 {
             if limiter.admit(-1, at: 0) != .admitted { refused += 1 }

@@ -12,7 +12,7 @@ struct SourcePolicyTests {
     }
 
     @Test(
-        "compares whole URLs, and a star stands for any run of characters",
+        "compares whole URLs; a star matches any run of characters",
         arguments: [
             ("https://example.org", "https://example.org/a/b?c", true),
             ("https://example.org", "http://example.org/a", false),
@@ -30,7 +30,7 @@ struct SourcePolicyTests {
         #expect(try SourcePolicy(patterns: [pattern]).allows(SourceURL(parsing: url)) == isAllowed)
     }
 
-    @Test("never lets a star of the host reach into the path")
+    @Test("never matches a part of the path by a star in the host")
     func hostStar() throws {
         let policy = try SourcePolicy(patterns: ["https://*.example.org"])
 
@@ -39,7 +39,7 @@ struct SourcePolicyTests {
     }
 
     @Test(
-        "stays inside a path however dot segments are spelt",
+        "confines a URL to its path, in any spelling of dot segments",
         arguments: [
             "https://example.org/photos/../secret/1.jpg", "https://example.org/photos/%2e%2E/secret/1.jpg",
             "https://example.org/photos/.%2e/secret/1.jpg", "https://example.org/photos/..%2fsecret/1.jpg",
@@ -51,7 +51,7 @@ struct SourcePolicyTests {
         #expect(!policy.allows(try SourceURL(parsing: url)))
     }
 
-    @Test("takes linear time for a pattern made to be slow")
+    @Test("takes linear time for a hostile pattern")
     func hostilePattern() throws {
         let policy = try SourcePolicy(patterns: ["https://a/" + String(repeating: "*a", count: 200) + "b"])
 

@@ -6,7 +6,7 @@ import Testing
 @Suite("A source URL")
 struct SourceURLTests {
     @Test(
-        "is normalised, so that equivalent spellings are equal (RFC 3986 §6.2)",
+        "is normalized, so that equivalent spellings are equal (RFC 3986 §6.2)",
         arguments: [
             ("http://example.com", "http://example.com/"),
             ("HTTP://ExAmple.COM:80/a/../b/./c%2e%2E/%7euser", "http://example.com/b/c../%7euser"),
@@ -32,14 +32,14 @@ struct SourceURLTests {
         #expect(try SourceURL(parsing: text).normalized == normalized)
     }
 
-    @Test("normalised twice stays the same")
+    @Test("does not change when it is normalized again")
     func isStable() throws {
         let once = try SourceURL(parsing: "HTTP://A.example:80/x/../%41?q#f")
 
         #expect(try SourceURL(parsing: once.normalized) == once)
     }
 
-    @Test("knows its parts")
+    @Test("has the parts of its text")
     func parts() throws {
         let url = try SourceURL(parsing: "https://Images.Example:8443/a/b.png?w=1&h=2")
 
@@ -87,7 +87,7 @@ struct SourceURLTests {
         #expect(throws: error) { try SourceURL(parsing: text) }
     }
 
-    @Test("longer than its bound is refused, as given and once its bytes beyond ASCII are escaped")
+    @Test("beyond the maximum length is refused, as given or after its non-ASCII bytes are escaped")
     func tooLong() throws {
         let prefix = "http://example.com/"
         let room = SourceURL.maxBytes - prefix.utf8.count
@@ -122,7 +122,7 @@ struct SourceURLTests {
     }
 
     @Test(
-        "resolves references as RFC 3986 §5.4 has it, fragments left out",
+        "resolves references as in RFC 3986 §5.4, without fragments",
         arguments: [
             ("//g", "http://g/"), ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"),
             ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"), ("?y", "http://a/b/c/d;p?y"),
@@ -146,7 +146,7 @@ struct SourceURLTests {
     }
 
     @Test(
-        "percent-encodes what may stand in no URI (RFC 3986 §3.3, §3.4), and a % that begins no escape",
+        "percent-encodes characters that a URI can't contain (RFC 3986 §3.3, §3.4), and a % without escape",
         arguments: [
             ("/photo.png?\"<>", "/photo.png?%22%3C%3E"), ("/a\"<>b", "/a%22%3C%3Eb"),
             ("/{a}|b^c`d", "/%7Ba%7D%7Cb%5Ec%60d"), ("/a\\..\\b", "/a%5C..%5Cb"),
@@ -163,7 +163,7 @@ struct SourceURLTests {
     }
 
     @Test(
-        "resolves no Location that would be no source URL",
+        "resolves no Location to an invalid source URL",
         arguments: [
             ("ftp://o.example/", .unsupportedScheme("ftp")), ("http:/x", .notAbsolute),
             ("http:x", .notAbsolute),

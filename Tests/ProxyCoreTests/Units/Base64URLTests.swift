@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Base64 for URLs (RFC 4648 §5)")
 struct Base64URLTests {
-    @Test("gives back what was encoded, and agrees with another implementation", arguments: 0..<20)
+    @Test("decodes its own output, and agrees with another implementation", arguments: 0..<20)
     func roundTrip(length: Int) {
         let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 151 &+ 250) }
 
@@ -17,7 +17,7 @@ struct Base64URLTests {
     }
 
     @Test(
-        "refuses padding, other alphabets, lone characters and bits left over",
+        "refuses padding, other alphabets, single characters and remaining bits",
         arguments: ["QQ==", "Q", "Q/", "Q+", "QR", "QUJ", "Q Q", "QUJDR"])
     func refused(text: String) {
         #expect(Base64URL.decode(text.utf8) == nil)

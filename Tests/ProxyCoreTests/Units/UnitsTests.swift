@@ -16,12 +16,12 @@ struct UnitsTests {
         #expect(ByteCount(text)?.bytes == bytes)
     }
 
-    @Test("a size is nothing else", arguments: ["", "MiB", "-1", "1.5GB", "1 MiB", "1mib", "99999999TiB"])
+    @Test("other texts are no size", arguments: ["", "MiB", "-1", "1.5GB", "1 MiB", "1mib", "99999999TiB"])
     func wrongSizes(text: String) {
         #expect(ByteCount(text) == nil)
     }
 
-    @Test("a size is written so that it reads back", arguments: [0, 1, 1_000, 1_024, 10 << 30, 1_048_577])
+    @Test("a size is written in a parsable form", arguments: [0, 1, 1_000, 1_024, 10 << 30, 1_048_577])
     func sizeRoundTrip(bytes: Int) {
         #expect(ByteCount(ByteCount(bytes).description)?.bytes == bytes)
     }
@@ -37,12 +37,12 @@ struct UnitsTests {
     }
 
     @Test(
-        "a duration is nothing else", arguments: ["", "s", "-1s", "1.5s", "1 s", "1S", "9999999999999999d"])
+        "other texts are no duration", arguments: ["", "s", "-1s", "1.5s", "1 s", "1S", "9999999999999999d"])
     func wrongDurations(text: String) {
         #expect(TimeSpan(text) == nil)
     }
 
-    @Test("a duration is written so that it reads back", arguments: [0, 1, 999, 1_000, 90_000, 86_400_000])
+    @Test("a duration is written in a parsable form", arguments: [0, 1, 999, 1_000, 90_000, 86_400_000])
     func durationRoundTrip(milliseconds: Int) {
         #expect(TimeSpan(TimeSpan(milliseconds: milliseconds).description)?.milliseconds == milliseconds)
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The arguments of one operation while they are read: which parameter is next, and what has been given.
+/// The state of reading one operation's arguments: the next parameter, and the values so far.
 struct ArgumentReading {
     let operation: String
     let parameters: [TransformParameter]
@@ -9,7 +9,7 @@ struct ArgumentReading {
     private var nextPosition = 0
     private var hasNamed = false
 
-    /// Starts with none read.
+    /// Creates a state without values.
     init(operation: String, parameters: [TransformParameter]) {
         self.operation = operation
         self.parameters = parameters

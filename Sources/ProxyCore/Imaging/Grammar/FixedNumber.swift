@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A decimal number with at most three decimals, kept exactly.
+/// A decimal number with at most three decimals, stored exactly.
 struct FixedNumber: Sendable, Hashable, Comparable {
     /// The number × 1,000.
     let thousandths: Int
 
     private static let scale = 1_000
     private static let decimals = 3
-    /// Most digits before the point; beyond it every range of the grammar has ended.
+    /// The maximum number of digits before the point; every range of the grammar is smaller.
     private static let integerDigits = 9
 
     /// Wraps a whole number.
@@ -25,7 +25,8 @@ struct FixedNumber: Sendable, Hashable, Comparable {
         thousandths = Int((value * Double(Self.scale) + 0.5).rounded(.down))
     }
 
-    /// Reads digits, optionally a minus before them, and a point with one to three digits behind them.
+    /// Parses digits, with an optional minus before them and an optional point with one to three digits after
+    /// them.
     init?(_ text: Substring.UTF8View) {
         let isNegative = text.first == UInt8(ascii: "-")
         let parts = text.dropFirst(isNegative ? 1 : 0).split(

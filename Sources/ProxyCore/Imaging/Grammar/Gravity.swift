@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which part of a picture stays when a part is cut.
+/// The part of a picture that a crop keeps.
 enum Gravity: Sendable, Hashable {
     /// By the fraction of the surplus that is cut on the left and at the top: 0, ½ or 1.
     case compass(Double, Double)
-    /// What catches the eye: edges, skin, saturated colours.
+    /// The part that attracts attention: edges, skin, saturated colours.
     case attention
-    /// Where most detail is.
+    /// The part with the most detail.
     case entropy
-    /// Round a point, given as fractions of width and height.
+    /// Around a point, given as fractions of width and height.
     case focal(Double, Double)
 
     private static let compass: [String: Gravity] = [
@@ -27,16 +27,16 @@ enum Gravity: Sendable, Hashable {
         "gravity", .word(words), .value(.word("center")),
         "Which part stays of what is cut (by resize, mode=cover alone): a side or corner, smart (attention), entropy, "
             + "or focal with fx and fy.")
-    /// The declaration of `gravity` where a smaller picture is placed on a larger one.
+    /// The declaration of `gravity` for a smaller picture on a larger one.
     static let placement = placement(otherwise: "center")
 
-    /// Likewise, with another default.
+    /// The same with another default.
     static func placement(otherwise word: String) -> TransformParameter {
         TransformParameter(
             "gravity", .word(places), .value(.word(word)), "Where it is placed: center, a side or a corner.")
     }
 
-    /// Reads the parameter made by `placement`.
+    /// Reads the parameter that `placement` declares.
     static func place(from arguments: TransformArguments) -> Gravity {
         let declared = arguments.parameters.first { $0.name == parameter.name }
         guard let declared, case .word(let word) = arguments[declared] else { return .compass(0.5, 0.5) }
@@ -62,10 +62,10 @@ enum Gravity: Sendable, Hashable {
             ? .attention : word == "entropy" ? .entropy : compass[word] ?? .compass(0.5, 0.5)
     }
 
-    /// Whether all pixels must be looked at to place the cut.
+    /// Whether the position depends on the pixels.
     var readsPixels: Bool { self == .attention || self == .entropy }
 
-    /// Places a rectangle of `wanted` in a picture of `size`; nil when the pixels decide.
+    /// The position of a rectangle of `wanted` in a picture of `size`; nil if it depends on the pixels.
     func rectangle(of wanted: PixelSize, in size: PixelSize) -> PixelRectangle? {
         let spareX = size.width - wanted.width
         let spareY = size.height - wanted.height
@@ -81,7 +81,8 @@ enum Gravity: Sendable, Hashable {
         }
     }
 
-    /// Where the top left corner of a picture of `size` lies on a canvas; negative where it is larger.
+    /// The position of the top left corner of a picture of `size` on a canvas; negative if the picture is
+    /// larger.
     func placement(of size: PixelSize, on canvas: PixelSize) -> (left: Int, top: Int) {
         guard case .compass(let x, let y) = self else { return (0, 0) }
         return (
@@ -95,7 +96,7 @@ enum Gravity: Sendable, Hashable {
         return min(max(0, start), max(0, available - wanted))
     }
 
-    /// Cuts `wanted`, which lies within the image; what the first frame shows decides for all.
+    /// Cuts `wanted`, which lies within the image; the first frame decides for all.
     func cut(
         _ image: borrowing VipsImage, to wanted: PixelSize, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A length: pixels, or a percentage of a side of the image as it is when the operation comes.
+/// A length: pixels, or a percentage of a side of the operation's input image.
 enum Length: Sendable, Hashable {
     /// Pixels, before rounding.
     case pixels(FixedNumber)
@@ -9,7 +9,7 @@ enum Length: Sendable, Hashable {
 
     private static let percentSuffix = "pc"
 
-    /// Reads a number, with `pc` behind it for a percentage.
+    /// Parses a number, followed by `pc` for a percentage.
     init?(_ text: Substring) {
         if text.hasSuffix(Self.percentSuffix) {
             guard let number = FixedNumber(text.dropLast(Self.percentSuffix.count).utf8) else { return nil }
@@ -20,7 +20,7 @@ enum Length: Sendable, Hashable {
         }
     }
 
-    /// The number, of whichever unit.
+    /// The number in either unit.
     var number: FixedNumber {
         switch self {
         case .pixels(let number), .percent(let number): number
@@ -40,7 +40,7 @@ enum Length: Sendable, Hashable {
         Int((pixels(of: side) + 0.5).rounded(.down))
     }
 
-    /// Multiplies pixels; a percentage stays, since the image it refers to has grown already.
+    /// Multiplies pixels; a percentage is unchanged, because the image that it refers to is already larger.
     func scaled(by factor: Double) -> Length {
         guard case .pixels(let number) = self else { return self }
         return .pixels(number.scaled(by: factor))

@@ -11,7 +11,7 @@ struct PixelColor: Sendable, Hashable {
     static let white = PixelColor(red: .max, green: .max, blue: .max, alpha: .max)
     static let transparent = PixelColor(red: 0, green: 0, blue: 0, alpha: 0)
 
-    /// Collects the components.
+    /// Creates a colour from its components.
     init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8) {
         self.red = red
         self.green = green
@@ -19,9 +19,9 @@ struct PixelColor: Sendable, Hashable {
         self.alpha = alpha
     }
 
-    /// Reads `RGB`, `RGBA`, `RRGGBB`, `RRGGBBAA`, a CSS name, or `transparent`; letters of either case.
+    /// Parses `RGB`, `RGBA`, `RRGGBB`, `RRGGBBAA`, a CSS name, or `transparent`, in any case.
     ///
-    /// Hexadecimal wins, but no CSS name consists of hexadecimal digits in such a number, so nothing is ambiguous.
+    /// Hexadecimal wins; no CSS name consists of that many hexadecimal digits, so the grammar is unambiguous.
     init?(_ text: Substring) {
         let lowered = text.lowercased()
         if let color = Self.hexadecimal(lowered) {
@@ -52,10 +52,10 @@ struct PixelColor: Sendable, Hashable {
             red: pairs[0], green: pairs[1], blue: pairs[2], alpha: pairs.count == 4 ? pairs[3] : .max)
     }
 
-    /// Whether nothing shows through.
+    /// Whether it is fully opaque.
     var isOpaque: Bool { alpha == .max }
 
-    /// Whether it fits into a grey picture.
+    /// Whether it can be drawn in a grey picture.
     var isGrey: Bool { red == green && green == blue }
 
     /// Alpha as 0–1.
@@ -64,17 +64,17 @@ struct PixelColor: Sendable, Hashable {
     /// Red, green and blue as 0–1.
     var fractions: [Double] { [red, green, blue].map { Double($0) / Double(UInt8.max) } }
 
-    /// As CSS writes an opaque colour: `#rrggbb`.
+    /// The CSS notation of an opaque colour: `#rrggbb`.
     var cssText: String {
         "#" + [red, green, blue].map { String(Int($0) + 0x100, radix: 16).suffix(2) }.joined()
     }
 
-    /// The four components as libvips wants them, 0–255.
+    /// The four components for libvips, 0–255.
     var components: [Double] { [Double(red), Double(green), Double(blue), Double(alpha)] }
 }
 
 extension PixelColor: CustomStringConvertible {
-    /// Lower-case hexadecimal, the shortest form that means the same.
+    /// Lower-case hexadecimal in its shortest form.
     var description: String {
         let opaque = alpha == .max
         let parts = opaque ? [red, green, blue] : [red, green, blue, alpha]

@@ -6,14 +6,14 @@ struct PixelRectangle: Sendable, Hashable {
     let top: Int
     let size: PixelSize
 
-    /// Takes a corner and a size.
+    /// Creates a rectangle from a corner and a size.
     init(left: Int, top: Int, size: PixelSize) {
         self.left = left
         self.top = top
         self.size = size
     }
 
-    /// Returns what of the rectangle lies within an image of `bounds`; nil when that is nothing.
+    /// Returns the part of the rectangle within an image of `bounds`; nil if it is empty.
     func clamped(to bounds: PixelSize) -> PixelRectangle? {
         let right = min(left + size.width, bounds.width)
         let bottom = min(top + size.height, bounds.height)
@@ -23,7 +23,7 @@ struct PixelRectangle: Sendable, Hashable {
         return PixelRectangle(left: newLeft, top: newTop, size: PixelSize(right - newLeft, bottom - newTop))
     }
 
-    /// Returns the smallest rectangle that holds both.
+    /// Returns the smallest rectangle that contains both.
     func union(_ other: PixelRectangle) -> PixelRectangle {
         let newLeft = min(left, other.left)
         let newTop = min(top, other.top)

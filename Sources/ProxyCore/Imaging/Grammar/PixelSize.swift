@@ -5,7 +5,7 @@ struct PixelSize: Sendable, Hashable {
     let width: Int
     let height: Int
 
-    /// Takes whole sides; less than 1 counts as 1.
+    /// Creates a size from whole sides; a side below 1 becomes 1.
     init(_ width: Int, _ height: Int) {
         self.width = max(1, width)
         self.height = max(1, height)
@@ -19,7 +19,7 @@ struct PixelSize: Sendable, Hashable {
     /// Width × height.
     var area: Int { width * height }
 
-    /// The same area turned by a quarter.
+    /// The size after a rotation by 90°.
     var transposed: PixelSize { PixelSize(height, width) }
 
     /// Returns both sides × `factor`, rounded half up.

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A wanted size, `WxH`, `Wx` or `xH`; a side left out follows from the other.
+/// A requested size, `WxH`, `Wx` or `xH`; an omitted side follows from the other.
 struct SizeRequest: Sendable, Hashable {
-    /// The wanted width; nil when it follows from the height.
+    /// The requested width; nil if it follows from the height.
     let width: Length?
-    /// The wanted height; nil when it follows from the width.
+    /// The requested height; nil if it follows from the width.
     let height: Length?
 
     private static let separator: Character = "x"
 
-    /// Collects the sides, of which one at least must be given.
+    /// Creates a size from its sides; nil without any.
     init?(width: Length?, height: Length?) {
         guard width != nil || height != nil else { return nil }
         self.width = width
         self.height = height
     }
 
-    /// Reads two lengths with an `x` between them, of which one may be empty.
+    /// Parses two lengths with an `x` between them; one of them may be empty.
     init?(_ text: Substring) {
         let parts = text.split(
             separator: Self.separator, maxSplits: 2, omittingEmptySubsequences: false)
@@ -34,7 +34,7 @@ struct SizeRequest: Sendable, Hashable {
         SizeRequest(width: width?.scaled(by: factor), height: height?.scaled(by: factor)) ?? self
     }
 
-    /// Returns the factor by which an image of `size` fits inside the sides that are given, each in whole pixels.
+    /// Returns the factor by which an image of `size` fits into the given sides, each in whole pixels.
     func fitFactor(for size: PixelSize) -> Double {
         let factors = [(width, size.width), (height, size.height)].compactMap { wanted, side in
             wanted.map { Double(max(1, $0.roundedPixels(of: side))) / Double(side) }
@@ -42,9 +42,9 @@ struct SizeRequest: Sendable, Hashable {
         return factors.min() ?? 1
     }
 
-    /// Returns the wanted size in pixels for an image of `size`: rounded half up, at least 1 each way.
+    /// Returns the requested size in pixels for an image of `size`: rounded half up, at least 1 each.
     ///
-    /// A side left out keeps the image's aspect.
+    /// An omitted side keeps the image's aspect ratio.
     func resolved(for size: PixelSize) -> PixelSize {
         let aspect = Double(size.width) / Double(size.height)
         let wantedWidth = width?.pixels(of: size.width)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The arguments of one operation: each declared parameter's value, given or by default.
+/// The arguments of one operation: the value of each declared parameter, given or by default.
 struct TransformArguments: Sendable {
     /// The operation's name.
     let operation: String
     /// The operation's parameters.
     let parameters: [TransformParameter]
-    /// What was given, by parameter name.
+    /// The given values, by parameter name.
     private(set) var given: [String: TransformValue]
-    /// Offset of the operation in the text it was read from; nil when it comes from no text.
+    /// The offset of the operation in the text that it was parsed from; nil if it was not parsed.
     let position: Int?
 
-    /// Checks that every required parameter is there.
+    /// Checks that every required parameter is given.
     init(
         operation: String, parameters: [TransformParameter], given: [String: TransformValue],
         at position: Int?
@@ -26,7 +26,7 @@ struct TransformArguments: Sendable {
         }
     }
 
-    /// Returns an error of this operation's parameter `name`, for rules between parameters.
+    /// Returns an error for this operation's parameter `name`, for rules between parameters.
     func error(_ problem: TransformError.Problem, _ parameter: TransformParameter) -> TransformError {
         TransformError(problem, operation: operation, parameter: parameter.name, at: position)
     }
@@ -35,7 +35,7 @@ struct TransformArguments: Sendable {
     func scaled(by factor: Double) throws(TransformError) -> TransformArguments {
         var scaled = given
         for parameter in parameters where parameter.isScaled {
-            // A default is a length like another: what is twice as large is sharpened twice as far.
+            // A default length is scaled, too: sharpening of an image twice as large needs twice the radius.
             guard let value = self[parameter] else { continue }
             switch parameter.checked(value.scaled(by: factor)) {
             case .success(let value):
@@ -48,14 +48,14 @@ struct TransformArguments: Sendable {
             operation: operation, parameters: parameters, given: scaled, at: position)
     }
 
-    /// Returns the arguments with other spellings of the same; nil leaves a parameter out.
+    /// Returns the arguments with other values; nil removes a parameter.
     func replacing(_ values: [String: TransformValue?]) -> TransformArguments {
         var arguments = self
         for (name, value) in values { arguments.given[name] = value }
         return arguments
     }
 
-    /// The canonical spelling: values that equal a fixed default dropped, the rest by name in the names' order.
+    /// The canonical spelling: values that equal a fixed default are omitted, the others sorted by name.
     var transformerKey: String {
         let texts = parameters.compactMap { parameter -> String? in
             guard let value = given[parameter.name] else { return nil }
@@ -65,7 +65,7 @@ struct TransformArguments: Sendable {
         return ([operation] + texts.sorted()).joined(separator: ":")
     }
 
-    /// The value of `parameter`, given or by default; nil when it is absent.
+    /// The value of `parameter`, given or by default; nil if it is absent.
     subscript(parameter: TransformParameter) -> TransformValue? {
         if let value = given[parameter.name] { return value }
         guard case .value(let value) = parameter.fallback else { return nil }
@@ -78,7 +78,7 @@ struct TransformArguments: Sendable {
         return number.double
     }
 
-    /// The value of a length parameter; nil also when a word stands in its place.
+    /// The value of a length parameter; nil also for a word.
     func length(_ parameter: TransformParameter) -> Length? {
         guard case .length(let length) = self[parameter] else { return nil }
         return length
@@ -102,7 +102,7 @@ struct TransformArguments: Sendable {
         return text
     }
 
-    /// The value of a choice as the enum that lists the choices.
+    /// The value of a choice as a case of the enum that lists the choices.
     func choice<Choice: RawRepresentable<String>>(_ parameter: TransformParameter) -> Choice? {
         guard case .word(let word) = self[parameter] else { return nil }
         return Choice(rawValue: word)

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension TransformParameter {
-    /// Reads a value of this parameter, or says what is wrong with it.
+    /// Parses a value of this parameter, or returns why it is invalid.
     func value(from text: Substring) -> Result<TransformValue, ReadingError> {
         guard let value = parsed(text) else { return .failure(.init(.malformed(expected: kind.expectation))) }
         return checked(value)
     }
 
-    /// Returns `value` when it is in range, as after scaling by `dpr`.
+    /// Returns `value` if it is in range, also after scaling by `dpr`.
     func checked(_ value: TransformValue) -> Result<TransformValue, ReadingError> {
         guard isInRange(value) else { return .failure(.init(.outOfRange(allowed: kind.expectation))) }
         return .success(value)
     }
 
-    /// A problem that has no place yet.
+    /// A problem without a position.
     struct ReadingError: Error {
         let problem: TransformError.Problem
 
@@ -49,7 +49,7 @@ extension TransformParameter {
         }
     }
 
-    /// Whether the text stands for UTF-8 that can be drawn: no control character but line breaks and tabs.
+    /// Whether the text decodes to UTF-8 that can be drawn: no control characters but line breaks and tabs.
     private static func isText(_ text: Substring, atMost limit: Int) -> Bool {
         guard let bytes = Base64URL.decode(text.utf8), bytes.count <= limit else { return false }
         guard let decoded = String(validating: bytes, as: UTF8.self) else { return false }
@@ -59,7 +59,7 @@ extension TransformParameter {
     }
 
     private static func selection(of words: [String], in text: Substring) -> [String]? {
-        // More of them than there are is one that is unknown or repeated.
+        // A longer list than there are words has an unknown or a repeated one.
         let chosen = TextPieces(of: text, at: UInt8(ascii: "+")).prefix(words.count + 1).map {
             String($0.text)
         }
@@ -98,7 +98,7 @@ extension TransformParameter.Kind {
     private static let percentages =
         "a percentage (50pc) up to \(TransformParameter.percentRange.upperBound)pc"
 
-    /// What a value looks like, for error texts and the reference.
+    /// The form of valid values, for error texts and the reference.
     var expectation: String {
         switch self {
         case .number(let range):

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The declaration of one parameter of an operation: the one place that parser, canonical form and reference come from.
+/// The declaration of one parameter of an operation; parser, canonical form and reference are derived from
+/// it.
 struct TransformParameter: Sendable {
     /// The name, as in `gravity=smart`.
     let name: String
-    /// What values it takes.
+    /// The type of its values.
     let kind: Kind
-    /// The value when the parameter is absent.
+    /// Its value if it is absent.
     let fallback: Fallback
     /// One line for the reference.
     let doc: String
     /// Whether `dpr` multiplies it.
     let isScaled: Bool
 
-    /// What values a parameter takes.
+    /// The type of a parameter's values.
     enum Kind: Sendable {
         /// A number within a range, at most three decimals.
         case number(ClosedRange<Int>)
@@ -33,27 +34,27 @@ struct TransformParameter: Sendable {
         case words([String])
         /// A colour.
         case color
-        /// At most so many characters, `_` standing for a space.
+        /// At most `limit` characters; `_` is a space.
         case text(limit: Int)
-        /// UTF-8 in base64url, at most so many bytes.
+        /// UTF-8 in base64url, at most `limit` bytes.
         case encodedText(limit: Int)
-        /// A name, as it is.
+        /// A name.
         case name
     }
 
-    /// What an absent parameter means.
+    /// The meaning of an absent parameter.
     enum Fallback: Sendable {
-        /// It must be given.
+        /// The parameter is required.
         case required
-        /// This value, which the canonical form leaves out.
+        /// This value, which the canonical form omits.
         case value(TransformValue)
-        /// Nothing: the operation tells presence from absence.
+        /// No value: the operation distinguishes presence from absence.
         case absent
     }
 
-    /// Pixels that a size may ask for; far beyond any limit, so that those give their own errors.
+    /// The range of a requested size in pixels; far beyond any limit, so that limits give their own errors.
     static let sizeRange = 1...100_000
-    /// Percentages that are accepted.
+    /// The range of percentages.
     static let percentRange = 0...1_000
 
     /// Declares a parameter.

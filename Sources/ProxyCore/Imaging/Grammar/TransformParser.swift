@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads a transform text: operations separated by `,`, arguments by `:`, by position first and then by name.
+/// Parses a transform text: operations separated by `,`, arguments by `:`, first by position and then by
+/// name.
 struct TransformParser {
-    /// The whole text, for positions.
+    /// The whole text, for positions in errors.
     private let text: String
 
-    /// One part of the text, with its place.
+    /// A part of the text with its position.
     private struct Part {
         let text: Substring
         let position: Int
     }
 
-    /// Prepares to read `text`, which has been percent-decoded.
+    /// Creates a parser for `text`, which is already percent-decoded.
     init(_ text: String) {
         self.text = text
     }
@@ -81,7 +82,7 @@ struct TransformParser {
         }
     }
 
-    /// Whether a byte may stand in names and values.
+    /// Whether names and values may contain a byte.
     static func isAllowed(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -6,13 +6,13 @@ enum TransformValue: Sendable, Hashable {
     case length(Length)
     case size(SizeRequest)
     case word(String)
-    /// In the order of their declaration, without repetition.
+    /// In the order of their declaration, without duplicates.
     case words([String])
     case color(PixelColor)
-    /// As it is spelled.
+    /// Exactly as it was given.
     case text(String)
 
-    /// Multiplies what is in pixels.
+    /// Multiplies values in pixels.
     func scaled(by factor: Double) -> TransformValue {
         switch self {
         case .number(let number): .number(number.scaled(by: factor))

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an AV1 bitstream says of all of its pictures (AV1 specification §5.5), as far as colours go.
+/// The colour description in an AV1 bitstream's sequence header (AV1 specification §5.5).
 struct AV1SequenceHeader: Equatable {
-    /// Whether levels go from 0 to the highest, in place of from 16 to 235 of 255.
+    /// Whether levels use the full range, instead of 16 to 235 of 255.
     let isFullRange: Bool
-    /// How colours are made from samples (ITU-T H.273 §8.3).
+    /// The matrix coefficients, which convert samples to colours (ITU-T H.273 §8.3).
     let matrix: Int
 
-    /// Green, blue and red.
+    /// Samples are green, blue and red.
     static let identityMatrix = 0
     private static let unspecified = 2
 
-    /// Reads the first sequence header among open bitstream units (§5.3); nil where there is none near the start.
+    /// Reads the first sequence header of a list of open bitstream units (§5.3); nil if none is near the
+    /// beginning.
     ///
-    /// - Parameter units: from their first byte on.
+    /// - Parameter units: the units from their first byte on.
     init?(units: BoxReader) {
         var units = units
         for _ in 0..<Self.unitLimit {
@@ -29,11 +30,11 @@ struct AV1SequenceHeader: Equatable {
         return nil
     }
 
-    /// A picture's header is the first unit, or follows a delimiter.
+    /// The sequence header is the first unit, or follows a temporal delimiter.
     private static let unitLimit = 8
     private static let sequenceUnit = 1
 
-    /// A number of seven bits a byte, the lowest first (§4.10.5).
+    /// Reads a number of seven bits per byte, the lowest first (§4.10.5).
     private static func length(_ units: inout BoxReader) -> Int? {
         var value = 0
         for index in 0..<4 {
@@ -71,10 +72,10 @@ struct AV1SequenceHeader: Equatable {
         matrix = code[2]
     }
 
-    /// Primaries, transfer and matrix of which full range goes without saying.
+    /// The primaries, transfer and matrix that imply full range.
     private static let sRGB = [1, 13, identityMatrix]
 
-    /// Passes over times and operating points.
+    /// Skips timing and operating points.
     private static func skipOperation(_ bits: inout Bits) {
         var delayLength: Int?
         if bits.flag() {
@@ -94,7 +95,7 @@ struct AV1SequenceHeader: Equatable {
         }
     }
 
-    /// Passes over what the coding of moving pictures uses.
+    /// Skips the fields for moving pictures.
     private static func skipTools(_ bits: inout Bits) {
         bits.skip(4)
         let hasOrder = bits.flag()
@@ -104,7 +105,7 @@ struct AV1SequenceHeader: Equatable {
         if hasOrder { bits.skip(3) }
     }
 
-    /// Bits of a unit, the highest of a byte first; zeros behind its end.
+    /// The bits of a unit, each byte's highest bit first; zeros after its end.
     private struct Bits {
         private var bytes: BoxReader
         private var byte = 0
@@ -130,7 +131,7 @@ struct AV1SequenceHeader: Equatable {
 
         mutating func skip(_ count: Int) { for _ in 0..<count { _ = flag() } }
 
-        /// Passes over a number whose length is told by zeros before it (§4.10.3).
+        /// Skips a number whose length is given by leading zeros (§4.10.3).
         mutating func skipUnary() {
             var zeros = 0
             while !isExhausted, zeros < 32, !flag() { zeros += 1 }

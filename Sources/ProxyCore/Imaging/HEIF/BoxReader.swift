@@ -3,33 +3,33 @@
 /// Reads the boxes of an ISO base media file (ISO/IEC 14496-12 §4.2) and the numbers in them, never beyond its bytes.
 @safe struct BoxReader {
     private let bytes: UnsafeRawBufferPointer
-    /// Where the bytes begin in the file.
+    /// The offset of the bytes in the file.
     private let origin: Int
-    /// Where the next number or box begins.
+    /// The start of the next number or box.
     private(set) var place = 0
 
-    /// A box's type and what is in it.
+    /// A box's type and body.
     struct Box {
         let type: String
         let body: BoxReader
     }
 
-    /// Most boxes beside each other that are looked at: pictures have a few for each item.
+    /// The maximum number of sibling boxes that are read: pictures have a few for each item.
     private static let boxLimit = 16_384
 
-    /// Reads `bytes`, which must outlive the reader and begin at `origin` in their file.
+    /// Reads `bytes`, which must exist as long as the reader and begin at `origin` in their file.
     init(_ bytes: UnsafeRawBufferPointer, at origin: Int = 0) {
         unsafe self.bytes = unsafe bytes
         self.origin = origin
     }
 
-    /// Where in the file the next number or box begins.
+    /// The file offset of the next number or box.
     var placeInFile: Int { origin + place }
 
-    /// The number of bytes that are left.
+    /// The number of remaining bytes.
     var rest: Int { unsafe bytes.count - place }
 
-    /// Takes a number of so many bytes, up to eight, the highest first; nil beyond the end, and for what an `Int` can't hold.
+    /// Reads a big-endian number of up to eight bytes; nil beyond the end, and if an `Int` can't hold it.
     mutating func number(_ length: Int) -> Int? {
         guard length >= 0, length <= 8, length <= rest else { return nil }
         let value = unsafe bytes[place..<place + length].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -37,14 +37,14 @@
         return Int(exactly: value)
     }
 
-    /// Takes a code of four letters; nil beyond the end.
+    /// Reads a code of four letters; nil beyond the end.
     mutating func code() -> String? {
         guard rest >= 4 else { return nil }
         defer { place += 4 }
         return unsafe String(decoding: bytes[place..<place + 4], as: UTF8.self)
     }
 
-    /// Takes text up to the zero that ends it; nil where there is none.
+    /// Reads a zero-terminated text; nil without the terminator.
     mutating func text() -> String? {
         let start = place
         guard let end = unsafe bytes[start...].firstIndex(of: 0) else { return nil }
@@ -52,14 +52,14 @@
         return unsafe String(decoding: bytes[start..<end], as: UTF8.self)
     }
 
-    /// Passes over bytes; nil beyond the end.
+    /// Skips bytes; nil beyond the end.
     mutating func skip(_ length: Int) -> Void? {
         guard length >= 0, length <= rest else { return nil }
         place += length
         return ()
     }
 
-    /// A reader of `length` bytes from `start` on; nil when they are not all there.
+    /// A reader of `length` bytes from `start` on; nil unless all of them exist.
     func part(from start: Int, length: Int) -> BoxReader? {
         guard start >= 0, length >= 0, unsafe start <= bytes.count, unsafe length <= bytes.count - start
         else {
@@ -69,7 +69,7 @@
         return unsafe BoxReader(part, at: origin + start)
     }
 
-    /// The boxes from here on, as far as they are whole and not too many.
+    /// Returns the boxes from here on, up to the first incomplete one or the limit.
     func boxes() -> [Box] {
         var reader = self
         var found: [Box] = []
@@ -80,7 +80,7 @@
     private mutating func box() -> Box? {
         let start = place
         guard let short = number(4), let type = code() else { return nil }
-        // A length of 1 is followed by a long one, one of 0 goes to the end.
+        // A length of 1 is followed by one of eight bytes; a length of 0 extends to the end.
         guard let length = short == 1 ? number(8) : short == 0 ? place - start + rest : short,
             length >= place - start, let body = part(from: place, length: length - (place - start))
         else { return nil }
@@ -90,6 +90,6 @@
 }
 
 extension [BoxReader.Box] {
-    /// What is in the first box of a type.
+    /// The body of the first box of a type.
     func first(_ type: String) -> BoxReader? { first { $0.type == type }?.body }
 }

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A HEIF file in which the transparency is turned, mirrored and cut as the picture is.
+/// A HEIF file in which the alpha item is rotated, mirrored and cropped like the picture.
 ///
-/// Some encoders say so of the picture alone. Decoders of browsers do the same to both; libheif leaves the transparency as it
-/// lies, or out where its shape no longer fits.
+/// Some encoders set these properties only for the picture. Browsers' decoders apply them to both; libheif
+/// leaves the alpha unchanged, or drops it if its size then differs.
 enum HEIFAlpha {
-    /// Bytes of a box' length and type.
+    /// The number of bytes of a box's length and type.
     private static let headLength = 8
-    /// Properties that an item can have (ISO/IEC 23008-12 §9.3.2).
+    /// The maximum number of properties of an item (ISO/IEC 23008-12 §9.3.2).
     private static let entryLimit = 255
 
-    /// Returns the file with what it lacks; nil where it lacks nothing, and where its boxes are not told in the usual way.
+    /// Returns the file with the missing properties; nil if none are missing, or if its boxes have an unusual
+    /// form.
     ///
-    /// The box that describes all items is put behind the file, and the one that was there is declared free, so that nothing
-    /// that is referred to moves.
+    /// The box with all items is appended to the file, and the old one becomes a free box, so that no other
+    /// offset changes.
     static func completed(_ file: UnsafeRawBufferPointer) -> [UInt8]? {
         guard let missing = unsafe HEIFItems(file)?.missingOfAlpha,
             let boxes = unsafe boxes(of: file, missing.list)
@@ -33,12 +34,12 @@ enum HEIFAlpha {
         return whole + meta
     }
 
-    /// Where the boxes are that the list lies in, from `meta` inwards.
+    /// The positions of the boxes that contain the list, from `meta` inwards.
     private static func boxes(
         of file: UnsafeRawBufferPointer, _ list: HEIFItems.Associations
     ) -> [Range<Int>]? {
         let all = unsafe BoxReader(file).boxes()
-        // A box that goes to the end of the file would take in what is put behind it.
+        // A box that extends to the end of the file would include the appended bytes.
         guard var meta = all.first("meta"), all.allSatisfy({ unsafe isPlain($0.body, in: file) }),
             let place = unsafe plainPlace(meta, in: file), meta.skip(4) != nil,
             let properties = meta.boxes().first("iprp"),
@@ -55,7 +56,7 @@ enum HEIFAlpha {
         unsafe plainPlace(body, in: file) != nil
     }
 
-    /// Where a box is whose length is told by four bytes; nil for another.
+    /// The position of a box whose length is a four-byte number; nil for other boxes.
     private static func plainPlace(_ body: BoxReader, in file: UnsafeRawBufferPointer) -> Range<Int>? {
         let start = body.placeInFile - headLength
         var head = unsafe BoxReader(file)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HEIFItems {
-    /// What is to be done to the levels that libheif 1.15.1 decodes. It scales colours of limited range, 16 to 235, only on
-    /// their way from YCbCr: grey and transparency stay as they are, and GBR is narrowed once more.
+    /// The corrections of the levels that libheif 1.15.1 decodes. It expands colours of limited range, 16 to
+    /// 235, only when it converts from YCbCr: grey and alpha are unchanged, and GBR is narrowed once more.
     struct Levels: Equatable {
         var ofColors = ToneCurve.identity
         var ofAlpha = ToneCurve.identity
-        /// Whether colours are then to be divided by alpha.
+        /// Whether colours have to be divided by alpha afterwards.
         var isPremultiplied = false
     }
 
-    /// What is to be done to the levels of the primary picture. O(number of items).
+    /// The corrections for the primary picture. O(number of items).
     var levels: Levels {
         var levels = Levels()
         if isGreyOfLimitedRange { levels.ofColors = .fromLimitedRange }
@@ -20,29 +20,29 @@ extension HEIFItems {
         return levels
     }
 
-    /// Whether the primary picture is grey whose levels go from 16 to 235.
+    /// Whether the primary picture is grey with levels from 16 to 235.
     var isGreyOfLimitedRange: Bool { Self.isGrey(codedBoxes) && isLimited }
 
-    /// Whether the primary picture is green, blue and red in place of YCbCr, from 16 to 235.
+    /// Whether the primary picture is green, blue and red instead of YCbCr, with levels from 16 to 235.
     var isGBROfLimitedRange: Bool {
         guard !Self.isGrey(codedBoxes), isLimited else { return false }
         return (Self.description(codedBoxes)?.matrix ?? sequence(of: coded(primary))?.matrix)
             == AV1SequenceHeader.identityMatrix
     }
 
-    /// Whether transparency goes from 16 to 235. By its bitstream alone, as libavif has it.
+    /// Whether alpha uses levels from 16 to 235. Only its bitstream decides, as in libavif.
     var isAlphaOfLimitedRange: Bool {
         guard let alpha = alphaOfPrimary else { return false }
         return sequence(of: coded(alpha)).map { !$0.isFullRange } ?? false
     }
 
-    /// By the file's description of colours, and where there is none by the bitstream.
+    /// By the file's colour description; without one by the bitstream.
     private var isLimited: Bool {
         let isFull = Self.description(codedBoxes)?.isFullRange ?? sequence(of: coded(primary))?.isFullRange
         return isFull == false
     }
 
-    /// An item, or the first tile of a grid.
+    /// The item itself, or the first tile of a grid.
     private func coded(_ item: Int) -> Int { types[item] == "grid" ? parts[item]?.first ?? item : item }
 
     private var codedBoxes: [BoxReader.Box] {
@@ -71,11 +71,11 @@ extension HEIFItems {
         return nil
     }
 
-    /// What the bitstream of an item says; nil where it is not AV1's.
+    /// The sequence header of an item's bitstream; nil if it is not AV1.
     private func sequence(of item: Int) -> AV1SequenceHeader? {
         guard types[item] == "av01" else { return nil }
         if let data = data(of: item), let header = AV1SequenceHeader(units: data) { return header }
-        // The same header stands behind the four bytes of its configuration.
+        // The configuration contains the same header after four bytes.
         guard var coding = properties[item]?.first("av1C"), coding.skip(4) != nil else { return nil }
         return AV1SequenceHeader(units: coding)
     }

@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The items of a HEIF file (ISO/IEC 23008-12 §6), as far as their decoder must be watched.
+/// The items of a HEIF file (ISO/IEC 23008-12 §6), as far as the daemon has to check them.
 struct HEIFItems {
     private let file: BoxReader
     private(set) var types: [Int: String] = [:]
-    /// What each item is made of, in order.
+    /// The parts of each item, in order.
     var parts: [Int: [Int]] { references["dimg"] ?? [:] }
     private(set) var properties: [Int: [BoxReader.Box]] = [:]
     private var places: [Int: Place] = [:]
     private(set) var primary = 0
-    /// Where the properties of each item are told, and in which boxes; for what `HEIFItems+Alpha` adds.
+    /// The positions of each item's list of properties, and the boxes in it; for `HEIFAlpha`.
     private(set) var associations: [Int: Associations] = [:]
-    /// By type, which items an item refers to.
+    /// By type, the items that an item refers to.
     private var references: [String: [Int: [Int]]] = [:]
-    /// What items keep in the `meta` box itself.
+    /// The data of items in the `meta` box itself.
     private var inside: BoxReader?
 
-    /// Where an item's data is.
+    /// The position of an item's data.
     private struct Place {
         let isInside: Bool
         let start: Int
         let length: Int
     }
 
-    /// The list of an item's properties, as it stands in the file.
+    /// The list of an item's properties in the file.
     struct Associations: Equatable {
-        /// Where the list's length is.
+        /// The position of the list's length.
         let countPlace: Int
-        /// Where the list ends.
+        /// The end of the list.
         let end: Int
-        /// Bytes of an entry.
+        /// The number of bytes of an entry.
         let width: Int
         /// The entries, each a property's number and whether it is essential.
         let entries: [Int]
     }
 
-    /// The version and the flags that a full box begins with.
+    /// The version and the flags at the beginning of a full box.
     private struct Full {
         let version: Int
         let flags: Int
@@ -51,9 +51,9 @@ struct HEIFItems {
         }
     }
 
-    /// Reads the file's `meta` box; nil when there is none that can be read.
+    /// Reads the file's `meta` box; nil without a readable one.
     ///
-    /// - Parameter bytes: must outlive the items.
+    /// - Parameter bytes: must exist as long as the items.
     init?(_ bytes: UnsafeRawBufferPointer) {
         file = unsafe BoxReader(bytes)
         guard let meta = Full(file.boxes().first("meta")) else { return nil }
@@ -67,9 +67,10 @@ struct HEIFItems {
         }
     }
 
-    // MARK: - What is wanted to be known
+    // MARK: - Queries
 
-    /// Whether the tiles of every grid are of one size and fill it: libheif leaves the rest as it found the memory.
+    /// Whether the tiles of every grid have one size and fill it: libheif leaves the rest as uninitialized
+    /// memory.
     var gridsAreFilled: Bool {
         types.allSatisfy { item, type in type != "grid" || isFilled(item) }
     }
@@ -92,7 +93,7 @@ struct HEIFItems {
         return (rows + 1, columns + 1, PixelSize(width, height))
     }
 
-    /// An item's bytes, where they lie in one piece.
+    /// An item's bytes, if they are contiguous.
     func data(of item: Int) -> BoxReader? {
         guard let place = places[item] else { return nil }
         return (place.isInside ? inside : file)?.part(from: place.start, length: place.length)
@@ -105,7 +106,7 @@ struct HEIFItems {
         return PixelSize(width, height)
     }
 
-    /// The item that holds the primary picture's transparency, if there is one (ISO/IEC 23000-22 §7.3.5.2).
+    /// The alpha item of the primary picture, if there is one (ISO/IEC 23000-22 §7.3.5.2).
     var alphaOfPrimary: Int? {
         let auxiliaries = references["auxl"]?.filter { $0.value.contains(primary) }.keys ?? [:].keys
         return auxiliaries.sorted().first { item in
@@ -118,14 +119,14 @@ struct HEIFItems {
         "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1",
     ]
 
-    /// Whether the primary picture's colours are multiplied by its alpha already (ISO/IEC 23008-12 §6.6.3).
+    /// Whether the primary picture's colours are already multiplied by its alpha (ISO/IEC 23008-12 §6.6.3).
     var isPremultiplied: Bool {
         guard let alpha = alphaOfPrimary else { return false }
         return references["prem"]?[primary]?.contains(alpha) ?? false
     }
 
-    /// What turns, mirrors or cuts the primary picture although its transparency is not said to be: the list that lacks it, and
-    /// what it lacks. Decoders of browsers do to both what is said of the picture.
+    /// The rotation, mirroring and cropping of the primary picture that its alpha item lacks: the incomplete
+    /// list, and the missing entries. Browsers' decoders apply the picture's properties to both.
     var missingOfAlpha: (list: Associations, entries: [Int])? {
         guard let alpha = alphaOfPrimary, let list = associations[alpha], size(alpha) == size(primary),
             let own = associations[primary], list.width == own.width,
@@ -179,7 +180,7 @@ struct HEIFItems {
                 let countPlace = ipma.body.placeInFile
                 guard let held = ipma.body.number(1), held * width <= ipma.body.rest else { return false }
                 let entries = (0..<held).compactMap { _ in ipma.body.number(width) }
-                // The highest bit says that the property is essential.
+                // The highest bit marks an essential property.
                 let indices = entries.map { ($0 & (width == 2 ? 0x7FFF : 0x7F)) - 1 }
                 properties[item, default: []] += indices.filter(all.indices.contains).map { all[$0] }
                 associations[item] = Associations(
@@ -189,7 +190,7 @@ struct HEIFItems {
         return true
     }
 
-    /// Only items of one extent are noted: what is read of one is a few bytes.
+    /// Stores only items of one extent: the daemon reads a few bytes of one.
     private mutating func readPlaces(_ boxes: [BoxReader.Box]) {
         guard var iloc = Full(boxes.first("iloc")), let sizes = iloc.body.number(1),
             let others = iloc.body.number(1), let count = iloc.body.number(iloc.version < 2 ? 2 : 4)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A HEIF file in which each item is described first, and turned, mirrored or cut then, as ISO/IEC 23008-12 §9.3.1 has it.
+/// A HEIF file in which each item's descriptive properties precede its rotation, mirroring and cropping, as
+/// ISO/IEC 23008-12 §9.3.1 requires.
 ///
-/// Some encoders list its properties in another order, which browsers' decoders take all the same. libheif 1.15.1 turns the
-/// size that it has not read yet, and then finds that the picture has another one.
+/// Some encoders use another order, which browsers' decoders accept. libheif 1.15.1 rotates the size before
+/// it has read it, and then finds another size in the picture.
 enum HEIFOrder {
-    /// Puts properties in order, in place; nothing changes where they are. O(number of items).
+    /// Sorts the properties in place; their positions do not change. O(number of items).
     static func arrange(_ file: UnsafeMutableRawBufferPointer) {
         for list in unsafe HEIFItems(UnsafeRawBufferPointer(file))?.disordered ?? [] {
             let entries = list.entries.flatMap { entry in
@@ -18,7 +19,7 @@ enum HEIFOrder {
 }
 
 extension HEIFItems {
-    /// The lists of properties that are out of order, as they should be.
+    /// The lists of properties in the wrong order, sorted.
     fileprivate var disordered: [Associations] {
         associations.compactMap { item, list in
             guard let told = properties[item], told.count == list.entries.count,

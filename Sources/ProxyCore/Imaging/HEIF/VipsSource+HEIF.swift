@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension VipsSource {
-    /// Whether the tiles of all grids of a HEIF file fill them; true where there are none. O(number of items and tiles).
+    /// Whether the tiles of all grids of a HEIF file fill them; true without grids. O(number of items and
+    /// tiles).
     var gridsAreFilled: Bool { items { $0.gridsAreFilled } ?? true }
 
-    /// Does to a HEIF file's decoded picture what libheif 1.15.1, Debian 12's, leaves undone. O(number of items).
+    /// Corrects a HEIF file's decoded picture where libheif 1.15.1 (Debian 12) does not. O(number of items).
     ///
-    /// - Returns: the picture, in 8 bits where anything was left.
+    /// - Returns: the picture, in 8 bits if it was corrected.
     borrowing func corrected(_ image: borrowing VipsImage) throws(ImagingError) -> VipsImage {
         guard let levels = items({ $0.levels }), levels != HEIFItems.Levels() else {
             return try image.duplicate()

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a colour profile says of itself in its header and in its primaries (ICC.1:2010 §7).
+/// The header and the primaries of a colour profile (ICC.1:2010 §7).
 @safe struct ColorProfile {
     private let bytes: UnsafeRawBufferPointer
 
-    /// Reads `bytes`, which must outlive the profile.
+    /// Reads `bytes`, which must exist as long as the profile.
     init(_ bytes: UnsafeRawBufferPointer) {
         unsafe self.bytes = unsafe bytes
     }
 
-    /// The colour space of the pixels that it is for (§7.2.6): four letters; nil where the header is not whole.
+    /// The colour space of the profile's pixels (§7.2.6): four letters; nil if the header is incomplete.
     var space: String? {
         guard unsafe bytes.count >= Self.headerLength else { return nil }
         return unsafe String(decoding: bytes[16..<20], as: UTF8.self)
     }
 
-    /// Whether it is sRGB's (IEC 61966-2.1): by the device's maker and model, which a copy with other colours may have kept,
-    /// and by primaries and curves.
+    /// Whether it is sRGB (IEC 61966-2.1): by the device's maker and model, which a modified copy may have
+    /// kept, and by primaries and curves.
     var isUsualSRGB: Bool {
         guard unsafe bytes.count >= Self.headerLength, unsafe bytes[48..<56].elementsEqual("IEC sRGB".utf8)
         else {
@@ -32,10 +32,11 @@
         return hasColors && hasCurves
     }
 
-    /// Where the name of the profile's table for perceptual or saturated colours stands, if it has none for relative ones and
-    /// no matrix or curve in place of it (§8.3); nil for every other profile.
+    /// The position of the name of the profile's table for perceptual or saturated colours, if it has none
+    /// for relative ones and no matrix or curve instead (§8.3); nil for every other profile.
     ///
-    /// Little CMS uses the perceptual table for the relative intent then; libvips 8.14 takes the profile for unfit.
+    /// Little CMS then uses the perceptual table for the relative intent; libvips 8.14 considers the profile
+    /// unsuitable.
     var placeOfOnlyTable: Int? {
         let shapers = space == "GRAY" ? ["kTRC"] : ["rXYZ", "gXYZ", "bXYZ", "rTRC", "gTRC", "bTRC"]
         guard entry(Self.relativeTable) == nil, shapers.contains(where: { entry($0) == nil }) else {
@@ -49,15 +50,15 @@
 
     private static let headerLength = 128
     private static let entryLength = 12
-    /// More tags than any profile has.
+    /// The maximum number of tags; no profile has more.
     private static let tagLimit = 256
-    /// Of red, green and blue light, adapted to D50, in parts of 65,536.
+    /// The primaries red, green and blue, adapted to D50, in parts of 65,536.
     private static let primaries: [(String, [Int])] = [
         ("rXYZ", [28_578, 14_580, 912]), ("gXYZ", [25_240, 46_983, 6_363]), ("bXYZ", [9_376, 3_973, 46_802]),
     ]
-    /// The light of middle grey, in parts of 65,535.
+    /// The linear value of middle grey, in parts of 65,535.
     private static let curveMiddle = 14_030
-    /// Copies differ in the last digits, and a curve's points need not be in the middle.
+    /// The tolerance: copies differ in the last digits, and a curve may have no point exactly in the middle.
     private static let tolerance = 200
 
     /// X, Y and Z of a tag (§10.27).
@@ -67,7 +68,7 @@
         return parts.count == 3 ? parts : nil
     }
 
-    /// The point in the middle of a curve that is given by points (§10.5); nil for any other.
+    /// The middle point of a curve that is given by points (§10.5); nil for any other curve.
     private func curveMiddle(_ name: String) -> Int? {
         guard let start = tag(name), number(start) == Self.curve, let count = number(start + 8), count > 2,
             let pair = number(start + 12 + (count - 1) / 2 * 2)
@@ -78,10 +79,10 @@
     /// `curv`.
     private static let curve = 0x6375_7276
 
-    /// Where a tag's data begins.
+    /// The position of a tag's data.
     private func tag(_ name: String) -> Int? { entry(name).flatMap { number($0 + 4) } }
 
-    /// Where a tag's entry in the table of tags begins, which is its name.
+    /// The position of a tag's entry in the tag table, which begins with its name.
     private func entry(_ name: String) -> Int? {
         guard let count = number(Self.headerLength), count <= Self.tagLimit else { return nil }
         for index in 0..<count {
@@ -93,7 +94,7 @@
         return nil
     }
 
-    /// Four bytes, the highest first; nil beyond the end.
+    /// Reads a big-endian number of four bytes; nil beyond the end.
     private func number(_ place: Int) -> Int? {
         guard place >= 0, unsafe place <= bytes.count - 4 else { return nil }
         return unsafe Int(UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)))

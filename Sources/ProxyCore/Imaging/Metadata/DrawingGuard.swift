@@ -2,20 +2,21 @@
 
 /// Refuses SVG that would make an XML parser do more than read it.
 ///
-/// The rest is refused by construction: librsvg runs no script, and without a base URL it loads nothing but `data:`.
+/// librsvg refuses the rest: it runs no script, and without a base URL it loads only `data:` URLs.
 enum DrawingGuard {
-    /// Most entities that a drawing may declare: drawing programs name namespaces by a dozen of them.
+    /// The maximum number of entities that a drawing may declare: drawing programs declare about a dozen for
+    /// namespaces.
     private static let entityLimit = 64
-    /// Most bytes of one declaration.
+    /// The maximum number of bytes of one declaration.
     private static let declarationLimit = 1_024
 
-    /// Throws `badImageData` for a drawing whose declarations refer to files or to one another, or are too many, for one
-    /// that its references make too large, and for one that holds another.
+    /// Throws `badImageData` for a drawing whose declarations refer to files or to one another, or are too
+    /// many, for one that its references make too large, and for one that contains another drawing.
     ///
-    /// Looks at bytes: the signature lets in no encoding in which these would look otherwise but that says so in its
-    /// declaration, which must then be UTF-8, ASCII or Latin.
+    /// Compares bytes: the signature accepts no encoding in which these would differ, except one that is
+    /// declared, and the declaration must be UTF-8, ASCII or Latin.
     ///
-    /// - Returns: the pixels of all pictures that it holds.
+    /// - Returns: the number of pixels of all pictures that it contains.
     static func check(_ text: UnsafeRawBufferPointer) throws(ImagingError) -> Int {
         guard unsafe hasPlainEncoding(text.prefix(ImageFormat.sniffLength)) else {
             throw .badImageData("an SVG in an encoding that is not looked into")
@@ -51,7 +52,7 @@ enum DrawingGuard {
     private static let entityMark = Array("<!ENTITY".utf8)
     private static let attributesMark = Array("<!ATTLIST".utf8)
 
-    /// Where a declaration's `>` stands that is not between quotes.
+    /// The position of a declaration's `>` outside quotes.
     private static func end(of declaration: [UInt8]) -> Int? {
         var quote: UInt8?
         return declaration.firstIndex { byte in
@@ -64,22 +65,22 @@ enum DrawingGuard {
         }
     }
 
-    /// An entity that refers to nothing and holds no element: no file, no parameter entity, no other entity.
+    /// Whether an entity contains no reference and no element: no file, no parameter entity, no other entity.
     private static func isHarmlessEntity(_ text: String) -> Bool {
         !text.contains("SYSTEM") && !text.contains("PUBLIC") && !text.contains { "&%<>".contains($0) }
     }
 
-    /// Attributes that get no value by default but the name of a namespace.
+    /// Whether the attributes' default values are only names of namespaces.
     private static func isHarmlessDefault(_ text: String) -> Bool {
         let parts = text.split(omittingEmptySubsequences: false) { $0 == "\"" || $0 == "'" }
         return !text.contains { "&%<>".contains($0) }
             && stride(from: 1, to: parts.count, by: 2).allSatisfy { parts[$0].hasPrefix("http") }
     }
 
-    /// Whether something refers to a part of what a `data:` URL holds: a part of another drawing.
+    /// Whether a reference points into the content of a `data:` URL, that is, to a part of another drawing.
     private static func refersIntoData(_ text: UnsafeRawBufferPointer) -> Bool {
         for colon in text.indices.dropFirst(dataMark.count) where unsafe text[colon] == UInt8(ascii: ":") {
-            // As good as lower case, for what stands in an XML text.
+            // Equals lower case for the characters of XML names.
             let scheme = unsafe text[colon - dataMark.count..<colon].map { $0 | 0x20 }
             guard scheme == dataMark else { continue }
             let held = unsafe text[colon...].prefix { !endsReference.contains($0) }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A drawing whose sides are told in pixels, of which browsers take 96 for an inch: libvips 8.14 takes 72.
+/// Converts a drawing's sides to pixels at 96 per inch, as browsers do: libvips 8.14 uses 72.
 enum DrawingSize {
-    /// Pixels of a unit (CSS Values and Units §6.2).
+    /// The number of pixels of each unit (CSS Values and Units §6.2).
     private static let units: [String: Double] = [
         "in": 96, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96.0 / 72, "pc": 16,
     ]
-    /// Most bytes of the first element's tag.
+    /// The maximum number of bytes of the first element's tag.
     private static let tagLimit = 65_536
 
-    /// Returns the text with the width and the height of its first element in pixels; nil where they are told in no other unit.
+    /// Returns the text with its first element's width and height in pixels; nil if they use no other unit.
     static func inPixels(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
         guard let start = unsafe ImageFormat.drawingStart(text.prefix(ImageFormat.sniffLength)) else {
             return nil
@@ -30,7 +30,7 @@ enum DrawingSize {
         return changed
     }
 
-    /// The pixels of a length in one of the units; nil for any other.
+    /// The number of pixels of a length in one of the units; nil for any other.
     private static func pixels(_ text: String) -> Double? {
         let trimmed = text.drop { $0.isWhitespace }
         let number = trimmed.prefix { "0123456789.+-eE".contains($0) }
@@ -41,17 +41,18 @@ enum DrawingSize {
         return value * factor
     }
 
-    /// The attributes of the element that a text begins with.
+    /// The attributes of the element at the beginning of a text.
     private struct Tag {
         private let bytes: [UInt8]
         private var place = 4
 
         init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-        /// What stands in a range.
+        /// The text of a range.
         func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
-        /// Returns the next one's name and where its value is between quotes; nil behind the last, and for what is no attribute.
+        /// Returns the next attribute's name and the range of its value between quotes; nil after the last,
+        /// and for a malformed one.
         mutating func next() -> (name: String, value: Range<Int>)? {
             skipSpace()
             let start = place

@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much larger a drawing becomes when its references are followed: ten elements that each use the one before ten times
-/// draw ten thousand millions.
+/// The number of elements of a drawing when its references are followed: ten elements that each use the one
+/// before ten times draw ten thousand million.
 ///
-/// Knows as much of XML as tells elements, their names, `id`s and references; what it does not understand it counts as less.
+/// Parses only elements, their names, `id`s and references; anything else counts as less.
 struct DrawingWeight {
     private var elements: [Element] = []
     private var byID: [String: Int] = [:]
-    /// Pixels of all pictures that it holds.
+    /// The number of pixels of all pictures that it contains.
     private(set) var embeddedPixels = 0
-    /// Whether it holds what is no picture that is let in, or refers to something in a way that is not looked through.
+    /// Whether it contains anything but an allowed picture, or has a reference in a form that is not
+    /// analysed.
     private(set) var isOpaque = false
 
     private struct Element {
         let name: String
         var references: [String] = []
         var children: [Int] = []
-        /// What it takes to draw it alone, one element being one.
+        /// The cost of drawing it alone; one element is 1.
         var weight = 1
     }
 
-    /// Most elements that references may add: librsvg draws some 30,000 a second.
+    /// The maximum number of elements that references may add: librsvg draws about 30,000 a second.
     static let limit = 50_000
-    /// Pixels of a picture that take as long as an element.
+    /// The number of a picture's pixels that cost as much as an element.
     private static let pixelsPerElement = 2_000
-    /// Elements that are looked up and not drawn again.
+    /// Elements that are evaluated but not drawn again.
     private static let paints: Set<String> = ["linearGradient", "radialGradient", "filter", "solidColor"]
 
     /// Reads a drawing; O(n).
@@ -49,7 +50,7 @@ struct DrawingWeight {
         }
     }
 
-    /// Where a comment, a CDATA section or a declaration ends; nil for a tag.
+    /// The end of a comment, a CDATA section or a declaration; nil for a tag.
     private static func skipped(_ rest: ArraySlice<UInt8>, in text: [UInt8]) -> Int? {
         for (opening, closing) in [("!--", "-->"), ("![CDATA[", "]]>"), ("?", "?>")]
         where rest.starts(with: opening.utf8) {
@@ -61,12 +62,12 @@ struct DrawingWeight {
             }
             return text.count
         }
-        // A doctype's own declarations are read like others.
+        // A doctype's internal declarations are read like others.
         return rest.first == UInt8(ascii: "!")
             ? min(tagEnd(text, from: rest.startIndex, or: UInt8(ascii: "[")) + 1, text.count) : nil
     }
 
-    /// Where a tag's `>` stands, which may also occur between quotes, or another end of it.
+    /// The position of a tag's `>`, which quotes may contain, too, or of its other end.
     private static func tagEnd(_ text: [UInt8], from start: Int, or other: UInt8? = nil) -> Int {
         var quote: UInt8?
         for place in start..<text.count {
@@ -118,7 +119,7 @@ struct DrawingWeight {
         }
     }
 
-    /// Takes what an element refers to as a whole: another one, or a picture in the drawing itself.
+    /// Adds a reference to a whole element, or to a picture in the drawing itself.
     private mutating func note(reference value: ArraySlice<UInt8>, in element: inout Element) {
         guard let target = Self.resolved(value) else {
             isOpaque = true
@@ -131,20 +132,20 @@ struct DrawingWeight {
                 isOpaque = true
                 return
             }
-            // Two sides of 32 bits each; an area that is far beyond any limit is as good as its sum.
+            // Two sides of 32 bits each; an area far beyond any limit needs no exact sum.
             embeddedPixels = min(Self.ceiling * 8, embeddedPixels + min(Self.ceiling, picture.pixels))
             element.weight += min(Self.ceiling, picture.pixels) / Self.pixelsPerElement
         }
     }
 
-    /// Whether a value refers to something in characters that are written by their numbers.
+    /// Whether a value contains a reference written with character references.
     private static func isVeiled(_ value: ArraySlice<UInt8>) -> Bool {
         guard value.contains(UInt8(ascii: "&")), value.contains(UInt8(ascii: "(")) else { return false }
         let text = String(decoding: value, as: UTF8.self)
         return text.contains("&#") && text.contains("url")
     }
 
-    /// A reference as the parser hands it on, its characters written out and no line's end in it; nil where entities make it.
+    /// A reference with its character references resolved and without line ends; nil if it contains entities.
     private static func resolved(_ value: ArraySlice<UInt8>) -> [UInt8]? {
         var result: [UInt8] = []
         result.reserveCapacity(value.count)
@@ -179,10 +180,10 @@ struct DrawingWeight {
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 
-    /// Bytes of a value that is looked into: outlines are longer and refer to nothing.
+    /// The maximum length of a value that is analysed: path data is longer and contains no reference.
     private static let valueLimit = 2_048
 
-    // MARK: - Weighing
+    // MARK: - Sum
 
     /// Whether references add more elements than the limit.
     var isExcessive: Bool {
@@ -190,7 +191,7 @@ struct DrawingWeight {
         var isOpen = [Bool](repeating: false, count: elements.count)
         var total = 0
         for root in elements.indices where weights[root] == nil {
-            // A stack of our own: a drawing may nest deeper than ours reaches.
+            // An explicit stack: a drawing may nest deeper than the thread's stack allows.
             var stack = [root]
             while let top = stack.last {
                 let targets = targets(of: top)
@@ -200,7 +201,7 @@ struct DrawingWeight {
                     continue
                 }
                 stack.removeLast()
-                // One that refers to itself counts as nothing there, as it is drawn.
+                // An element that refers to itself counts as nothing there, and is not drawn there.
                 guard weights[top] == nil else { continue }
                 weights[top] = min(
                     Self.ceiling, targets.reduce(elements[top].weight) { $0 + (weights[$1] ?? 0) })
@@ -213,7 +214,7 @@ struct DrawingWeight {
         return false
     }
 
-    /// Beyond it nobody needs to count on.
+    /// The maximum sum; larger ones are not counted.
     private static let ceiling = 1 << 30
 
     private func targets(of index: Int) -> [Int] {

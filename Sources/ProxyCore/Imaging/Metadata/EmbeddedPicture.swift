@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A picture within a drawing, written out as a `data:` URL (RFC 2397).
+/// A picture in a drawing, given as a `data:` URL (RFC 2397).
 ///
-/// Its decoder is not ours: so its size is read here, and what is neither PNG nor JPEG, another drawing above all, is not let in.
+/// librsvg decodes it, so its size is read here, and anything but PNG and JPEG, above all another drawing, is
+/// refused.
 struct EmbeddedPicture {
     /// Width × height.
     let pixels: Int
@@ -10,12 +11,12 @@ struct EmbeddedPicture {
     private static let scheme = Array("data:".utf8)
     private static let encoding = Array(";base64".utf8)
 
-    /// Whether a reference is to what it holds itself.
+    /// Whether a reference contains its data.
     static func isHeld(by reference: [UInt8]) -> Bool {
         reference.prefix(5).map(lowered).elementsEqual(scheme)
     }
 
-    /// Takes a reference that holds a picture; nil when it holds none that is let in.
+    /// Reads a reference; nil unless it contains an allowed picture.
     init?(_ reference: [UInt8]) {
         guard let comma = reference.firstIndex(of: UInt8(ascii: ",")) else { return nil }
         let type = reference[..<comma].filter { $0 != 0x20 }.map(Self.lowered)
@@ -25,7 +26,7 @@ struct EmbeddedPicture {
         self.pixels = pixels
     }
 
-    /// How many pixels a file has; nil for one that is damaged or of another format.
+    /// The number of pixels of a file; nil for one that is damaged or of another format.
     private static func pixels(of file: UnsafeRawBufferPointer) -> Int? {
         switch unsafe ImageFormat(sniffing: Array(file.prefix(ImageFormat.sniffLength))) {
         case .jpeg:
@@ -33,7 +34,7 @@ struct EmbeddedPicture {
             guard scans.count <= JPEGScans.limit, scans.leastBytes <= file.count else { return nil }
             return scans.pixels
         case .png:
-            // Lost: which text of it was too long.
+            // The reason is dropped: which of its texts was too long.
             guard (try? unsafe PNGChunks.checkWeight(of: file)) != nil else { return nil }
             var chunks = unsafe PNGChunks(file)
             guard let header = chunks.next(), header.name == .header, header.body.count >= 8 else {
@@ -66,7 +67,7 @@ struct EmbeddedPicture {
         return result
     }
 
-    /// Undoes base64 (RFC 4648 §4), up to what is none.
+    /// Decodes base64 (RFC 4648 §4) up to the first invalid character.
     private static func decoded(_ text: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(text.count / 4 * 3)

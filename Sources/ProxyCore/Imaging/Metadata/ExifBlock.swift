@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// EXIF metadata as a TIFF structure (EXIF 2.32 §4.5), of which the first directory is looked at.
+/// EXIF metadata as a TIFF structure (EXIF 2.32 §4.5), of which the first directory is read.
 struct ExifBlock {
     /// The structure, from its byte order mark on.
     private(set) var bytes: [UInt8]
     private let isLittleEndian: Bool
-    /// Where the entries of the first directory begin, each 12 bytes long.
+    /// The positions of the first directory's entries, each 12 bytes long.
     private let entries: [Int]
 
     private static let prefix = Array("Exif\0\0".utf8)
     private static let entryLength = 12
-    /// Most entries that are looked at.
+    /// The maximum number of entries that are read.
     private static let entryLimit = 512
 
     /// A tag of the first directory.
@@ -20,7 +20,7 @@ struct ExifBlock {
         case copyright = 0x8298
     }
 
-    /// Reads a structure, with or without the marker that JPEG puts before it; nil when it is none.
+    /// Reads a structure, with or without JPEG's marker before it; nil if it is malformed.
     init?(_ block: [UInt8]) {
         bytes = block.starts(with: Self.prefix) ? Array(block.dropFirst(Self.prefix.count)) : block
         switch bytes.prefix(4) {
@@ -48,9 +48,9 @@ struct ExifBlock {
 
     private func entry(_ tag: Tag) -> Int? { entries.first { number($0, 2) == tag.rawValue } }
 
-    /// The text of a tag, up to its NUL; nil when there is none.
+    /// The text of a tag, up to its NUL; nil if it is absent.
     func text(_ tag: Tag) -> String? {
-        // Type 2 is ASCII (TIFF 6.0 §2); up to four bytes stand in the entry itself.
+        // Type 2 is ASCII (TIFF 6.0 §2); up to four bytes are stored in the entry itself.
         guard let entry = entry(tag), number(entry + 2, 2) == 2, let count = number(entry + 4, 4), count > 0,
             let start = count > 4 ? number(entry + 8, 4) : entry + 8, start <= bytes.count,
             count <= bytes.count - start
@@ -58,21 +58,22 @@ struct ExifBlock {
         return String(decoding: bytes[start..<start + count].prefix { $0 != 0 }, as: UTF8.self)
     }
 
-    /// How the picture lies, 1–8; nil when that is not said.
+    /// The orientation, 1–8; nil if it is absent.
     var orientation: Int? {
         guard let entry = entry(.orientation), number(entry + 2, 2) == 3, let value = number(entry + 8, 2)
         else { return nil }
         return (1...8).contains(value) ? value : nil
     }
 
-    /// Says that the picture is upright, where it says anything about that.
+    /// Sets an existing orientation to upright.
     mutating func resetOrientation() {
         guard let entry = entry(.orientation) else { return }
-        // A short (type 3) stands in the first two bytes of the value.
+        // A short (type 3) is in the first two bytes of the value.
         bytes.replaceSubrange(entry + 8..<entry + 12, with: isLittleEndian ? [1, 0, 0, 0] : [0, 1, 0, 0])
     }
 
-    /// The same with owners in place of those that it names; itself where its first directory is no whole one.
+    /// Returns a copy with the ownership's texts in place of its own; unchanged if its first directory is
+    /// incomplete.
     func adding(_ ownership: Ownership) -> ExifBlock {
         guard let tags = TIFFTags(ownership, of: bytes) else { return self }
         var changed = bytes + tags.directory.bytes
@@ -81,7 +82,7 @@ struct ExifBlock {
         return ExifBlock(changed) ?? self
     }
 
-    /// Makes a structure that says nothing but these; little-endian.
+    /// Creates a structure that contains only these texts; little-endian.
     init(artist: String?, copyright: String?) {
         let texts = [(Tag.artist, artist), (Tag.copyright, copyright)].compactMap { tag, text in
             text.map { (tag: tag, bytes: Array($0.utf8) + [0]) }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a JPEG XL file says before its first frame (ISO/IEC 18181-1 Annex D, 18181-2 for its boxes).
+/// The header of a JPEG XL file before its first frame (ISO/IEC 18181-1 Annex D, 18181-2 for its boxes).
 struct JXLHeader {
-    /// Whether frames follow one another in time.
+    /// Whether the frames are an animation.
     let isAnimated: Bool
 
     private static let signature: [UInt8] = [0xFF, 0x0A]
 
-    /// Reads bare codes, and those in boxes; nil where the header is not there as a whole.
+    /// Reads a bare codestream or one in boxes; nil if the header is incomplete.
     init?(_ file: UnsafeRawBufferPointer) {
         guard let codes = unsafe Self.codes(of: file) else { return nil }
         var bits = Bits(codes)
@@ -17,7 +17,7 @@ struct JXLHeader {
         guard !bits.isExhausted else { return nil }
     }
 
-    /// The codes, or the first part of them.
+    /// The codestream, or its first part.
     private static func codes(of file: UnsafeRawBufferPointer) -> BoxReader? {
         let whole = unsafe BoxReader(file)
         if unsafe file.starts(with: signature) { return whole }
@@ -30,7 +30,7 @@ struct JXLHeader {
         return nil
     }
 
-    /// Reads as far as `have_animation` (§D.3.1).
+    /// Reads the header up to `have_animation` (§D.3.1).
     private static func readsAnimation(_ bits: inout Bits) -> Bool {
         guard bits.take(1) == 0, bits.take(1) == 1 else { return false }
         bits.skip(3)
@@ -39,7 +39,7 @@ struct JXLHeader {
         return bits.take(1) == 1
     }
 
-    /// Bits of codes, the lowest of a byte first; zeros behind the end.
+    /// The bits of a codestream, each byte's lowest bit first; zeros after the end.
     private struct Bits {
         private var bytes: BoxReader
         private var byte = 0
@@ -65,12 +65,12 @@ struct JXLHeader {
             return byte >> (7 - left) & 1
         }
 
-        /// Passes over the size of a picture (§D.2).
+        /// Skips the size of a picture (§D.2).
         mutating func skipSize() {
             skipSides(eighths: { $0.skip(5) }, pixels: { $0.skipOne(of: [9, 13, 18, 30]) })
         }
 
-        /// Passes over the size of a preview.
+        /// Skips the size of a preview.
         mutating func skipPreview() {
             skipSides(eighths: { $0.skipOne(of: [0, 0, 5, 9]) }, pixels: { $0.skipOne(of: [6, 8, 10, 12]) })
         }
@@ -78,12 +78,12 @@ struct JXLHeader {
         private mutating func skipSides(eighths: (inout Bits) -> Void, pixels: (inout Bits) -> Void) {
             let isEighths = take(1) == 1
             if isEighths { eighths(&self) } else { pixels(&self) }
-            // The other side is told where it is in no usual ratio to the first.
+            // The other side follows unless a fixed ratio is given.
             guard take(3) == 0 else { return }
             if isEighths { eighths(&self) } else { pixels(&self) }
         }
 
-        /// Passes over a number that two bits give the length of.
+        /// Skips a number whose length is given by two bits.
         private mutating func skipOne(of lengths: [Int]) { skip(lengths[take(2)]) }
     }
 }

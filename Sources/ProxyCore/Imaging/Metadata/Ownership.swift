@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who made a picture and whose it is: what stays when metadata is stripped.
+/// The artist and the copyright of a picture, which are kept when metadata is removed.
 struct Ownership: Equatable {
-    /// The notice of copyright.
+    /// The copyright notice.
     var copyright: String?
-    /// The maker's name.
+    /// The artist's name.
     var artist: String?
 
-    /// Most bytes of either that are kept.
+    /// The maximum number of bytes of each.
     private static let limit = 1_000
 
-    /// Takes the first word of each from what the metadata says in its several languages.
+    /// Reads the first non-empty text of each from the kinds of metadata.
     init(exif: [UInt8]?, iptc: [UInt8]?, xmp: [UInt8]?, comments: [String: String]) {
         let block = exif.flatMap { ExifBlock($0) }
         copyright = Self.first([
@@ -23,10 +23,10 @@ struct Ownership: Equatable {
         ])
     }
 
-    /// Whether nothing is known.
+    /// Whether both are absent.
     var isEmpty: Bool { copyright == nil && artist == nil }
 
-    /// What another one does not name.
+    /// Returns the texts that another one lacks.
     func without(_ other: Ownership) -> Ownership {
         var rest = self
         if other.copyright != nil { rest.copyright = nil }
@@ -34,7 +34,7 @@ struct Ownership: Equatable {
         return rest
     }
 
-    /// As one line of text, where there is room for one only.
+    /// Both as one line of text, for formats with a single field.
     var line: String {
         [artist.map { "Author: \($0)" }, copyright.map { "Copyright: \($0)" }].compactMap { $0 }
             .joined(separator: "; ")
@@ -44,7 +44,7 @@ struct Ownership: Equatable {
         texts.lazy.compactMap { $0.flatMap(cleaned) }.first
     }
 
-    /// Without control characters and space around, cut to the limit; nil when nothing is left.
+    /// The text without control characters and surrounding space, cut to the limit; nil if it is then empty.
     private static func cleaned(_ text: String) -> String? {
         let scalars = text.unicodeScalars.filter { $0.properties.generalCategory != .control }
         var result = String(String.UnicodeScalarView(scalars))
@@ -54,7 +54,7 @@ struct Ownership: Equatable {
         return result.isEmpty ? nil : result
     }
 
-    /// The value of a data set of the application record (IPTC-IIM 4.2 §1.6), wherever it stands in the block.
+    /// The value of a data set of the application record (IPTC-IIM 4.2 §1.6), at any position of the block.
     private static func dataSet(_ number: UInt8, in block: [UInt8]) -> String? {
         let mark: [UInt8] = [0x1C, 0x02, number]
         guard block.count > 5 else { return nil }
@@ -68,7 +68,7 @@ struct Ownership: Equatable {
         return nil
     }
 
-    /// The first text within an element of XMP, as in `<dc:rights><rdf:Alt><rdf:li>…`.
+    /// The first text within an XMP element, as in `<dc:rights><rdf:Alt><rdf:li>…`.
     private static func element(_ name: String, in packet: [UInt8]) -> String? {
         let text = String(decoding: packet, as: UTF8.self)
         guard let start = find("<\(name)", in: text[...])?.upperBound,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a TIFF says of how the samples of one page are kept (TIFF 6.0 §8, BigTIFF), as far as libvips 8.14 gets it wrong.
+/// The sample format of one page of a TIFF (TIFF 6.0 §8, BigTIFF), as far as libvips 8.14 misreads it.
 @safe struct TIFFPage {
     private let file: UnsafeRawBufferPointer
     private let isLittleEndian: Bool
-    /// Bytes of an offset: four, or eight in a BigTIFF.
+    /// The number of bytes of an offset: four, or eight in a BigTIFF.
     private let width: Int
-    /// Where the entries of the page's directory begin.
+    /// The positions of the entries of the page's directory.
     private var entries: [Int] = []
 
     private enum Tag: Int {
@@ -17,13 +17,13 @@
         case sampleFormat = 339
     }
 
-    /// Most entries of a directory that are looked at.
+    /// The maximum number of entries of a directory that are read.
     private static let entryLimit = 4_096
     /// The version of a BigTIFF.
     private static let big: UInt8 = 43
     private static let none = 1
     private static let jpeg = 7
-    /// Codes of JPEG 2000, which bring their own way back from YCbCr, as JPEG's do.
+    /// Compression codes of JPEG 2000, which, like JPEG, converts from YCbCr itself.
     private static let wavelets: Set<Int> = [33_003, 33_004, 33_005, 34_712]
     private static let yCbCr = 6
     private static let separate = 2
@@ -31,10 +31,10 @@
     private static let fractions = 3
     private static let undefined = 4
 
-    /// Finds a page's directory; nil where there is none. O(number of pages before it).
+    /// Finds a page's directory; nil if there is none. O(number of pages before it).
     ///
     /// - Parameters:
-    ///   - file: must outlive the page.
+    ///   - file: must exist as long as the page.
     ///   - index: counted from 0.
     init?(_ file: UnsafeRawBufferPointer, index: Int) {
         guard file.count >= 16 else { return nil }
@@ -44,7 +44,7 @@
         let length = entryLength
         var place = number(width == 8 ? 8 : 4, width)
         for step in 0...max(0, index) {
-            // A directory: the number of its entries, the entries, where the next one is.
+            // A directory: the number of its entries, the entries, the offset of the next directory.
             guard let start = place, start > 0, let count = number(start, width == 8 ? 8 : 2),
                 count <= Self.entryLimit
             else { return nil }
@@ -56,7 +56,7 @@
 
     private var entryLength: Int { width == 8 ? 20 : 12 }
 
-    /// What of it is not supported; nil where libvips reads it rightly, or refuses it itself.
+    /// The unsupported property; nil if libvips reads the page correctly, or refuses it itself.
     var unsupported: String? {
         let code = value(.compression) ?? Self.none
         if value(.photometric) == Self.yCbCr, code != Self.jpeg, !Self.wavelets.contains(code) {
@@ -71,7 +71,7 @@
         return nil
     }
 
-    /// The first value of a tag: a byte, or a number of two or four bytes.
+    /// The first value of a tag: a number of one, two or four bytes.
     private func value(_ tag: Tag) -> Int? {
         guard let entry = entries.first(where: { number($0, 2) == tag.rawValue }),
             let length = number(entry + 2, 2).flatMap({ [1: 1, 3: 2, 4: 4][$0] }),

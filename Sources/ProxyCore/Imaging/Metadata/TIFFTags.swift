@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Maker and copyright for a TIFF, or a structure like it, that lacks them: another first directory at the file's end, and
-/// what points there (TIFF 6.0 §2).
+/// Artist and copyright for a TIFF, or a similar structure, that lacks them: a new first directory at the end
+/// of the file, and the pointer to it (TIFF 6.0 §2).
 struct TIFFTags {
-    /// The texts and the directory, behind all that is there.
+    /// The texts and the directory, appended to the file.
     let directory: Insertion
-    /// The file's word on where its first directory is.
+    /// The file's pointer to its first directory.
     let pointer: Insertion
 
     private static let pointerPlace = 4
     private static let entryLength = 12
 
-    /// Reads the first directory; nil for a BigTIFF or what is none, and where there is nothing to say.
+    /// Reads the first directory; nil for a BigTIFF or a malformed file, and if no text is missing.
     init?(_ ownership: Ownership, of file: [UInt8]) {
         let isLittleEndian = file.starts(with: [0x49, 0x49, 0x2A, 0x00])
         func number(_ place: Int, _ length: Int) -> Int? {
@@ -31,7 +31,7 @@ struct TIFFTags {
             let place = start + 2 + index * Self.entryLength
             return Array(file[place..<place + Self.entryLength])
         }
-        // Texts and directories begin at even places.
+        // Texts and directories begin at even offsets.
         var added = [UInt8](repeating: 0, count: file.count % 2)
         for (tag, text) in [(ExifBlock.Tag.artist, ownership.artist), (.copyright, ownership.copyright)] {
             guard let text else { continue }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension VipsSource {
-    /// Throws `unsupportedFormat` for what Debian 12's libraries would make another picture of: libvips 8.14.1 gives the last
-    /// frame of a JPEG XL animation for all of it, and takes some samples of TIFF for others.
+    /// Throws `unsupportedFormat` for files that Debian 12's libraries would decode wrongly: libvips 8.14.1
+    /// returns the last frame of a JPEG XL animation for the whole, and misinterprets some sample formats of
+    /// TIFF.
     borrowing func checkSupport(of format: ImageFormat, page: Int) throws(ImagingError) {
         var flaw: String?
         unsafe withBytes { (file) throws(Never) in

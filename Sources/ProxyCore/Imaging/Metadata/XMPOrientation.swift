@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a picture lies by its XMP (XMP specification part 2 §2.7, `tiff:Orientation`).
+/// The orientation in XMP (XMP specification part 2 §2.7, `tiff:Orientation`).
 enum XMPOrientation {
     private static let name = Array("tiff:Orientation".utf8)
     private static let spaces = Set(" \t\r\n".utf8)
 
-    /// Returns the packet with the picture upright; nil where it says nothing else. O(bytes).
+    /// Returns the packet with the orientation set to upright; nil if it contains no other. O(bytes).
     static func upright(_ packet: [UInt8]) -> [UInt8]? {
         var changed = packet
         var place = packet.startIndex
@@ -18,7 +18,7 @@ enum XMPOrientation {
         return changed == packet ? nil : changed
     }
 
-    /// Where the digit is of an attribute, or of an element, whose name ends at `start`.
+    /// The position of the digit in an attribute, or in an element, whose name ends at `start`.
     private static func value(in packet: [UInt8], from start: Int) -> Int? {
         var rest = packet[start...].drop(while: spaces.contains)
         guard let mark = rest.popFirst() else { return nil }

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a PNG file says of its animation (PNG third edition §4.9), read without libvips, which has no reader for it.
+/// The animation of a PNG file (PNG third edition §4.9), read without libvips, which can't read it.
 struct PNGAnimation: FramedAnimation, Equatable {
-    /// How often it plays; 0 means for ever.
+    /// The number of plays; 0 means for ever.
     let plays: Int
     /// The frames in the order they are shown; more than one.
     let frames: [AnimationFrame]
-    /// Whether the picture that other programs show is the first frame.
+    /// Whether the default image, which other programs show, is the first frame.
     let beginsWithPicture: Bool
-    /// What all frames share: palette, transparency, colour space.
+    /// The chunks that all frames share: palette, transparency, colour space.
     let shared: [Range<Int>]
     /// The body of the file's header.
     let header: Range<Int>
-    /// The size of all of it.
+    /// The size of the whole animation.
     let canvas: PixelSize
     static let format = ImageFormat.png
 
-    /// Frames beyond this are not counted: no limit allows for so many.
+    /// Frames beyond this number are not counted: no limit allows as many.
     private static let frameLimit = 65_536
     private static let frameControlLength = 26
     private static let sequenceLength = 4
 
-    /// Milliseconds and plays.
+    /// The frames' delays and the number of plays.
     var timing: AnimationTiming { AnimationTiming(delays: frames.map(\.delay), loop: plays) }
 
-    /// Reads the chunks; nil for a still, and for a file whose animation is not whole. O(number of chunks).
+    /// Reads the chunks; nil for a still, and for a file with an incomplete animation. O(number of chunks).
     init?(_ file: UnsafeRawBufferPointer) {
         guard unsafe file.starts(with: PNGChunks.signature) else { return nil }
         var chunks = unsafe PNGChunks(file)
@@ -45,7 +45,7 @@ struct PNGAnimation: FramedAnimation, Equatable {
                 guard plays != nil, let frame = Self.frame(chunk, chunks, on: canvas) else { return nil }
                 frames.append(frame)
             case .data:
-                // A still needs no further look.
+                // A still is not read further.
                 guard plays != nil else { return nil }
                 beginsWithPicture = !frames.isEmpty
                 if beginsWithPicture { frames[0].data.append(chunk.body) }
@@ -72,7 +72,7 @@ struct PNGAnimation: FramedAnimation, Equatable {
         PNGChunks.Name("gAMA"), PNGChunks.Name("cHRM"), PNGChunks.Name("sBIT"),
     ]
 
-    /// Reads a frame's control chunk (§11.3.6.2); nil when it is not right.
+    /// Reads a frame's control chunk (§11.3.6.2); nil if it is invalid.
     private static func frame(
         _ chunk: PNGChunks.Chunk, _ chunks: PNGChunks, on canvas: PixelSize
     ) -> AnimationFrame? {
@@ -92,7 +92,7 @@ struct PNGAnimation: FramedAnimation, Equatable {
             isLaidOver: blending == 1)
     }
 
-    /// A frame as a file of its own.
+    /// Returns a frame as a file of its own.
     func still(_ index: Int, in file: UnsafeRawBufferPointer) -> [UInt8] {
         let frame = frames[index]
         var bytes = PNGChunks.signature

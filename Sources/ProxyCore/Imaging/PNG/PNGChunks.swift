@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The chunks of a PNG file one after the other (PNG third edition §5.3), as far as they are whole.
+/// Iterates over the complete chunks of a PNG file (PNG third edition §5.3).
 @safe struct PNGChunks {
     /// The file.
     let file: UnsafeRawBufferPointer
-    /// Where the next one begins.
+    /// The start of the next chunk.
     private var place = PNGChunks.signatureLength
-    /// Whether the file breaks off within a chunk.
+    /// Whether the file ends within a chunk.
     private(set) var isCut = false
 
-    /// The signature that every file begins with.
+    /// The signature at the beginning of every file.
     static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
     private static let signatureLength = 8
-    /// Length and name in front, checksum behind.
+    /// The lengths of a chunk's head (length and name) and of its checksum.
     private static let frame = (front: 8, behind: 4)
 
-    /// A chunk's name: its four letters as one number.
+    /// A chunk's name: its four letters as a number.
     struct Name: Hashable {
         private let code: UInt32
 
-        /// Takes four letters of ASCII.
+        /// Creates a name from four ASCII letters.
         init(_ letters: StaticString) {
             code = unsafe UnsafeRawBufferPointer(start: letters.utf8Start, count: letters.utf8CodeUnitCount)
                 .prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
         }
 
-        /// Takes the bytes of a file.
+        /// Creates a name from the bytes of a file.
         fileprivate init(code: UInt32) { self.code = code }
 
         static let header = Name("IHDR")
@@ -43,20 +43,20 @@
 
     /// One chunk.
     struct Chunk {
-        /// What it is.
+        /// Its name.
         let name: Name
         /// Its data.
         let body: Range<Int>
-        /// All of it, from the length to the checksum.
+        /// The whole chunk, from the length to the checksum.
         var whole: Range<Int> { body.lowerBound - frame.front..<body.upperBound + frame.behind }
     }
 
-    /// Starts behind the signature.
+    /// Begins after the signature.
     init(_ file: UnsafeRawBufferPointer) {
         unsafe self.file = unsafe file
     }
 
-    /// The next chunk; nil at the end, or where it is cut off.
+    /// Returns the next chunk; nil at the end, or if it is incomplete.
     mutating func next() -> Chunk? {
         let start = place + Self.frame.front
         guard unsafe start <= file.count else {
@@ -72,26 +72,27 @@
         return Chunk(name: Name(code: UInt32(number(at: start - 4))), body: start..<start + length)
     }
 
-    /// Four bytes, the highest first.
+    /// Reads a big-endian number of four bytes.
     func number(at place: Int) -> Int {
         unsafe Int(UInt32(bigEndian: file.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
     }
 
-    /// Two bytes, the higher first.
+    /// Reads a big-endian number of two bytes.
     func short(at place: Int) -> Int {
         unsafe Int(UInt16(bigEndian: file.loadUnaligned(fromByteOffset: place, as: UInt16.self)))
     }
 }
 
 extension PNGChunks {
-    /// Most bytes that text and profile may unpack to, all together: decoders unpack them before they look at a pixel.
+    /// The maximum number of unpacked bytes of all texts and profiles together: decoders unpack them before
+    /// any pixel.
     private static let unpackedLimit = 16 << 20
-    /// Most chunks of text: each becomes a field of the picture.
+    /// The maximum number of text chunks: each becomes a field of the picture.
     private static let textLimit = 10_000
-    /// Longest keyword (PNG third edition §11.3.3.1), with the byte that ends it.
+    /// The maximum length of a keyword (PNG third edition §11.3.3.1), with its terminator.
     private static let keywordLimit = 80
 
-    /// Throws for a file whose text or profile is meant to fill the memory. O(bytes, unpacked up to the limit).
+    /// Throws for a file whose texts or profile exceed the limits. O(bytes, unpacked up to the limit).
     static func checkWeight(of file: UnsafeRawBufferPointer) throws(ImagingError) {
         var chunks = unsafe PNGChunks(file)
         var texts = 0
@@ -118,7 +119,7 @@ extension PNGChunks {
             guard left >= 0 else { throw .badImageData("text or a profile unpacks to too much") }
         }
         guard texts <= textLimit else { throw .badImageData("too many chunks of text") }
-        // A still without its end is whole when its pixels are.
+        // A still without `IEND` is complete if its pixels are.
         if let announced = frames.announced,
             chunks.isCut || !isEnded && (frames.begun < announced || !hasData)
         {
@@ -128,7 +129,8 @@ extension PNGChunks {
 
     private static let texted: Set<Name> = [.text, .compressedText, .internationalText]
 
-    /// What of a chunk is packed: behind the keyword, and in `iTXt` behind flags and two further words (§11.3.3).
+    /// The compressed part of a chunk: after the keyword, and in `iTXt` after flags and two further texts
+    /// (§11.3.3).
     private func packedPart(of chunk: Chunk) -> Range<Int>? {
         guard [.compressedText, .internationalText, .profile].contains(chunk.name) else { return nil }
         var start = chunk.body.lowerBound
@@ -149,7 +151,7 @@ extension PNGChunks {
         return start < chunk.body.upperBound ? start..<chunk.body.upperBound : nil
     }
 
-    /// The EXIF block of a file, wherever it stands; nil when there is none.
+    /// The EXIF block of a file, at any position; nil if there is none.
     static func exif(of file: UnsafeRawBufferPointer) -> [UInt8]? {
         var chunks = unsafe PNGChunks(file)
         while let chunk = chunks.next() {

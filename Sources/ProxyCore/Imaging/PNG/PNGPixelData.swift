@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PNGChunks {
-    /// How many bytes of packed pixels are left that a picture may have: what it has beyond takes time to unpack, and shows
-    /// nothing.
+    /// The number of compressed pixel bytes that a picture may still have: bytes beyond it cost time to
+    /// unpack, and have no effect.
     struct PixelData {
         private var left = Int.max
         private var bitsPerPixel = 0
         private var isInterlaced = false
         private var hasPicture = false
 
-        /// Sides beyond it are refused anyway.
+        /// The longest side for which the size is computed; longer ones are refused anyway.
         private static let longestSide = 1 << 24
-        /// Bytes that any picture may have beside those that it needs.
+        /// The number of bytes that any picture may have in addition.
         private static let allowance = 64 << 10
-        /// What a block of data that is not packed takes beside the data (RFC 1951 §3.2.4); a row may be one of its own.
+        /// The overhead of an uncompressed block (RFC 1951 §3.2.4); each row may be a block.
         private static let blockOverhead = 5
-        /// Of the blocks within rows: one for so many bytes is more than any encoder writes.
+        /// The length of blocks within rows: shorter than any encoder writes.
         private static let blockLength = 256
-        /// Samples of each pixel, by colour type (PNG third edition §11.2.1).
+        /// The number of samples per pixel, by colour type (PNG third edition §11.2.1).
         private static let samples = [0: 1, 2: 3, 3: 1, 4: 2, 6: 4]
-        /// First column and row of each pass, and the steps to the next ones (PNG third edition §8.1).
+        /// The first column and row of each pass, and the steps to the next ones (PNG third edition §8.1).
         private static let passes = [
             (0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2),
         ]
 
-        /// Counts a chunk, and throws when the picture or frame that it is of has too many bytes.
+        /// Counts a chunk, and throws if its picture or frame has too many bytes.
         mutating func note(_ chunk: Chunk, _ chunks: PNGChunks) throws(ImagingError) {
             let start = chunk.body.lowerBound
             switch chunk.name {
@@ -43,7 +43,7 @@ extension PNGChunks {
             }
         }
 
-        /// What the pixels take where they are not packed at all.
+        /// The maximum size of the pixels without compression.
         private func most(_ width: Int, _ height: Int) -> Int {
             let (width, height) = (min(width, Self.longestSide), min(height, Self.longestSide))
             let passes = isInterlaced ? Self.passes : [(0, 0, 1, 1)]

@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// How a source colour meets the backdrop below it (W3C Compositing and Blending Level 1).
+/// How a source colour is combined with the backdrop below it (W3C Compositing and Blending Level 1).
 enum BlendMode: String, CaseIterable, Sendable {
     case sourceIn = "source-in"
     case sourceAtop = "source-atop"
@@ -18,7 +18,7 @@ enum BlendMode: String, CaseIterable, Sendable {
     case difference
     case exclusion
 
-    /// B(cb, cs) of §10: the colour of one channel where both are opaque, all values 0–1.
+    /// B(cb, cs) of §10: the colour of one channel if both are opaque, all values 0–1.
     func blended(backdrop: Double, source: Double) -> Double {
         switch self {
         case .sourceIn, .sourceAtop: source
@@ -52,6 +52,7 @@ enum BlendMode: String, CaseIterable, Sendable {
         return backdrop + (2 * source - 1) * (bent - backdrop)
     }
 
-    /// Whether the source shows only where the backdrop is; the others lay it beneath the rest, too (§5.1, source-over).
+    /// Whether the source is drawn only where the backdrop is; the other modes draw it elsewhere, too (§5.1,
+    /// source-over).
     var keepsShape: Bool { self == .sourceIn || self == .sourceAtop }
 }

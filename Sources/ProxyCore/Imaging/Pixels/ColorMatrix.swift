@@ -7,14 +7,14 @@ struct ColorMatrix: Sendable, Equatable {
 
     private static let sides = 0..<3
     private static let identity: [Double] = [1, 0, 0, 0, 1, 0, 0, 0, 1]
-    /// Luminance of red, green and blue (Filter Effects Module Level 1 §13.1.1).
+    /// The luminance of red, green and blue (Filter Effects Module Level 1 §13.1.1).
     static let luminance = [0.2126, 0.7152, 0.0722]
 
-    /// Mixes the unchanged colour with `other`, of which `amount` (0–1) is taken.
+    /// Mixes the unchanged colour with `other`, whose share is `amount` (0–1).
     static func blend(toward other: [Double], by amount: Double) -> ColorMatrix {
         ColorMatrix(weights: zip(identity, other).map { $0 * (1 - amount) + $1 * amount })
     }
 
-    /// No colour at all.
+    /// The weights of grey.
     static let grey: [Double] = sides.flatMap { _ in luminance }
 }

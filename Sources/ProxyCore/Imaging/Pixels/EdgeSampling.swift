@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much of a pixel at a shape's edge is inside, by looking at points within the pixel.
+/// The share of a pixel at a shape's edge that is inside, by sampling points within the pixel.
 enum EdgeSampling {
-    /// Pixels whose middle is farther from the edge than this are wholly on one side; half a diagonal would do if
-    /// distances were exact.
+    /// Pixels whose centre is farther from the edge than this are completely inside or outside; half a
+    /// diagonal would suffice if distances were exact.
     private static let reach = 2.0
-    /// Points looked at in each direction.
+    /// The number of sampled points in each direction.
     private static let points = 8
 
-    /// Returns the covered part of the pixel round (x, y), 0–1.
+    /// Returns the covered share of the pixel around (x, y), 0–1.
     ///
     /// - Parameters:
-    ///   - distance: about how far its middle is from the edge, less than 0 inside.
-    ///   - isInside: whether a point belongs to the shape.
+    ///   - distance: the approximate distance of its centre from the edge, negative inside.
+    ///   - isInside: whether a point is inside the shape.
     static func coverage(
         _ x: Double, _ y: Double, distance: Double, isInside: (_ x: Double, _ y: Double) -> Bool
     ) -> Double {
@@ -24,6 +24,6 @@ enum EdgeSampling {
         return Double(count) / Double(points * points)
     }
 
-    /// From a pixel's middle to the point of this number.
+    /// The offset from a pixel's centre to the point with this number.
     private static func offset(_ index: Int) -> Double { (Double(index) + 0.5) / Double(points) - 0.5 }
 }

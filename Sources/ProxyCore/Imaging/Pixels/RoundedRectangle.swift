@@ -4,14 +4,14 @@
 struct RoundedRectangle {
     /// The mask's size in pixels.
     let canvas: PixelSize
-    /// How far the rectangle stays from each of the canvas' edges, in pixels.
+    /// The distance of the rectangle from each edge of the canvas, in pixels.
     let inset: Double
-    /// The corners' radius in pixels; 0 where a corner is square.
+    /// The corners' radius in pixels; 0 for square corners.
     let radius: Double
-    /// Which corners are round: `tl`, `tr`, `bl`, `br`.
+    /// The corners that are round: `tl`, `tr`, `bl`, `br`.
     let corners: Set<String>
 
-    /// Returns 255 for what is inside and 0 for what is outside, row by row; O(pixels).
+    /// Returns 255 for inside and 0 for outside, row by row; O(pixels).
     func mask() -> [UInt8] {
         var mask = [UInt8](repeating: 0, count: canvas.area)
         let bends = Self.places.map { corners.contains($0) ? radius : 0 }
@@ -25,7 +25,7 @@ struct RoundedRectangle {
         return mask
     }
 
-    /// The width of the frame of pixels that corners and inset may touch.
+    /// The width of the frame of pixels that corners and inset can affect.
     private var margin: Int { Int((inset + radius).rounded(.up)) + 1 }
 
     private func isNearEdge(_ x: Int, _ y: Int) -> Bool {
@@ -41,17 +41,17 @@ struct RoundedRectangle {
     /// The corners in the order of rows.
     private static let places = ["tl", "tr", "bl", "br"]
 
-    /// How much of the pixel round a point is inside, 0–1.
+    /// The share of the pixel around a point that is inside, 0–1.
     private func coverage(_ x: Double, _ y: Double, _ bends: [Double]) -> Double {
         EdgeSampling.coverage(x, y, distance: distance(x, y, bends)) { distance($0, $1, bends) <= 0 }
     }
 
-    /// How far a point is from the edge, less than 0 inside (a signed distance field).
+    /// The distance of a point from the edge, negative inside (a signed distance field).
     private func distance(_ x: Double, _ y: Double, _ bends: [Double]) -> Double {
         let width = Double(canvas.width)
         let height = Double(canvas.height)
         let bend = bends[(y < height / 2 ? 0 : 2) + (x < width / 2 ? 0 : 1)]
-        // Distances behind the rectangle's sides, moved inwards by the radius.
+        // The distances beyond the rectangle's sides, moved inwards by the radius.
         let beyondX = abs(x - width / 2) - (width / 2 - inset - bend)
         let beyondY = abs(y - height / 2) - (height / 2 - inset - bend)
         let outside = (max(beyondX, 0) * max(beyondX, 0) + max(beyondY, 0) * max(beyondY, 0)).squareRoot()

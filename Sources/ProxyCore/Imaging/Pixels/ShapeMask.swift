@@ -2,21 +2,21 @@
 
 import Glibc
 
-/// A superellipse in the middle of a canvas, drawn into a mask with smooth edges: |x/a|ⁿ + |y/b|ⁿ ≤ 1.
+/// A superellipse in the centre of a canvas, drawn into a mask with smooth edges: |x/a|ⁿ + |y/b|ⁿ ≤ 1.
 struct ShapeMask {
     /// The mask's size in pixels.
     let canvas: PixelSize
-    /// 2 for circles and ellipses, 4 for a squircle; no other.
+    /// 2 for circles and ellipses, 4 for a squircle; other values are not supported.
     let exponent: Double
     /// Half the shape's width in pixels.
     let halfWidth: Double
     /// Half the shape's height in pixels.
     let halfHeight: Double
 
-    /// Returns 255 for what is inside and 0 for what is outside, row by row; O(pixels).
+    /// Returns 255 for inside and 0 for outside, row by row; O(pixels).
     func mask() -> [UInt8] {
         var mask = [UInt8](repeating: 0, count: canvas.area)
-        // The shape is symmetric: a quarter of it tells all.
+        // The shape is symmetric, so a quarter of it is computed.
         for y in 0..<(canvas.height + 1) / 2 {
             for x in 0..<(canvas.width + 1) / 2 {
                 let value = UInt8((coverage(Double(x) + 0.5, Double(y) + 0.5) * 255).rounded())
@@ -31,7 +31,7 @@ struct ShapeMask {
         return mask
     }
 
-    /// How much of the pixel round a point is inside, 0–1.
+    /// The share of the pixel around a point that is inside, 0–1.
     private func coverage(_ x: Double, _ y: Double) -> Double {
         let u = abs(x - Double(canvas.width) / 2) / halfWidth
         let v = abs(y - Double(canvas.height) / 2) / halfHeight
@@ -42,13 +42,13 @@ struct ShapeMask {
         return EdgeSampling.coverage(x, y, distance: distance) { excess($0, $1) <= 0 }
     }
 
-    /// What is beyond 1 on the left of the formula.
+    /// The left side of the formula minus 1.
     private func excess(_ x: Double, _ y: Double) -> Double {
         let u = (x - Double(canvas.width) / 2) / halfWidth
         let v = (y - Double(canvas.height) / 2) / halfHeight
         return exponent == 2 ? u * u + v * v - 1 : u * u * u * u + v * v * v * v - 1
     }
 
-    /// Below this, in pixels, half a shape bends too much for distances to be told from the slope.
+    /// Half sizes below this, in pixels, have too much curvature to compute distances from the slope.
     private static let smallShape = 8.0
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where something is laid over a picture: by gravity, and then moved away from the edge that gravity names.
+/// The position of an overlay on a picture: by gravity, then moved away from the edge that gravity names.
 struct Stamp {
     private let gravity: Gravity
     private let horizontal: Length?
@@ -24,7 +24,7 @@ struct Stamp {
         vertical = arguments.length(Self.y)
     }
 
-    /// Where the top left corner of something of `size` comes to lie.
+    /// The position of the top left corner of an overlay of `size`.
     func place(of size: PixelSize, on canvas: PixelSize) -> (left: Int, top: Int) {
         let place = gravity.placement(of: size, on: canvas)
         let x = horizontal?.roundedPixels(of: canvas.width) ?? 0

@@ -2,23 +2,23 @@
 
 import Glibc
 
-/// What becomes of each of the 256 levels of a sample.
+/// The new level of each of the 256 levels of a sample.
 struct ToneCurve: Sendable, Equatable {
     /// The new level of each old one.
     let levels: [UInt8]
 
-    /// Leaves every level as it is.
+    /// Changes no level.
     static let identity = ToneCurve { $0 }
 
-    /// From levels of 16 to 235 to all of them (ITU-T H.273, VideoFullRangeFlag 0).
+    /// From limited range, 16 to 235, to full range (ITU-T H.273, VideoFullRangeFlag 0).
     static let fromLimitedRange = ToneCurve { ($0 * maximum - 16) / 219 }
 
-    /// The same for levels that were made 16 to 235 a second time, by 219 ÷ 256.
+    /// The same for levels that were narrowed a second time, by 219 ÷ 256.
     static let fromLimitedRangeTwice = ToneCurve { (($0 * maximum - 16) * 256 / 219 - 16) / 219 }
 
     private static let maximum = 255.0
 
-    /// Computes every level by a function of 0–1 whose values are clamped to 0–1 and rounded.
+    /// Computes every level with a function of 0–1, whose values are clamped to 0–1 and rounded.
     init(_ function: (Double) -> Double) {
         levels = (0...255).map { level in
             let value = function(Double(level) / Self.maximum)

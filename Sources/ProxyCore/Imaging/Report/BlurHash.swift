@@ -2,17 +2,18 @@
 
 import Glibc
 
-/// BlurHash: a picture's lowest frequencies in linear light, as some thirty characters.
+/// BlurHash: a picture's lowest frequencies in linear light, in about thirty characters.
 enum BlurHash {
     private static let alphabet = Array(
         "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~".utf8)
     private static let base = 83
-    /// By this and one more than what is written, decoders find the largest wave; an early encoder in C took half of it.
+    /// Decoders divide the stored number plus one by this to get the largest amplitude; an early encoder in C
+    /// used half of it.
     private static let largestWaves = 166.0
-    /// Steps of one channel of a component.
+    /// The number of steps of one channel of a component.
     private static let steps = 19
 
-    /// Encodes a picture; transparent parts are seen on white.
+    /// Encodes a picture; transparent parts are composed on white.
     ///
     /// - Parameters:
     ///   - columns: components across, 1–9.
@@ -50,7 +51,7 @@ enum BlurHash {
         return light
     }
 
-    /// The part of one wave in each channel.
+    /// The amplitude of one wave in each channel.
     private static func component(
         _ column: Int, _ row: Int, _ picture: SmallPicture, _ light: [Double]
     ) -> [Double] {

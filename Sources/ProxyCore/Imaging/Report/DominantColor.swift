@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The colour that covers most of a picture.
+/// The most frequent colour of a picture.
 enum DominantColor {
-    /// Bits of each channel by which colours are sorted.
+    /// The number of bits of each channel that select a colour's cell.
     private static let bits = 4
 
-    /// Returns the mean of the fullest of 4,096 equal cells of the colour cube, pixels weighed by alpha; nil when nothing
-    /// shows.
+    /// Returns the mean of the fullest of 4,096 equal cells of the colour cube, with pixels weighted by
+    /// alpha; nil if the picture is fully transparent.
     static func color(of picture: SmallPicture) -> PixelColor? {
         let cellCount = 1 << (3 * bits)
         var weights = [Int](repeating: 0, count: cellCount)

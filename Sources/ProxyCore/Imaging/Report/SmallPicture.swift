@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A picture of at most 100 × 100 pixels as sRGB with alpha, not premultiplied: what placeholders are computed from.
+/// A picture of at most 100 × 100 pixels as sRGB with alpha, not premultiplied, from which placeholders are
+/// computed.
 struct SmallPicture: Equatable {
     /// Width in pixels.
     let width: Int
@@ -9,16 +10,16 @@ struct SmallPicture: Equatable {
     /// Red, green, blue and alpha of each pixel, row by row.
     let samples: [UInt8]
 
-    /// The longest side: ThumbHash takes no longer one, and more would show in no placeholder.
+    /// The longest side: ThumbHash's maximum; more would not be visible in a placeholder.
     static let longestSide = 100
 
-    /// Collects pixels.
+    /// Creates a picture from its pixels.
     init(width: Int, height: Int, samples: [UInt8]) {
         self.width = width
         self.height = height
         self.samples = samples
     }
 
-    /// Whether any pixel shows what is below it.
+    /// Whether any pixel is not opaque.
     var hasAlpha: Bool { stride(from: 3, to: samples.count, by: 4).contains { samples[$0] != .max } }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What `/info` tells of a source.
+/// The description of a source that `/info` returns.
 struct SourceReport {
     private let header: ImageHeader
     private let byteCount: Int
@@ -35,7 +35,7 @@ struct SourceReport {
         return SmallPicture(width: size.width, height: size.height, samples: try ready.samples())
     }
 
-    /// The report as a JSON object; every text in it is ours, and needs no escaping.
+    /// The report as a JSON object; all its texts are the daemon's own, and need no escaping.
     var json: [UInt8] {
         let upright = header.orientation > 4 ? header.size.transposed : header.size
         let members: [(String, String)] = [
@@ -65,7 +65,7 @@ struct SourceReport {
         return Array("{\n\(lines)\n}\n".utf8)
     }
 
-    /// BlurHash's alphabet has neither quotes nor backslashes.
+    /// Quotes a text without escaping: BlurHash's alphabet has neither quotes nor backslashes.
     private static func quoted(_ text: String) -> String { "\"\(text)\"" }
 
     /// Base64 with padding (RFC 4648 §4), as ThumbHash's own tools write it.

@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// ThumbHash: a picture's lowest frequencies, its aspect and its alpha, in some 25 bytes.
+/// ThumbHash: a picture's lowest frequencies, its aspect ratio and its alpha, in about 25 bytes.
 enum ThumbHash {
     /// One channel in frequencies: the mean, the waves scaled to 0–1, and the scale.
     private struct Channel {
@@ -17,7 +17,7 @@ enum ThumbHash {
         let (colors, alphas) = fractions(of: picture)
         let alphaSum = alphas.reduce(0, +)
         let hasAlpha = alphaSum < Double(pixels)
-        // Brightness gets fewer bits where alpha needs some.
+        // Brightness has fewer bits if alpha is stored.
         let limit = hasAlpha ? 5.0 : 7.0
         let longer = Double(max(picture.width, picture.height))
         let across = max(1, Int((limit * Double(picture.width) / longer).rounded()))
@@ -56,7 +56,7 @@ enum ThumbHash {
         return (colors, starts.map { Double(picture.samples[$0 + 3]) / 255 })
     }
 
-    /// Brightness, yellow against blue, and red against green, of the picture on its own mean colour.
+    /// The brightness, yellow–blue and red–green planes of the picture composed on its own mean colour.
     private static func planes(
         of colors: [Double], _ alphas: [Double], _ alphaSum: Double
     ) -> (lightness: [Double], yellow: [Double], red: [Double]) {
@@ -77,7 +77,7 @@ enum ThumbHash {
         return (lightness, yellow, red)
     }
 
-    /// The cosine transform of one plane, as far as a triangle of `across` × `down` frequencies goes.
+    /// The cosine transform of one plane for a triangle of `across` × `down` frequencies.
     private static func channel(
         _ plane: [Double], _ size: (width: Int, height: Int), _ across: Int, _ down: Int
     ) -> Channel {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `background:fff` — puts a colour below the picture.
+/// `background:fff` — draws a colour below the picture.
 struct Background: ImageTransforming {
     static let name = "background"
     static let summary = "Puts the picture onto a colour, so that nothing stays transparent."

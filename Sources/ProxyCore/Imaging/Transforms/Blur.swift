@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `blur:5` — blurs by a Gaussian.
+/// `blur:5` — blurs with a Gaussian.
 struct Blur: ImageTransforming {
     static let name = "blur"
     static let summary = "Blurs by a Gaussian."

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `brightness:1.2` — makes lighter or darker.
+/// `brightness:1.2` — makes the picture lighter or darker.
 struct Brightness: CurveTransforming {
     static let name = "brightness"
     static let summary = "Multiplies the encoded colours, as CSS brightness() does."

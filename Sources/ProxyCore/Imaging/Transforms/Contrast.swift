@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `contrast:1.3` — spreads or flattens.
+/// `contrast:1.3` — raises or lowers the contrast.
 struct Contrast: CurveTransforming {
     static let name = "contrast"
     static let summary = "Stretches the encoded colours away from middle grey, as CSS contrast() does."

@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// `exposure:-1.5` — lets more or less light in.
+/// `exposure:-1.5` — changes the exposure in stops.
 struct Exposure: CurveTransforming {
     static let name = "exposure"
     static let summary = "Multiplies linear light by a power of two, clipping what gets brighter than white."

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `extend:800x600:center` — puts the picture onto a canvas.
+/// `extend:800x600:center` — places the picture on a canvas.
 struct Extend: ImageTransforming {
     static let name = "extend"
     static let summary = "Puts the picture onto a canvas of a size; what does not fit on it is cut."
@@ -17,12 +17,13 @@ struct Extend: ImageTransforming {
         "What fills the canvas: the colour, the picture itself blurred, its mirror images, or its edge pixels."
     )
 
-    /// What fills the canvas.
+    /// The fill of the canvas.
     private enum Fill: String {
         case color, blur, mirror, edge
     }
 
-    /// The longer side at which a background is blurred, and by how much: nobody sees that it is small.
+    /// The longer side at which a background is blurred, and the blur; its low resolution is invisible
+    /// afterwards.
     private static let blurredSide = 128
     private static let blurredSigma = 5.0
 
@@ -43,7 +44,7 @@ struct Extend: ImageTransforming {
         }
     }
 
-    /// The canvas that a picture of `size` is put on.
+    /// The canvas for a picture of `size`.
     func canvas(for size: PixelSize) -> PixelSize { wanted?.resolved(for: size) ?? size }
 
     func resultSize(of size: PixelSize) -> PixelSize { canvas(for: size) }
@@ -82,7 +83,7 @@ struct Extend: ImageTransforming {
         return try below.inColor().covered(by: above)
     }
 
-    /// The picture large enough to cover the canvas, blurred.
+    /// The picture scaled to cover the canvas, and blurred.
     private func blurred(
         _ image: borrowing VipsImage, _ canvas: PixelSize
     ) throws(ImagingError) -> VipsImage {

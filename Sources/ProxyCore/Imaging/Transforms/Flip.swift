@@ -9,7 +9,7 @@ struct Flip: ImageTransforming {
     private static let direction = TransformParameter(
         "direction", .word(["h", "v", "hv"]), .required, "h from left to right, v upside down, hv both.")
 
-    /// What is mirrored.
+    /// The direction of mirroring.
     private enum Direction: String {
         case h, v, hv
     }

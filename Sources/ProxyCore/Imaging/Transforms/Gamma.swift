@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// `gamma:0.8` — bends the middle tones.
+/// `gamma:0.8` — changes the middle tones.
 struct Gamma: CurveTransforming {
     static let name = "gamma"
     static let summary = "Raises the encoded colours to a power; below 1 lightens, above 1 darkens."

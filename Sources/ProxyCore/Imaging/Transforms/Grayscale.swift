@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `grayscale` — takes the colour out, wholly or partly.
+/// `grayscale` — removes the colour, completely or partly.
 struct Grayscale: MatrixTransforming {
     static let name = "grayscale"
     static let summary = "Takes the colour out, as CSS grayscale() does on encoded sRGB."

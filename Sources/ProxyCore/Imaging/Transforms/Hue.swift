@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// `hue:90` — turns the colour circle.
+/// `hue:90` — rotates the hues.
 struct Hue: MatrixTransforming {
     static let name = "hue"
     static let summary = "Turns the colour circle, as CSS hue-rotate() does."

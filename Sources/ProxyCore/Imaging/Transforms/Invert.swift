@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `invert` — turns light into dark.
+/// `invert` — inverts the levels.
 struct Invert: CurveTransforming {
     static let name = "invert"
     static let summary = "Inverts the encoded colours, as CSS invert() does."

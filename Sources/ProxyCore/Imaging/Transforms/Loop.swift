@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `loop:1` — says how often an animation plays.
+/// `loop:1` — sets the number of plays of an animation.
 struct Loop: ImageTransforming {
     static let name = "loop"
     static let summary = "Says how often an animation plays; a still stays as it is."

@@ -10,7 +10,7 @@ struct Mask: ImageTransforming {
         "shape", .word(["circle", "ellipse", "squircle"]), .required,
         "circle and squircle are as wide as the shorter side, ellipse fills the picture.")
 
-    /// What stays.
+    /// The shape that stays visible.
     private enum Shape: String {
         case circle, ellipse, squircle
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `opacity:0.5` — lets what is below show through.
+/// `opacity:0.5` — makes the picture more transparent.
 struct Opacity: ImageTransforming {
     static let name = "opacity"
     static let summary = "Multiplies alpha."

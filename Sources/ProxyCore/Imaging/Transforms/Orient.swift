@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `orient:6` — how the source is turned before anything else; wherever it is written, it comes first.
+/// `orient:6` — sets the source's orientation; applied first, at any position in the text.
 struct Orient: ImageTransforming {
     static let name = "orient"
     static let summary =
@@ -24,7 +24,7 @@ struct Orient: ImageTransforming {
         self.word = word
     }
 
-    /// Whether the metadata decides, which is what happens without the operation.
+    /// Whether the metadata decides, which is the default.
     var isAutomatic: Bool { word == Self.automatic }
 
     /// Returns the orientation to apply, 1–8, to a source whose metadata says `stored`.
@@ -32,7 +32,7 @@ struct Orient: ImageTransforming {
         isAutomatic ? stored : Int(word) ?? 1
     }
 
-    /// Does nothing: the pipeline has turned the picture already.
+    /// Does nothing: the pipeline has already rotated the picture.
     func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {

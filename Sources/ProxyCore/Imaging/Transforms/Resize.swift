@@ -14,7 +14,7 @@ struct Resize: ImageTransforming {
     private static let enlarge = TransformParameter.flag(
         "enlarge", "Whether the result may be larger than the source; if not, it keeps the asked-for aspect.")
 
-    /// How the wanted size is met.
+    /// How the picture is fitted to the requested size.
     enum Mode: String {
         case fit, cover, fill
     }
@@ -38,9 +38,9 @@ struct Resize: ImageTransforming {
 
     /// The two steps of a resize.
     struct Plan: Equatable {
-        /// What the picture is resampled to.
+        /// The size that the picture is resampled to.
         let scaled: PixelSize
-        /// What is then cut out of it.
+        /// The size that is then cut out of it.
         let cut: PixelSize
     }
 
@@ -55,7 +55,7 @@ struct Resize: ImageTransforming {
         case .cover:
             let target = bounded(box, by: source)
             let rough = source.scaled(by: Self.factor(max, target, source))
-            // Rounding may leave a pixel less than the target on the side that is not cut.
+            // Rounding may leave one pixel less than the target on the side that is not cut.
             let scaled = PixelSize(max(rough.width, target.width), max(rough.height, target.height))
             return Plan(scaled: scaled, cut: target)
         case .fill:
@@ -66,7 +66,7 @@ struct Resize: ImageTransforming {
 
     func resultSize(of size: PixelSize) -> PixelSize { plan(for: size).cut }
 
-    /// Makes the box smaller, keeping its aspect, until it does not exceed the source.
+    /// Shrinks the box, with its aspect ratio, until it does not exceed the source.
     private func bounded(_ box: PixelSize, by source: PixelSize) -> PixelSize {
         guard !mayEnlarge else { return box }
         let factor = min(1, Self.factor(min, source, box))
@@ -91,7 +91,7 @@ struct Resize: ImageTransforming {
         return try cut(scaled, plan, in: &context)
     }
 
-    /// Does the second step on a picture of `plan.scaled`.
+    /// Cuts a picture of `plan.scaled`.
     func cut(
         _ image: borrowing VipsImage, _ plan: Plan, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {

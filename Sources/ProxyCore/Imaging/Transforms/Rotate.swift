@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// `rotate:90` — turns clockwise by any angle.
+/// `rotate:90` — rotates clockwise by any angle.
 struct Rotate: ImageTransforming {
     static let name = "rotate"
     static let summary = "Turns clockwise by any angle; without fit the canvas keeps its size."
@@ -51,7 +51,8 @@ struct Rotate: ImageTransforming {
         return try count == 0 ? image.duplicate() : image.inMemory().turned(byQuarters: count)
     }
 
-    /// Turns, and puts the background where the picture is not; what is transparent within it stays so.
+    /// Rotates, and fills the uncovered corners with the background; transparent parts of the picture stay
+    /// transparent.
     private func turnedFreely(
         _ image: borrowing VipsImage, in context: TransformContext
     ) throws(ImagingError) -> VipsImage {
@@ -68,7 +69,7 @@ struct Rotate: ImageTransforming {
         return try around.completed(by: turned)
     }
 
-    /// The smallest canvas that holds a picture when it is turned.
+    /// The smallest canvas that contains a rotated picture.
     private func bounds(of size: PixelSize) -> PixelSize {
         let turn = degrees * Double.pi / 180
         let width = Double(size.width)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `round:20` — rounds corners, with a border if wanted.
+/// `round:20` — rounds corners, optionally with a border.
 struct Round: ImageTransforming {
     static let name = "round"
     static let summary = "Rounds corners, with a border along the edge if wanted."

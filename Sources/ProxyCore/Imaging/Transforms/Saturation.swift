@@ -17,6 +17,6 @@ struct Saturation: MatrixTransforming {
         matrix = .blend(toward: Self.grey, by: 1 - (arguments.number(Self.amount) ?? 1))
     }
 
-    /// The weights that saturate() is defined with, in three digits (Filter Effects Module Level 1 §9.6).
+    /// The weights in the definition of saturate(), with three digits (Filter Effects Module Level 1 §9.6).
     private static let grey: [Double] = (0..<3).flatMap { _ in [0.213, 0.715, 0.072] }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `sepia` — tones brown like an old print.
+/// `sepia` — tones the picture brown.
 struct Sepia: MatrixTransforming {
     static let name = "sepia"
     static let summary = "Tones brown, as CSS sepia() does."

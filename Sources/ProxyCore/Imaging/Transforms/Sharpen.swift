@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `sharpen:1:0.8` — brings out edges.
+/// `sharpen:1:0.8` — sharpens edges.
 struct Sharpen: ImageTransforming {
     static let name = "sharpen"
     static let summary = "Sharpens by an unsharp mask: adds the difference to a blurred copy."

@@ -10,14 +10,14 @@ struct Speed: ImageTransforming {
         "factor", .fineNumber(FixedNumber(thousandths: 10)...FixedNumber(100)), .required,
         "2 is twice as fast, 0.5 half as fast.")
 
-    /// Browsers show frames that last less for a tenth of a second instead, in milliseconds.
+    /// In milliseconds; browsers show frames with a shorter delay for 100 ms.
     private static let shortest = 20
     private static let longest = 655_350
 
     let arguments: TransformArguments
     private let factor: Double
 
-    /// Up to this many milliseconds, players take a delay for one that nobody has set, and make it this long.
+    /// In milliseconds: players treat a delay up to `hurried` as unset, and use `played` instead.
     private static let hurried = 10
     private static let played = 100
 

@@ -8,7 +8,7 @@ struct Text: ImageTransforming {
         text, size, font, color, Gravity.placement, Stamp.x, Stamp.y, encodedText,
     ]
 
-    /// Most bytes of a text.
+    /// The maximum number of bytes of a text.
     private static let limit = 1_000
     private static let text = TransformParameter(
         "text", .text(limit: limit), .absent, "The text; what the grammar does not allow goes into text64.")
@@ -39,7 +39,7 @@ struct Text: ImageTransforming {
         stamp = Stamp(arguments)
     }
 
-    // MARK: - What to draw
+    // MARK: - Content
 
     private static func content(of arguments: TransformArguments) throws(TransformError) -> String {
         let plain = arguments.text(text)
@@ -63,7 +63,7 @@ struct Text: ImageTransforming {
         String(decoding: Base64URL.decode(text.utf8) ?? [], as: UTF8.self)
     }
 
-    /// One spelling for one text: plain where that can say it.
+    /// The canonical spelling of a text: plain if possible.
     private static func canonical(_ content: String) -> [String: TransformValue?] {
         let isPlain = content.utf8.allSatisfy { byte in
             byte == UInt8(ascii: " ") || (byte != UInt8(ascii: "_") && TransformParser.isAllowed(byte))
@@ -75,10 +75,10 @@ struct Text: ImageTransforming {
         return [text.name: .text(spelled), encodedText.name: TransformValue?.none]
     }
 
-    /// The letters' size in pixels.
+    /// The font size in pixels.
     private func letterSize(on canvas: PixelSize) -> Double { max(1, size?.pixels(of: canvas.height) ?? 1) }
 
-    /// The pixels that its letters cover at most.
+    /// The maximum number of pixels that its letters cover.
     func area(on canvas: PixelSize) -> Double {
         letterSize(on: canvas) * letterSize(on: canvas) * Double(content.count)
     }
@@ -90,7 +90,7 @@ struct Text: ImageTransforming {
     ) throws(ImagingError) -> VipsImage {
         let canvas = image.size
         let pixels = letterSize(on: canvas)
-        // Before a letter is drawn: letters are narrower than an em, so they cover less.
+        // Checked before drawing: letters are narrower than an em, so they cover less.
         guard area(on: canvas) <= Double(context.maxPixels) else { throw .tooManyPixels }
         let drawing = try context.once { () throws(ImagingError) in
             let letters = try VipsImage.text(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `tint:ff8800:multiply` — lays a colour over the picture with a blend mode.
+/// `tint:ff8800:multiply` — blends a colour over the picture.
 struct Tint: ImageTransforming {
     static let name = "tint"
     static let summary = "Lays a colour over the picture with a blend mode."
@@ -27,18 +27,18 @@ struct Tint: ImageTransforming {
         let base = try image.inColor()
         if blending == .sourceIn { return try shape(of: base) }
         let mixed = try base.lookedUp(in: curves + (base.hasAlpha ? [.identity] : []))
-        // The part of the colour beside the picture: αs (1 − αb) cs, which is what covering it leaves.
+        // The colour outside the picture: αs (1 − αb) cs, the part that remains when the picture covers it.
         guard base.hasAlpha, !blending.keepsShape else { return mixed }
         return try base.uniform(tint).covered(by: mixed)
     }
 
-    /// The colour alone, as opaque as the picture.
+    /// The colour alone, with the picture's alpha.
     private func shape(of base: borrowing VipsImage) throws(ImagingError) -> VipsImage {
         guard base.hasAlpha else { return try base.uniform(tint) }
         return try base.uniform(tint).masked(by: base.band(base.bands - 1))
     }
 
-    /// What the colour makes of an opaque pixel: (1 − αs) cb + αs B(cb, cs) in each band.
+    /// The effect of the colour on an opaque pixel: (1 − αs) cb + αs B(cb, cs) in each band.
     private var curves: [ToneCurve] {
         tint.fractions.map { source in
             ToneCurve { backdrop in

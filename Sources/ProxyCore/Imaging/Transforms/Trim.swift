@@ -34,7 +34,7 @@ struct Trim: ImageTransforming {
     func survey(
         _ image: borrowing VipsImage, in context: inout TransformContext
     ) throws(ImagingError) {
-        // Where nothing shows, colours do not count.
+        // The colours of transparent pixels are ignored.
         let shown = try image.hasAlpha ? image.premultiplied() : image.duplicate()
         let colored = try color?.isGrey ?? true ? shown.duplicate() : shown.inColor()
         let picture = try color?.isOpaque ?? true ? colored.duplicate() : colored.withAlpha()
@@ -43,7 +43,7 @@ struct Trim: ImageTransforming {
         context.rectangle = context.rectangle?.union(inside) ?? inside
     }
 
-    /// The border's samples, one for each band of a picture that can have the colour.
+    /// The border's samples, one for each band of a picture that can represent the colour.
     private func border(of picture: borrowing VipsImage) throws(ImagingError) -> [Double] {
         guard let color else {
             let corner = PixelRectangle(left: 0, top: 0, size: PixelSize(1, 1))

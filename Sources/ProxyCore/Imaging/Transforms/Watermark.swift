@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `watermark:logo:southeast:10:10` — lays a configured image over the picture.
+/// `watermark:logo:southeast:10:10` — draws a configured image over the picture.
 struct Watermark: ImageTransforming {
     static let name = "watermark"
     static let summary = "Lays a configured image over the picture."

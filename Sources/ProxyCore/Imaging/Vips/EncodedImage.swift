@@ -2,13 +2,13 @@
 
 import CVips
 
-/// An encoded picture in memory of libvips.
+/// An encoded picture in libvips' memory.
 @safe struct EncodedImage: ~Copyable {
     private let start: UnsafeMutableRawPointer
     /// The number of bytes.
     let count: Int
 
-    /// Takes over memory that a saver has returned.
+    /// Takes ownership of memory that a saver has returned.
     init(adopting start: UnsafeMutableRawPointer, count: Int) {
         unsafe self.start = unsafe start
         self.count = count
@@ -25,9 +25,9 @@ import CVips
         try unsafe body(UnsafeRawBufferPointer(start: start, count: count))
     }
 
-    /// Says in the header of a moving WebP that it has alpha (RFC 9649 §2.7.1).
+    /// Sets the alpha flag in the header of an animated WebP (RFC 9649 §2.7.1).
     ///
-    /// libwebp says so only where a frame has: opaque frames that leave a border of the canvas free would lie on black.
+    /// libwebp sets it only if a frame has alpha; without it, the canvas around opaque frames would be black.
     borrowing func tellOfAlpha() {
         let file = unsafe UnsafeMutableRawBufferPointer(start: start, count: count)
         guard count > 20, unsafe file[12..<16].elementsEqual("VP8X".utf8), unsafe file[20] & 0x02 != 0 else {
@@ -36,7 +36,7 @@ import CVips
         unsafe file[20] |= 0x10
     }
 
-    /// Returns the same with bytes put in.
+    /// Returns a copy with bytes inserted.
     borrowing func inserting(_ insertion: Insertion) -> EncodedImage {
         let offset = min(insertion.offset, count)
         let added = insertion.bytes.count
@@ -51,7 +51,7 @@ import CVips
         return unsafe EncodedImage(adopting: base, count: count + added)
     }
 
-    /// The same with as many bytes replaced as are put in their place; those have to lie within.
+    /// Replaces as many bytes as the replacement has; they must be within the image.
     consuming func replacing(_ replacement: Insertion) -> EncodedImage {
         let end = replacement.offset + replacement.bytes.count
         guard end <= count else { return self }

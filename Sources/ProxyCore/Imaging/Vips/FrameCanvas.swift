@@ -2,20 +2,21 @@
 
 import CVips
 
-/// Where the frames of an animation come together (PNG third edition §11.3.6, GIF89a §23): sRGB of 8 bits with alpha.
+/// The canvas on which an animation's frames are composed (PNG third edition §11.3.6, GIF89a §23): sRGB of 8
+/// bits with alpha.
 @safe struct FrameCanvas: ~Copyable {
     private let size: PixelSize
     /// All pixels, four samples each.
     private var pixels: [UInt8]
     private static let samples = 4
 
-    /// Starts with nothing to see.
+    /// Creates a transparent canvas.
     init(_ size: PixelSize) {
         self.size = size
         pixels = [UInt8](repeating: 0, count: size.area * Self.samples)
     }
 
-    /// Makes the picture of the frames `range`, below each other; without alpha where all of it is opaque.
+    /// Creates the picture of the frames `range`, one below the other; without alpha if all of it is opaque.
     static func image(
         of animation: some FramedAnimation, frames range: Range<Int>, from source: borrowing VipsSource
     ) throws(ImagingError) -> VipsImage {
@@ -41,7 +42,7 @@ import CVips
         return own
     }
 
-    /// Returns whether all pixels are opaque.
+    /// Composes the frames; returns whether all pixels are opaque.
     private static func fill(
         _ roll: UnsafeMutableRawBufferPointer, _ animation: some FramedAnimation, _ range: Range<Int>,
         _ source: borrowing VipsSource
@@ -85,7 +86,7 @@ import CVips
         return try image.inEightBits().inSRGB(keepsGrey: false).withAlpha().samples()
     }
 
-    /// Puts a frame's pixels where they belong, as far as that is on the canvas.
+    /// Draws a frame's pixels, as far as they are on the canvas.
     private mutating func put(_ frame: [UInt8], _ facts: AnimationFrame) {
         guard let shown = facts.place.clamped(to: size) else { return }
         let line = facts.place.size.width * Self.samples
@@ -104,7 +105,7 @@ import CVips
         }
     }
 
-    /// Lays one pixel over another, both with colours that are not multiplied by alpha (§13.16).
+    /// Blends one pixel over another, both not premultiplied (§13.16).
     private mutating func lay(_ frame: [UInt8], _ source: Int, over target: Int) {
         let alpha = Int(frame[source + 3])
         guard alpha > 0 else { return }

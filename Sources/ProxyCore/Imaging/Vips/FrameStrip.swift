@@ -2,14 +2,14 @@
 
 import CVips
 
-/// The frames of a picture on their way through the operations; a still has one.
+/// The frames of a picture between the operations; a still has one.
 @safe struct FrameStrip: ~Copyable {
     /// The frames' objects; owned.
     private var frames: [UnsafeMutablePointer<CVips.VipsImage>?] = unsafe []
-    /// Whether the frames' pixels come from top to bottom only.
+    /// Whether the frames' pixels can only be read from top to bottom.
     private var isSequential = false
 
-    /// Starts without a frame.
+    /// Creates a strip without frames.
     init() {}
 
     deinit {
@@ -26,7 +26,7 @@ import CVips
         isSequential = isSequential || frame.isSequential
     }
 
-    /// Returns a frame, by a reference of its own.
+    /// Returns a new reference to a frame.
     borrowing func frame(_ index: Int) throws(ImagingError) -> VipsImage {
         let object = unsafe frames[index]
         unsafe g_object_ref(object)
@@ -40,7 +40,7 @@ import CVips
         return computed
     }
 
-    /// Puts the frames below each other, with their timing; all must have one size.
+    /// Joins the frames one below the other, with their timing; all must have the same size.
     mutating func joined(timing: AnimationTiming) throws(ImagingError) -> VipsImage {
         let count = unsafe frames.count
         let whole = try unsafe VipsImage(

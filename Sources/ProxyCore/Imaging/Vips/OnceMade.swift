@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What operations make once for all frames of an animation: marks, letters, masks. Of one run, and so of one thread.
+/// The pictures that operations make once for all frames of an animation: watermarks, text, masks. Used by
+/// one run, and so by one thread.
 final class OnceMade {
-    /// Says which picture of which operation.
+    /// Identifies a picture of an operation.
     struct Key: Equatable {
         let operation: Int
         let part: Int
@@ -11,10 +12,10 @@ final class OnceMade {
     private var keys: [Key] = []
     private var images = FrameStrip()
 
-    /// Starts with nothing.
+    /// Creates an empty store.
     init() {}
 
-    /// Returns the picture of `key`, which `make` makes when it is first asked for.
+    /// Returns the picture of `key`, which `make` creates on the first call.
     func image(
         _ key: Key, _ make: () throws(ImagingError) -> VipsImage
     ) throws(ImagingError) -> VipsImage {

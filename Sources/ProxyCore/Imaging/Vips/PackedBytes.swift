@@ -2,9 +2,10 @@
 
 import CVips
 
-/// Looks into what zlib packed (RFC 1950) without keeping it.
+/// Measures zlib streams (RFC 1950) without storing their content.
 enum PackedBytes {
-    /// How many bytes a stream unpacks to, counted only a little beyond `limit`; where it is broken it ends.
+    /// The decompressed length of a stream, counted only a little beyond `limit`; a damaged stream ends at
+    /// the damage.
     static func unpackedLength(of stream: UnsafeRawBufferPointer, atMost limit: Int) -> Int {
         unsafe Int(shim_unpacked_length(stream.baseAddress, stream.count, limit + 1))
     }

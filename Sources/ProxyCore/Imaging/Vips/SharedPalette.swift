@@ -2,24 +2,24 @@
 
 import CVips
 
-/// One palette for all frames of an animation, where it shows them as well as one for each would.
+/// One palette for all frames of an animation, if it represents them as well as one palette for each.
 ///
-/// To choose a palette takes several times as long as to use it. It is chosen with all effort for a sheet of pixels from all
-/// frames. Measured on photos that move, 800 × 600: as like to them as with a palette for each frame, in a quarter of the time.
+/// Choosing a palette takes several times as long as using it. This one is chosen with maximum effort for a
+/// sample of pixels of all frames. Measured with moving photos of 800 × 600: the same similarity as with a
+/// palette for each frame, in a quarter of the time.
 struct SharedPalette {
-    /// The colours, as libvips notes them.
+    /// The colours in libvips' format.
     let colors: [CInt]
 
-    /// Most pixels of the sheet.
+    /// The maximum number of sampled pixels.
     private static let sheetPixels = 1 << 18
-    /// The mean square error of a frame's samples up to which it is well shown; that of a photo with a palette of its own is
-    /// about 13.
+    /// The maximum mean square error of a frame's samples; that of a photo with its own palette is about 13.
     private static let errorLimit = 20
     private static let samplesPerPixel = 3
 
-    /// Chooses it; nil where some frame needs colours of its own, and where there is transparency.
+    /// Chooses a palette; nil if some frame needs its own colours, and for transparent pictures.
     ///
-    /// - Parameter frames: in memory, below each other.
+    /// - Parameter frames: in memory, one below the other.
     init?(of frames: borrowing VipsImage) throws(ImagingError) {
         let height = unsafe Int(vips_image_get_page_height(frames.raw))
         let size = frames.size
@@ -37,7 +37,7 @@ struct SharedPalette {
         self.colors = colors
     }
 
-    /// How far the sheet's pixels are apart: rows in such a way that every frame has equally many.
+    /// The distance between sampled pixels; rows are chosen so that every frame has equally many.
     private static func steps(_ size: PixelSize, _ height: Int) -> (across: Int, down: Int) {
         let wanted = max(1, Int((Double(size.area) / Double(sheetPixels)).squareRoot()))
         let down = (1...wanted).last { height.isMultiple(of: $0) } ?? 1
@@ -55,7 +55,7 @@ struct SharedPalette {
         return try VipsCoder.open(source, as: .gif, frames: .primary, shrink: .none)
     }
 
-    /// Whether each part of so many pixels is near enough.
+    /// Whether the error of each part with this number of samples is small enough.
     private static func isNear(_ shown: [UInt8], _ wanted: [UInt8], part: Int) -> Bool {
         guard shown.count == wanted.count, part > 0 else { return false }
         let length = part * samplesPerPixel
@@ -71,7 +71,7 @@ struct SharedPalette {
 }
 
 extension VipsImage {
-    /// Leaves out an alpha band that is opaque everywhere; reads all pixels, which must be in memory.
+    /// Removes an alpha band that is opaque everywhere; reads all pixels, which must be in memory.
     borrowing func withoutFullAlpha() throws(ImagingError) -> VipsImage {
         guard hasAlpha else { return try duplicate() }
         let alpha = try unsafe derived(shim_bands(raw, CInt(bands - 1), 1))
@@ -79,14 +79,14 @@ extension VipsImage {
         return try clearest > 0 ? duplicate() : colorBands()
     }
 
-    /// The palette that a GIF's frames share; nil where they do not.
+    /// The palette that a GIF's frames share; nil if they do not share one.
     fileprivate var palette: [CInt]? {
         var count: CInt = 0
         guard let colors = unsafe shim_ints_field(raw, "gif-palette", &count), count > 0 else { return nil }
         return unsafe Array(UnsafeBufferPointer(start: colors, count: Int(count)))
     }
 
-    /// Notes a palette for the frames; the image must not be shared, as after `duplicate`.
+    /// Sets a palette for the frames; the image must not be shared, as after `duplicate`.
     borrowing func set(_ palette: SharedPalette) {
         unsafe shim_set_ints_field(raw, "gif-palette", palette.colors, CInt(palette.colors.count))
     }

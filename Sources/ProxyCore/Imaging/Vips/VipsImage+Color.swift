@@ -3,11 +3,11 @@
 import CVips
 
 extension VipsImage {
-    /// Brings samples to 8 bits, without bands that are neither colour nor alpha; the colour space stays what it is, except
-    /// that float samples become sRGB.
+    /// Converts samples to 8 bits, and removes bands that are neither colour nor alpha; the colour space does
+    /// not change, except that float samples become sRGB.
     borrowing func inEightBits() throws(ImagingError) -> VipsImage { try narrowed().withKnownBands() }
 
-    /// Leaves out what a TIFF has beyond colours and one band that is taken for alpha: masks, spot colours.
+    /// Removes a TIFF's bands beyond colours and one band that counts as alpha: masks, spot colours.
     private borrowing func withKnownBands() throws(ImagingError) -> VipsImage {
         let colors =
             switch unsafe vips_image_get_interpretation(raw) {
@@ -48,9 +48,9 @@ extension VipsImage {
         try unsafe derived(shim_cast(raw, VIPS_FORMAT_UCHAR, 0))
     }
 
-    /// Converts to sRGB, through the embedded profile where there is one; 8 bits come in and go out.
+    /// Converts to sRGB, with the embedded profile if there is one; input and output have 8 bits.
     ///
-    /// - Parameter keepsGrey: whether grey without a profile may stay one band.
+    /// - Parameter keepsGrey: whether grey without a profile may remain one band.
     borrowing func inSRGB(keepsGrey: Bool) throws(ImagingError) -> VipsImage {
         let space = unsafe vips_image_get_interpretation(raw)
         let isCMYK = space == VIPS_INTERPRETATION_CMYK
@@ -64,8 +64,9 @@ extension VipsImage {
         return try unsafe derived(shim_colourspace(raw, VIPS_INTERPRETATION_sRGB)).castToBytes()
     }
 
-    /// Has a profile whose only table is for another intent call it the one for relative colours: libvips 8.14 would take sRGB
-    /// in place of the profile. XYB JPEGs and scanners' pictures have such ones.
+    /// Renames the only table of a profile, which is for another intent, to the one for relative colours:
+    /// libvips 8.14 would use sRGB instead of the profile. XYB JPEGs and pictures of scanners have such
+    /// profiles.
     private borrowing func withRelativeTable() throws(ImagingError) -> VipsImage {
         var profile = blob("icc-profile-data") ?? []
         let place = unsafe profile.withUnsafeBytes { unsafe ColorProfile($0).placeOfOnlyTable }
@@ -76,7 +77,8 @@ extension VipsImage {
         return own
     }
 
-    /// CMYK without a profile, as browsers show it: each ink lets the rest of its light through, (1 − C)(1 − K).
+    /// Converts CMYK without a profile as browsers do: each ink transmits the rest of its light, (1 − C)(1 −
+    /// K).
     private borrowing func inLightOfInk() throws(ImagingError) -> VipsImage {
         let paper = try unsafe derived(shim_linear(raw, -1, 255))
         let colors = try unsafe derived(shim_bands(paper.raw, 0, 3))
@@ -91,8 +93,8 @@ extension VipsImage {
         return try unsafe derived(shim_reinterpret(both.raw, VIPS_INTERPRETATION_sRGB))
     }
 
-    /// Whether a profile for pixels like these is embedded that is not the usual sRGB one. libvips would take the profile of
-    /// a grey picture for one in colour.
+    /// Whether an embedded profile fits these pixels and is not the usual sRGB one. libvips would use a grey
+    /// picture's profile as one for colours.
     private var hasForeignProfile: Bool {
         var length = 0
         guard let bytes = unsafe shim_blob_field(raw, "icc-profile-data", &length) else { return false }
@@ -106,29 +108,29 @@ extension VipsImage {
         return isGrey ? "GRAY" : "RGB "
     }
 
-    /// Turns grey into three bands, so that colours can be put in.
+    /// Converts grey to three bands, so that colours can be drawn.
     borrowing func inColor() throws(ImagingError) -> VipsImage {
         guard isGrey else { return try duplicate() }
         return try unsafe derived(shim_colourspace(raw, VIPS_INTERPRETATION_sRGB)).castToBytes()
     }
 
-    /// Adds an opaque alpha band where there is none.
+    /// Adds an opaque alpha band if there is none.
     borrowing func withAlpha() throws(ImagingError) -> VipsImage {
         guard !hasAlpha else { return try duplicate() }
         return try unsafe derived(shim_add_alpha(raw))
     }
 
-    /// Multiplies colours by alpha, rounding to 8 bits: cut off, they would be darker each time.
+    /// Multiplies colours by alpha and rounds to 8 bits: truncation would darken them each time.
     borrowing func premultiplied() throws(ImagingError) -> VipsImage {
         try unsafe derived(shim_premultiply(raw))
     }
 
-    /// Divides colours by alpha, rounding to 8 bits.
+    /// Divides colours by alpha and rounds to 8 bits.
     borrowing func unpremultiplied() throws(ImagingError) -> VipsImage {
         try unsafe derived(shim_unpremultiply(raw))
     }
 
-    /// Puts the image onto an opaque colour; nothing changes without alpha.
+    /// Composes the image on an opaque colour; an image without alpha is unchanged.
     borrowing func flattened(onto color: PixelColor) throws(ImagingError) -> VipsImage {
         guard hasAlpha else { return try duplicate() }
         let background = isGrey ? [Double(color.red)] : Array(color.components.prefix(3))
@@ -140,7 +142,7 @@ extension VipsImage {
         try unsafe VipsImage(adopting: shim_uniform(raw, color.components, 4), isSequential: false)
     }
 
-    /// Puts `overlay`, of the same size, onto this image, both in colour.
+    /// Composes `overlay`, of the same size, over this image, both in colour.
     borrowing func covered(by overlay: borrowing VipsImage) throws(ImagingError) -> VipsImage {
         try unsafe VipsImage(
             adopting: shim_composite(raw, overlay.raw, VIPS_BLEND_MODE_OVER),
@@ -148,7 +150,8 @@ extension VipsImage {
         ).roundedToBytes()
     }
 
-    /// Adds `other`, of the same size, to this image, both in colour and weighed by alpha: parts of one whole.
+    /// Adds `other`, of the same size, to this image, both in colour and weighted by alpha, as parts of one
+    /// picture.
     borrowing func completed(by other: borrowing VipsImage) throws(ImagingError) -> VipsImage {
         try unsafe VipsImage(
             adopting: shim_composite(raw, other.raw, VIPS_BLEND_MODE_ADD),
@@ -156,20 +159,21 @@ extension VipsImage {
         ).roundedToBytes()
     }
 
-    /// Rounds samples that have fractions.
+    /// Rounds float samples.
     borrowing func roundedToBytes() throws(ImagingError) -> VipsImage {
         try unsafe derived(shim_linear(raw, 1, 0.5))
     }
 }
 
 extension VipsImage {
-    /// Puts a picture with alpha onto this one; what lies outside is cut, and this one's alpha band, if any, stays.
+    /// Composes a picture with alpha over this one; the part outside is cut, and this one's alpha band, if
+    /// any, is unchanged.
     borrowing func stamped(
         with mark: borrowing VipsImage, at place: (left: Int, top: Int)
     ) throws(ImagingError) -> VipsImage {
         let whole = PixelRectangle(left: place.left, top: place.top, size: mark.size)
         guard let target = whole.clamped(to: size) else { return try duplicate() }
-        // Read twice: for what is below the mark, and for what is beside it.
+        // Read twice: for the pixels below the overlay, and for those beside it.
         let base = try inMemory().inColor()
         let part = PixelRectangle(
             left: target.left - place.left, top: target.top - place.top, size: target.size)
@@ -180,12 +184,12 @@ extension VipsImage {
 }
 
 extension VipsImage {
-    /// Draws text in one band, 255 where letters are.
+    /// Draws text in one band, 255 for letters.
     ///
     /// - Parameters:
-    ///   - font: family, style and size in pixels, as Pango reads it.
-    ///   - width: where lines are broken, in pixels.
-    /// - Throws: `emptyResult` when there is nothing to see.
+    ///   - font: family, style and size in pixels, in Pango's syntax.
+    ///   - width: the width at which lines break, in pixels.
+    /// - Throws: `emptyResult` if the text has no visible pixel.
     static func text(_ text: String, font: String, width: Int) throws(ImagingError) -> VipsImage {
         try VipsLibrary.start()
         guard let made = unsafe shim_text(escaped(text), font, CInt(clamping: width)) else {
@@ -195,7 +199,7 @@ extension VipsImage {
         return try unsafe VipsImage(adopting: made, isSequential: false).inMemory()
     }
 
-    /// What Pango takes for text and not for markup.
+    /// Escapes Pango's markup characters.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for character in text {
@@ -209,7 +213,7 @@ extension VipsImage {
         return result
     }
 
-    /// Makes an opaque picture of one colour.
+    /// Creates an opaque picture of one colour.
     static func uniform(_ color: PixelColor, size: PixelSize) throws(ImagingError) -> VipsImage {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(size.area * 3)

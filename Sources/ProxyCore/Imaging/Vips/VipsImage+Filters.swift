@@ -3,7 +3,7 @@
 import CVips
 
 extension VipsImage {
-    /// Changes the levels of all colour bands by one curve; alpha stays.
+    /// Changes the levels of all colour bands by one curve; alpha is unchanged.
     borrowing func toned(by curve: ToneCurve) throws(ImagingError) -> VipsImage {
         let colors = [ToneCurve](repeating: curve, count: bands - (hasAlpha ? 1 : 0))
         return try lookedUp(in: hasAlpha ? colors + [.identity] : colors)
@@ -15,21 +15,21 @@ extension VipsImage {
         return try unsafe derived(shim_look_up(raw, table, CInt(curves.count)))
     }
 
-    /// Multiplies alpha, which is added where there is none.
+    /// Multiplies alpha, which is added if it is missing.
     borrowing func faded(by factor: Double) throws(ImagingError) -> VipsImage {
         let image = try withAlpha()
         let colors = [ToneCurve](repeating: .identity, count: image.bands - 1)
         return try image.lookedUp(in: colors + [ToneCurve { $0 * factor }])
     }
 
-    /// Makes a mask of one band, 255 where a picture is to stay.
+    /// Creates a mask of one band, 255 where a picture stays visible.
     static func cover(_ mask: [UInt8], _ size: PixelSize) throws(ImagingError) -> VipsImage {
         try unsafe VipsImage(
             adopting: shim_image_copying(mask, mask.count, CInt(size.width), CInt(size.height), 1),
             isSequential: false)
     }
 
-    /// Multiplies alpha by a one-band image of this size, 255 meaning that it stays.
+    /// Multiplies alpha by a one-band image of this size, in which 255 leaves it unchanged.
     borrowing func masked(by cover: borrowing VipsImage) throws(ImagingError) -> VipsImage {
         let image = try withAlpha()
         let colors = CInt(image.bands - 1)
@@ -40,7 +40,7 @@ extension VipsImage {
         return try unsafe color.derived(shim_bandjoin(color.raw, scaled.raw))
     }
 
-    /// The same without alpha, which is there.
+    /// Returns the image without its alpha band, which must exist.
     borrowing func colorBands() throws(ImagingError) -> VipsImage {
         try unsafe derived(shim_bands(raw, 0, CInt(bands - 1)))
     }
@@ -50,7 +50,7 @@ extension VipsImage {
         try unsafe derived(shim_bands(raw, CInt(index), 1))
     }
 
-    /// Multiplies each pixel's colour by a 3 × 3 matrix; alpha stays.
+    /// Multiplies each pixel's colour by a 3 × 3 matrix; alpha is unchanged.
     borrowing func recombined(by matrix: ColorMatrix) throws(ImagingError) -> VipsImage {
         let size = bands
         var full = [Double](repeating: 0, count: size * size)
@@ -61,7 +61,7 @@ extension VipsImage {
         return try unsafe derived(shim_recombine(raw, full, CInt(size))).roundedToBytes()
     }
 
-    /// Blurs by a Gaussian of `sigma` pixels, alpha premultiplied around it; the image must not be sequential.
+    /// Blurs by a Gaussian of `sigma` pixels, with premultiplied alpha; the image must not be sequential.
     borrowing func softened(sigma: Double) throws(ImagingError) -> VipsImage {
         guard hasAlpha else { return try blurred(sigma: sigma) }
         return try premultiplied().blurred(sigma: sigma).unpremultiplied()
@@ -69,8 +69,8 @@ extension VipsImage {
 
     /// Blurs all bands alike.
     ///
-    /// Wide ones are computed at a smaller size, where nobody sees the difference; edge pixels go on beside the picture before
-    /// it is made smaller, since half the weight at an edge is theirs.
+    /// A wide blur is computed at a smaller size, without visible difference. Edge pixels are repeated
+    /// outside the picture before it is shrunk, because half the weight at an edge is theirs.
     private borrowing func blurred(sigma: Double) throws(ImagingError) -> VipsImage {
         let doublings = Gaussian.doublings(for: sigma)
         guard doublings > 0 else { return try blurredExactly(sigma: sigma) }
@@ -86,18 +86,18 @@ extension VipsImage {
         return try image.cropped(to: PixelRectangle(left: margin, top: margin, size: size))
     }
 
-    /// With fractions for weights: whole ones, as libvips approximates them for speed, make one colour another.
+    /// Uses float weights: integer weights, libvips' fast approximation, change uniform colours.
     private borrowing func blurredExactly(sigma: Double) throws(ImagingError) -> VipsImage {
         try unsafe derived(shim_gaussian_blur(raw, sigma, Gaussian.smallestWeight)).roundedToBytes()
     }
 
-    /// Adds to the colours, `amount` times, what a blur by `sigma` takes away; alpha stays.
+    /// Adds to the colours `amount` times the detail that a blur by `sigma` removes; alpha is unchanged.
     ///
     /// The image must not be sequential.
     borrowing func sharpened(by amount: Double, sigma: Double) throws(ImagingError) -> VipsImage {
         let soft = try softened(sigma: sigma)
         guard hasAlpha else { return try unsafe derived(shim_unsharp(raw, raw, soft.raw, amount)) }
-        // What comes back of a colour that was multiplied by alpha is not always the same, which is no edge.
+        // A colour that is multiplied by alpha and divided again may change, which must not count as an edge.
         let flat = try premultiplied().unpremultiplied().colorBands()
         let own = try colorBands()
         let softColors = try soft.colorBands()
@@ -115,22 +115,22 @@ extension VipsImage {
     }
 }
 
-/// How exactly Gaussians are computed.
+/// The accuracy of Gaussians.
 private enum Gaussian {
-    /// Where one is cut off, as a fraction of its peak.
+    /// The weight at which a Gaussian is cut off, as a fraction of its peak.
     static let smallestWeight = 0.002
     /// From this many pixels on, the picture is blurred at a smaller size, where sigma is less than this.
     static let wide = 3.0
-    /// How far pixels count, in standard deviations.
+    /// The distance up to which pixels count, in standard deviations.
     static let reach = 3.0
 
-    /// How often the picture is made half as large.
+    /// How many times the picture is halved.
     static func doublings(for sigma: Double) -> Int {
         sigma < wide ? 0 : 1 + doublings(for: sigma / 2)
     }
 
-    /// What is left for a Gaussian at the smaller size, since linear interpolation blurs, too: doubling once has a variance of
-    /// ¾ of a pixel, and every one before it four times that of the next.
+    /// The remaining sigma at the smaller size, because linear interpolation also blurs: doubling once has a
+    /// variance of ¾ of a pixel, and each earlier doubling four times that of the next.
     static func remaining(of sigma: Double, doublings: Int) -> Double {
         let factor = Double(1 << doublings)
         return (sigma * sigma - (factor * factor - 1) / 4).squareRoot() / factor

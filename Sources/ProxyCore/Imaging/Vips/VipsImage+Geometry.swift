@@ -4,8 +4,8 @@ import CVips
 import Glibc
 
 extension VipsImage {
-    /// Resamples to `target` exactly, to less by Lanczos 3, to more by bicubic interpolation; alpha is premultiplied around
-    /// it, in 8 bits.
+    /// Resamples to exactly `target`, down with Lanczos 3, up with bicubic interpolation; alpha is
+    /// premultiplied meanwhile, in 8 bits.
     borrowing func resized(to target: PixelSize) throws(ImagingError) -> VipsImage {
         guard target != size else { return try duplicate() }
         guard hasAlpha else { return try resampled(to: target) }
@@ -25,16 +25,16 @@ extension VipsImage {
         return try unsafe derived(shim_resize(raw, horizontal, vertical))
     }
 
-    /// Makes an opaque image smaller, of which only this much, from the top left corner on, is to be seen: its last column
-    /// and row may be of the picture in part.
+    /// Shrinks an opaque image of which only this part, from the top left corner on, is visible: its last
+    /// column and row may be partly covered by the picture.
     borrowing func reduced(
         to target: PixelSize, showing part: (width: Double, height: Double)
     ) throws(ImagingError) -> VipsImage {
         if part == (Double(size.width), Double(size.height)) { return try resized(to: target) }
         let horizontal = Double(target.width) / part.width
         let vertical = Double(target.height) / part.height
-        // libvips shares what its rounded size has too much or too little among both sides, up to a quarter of a pixel each;
-        // with this there is hardly any where much is to be made smaller.
+        // libvips distributes the rounding error of its size over both sides, up to a quarter of a pixel
+        // each; with this margin the error is negligible when the image is shrunk much.
         let room = PixelSize(
             Self.sideThatScales(size.width, by: horizontal), Self.sideThatScales(size.height, by: vertical))
         let larger = try unsafe derived(
@@ -43,7 +43,7 @@ extension VipsImage {
         return try small.cropped(to: PixelRectangle(left: 0, top: 0, size: target))
     }
 
-    /// The first of the next few lengths from `length` on that becomes the most nearly a whole number.
+    /// The first of the next few lengths from `length` on whose scaled value is closest to a whole number.
     private static func sideThatScales(_ length: Int, by scale: Double) -> Int {
         let distances = (length..<length + 8).map { candidate in
             let scaled = Double(candidate) * scale
@@ -69,7 +69,8 @@ extension VipsImage {
                 CInt(rectangle.size.height)))
     }
 
-    /// Finds the most interesting rectangle of `wanted`: by attention (edges, skin, saturation), or by entropy.
+    /// Finds the most interesting rectangle of `wanted`: by attention (edges, skin, saturation), or by
+    /// entropy.
     ///
     /// Reads all pixels; the image must not be sequential.
     borrowing func interestingRectangle(
@@ -77,18 +78,19 @@ extension VipsImage {
     ) throws(ImagingError) -> PixelRectangle {
         let found = try unsafe derived(
             shim_smart_crop(raw, CInt(wanted.width), CInt(wanted.height), byEntropy ? 1 : 0))
-        // libvips notes in the result where its origin lies in the input, negated.
+        // libvips stores the negated position of the result in the input.
         return unsafe PixelRectangle(
             left: -Int(vips_image_get_xoffset(found.raw)), top: -Int(vips_image_get_yoffset(found.raw)),
             size: wanted)
     }
 
-    /// Turns clockwise by 90° × `count`, 1–3; the image must not be sequential.
+    /// Rotates clockwise by 90° × `count`, 1–3; the image must not be sequential.
     borrowing func turned(byQuarters count: Int) throws(ImagingError) -> VipsImage {
         try unsafe derived(shim_quarter_turns(raw, CInt(count)))
     }
 
-    /// Turns clockwise round the middle by any angle on a canvas of `canvas`, transparent where nothing is.
+    /// Rotates clockwise around the centre by any angle on a canvas of `canvas`; uncovered parts are
+    /// transparent.
     ///
     /// The image must have alpha and must not be sequential.
     borrowing func rotated(byDegrees angle: Double, on canvas: PixelSize) throws(ImagingError) -> VipsImage {
@@ -98,7 +100,8 @@ extension VipsImage {
                 raw, cos(turn), -sin(turn), sin(turn), cos(turn), CInt(canvas.width), CInt(canvas.height), 0))
     }
 
-    /// Places the image on a canvas of one colour; what lies outside is cut. Alpha comes in where the colour has it.
+    /// Places the image on a canvas of one colour; the part outside is cut. Alpha is added if the colour has
+    /// it.
     borrowing func placed(
         on canvas: PixelSize, left: Int, top: Int, over color: PixelColor
     ) throws(ImagingError) -> VipsImage {
@@ -112,7 +115,7 @@ extension VipsImage {
                 CInt(background.count)))
     }
 
-    /// Places the image on a canvas that its own pixels continue; what lies outside is cut.
+    /// Places the image on a canvas that repeats its own pixels; the part outside is cut.
     ///
     /// The image must not be sequential.
     borrowing func surrounded(
@@ -123,9 +126,10 @@ extension VipsImage {
                 raw, CInt(left), CInt(top), CInt(canvas.width), CInt(canvas.height), edge.vips))
     }
 
-    /// Replaces each block of `side` × `side` pixels by its mean; blocks at the right and at the bottom may be smaller.
+    /// Replaces each block of `side` × `side` pixels by its mean; blocks on the right and at the bottom may
+    /// be smaller.
     ///
-    /// The image must not be sequential, and alpha be premultiplied.
+    /// The image must not be sequential, and alpha must be premultiplied.
     borrowing func mosaic(of side: Int) throws(ImagingError) -> VipsImage {
         let across = min(side, size.width)
         let down = min(side, size.height)
@@ -155,9 +159,11 @@ extension VipsImage {
         return try unsafe means.derived(shim_zoom(means.raw, CInt(width), CInt(height)))
     }
 
-    /// Finds the smallest rectangle that holds everything further than `threshold` from a colour; nil when that is nothing.
+    /// Finds the smallest rectangle that contains every pixel that differs from a colour by more than
+    /// `threshold`; nil if there is none.
     ///
-    /// Reads all pixels; the image must not be sequential. `color` has as many components as the image has bands.
+    /// Reads all pixels; the image must not be sequential. `color` has as many components as the image has
+    /// bands.
     borrowing func extent(
         differingFrom color: [Double], by threshold: Double
     ) throws(ImagingError) -> PixelRectangle? {
@@ -179,7 +185,7 @@ extension VipsImage {
         try unsafe derived(shim_flip(raw, vertically ? 1 : 0))
     }
 
-    /// Applies an EXIF orientation, 1–8, and leaves none in the metadata.
+    /// Applies an EXIF orientation, 1–8, and removes it from the metadata.
     borrowing func oriented(by orientation: Int) throws(ImagingError) -> VipsImage {
         let needsAnyOrder = orientation > 2
         let marked = try needsAnyOrder ? inMemory().duplicate() : duplicate()
@@ -187,7 +193,7 @@ extension VipsImage {
         return try unsafe marked.derived(shim_autorot(marked.raw))
     }
 
-    /// Computes all pixels into memory when they could otherwise be read once only, from top to bottom.
+    /// Computes all pixels into memory if they could otherwise be read only once, from top to bottom.
     borrowing func inMemory() throws(ImagingError) -> VipsImage {
         try isSequential ? computed() : duplicate()
     }
@@ -197,7 +203,7 @@ extension VipsImage {
         try unsafe VipsImage(adopting: shim_copy_memory(raw), isSequential: false)
     }
 
-    /// Puts another image with as many bands into this one; what lies outside is cut.
+    /// Draws another image with as many bands on this one; the part outside is cut.
     borrowing func inserting(
         _ image: borrowing VipsImage, left: Int, top: Int
     ) throws(ImagingError) -> VipsImage {
@@ -206,19 +212,19 @@ extension VipsImage {
             isSequential: isSequential || image.isSequential)
     }
 
-    /// Makes a second image of the same pixels with metadata of its own.
+    /// Creates a second image of the same pixels with its own metadata.
     borrowing func duplicate() throws(ImagingError) -> VipsImage {
         try unsafe derived(shim_copy(raw))
     }
 }
 
-/// What a picture's own pixels put beside it.
+/// The pixels beside a picture on a larger canvas.
 enum CanvasEdge {
-    /// The pixels along the edge, again and again.
+    /// The edge pixels, repeated.
     case continued
     /// Mirror images.
     case mirrored
-    /// The picture itself, again and again.
+    /// The picture, repeated.
     case tiled
 
     /// libvips' name.

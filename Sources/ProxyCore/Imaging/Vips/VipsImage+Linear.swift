@@ -3,8 +3,8 @@
 import CVips
 
 extension VipsImage {
-    /// Resamples to `target` as `resized` does, but adds up light: colours are decoded to 16 bits of linear light and
-    /// encoded again; alpha is premultiplied in between.
+    /// Resamples to `target` like `resized`, but in linear light: colours are decoded to 16 bits of linear
+    /// light and encoded again; alpha is premultiplied in between.
     borrowing func resizedInLinearLight(to target: PixelSize) throws(ImagingError) -> VipsImage {
         guard target != size else { return try duplicate() }
         let colors = bands - (hasAlpha ? 1 : 0)
@@ -40,13 +40,13 @@ extension VipsImage {
     }
 }
 
-/// From encoded levels to linear light and back.
+/// Conversion of encoded levels to linear light and back.
 private enum LightTables {
-    /// The light of each of the 256 levels, 0–65,535.
+    /// The linear light of each of the 256 levels, 0–65,535.
     static let light: [UInt16] = (0...255).map { level in
         UInt16((ToneCurve.linear(Double(level) / 255) * Double(UInt16.max)).rounded())
     }
-    /// The level nearest to each of the 65,536 steps of light.
+    /// The level nearest to each of the 65,536 values of light.
     static let levels: [UInt8] = (0...Int(UInt16.max)).map { light in
         UInt8((ToneCurve.encoded(Double(light) / Double(UInt16.max)) * 255).rounded())
     }

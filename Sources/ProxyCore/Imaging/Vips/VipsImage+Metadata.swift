@@ -8,15 +8,15 @@ extension VipsImage {
         unsafe shim_set_int_field(raw, name, CInt(clamping: value))
     }
 
-    /// Removes what tells of frames, so that the image counts as a still.
+    /// Removes the metadata of frames, so that the image counts as a still.
     borrowing func forgetFrames() {
         for name in Self.frameFields { unsafe shim_remove_field(raw, name) }
     }
 
-    /// Removes the embedded profile, for pixels that are sRGB's.
+    /// Removes the embedded profile, for pixels in sRGB.
     borrowing func forgetProfile() { unsafe shim_remove_field(raw, "icc-profile-data") }
 
-    /// Says that the image holds frames of `height` below each other.
+    /// Sets the metadata of frames of `height`, one below the other.
     borrowing func setFrames(_ count: Int, height: Int, timing: AnimationTiming) {
         set("n-pages", to: count)
         set("page-height", to: height)
@@ -31,18 +31,18 @@ extension VipsImage {
         unsafe shim_set_string_field(raw, name, text)
     }
 
-    /// Sets a part of the metadata that is no text; the image must not be shared, as after `duplicate`.
+    /// Sets a binary field of the metadata; the image must not be shared, as after `duplicate`.
     borrowing func set(_ name: String, to bytes: [UInt8]) {
         unsafe shim_set_blob_field(raw, name, bytes, bytes.count)
     }
 
-    /// Who owns the picture, from whatever metadata says so.
+    /// The ownership of the picture, from any kind of metadata.
     var ownership: Ownership {
         Ownership(
             exif: blob("exif-data"), iptc: blob("iptc-data"), xmp: blob("xmp-data"), comments: comments)
     }
 
-    /// What of that libvips writes nowhere in a format, though it is to keep everything.
+    /// The part of the ownership that libvips does not write to a format, even when it keeps all metadata.
     func ownership(lostIn format: ImageFormat) -> Ownership {
         let kept = Ownership(
             exif: blob("exif-data"), iptc: format == .jpeg ? blob("iptc-data") : nil,
@@ -60,7 +60,7 @@ extension VipsImage {
         return comments
     }
 
-    /// The EXIF of an upright picture, with owners added that it does not name; nil when there is nothing in it.
+    /// The EXIF of an upright picture, with the ownership's missing texts added; nil if it would be empty.
     func exif(adding ownership: Ownership) -> ExifBlock? {
         guard var block = blob("exif-data").flatMap({ ExifBlock($0) }) else {
             guard !ownership.isEmpty else { return nil }
@@ -70,34 +70,34 @@ extension VipsImage {
         return block.adding(ownership)
     }
 
-    /// Says in XMP that the picture is upright, where that says anything else; the image must not be shared, as after `duplicate`.
+    /// Sets an existing XMP orientation to upright; the image must not be shared, as after `duplicate`.
     borrowing func resetOrientationOfXMP() {
         guard let packet = blob("xmp-data").flatMap(XMPOrientation.upright) else { return }
         set("xmp-data", to: packet)
     }
 
-    /// Removes all descriptive metadata and profiles, and says who owns the picture.
+    /// Removes all descriptive metadata and profiles, and sets the ownership.
     borrowing func keepOnly(_ ownership: Ownership) {
         removeDescriptions()
         tell(of: ownership)
     }
 
-    /// Says in EXIF who owns the picture; the image must not be shared, as after `duplicate`.
+    /// Sets the ownership in EXIF; the image must not be shared, as after `duplicate`.
     borrowing func tell(of ownership: Ownership) {
         for (name, text) in [("Copyright", ownership.copyright), ("Artist", ownership.artist)] {
-            // libvips cuts off what stands in the last brackets: it takes it for its own remark.
+            // libvips removes text in the last parentheses, which it considers its own comment.
             if let text { set("exif-ifd0-\(name)", to: "\(text) (ASCII)") }
         }
     }
 
-    /// Removes all descriptive metadata and profiles; not every saver does when it is told to.
+    /// Removes all descriptive metadata and profiles; some savers do not do so themselves.
     borrowing func removeDescriptions() {
         for name in fieldNames where Self.descriptivePrefixes.contains(where: name.hasPrefix) {
             unsafe shim_remove_field(raw, name)
         }
     }
 
-    /// Returns the bytes of a part of the metadata; nil when there is none, or too much.
+    /// Returns the bytes of a field of the metadata; nil if it is absent or too long.
     func blob(_ name: String) -> [UInt8]? {
         var length = 0
         guard let bytes = unsafe shim_blob_field(raw, name, &length), length <= Self.blobLimit else {
@@ -106,7 +106,8 @@ extension VipsImage {
         return unsafe Array(UnsafeRawBufferPointer(start: bytes, count: length))
     }
 
-    /// Takes over what another picture of the same file says of itself; not to be shared, as after `duplicate`.
+    /// Copies the descriptive metadata of another picture of the same file; the image must not be shared, as
+    /// after `duplicate`.
     borrowing func takeDescriptions(of other: borrowing VipsImage) {
         for name in other.fieldNames where name.hasPrefix(Self.pngComment) {
             if let text = other.text(name) { set(name, to: text) }
@@ -120,7 +121,7 @@ extension VipsImage {
         unsafe shim_string_field(raw, name).map { unsafe String(cString: $0) }
     }
 
-    /// Most bytes of one part that are looked at.
+    /// The maximum number of bytes of one field.
     private static let blobLimit = 4 << 20
     private static let pngComment = "png-comment-"
     private static let frameFields = ["n-pages", "page-height", "delay", "loop", "gif-delay", "gif-loop"]

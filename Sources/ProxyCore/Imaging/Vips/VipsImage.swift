@@ -2,16 +2,16 @@
 
 import CVips
 
-/// An image of libvips: mostly a recipe, whose pixels are computed when they are read.
+/// A libvips image; its pixels are usually computed when they are read.
 ///
-/// Every operation takes the image by reference and leaves it as it is.
+/// Operations borrow the image and do not change it.
 @safe struct VipsImage: ~Copyable {
     /// The object; owned.
     let raw: UnsafeMutablePointer<CVips.VipsImage>
-    /// Whether pixels come from top to bottom only, since the decoder runs below.
+    /// Whether pixels can only be read from top to bottom, because they come directly from a decoder.
     let isSequential: Bool
 
-    /// Takes over a reference that a call has returned; nil means that the call has failed.
+    /// Takes ownership of a reference that a call has returned; nil means that the call has failed.
     init(adopting made: UnsafeMutablePointer<CVips.VipsImage>?, isSequential: Bool) throws(ImagingError) {
         guard let made = unsafe made else { throw VipsLibrary.failure() }
         unsafe raw = made
@@ -22,14 +22,14 @@ import CVips
         unsafe g_object_unref(raw)
     }
 
-    /// Wraps what an operation on this image has returned.
+    /// Wraps the result of an operation on this image.
     borrowing func derived(
         _ made: UnsafeMutablePointer<CVips.VipsImage>?
     ) throws(ImagingError) -> VipsImage {
         try unsafe VipsImage(adopting: made, isSequential: isSequential)
     }
 
-    /// Width and height, of all frames below each other.
+    /// Width and height, of all frames one below the other.
     var size: PixelSize {
         unsafe PixelSize(Int(vips_image_get_width(raw)), Int(vips_image_get_height(raw)))
     }
@@ -43,13 +43,13 @@ import CVips
     /// Whether pixels are one grey band, with or without alpha.
     var isGrey: Bool { bands - (hasAlpha ? 1 : 0) == 1 }
 
-    /// Whether frames lie below each other.
+    /// Whether it contains frames, one below the other.
     var isFrames: Bool { unsafe vips_image_get_page_height(raw) < vips_image_get_height(raw) }
 
-    /// The number of frames or pages that the source has, of which this image may hold one.
+    /// The number of frames or pages of the source; this image may contain only one.
     var pagesInSource: Int { max(1, integer("n-pages", otherwise: 1)) }
 
-    /// The orientation in the metadata, 1–8 (EXIF 2.32, tag 0x0112); 1 when there is none.
+    /// The orientation in the metadata, 1–8 (EXIF 2.32, tag 0x0112); 1 if there is none.
     var orientation: Int {
         let value = integer("orientation", otherwise: 1)
         return (1...8).contains(value) ? value : 1
@@ -63,23 +63,23 @@ import CVips
         return unsafe AnimationTiming(delays: list.map(Int.init), loop: integer("loop", otherwise: 0))
     }
 
-    /// How a source stores its colours.
+    /// The sample format of a source.
     struct SampleFacts: Equatable {
-        /// The colour space, without regard to a profile.
+        /// The colour space, without its profile.
         let space: Space
-        /// Bits of one sample in memory.
+        /// The number of bits of one sample in memory.
         let bits: Int
         /// Whether a colour profile is embedded.
         let hasProfile: Bool
 
-        /// Colour spaces, as they are told to clients.
+        /// Colour spaces, as reported to clients.
         enum Space: String {
             case sRGB = "srgb"
             case grey, cmyk, lab, linear, other
         }
     }
 
-    /// How the samples are stored.
+    /// The sample format.
     var sampleFacts: SampleFacts {
         let space: SampleFacts.Space =
             switch unsafe vips_image_get_interpretation(raw) {
@@ -96,7 +96,7 @@ import CVips
             hasProfile: unsafe shim_has_field(raw, "icc-profile-data") != 0)
     }
 
-    /// The largest sample of all pixels and bands, alpha included; reads them all.
+    /// The largest sample of all pixels and bands, including alpha; reads all pixels.
     borrowing func brightest() throws(ImagingError) -> Double {
         let largest = unsafe shim_largest_sample(raw)
         guard largest >= 0 else { throw VipsLibrary.failure() }
@@ -109,10 +109,10 @@ import CVips
     }
 }
 
-/// When the frames of an animation follow each other.
+/// The timing of an animation's frames.
 struct AnimationTiming: Sendable, Equatable {
-    /// Milliseconds that each frame stays.
+    /// The duration of each frame in milliseconds.
     let delays: [Int]
-    /// How often the animation plays; 0 means for ever.
+    /// The number of plays; 0 means for ever.
     let loop: Int
 }

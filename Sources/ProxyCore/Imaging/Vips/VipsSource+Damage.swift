@@ -3,16 +3,16 @@
 import CVips
 
 extension VipsSource {
-    /// What libjpeg has only warned of although part of the picture is made up; nil where there is nothing of the kind.
+    /// A warning of libjpeg after which part of the picture is invented; nil if there was none.
     ///
-    /// libvips 8.14 passes on the first warning of each reading since the last `forgetComplaints`. A harmless one may hide
-    /// others: then the file is read again for all of them. To be asked in a process that does one job at a time, since all
-    /// threads complain to one buffer. O(1) where there was no warning, else O(bytes).
+    /// libvips 8.14 reports the first warning of each reading since the last `forgetComplaints`. A harmless
+    /// one may hide others; then the file is read again for all of them. Call it in a process that runs one
+    /// job at a time, because all threads share one buffer. O(1) without a warning, otherwise O(bytes).
     var damage: String? {
         VipsLibrary.damage ?? (VipsLibrary.hasComplaints ? damageBehindWarnings : nil)
     }
 
-    /// What all warnings of libjpeg come to; nil for other formats.
+    /// The first serious warning of all that libjpeg gives; nil for other formats.
     var damageBehindWarnings: String? {
         guard ImageFormat(sniffing: prefix) == .jpeg else { return nil }
         var text = [CChar](repeating: 0, count: Self.damageTextLimit)
@@ -25,6 +25,6 @@ extension VipsSource {
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// libjpeg's messages are shorter (JMSG_LENGTH_MAX).
+    /// The size of the buffer; libjpeg's messages (JMSG_LENGTH_MAX) are shorter.
     private static let damageTextLimit = 256
 }

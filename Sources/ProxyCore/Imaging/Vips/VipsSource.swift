@@ -3,15 +3,15 @@
 import CVips
 import Glibc
 
-/// The bytes of a source picture in memory of their own, ready for a decoder, which may read them more than once.
+/// The bytes of a source picture in memory, for a decoder, which may read them several times.
 ///
-/// A copy on purpose: what a decoder looks at twice must not change in between.
+/// They are a copy, because bytes that a decoder reads twice must not change in between.
 @safe struct VipsSource: ~Copyable {
     /// The object; owned.
     let raw: UnsafeMutablePointer<CVips.VipsSource>
-    /// The first bytes, as many as tell the format.
+    /// The first bytes, from which the format is recognized.
     let prefix: [UInt8]
-    /// The number of bytes that came.
+    /// The number of received bytes.
     let count: Int
 
     /// The bytes; owned by `raw`.
@@ -27,9 +27,9 @@ import Glibc
         self.prefix = prefix
     }
 
-    /// Fills `count` bytes by `read`, which gets the memory and returns whether all of it was filled.
+    /// Fills `count` bytes with `read`, which gets the memory and returns whether it has filled all of it.
     ///
-    /// - Returns: nil when it was not, or when there is no memory.
+    /// - Returns: nil if it has not, or without memory.
     static func filled(
         count: Int, by read: (UnsafeMutableRawBufferPointer) -> Bool
     ) -> VipsSource? {
@@ -46,7 +46,8 @@ import Glibc
             raw: source, prefix: prefix, memory: UnsafeRawBufferPointer(held), count: count)
     }
 
-    /// Adds what a decoder misses, and replaces what it misunderstands: it gets other memory then.
+    /// Adds bytes that a decoder lacks, and replaces bytes that it misinterprets; the decoder then gets other
+    /// memory.
     private static func completed(
         _ bytes: UnsafeMutableRawBufferPointer, _ format: ImageFormat?
     ) -> UnsafeMutableRawBufferPointer {
@@ -66,7 +67,7 @@ import Glibc
         return unsafe larger
     }
 
-    /// Copies bytes; nil when there is no memory.
+    /// Copies bytes; nil without memory.
     static func copy(of bytes: [UInt8]) -> VipsSource? {
         unsafe filled(count: bytes.count) { memory in
             unsafe memory.copyBytes(from: bytes)
@@ -74,10 +75,11 @@ import Glibc
         }
     }
 
-    /// Has a JPEG say that it goes on up to the next multiple of `divisor`: what is there is whole blocks. A decoder that
-    /// leaves out frequencies keeps the columns and rows then that fill no pixel of its own.
+    /// Enlarges the declared size of a JPEG to the next multiple of `divisor`; its data consists of whole
+    /// blocks. A decoder that omits frequencies then keeps the columns and rows that do not fill a pixel of
+    /// its own.
     ///
-    /// - Returns: whether it says so.
+    /// - Returns: whether the size was changed.
     borrowing func growToMultiple(of divisor: Int) -> Bool {
         guard let place = unsafe JPEGScans(of: memory).growingSize else { return false }
         let bytes = unsafe UnsafeMutableRawBufferPointer(mutating: memory)
@@ -91,7 +93,7 @@ import Glibc
         return true
     }
 
-    /// What libjpeg takes.
+    /// The longest side that libjpeg accepts.
     private static let longestJPEGSide = 65_500
 
     /// Lends all bytes.
@@ -107,20 +109,21 @@ import Glibc
         return unsafe PNGAnimation(memory)
     }
 
-    /// The frames of a GIF that we put together ourselves; nil where libvips does, and for other formats. O(bytes ÷ 255).
+    /// The frames of a GIF that the daemon composes itself; nil if libvips does, and for other formats.
+    /// O(bytes ÷ 255).
     var gifAnimation: GIFAnimation? {
         guard prefix.starts(with: "GIF8".utf8) else { return nil }
         return unsafe GIFAnimation(memory)
     }
 
-    /// The EXIF block of a PNG; nil where there is none and for other formats. O(number of chunks).
+    /// The EXIF block of a PNG; nil if there is none, and for other formats. O(number of chunks).
     var pngExif: [UInt8]? {
         guard prefix.starts(with: PNGChunks.signature) else { return nil }
         return unsafe PNGChunks.exif(of: memory)
     }
 
-    /// Maker and copyright of a TIFF, which libvips does not read, as an EXIF block; nil where neither is named, and for
-    /// other formats. O(bytes).
+    /// Artist and copyright of a TIFF, which libvips does not read, as an EXIF block; nil without both, and
+    /// for other formats. O(bytes).
     var tiffOwnership: [UInt8]? {
         guard ImageFormat(sniffing: prefix) == .tiff, let block = unsafe ExifBlock(Array(memory)) else {
             return nil

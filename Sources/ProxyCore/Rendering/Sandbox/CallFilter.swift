@@ -3,11 +3,11 @@
 import CSeccomp
 import Glibc
 
-/// The list of system calls that are left to a worker (seccomp(2), by libseccomp).
+/// The list of system calls that a worker may use (seccomp(2), by libseccomp).
 ///
-/// Everything else is refused with EPERM: libraries that try something better first fall back on what they may.
+/// All others fail with EPERM; libraries that try a newer call first then fall back to an allowed one.
 struct CallFilter {
-    /// Whether files may be opened for reading; only where Landlock says which.
+    /// Whether files may be opened for reading; only if Landlock restricts which.
     let mayOpenFiles: Bool
 
     /// Why it can't be applied.
@@ -32,7 +32,7 @@ struct CallFilter {
         }
     }
 
-    /// Calls allowed with any argument: memory, threads, time, and descriptors that are open already.
+    /// Calls allowed with any argument: memory, threads, time, and open descriptors.
     private static let harmless = [
         "brk", "mmap", "munmap", "mremap", "mprotect", "madvise", "mincore", "membarrier",
         "futex", "futex_time64", "set_robust_list", "get_robust_list", "rseq", "sched_yield",
@@ -51,7 +51,7 @@ struct CallFilter {
         "ppoll", "eventfd2", "pipe2", "getcwd",
     ]
 
-    /// Facts about files, which Landlock leaves open: no content, but names.
+    /// Calls for facts about files, which Landlock does not restrict: names, but no content.
     private static let inspecting = [
         "stat", "lstat", "newfstatat", "statx", "access", "faccessat", "faccessat2", "readlink", "readlinkat",
         "statfs",
@@ -63,13 +63,13 @@ struct CallFilter {
         UInt64(O_ACCMODE) | UInt64(O_CREAT) | UInt64(O_TRUNC) | 0o20000000
     private static let setName: UInt64 = 15
 
-    /// Refuses all other calls to every thread of this process, for good.
+    /// Refuses all other calls to every thread of this process, permanently.
     func apply() throws(Unavailable) {
         guard let context = unsafe seccomp_init(SHIM_REFUSE) else {
             throw Unavailable(reason: "seccomp_init")
         }
         defer { unsafe seccomp_release(context) }
-        // Threads of coders have been started already; they are to be confined as well.
+        // The coders' threads have already started; they must be restricted as well.
         try check(unsafe seccomp_attr_set(context, SCMP_FLTATR_CTL_TSYNC, 1), "all threads at once")
         for name in Self.harmless + Self.inspecting { try unsafe allow(name, context) }
         try unsafe allowWithConditions(context)
@@ -77,7 +77,7 @@ struct CallFilter {
     }
 
     private func allowWithConditions(_ context: scmp_filter_ctx) throws(Unavailable) {
-        // The one socket that leads to the daemon.
+        // The socket to the daemon.
         let socket = Condition.equals(0, UInt64(WorkerProtocol.socketDescriptor))
         try unsafe allow("sendmsg", context, socket)
         try unsafe allow("recvmsg", context, socket)
@@ -85,7 +85,7 @@ struct CallFilter {
         try unsafe allow("clone", context, .bits(0, of: Self.cloneThread, are: Self.cloneThread))
         try unsafe rule("clone3", SHIM_DENY_KNOWLEDGE, context)
         try unsafe allow("prctl", context, .equals(0, Self.setName))
-        // One's own limits, which only ever get lower; one's own threads, for abort(3).
+        // The process may only lower its own limits; it may signal its own threads, for abort(3).
         try unsafe allow("prlimit64", context, .equals(0, 0))
         try unsafe allow("tgkill", context, .equals(0, UInt64(getpid())))
         guard mayOpenFiles else { return }
@@ -103,7 +103,7 @@ struct CallFilter {
         _ name: String, _ action: UInt32, _ context: scmp_filter_ctx, _ conditions: [Condition] = []
     ) throws(Unavailable) {
         let number = unsafe seccomp_syscall_resolve_name(name)
-        // Negative on architectures that never had the call, which then can't be made.
+        // Negative on architectures without the call, which then can't be used.
         guard number >= 0 else { return }
         let comparisons = conditions.map {
             scmp_arg_cmp(arg: $0.argument, op: $0.comparison, datum_a: $0.value, datum_b: $0.masked)

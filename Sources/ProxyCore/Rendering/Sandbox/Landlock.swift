@@ -3,20 +3,21 @@
 import CLinux
 import Glibc
 
-/// The kernel's guard over files, TCP ports, abstract sockets and signals (landlock(7)).
+/// The kernel's restriction of files, TCP ports, abstract sockets and signals (landlock(7)).
 enum Landlock {
-    /// Why there is none.
+    /// Why it is unavailable.
     struct Unavailable: Error {
         let reason: String
     }
 
-    /// What libraries read: fonts and their configuration, colour profiles, character sets, the number of processors.
+    /// The folders that libraries read: fonts and their configuration, colour profiles, character sets, the
+    /// number of processors.
     static let sharedFolders = [
         "/usr/share", "/usr/local/share/fonts", "/etc/fonts", "/var/cache/fontconfig",
         "/sys/devices/system/cpu",
     ]
 
-    /// Leaves this thread nothing but reading in `folders`, as far as they exist; returns the interface's version.
+    /// Restricts this thread to reading in `folders`, as far as they exist; returns the interface's version.
     static func allowReadingOnly(beneath folders: [String]) throws(Unavailable) -> Int {
         let version = linux_landlock_version()
         guard version > 0 else { throw Unavailable(reason: "errno \(errno)") }
@@ -32,7 +33,7 @@ enum Landlock {
 
     private static func allow(_ folder: String, in rules: OwnedDescriptor) throws(Unavailable) {
         let raw = unsafe linux_open_path(folder)
-        // A folder that is not there can't be read either way.
+        // A missing folder can't be read anyway.
         guard raw >= 0 else { return }
         let opened = OwnedDescriptor(owning: raw)
         guard linux_landlock_allow_reading(rules.raw, opened.raw) == 0 else {

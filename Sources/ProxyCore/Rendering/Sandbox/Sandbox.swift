@@ -3,45 +3,45 @@
 import CLinux
 import Glibc
 
-/// What a worker gives up before it sees a stranger's byte: new privileges, files, sockets, other processes.
+/// Restricts a worker before it reads untrusted bytes: no new privileges, files, sockets or other processes.
 ///
-/// Two layers that do not lean on each other: Landlock says which files are there, a list of system calls says what can
-/// be asked of the kernel at all. Both are irrevocable and pass on to every thread started later.
+/// Two independent layers: Landlock restricts files, a list of system calls restricts the kernel's interface.
+/// Both are irrevocable and inherited by every thread that starts later.
 struct Sandbox {
-    /// Bounds and how much is insisted on.
+    /// The limits, and which parts are required.
     let settings: WorkerSettings
 
-    /// Why a process was not sealed.
+    /// Why a process could not be restricted.
     enum Failure: Error {
-        /// The kernel lacks a part that is insisted on; the text names it.
+        /// The kernel lacks a required part; the text names it.
         case impossible(String)
-        /// What a worker needs does not work.
+        /// A function that the worker needs fails.
         case unusable(String)
     }
 
-    /// Files a worker may have open at once: its socket, a job's descriptors, fonts.
+    /// The maximum number of a worker's open files: its socket, a job's descriptors, fonts.
     private static let maxFiles: UInt64 = 128
 
-    /// Seals this process; libvips and its coders load what they need in between.
+    /// Restricts this process; libvips and its coders load what they need in between.
     ///
-    /// To be called by the only thread there is: Landlock holds for the thread that asks for it and its children.
+    /// Must be called when there is only one thread: Landlock applies to the calling thread and its children.
     func seal() throws(Failure) -> SandboxReport {
         var report = SandboxReport()
         try limitResources()
         guard linux_forbid_new_privileges() == 0 else { throw .impossible("prctl PR_SET_NO_NEW_PRIVS") }
         guard VipsLibrary.startAlone() else { throw .unusable("libvips does not start") }
         try guardFiles(&report)
-        // Coders load and look up what they need on first use, and their threads are started.
+        // Coders load and look up what they need on first use, and start their threads.
         guard WarmUp.succeeds() else { throw .unusable("a coder fails at its first picture") }
         WarmUp.readFonts()
         try filterCalls(&report)
-        // Once more behind the last door: what fails from now on would fail with the first client's picture.
+        // Again after the last restriction: a failure later would be the first client's.
         guard WarmUp.succeeds(with: [.jpeg]) else { throw .unusable("a coder fails when it is sealed") }
         return report
     }
 
-    /// Decoders and allocators reserve up to twice what they come to use, and take a refusal for damage: it must not
-    /// meet a job that was let in by its estimate.
+    /// Decoders and allocators reserve up to twice the memory that they use, and report a refusal as damage:
+    /// a job that its estimate has admitted must not fail by the limit.
     private static let spacePerByte: UInt64 = 2
 
     private func limitResources() throws(Failure) {
@@ -50,7 +50,7 @@ struct Sandbox {
         }
         guard settings.addressSpace > 0 else { return }
         let bytes = UInt64(settings.addressSpace)
-        // A result is whole in memory before it is written, so no file needs to be larger.
+        // A result is complete in memory before it is written, so no file needs to be larger.
         guard linux_limit_address_space(bytes * Self.spacePerByte) == 0,
             linux_limit_file_size(bytes) == 0
         else {

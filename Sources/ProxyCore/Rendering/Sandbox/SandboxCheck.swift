@@ -3,15 +3,16 @@
 import CLinux
 import Glibc
 
-/// A worker that tries what it must not be able to do, and then its work: `imageproxyd check-sandbox`.
+/// A worker that tries forbidden calls and then its work: `imageproxyd check-sandbox`.
 public enum SandboxCheck {
     private static let settings = WorkerSettings(
         addressSpace: TransformConfiguration().memoryPerWorker.bytes,
         niceness: TransformConfiguration().niceness, sandbox: .bestEffort)
 
-    /// Seals this process and writes a line for each attempt; exits with 1 when one ends otherwise than it should.
+    /// Restricts this process and writes a line for each attempt; exits with 1 if one has an unexpected
+    /// outcome.
     ///
-    /// To be called on the main thread before there is another one.
+    /// Must be called on the main thread before there is another one.
     public static func run() -> Never {
         do throws(Sandbox.Failure) {
             let report = try Sandbox(settings: settings).seal()
@@ -25,7 +26,7 @@ public enum SandboxCheck {
         }
     }
 
-    // MARK: - What is refused
+    // MARK: - Refused calls
 
     private static func attempts(isConfined: Bool) -> Bool {
         var isRight = isConfined
@@ -60,7 +61,7 @@ public enum SandboxCheck {
         (LINUX_CALL_PERF, "the processor's counters"),
     ]
 
-    // MARK: - What works
+    // MARK: - Permitted work
 
     private static func works() -> Bool {
         var isRight = true
@@ -78,7 +79,7 @@ public enum SandboxCheck {
         <svg xmlns="http://www.w3.org/2000/svg" width="60" height="30"><text x="2" y="24" font-size="24">Ag</text></svg>
         """
 
-    /// Whether a drawing that holds nothing but text leaves a trace.
+    /// Whether a drawing that contains only text has visible pixels.
     private static func drawsText() -> Bool {
         let bytes = Array(drawing.utf8)
         guard let source = VipsSource.copy(of: .bytes(bytes)) else { return false }
@@ -93,7 +94,7 @@ public enum SandboxCheck {
 
     private static func say(_ line: String) {
         let text = Array((line + "\n").utf8)
-        // Lost when nobody listens; the exit code still speaks.
+        // The result is dropped: a closed output loses the text, but the exit code remains.
         _ = unsafe write(STDOUT_FILENO, text, text.count)
     }
 }

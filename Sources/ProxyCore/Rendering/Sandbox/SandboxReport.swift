@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a worker may not do any more, and what keeps it from that.
+/// The restrictions of a worker, and the missing ones.
 public struct SandboxReport: Sendable, Hashable, Codable {
-    /// The version of the kernel's Landlock interface that guards files; nil where the kernel lets us have none.
+    /// The version of the kernel's Landlock interface that restricts files; nil if it is unavailable.
     public var landlock: Int?
     /// Whether system calls outside the worker's list are refused.
     public var filtersCalls = false
-    /// What the kernel lets us not have, in words.
+    /// The restrictions that the kernel does not support, in words.
     public var missing: [String] = []
 
-    /// Nothing yet.
+    /// No restriction yet.
     init() {}
 
-    /// Whether everything is in force.
+    /// Whether all restrictions are in force.
     public var isComplete: Bool { missing.isEmpty }
 }
 
