@@ -66,9 +66,8 @@ final class Connection {
     var deadline: (kind: Deadline, at: UInt64)
     /// What the socket has not taken yet; empty unless the client is slow.
     var pending = Outbox()
-    /// When the client must have taken enough of what is pending, what it had taken when the count began, and whether it
-    /// has had one such time already.
-    private var writeDeadline: (at: UInt64, taken: Int, isLast: Bool) = (0, 0, false)
+    /// How fast the client takes what is pending; counts only while something is.
+    private var pace = WritePace(at: 0, taken: 0, timeout: 0)
 
     var parser: RequestParser
     /// Bytes received and not consumed.
@@ -207,7 +206,9 @@ final class Connection {
             case .failed: return cut()
             case .reset: return leave()
             case .blocked:
-                if !wasBlocked { writeDeadline = (loop.now + loop.times.write, taken, false) }
+                if !wasBlocked {
+                    pace = WritePace(at: loop.now, taken: taken, timeout: loop.times.write)
+                }
                 return
             case .done:
                 if wasBlocked { restartClock() }
@@ -219,17 +220,10 @@ final class Connection {
     }
 
     /// Whether the client takes enough of what is pending.
-    ///
-    /// Windows open in steps of many kilobytes, so one that took too little in its time has the next one to make up for it.
     private func keepsPace(at now: UInt64) -> Bool {
-        guard !pending.isEmpty, now >= writeDeadline.at else { return true }
-        let taken = taken
-        if taken - writeDeadline.taken >= loop.times.leastTaken {
-            writeDeadline = (now + loop.times.write, taken, false)
-            return true
-        }
-        defer { writeDeadline = (now + loop.times.write, writeDeadline.taken, true) }
-        return !writeDeadline.isLast
+        guard !pending.isEmpty else { return true }
+        return pace.isKept(
+            at: now, taken: { taken }, timeout: loop.times.write, least: loop.times.leastTaken)
     }
 
     /// Bytes of what is pending that have reached the client's host: what a socket accepts says little of a slow client,
