@@ -32,7 +32,8 @@ extension Connection {
             answer(head, with: response)
         case .later(let context, let note, let work):
             let (inbox, number, sequence) = (loop.inbox, number, answered)
-            let task = Task {
+            // Not the higher one that a thread's task has by itself, see `EventLoop.queue`.
+            let task = Task(priority: .medium) {
                 let response = await work()
                 inbox.post(.answer(connection: number, sequence: sequence, response))
             }
