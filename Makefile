@@ -7,7 +7,13 @@ PACKAGES := libcurl4-openssl-dev libvips-dev libsystemd-dev libsqlite3-dev libse
 # Exclusive access is proved while compiling, and where that can't be, checked by every test: debug builds do. A release
 # does without the second check, which is a tenth of a hit's own instructions. The modules are optimized as one program,
 # and values are copied by code of their own instead of the runtime's tables: together another tenth.
-RELEASE := swift build -c release --static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked \
+# What debuggers read is compressed, and names the build that it is of; `make install` puts it into a file of its own.
+# scripts/no-icu-data.c says what it is for.
+NO_ICU_DATA := .build/no-icu-data.o
+RELEASE := swift build -c release \
+	-Xlinker --defsym=icudt76_dat=no_icu_data -Xlinker $(CURDIR)/$(NO_ICU_DATA) \
+	-Xlinker --compress-debug-sections=zlib -Xlinker --build-id \
+	--static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked \
 	-Xswiftc -cross-module-optimization -Xswiftc -Xfrontend -Xswiftc -disable-type-layout
 
 .PHONY: help packages build install run demo gallery bench drills test test-asan test-tsan soak soak-attacked drill-workers check-units lint clean
@@ -18,12 +24,16 @@ help:
 packages: ## installs the system packages that are missing
 	@scripts/install-packages $(PACKAGES)
 
-build: packages ## builds in release mode
+$(NO_ICU_DATA): scripts/no-icu-data.c
+	@mkdir -p $(@D)
+	clang -c -O2 -o $@ $<
+
+build: packages $(NO_ICU_DATA) ## builds in release mode
 	$(RELEASE) --product imageproxyd
 
-install: build ## puts the program and its unit where systemd finds them (DESTDIR, PREFIX)
-	install -D -m 755 .build/release/imageproxyd $(DESTDIR)$(PREFIX)/bin/imageproxyd
-	install -D -m 644 deploy/imageproxyd.service $(DESTDIR)/usr/lib/systemd/system/imageproxyd.service
+install: build ## puts the program and its units where systemd finds them (DESTDIR, PREFIX, UNITS)
+	@scripts/install-packages binutils
+	DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' UNITS='$(UNITS)' scripts/install
 
 run: build ## builds and serves on 127.0.0.1:8080 with embedded defaults
 	.build/release/imageproxyd serve
@@ -64,7 +74,7 @@ drill-workers: packages ## ends and poisons workers under load, ROUNDS=… times
 	swift build --build-tests
 	DRILL_ROUNDS=$(or $(ROUNDS),60) swift test --skip-build --filter WorkerDrillTests
 
-check-units: ## has systemd itself judge the unit
+check-units: ## has systemd itself judge the units
 	deploy/check-units
 
 lint: ## checks format and the walls between the rooms
