@@ -7,7 +7,13 @@ PACKAGES := libcurl4-openssl-dev libvips-dev libsystemd-dev libsqlite3-dev libse
 # The compiler proves exclusive access where it can; debug builds, and so all tests, check the rest at run time. A release
 # omits the run-time check, which is a tenth of a hit's own instructions. The modules are optimized as one program,
 # and values are copied by generated code instead of the runtime's layout tables: together another tenth.
-RELEASE := swift build -c release --static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked \
+# Debug information is compressed, and carries the build's id; `make install` moves it into a file of its own.
+# scripts/no-icu-data.c says what it is for.
+NO_ICU_DATA := .build/no-icu-data.o
+RELEASE := swift build -c release \
+	-Xlinker --defsym=icudt76_dat=no_icu_data -Xlinker $(CURDIR)/$(NO_ICU_DATA) \
+	-Xlinker --compress-debug-sections=zlib -Xlinker --build-id \
+	--static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked \
 	-Xswiftc -cross-module-optimization -Xswiftc -Xfrontend -Xswiftc -disable-type-layout
 
 .PHONY: help packages build install run demo gallery bench drills test test-asan test-tsan soak soak-attacked drill-workers documents check-units lint clean
@@ -18,12 +24,16 @@ help:
 packages: ## installs the system packages that are missing
 	@scripts/install-packages $(PACKAGES)
 
-build: packages ## builds in release mode
+$(NO_ICU_DATA): scripts/no-icu-data.c
+	@mkdir -p $(@D)
+	clang -c -O2 -o $@ $<
+
+build: packages $(NO_ICU_DATA) ## builds in release mode
 	$(RELEASE) --product imageproxyd
 
-install: build ## puts the program and its unit where systemd finds them (DESTDIR, PREFIX)
-	install -D -m 755 .build/release/imageproxyd $(DESTDIR)$(PREFIX)/bin/imageproxyd
-	install -D -m 644 deploy/imageproxyd.service $(DESTDIR)/usr/lib/systemd/system/imageproxyd.service
+install: build ## puts the program and its units where systemd finds them (DESTDIR, PREFIX, UNITS)
+	@scripts/install-packages binutils
+	DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' UNITS='$(UNITS)' scripts/install
 
 run: build ## builds and serves on 127.0.0.1:8080 with embedded defaults
 	.build/release/imageproxyd serve
@@ -68,7 +78,7 @@ drill-workers: packages ## kills workers and sends them crashing pictures under 
 	swift build --build-tests
 	DRILL_ROUNDS=$(or $(ROUNDS),60) swift test --skip-build --filter WorkerDrillTests
 
-check-units: ## verifies the unit with systemd-analyze
+check-units: ## verifies the units with systemd-analyze
 	deploy/check-units
 
 lint: ## checks the format and the import rules

@@ -65,6 +65,7 @@ struct Daemon {
         self.configuration = configuration
         let output = try LogOutput(configuration.log, environment: HostProcess.environment)
         logger = Logger(label: "imageproxyd") { output.handler(label: $0) }
+        Self.tellOfIgnoredVariables(logger)
         let loops = configuration.http.loops > 0 ? configuration.http.loops : Self.coreCount
         let descriptors = HostProcess.prepareToServe()
         guard descriptors >= Self.fewestDescriptors else {
@@ -136,6 +137,20 @@ struct Daemon {
             pipeline: { live.current.pipeline }, failures: failures, accessLog: accessLog
         ).register()
     }
+
+    private static func tellOfIgnoredVariables(_ logger: Logger) {
+        let names = ConfigurationLoader.ignoredVariables(in: HostProcess.environment)
+        guard !names.isEmpty else { return }
+        let shown = names.prefix(maxNamesShown) + (names.count > maxNamesShown ? ["…"] : [])
+        logger.notice(
+            """
+            \(names.count) variables are ignored: they have the form that Kubernetes gives those of a Service \
+            (\(shown.joined(separator: ", ")))
+            """)
+    }
+
+    /// So many names stand in one line of the log.
+    private static let maxNamesShown = 8
 
     /// Where pixels are computed.
     private static func renderer(
@@ -210,18 +225,16 @@ struct Daemon {
         defer { hangUps.cancel() }
         try await workersStart.value
         tellOfWorkers()
-        let addresses = try configuration.listen.map { try HTTPServer.Address(parsing: $0) }
-        for address in addresses {
-            let bound = try listen(on: address)
-            logger.notice("listening on \(bound)")
-        }
-        try server.start()
-        try startAdmin()
+        try startServer(source.sockets.serving)
+        try startAdmin(source.sockets.admin)
         service.report(to: logger) { () throws(ServiceManager.Failure) in try service.ready(status: "serving")
         }
+        let watchdog = watchdog.map { watchdog in Task { await watchdog.run() } }
         // From now on, so that nobody is told "reloading" before "ready".
         hangUps.begin()
         let signal = await termination.first()
+        // systemd stops watching when it is told that the daemon ends.
+        watchdog?.cancel()
         hangUps.cancel()
         machinery.drain.begin()
         logger.notice("\(signal): finishing what is in flight")
@@ -245,8 +258,57 @@ struct Daemon {
         }
     }
 
-    private func startAdmin() throws {
-        for place in adminPlaces {
+    /// What systemd ends the daemon for when it stalls; nil where it does not watch.
+    private var watchdog: Watchdog<ContinuousClock>? {
+        guard let interval = service.watchdogInterval else { return nil }
+        var parts = (0..<server.loopCount).map { [server] index in
+            Watchdog<ContinuousClock>.Part(name: "event loop \(index)") { await server.ping(loop: index) }
+        }
+        parts += [
+            Watchdog<ContinuousClock>.Part(name: "admin listener") { [admin] in await admin.ping() },
+            // It answers until it is stopped.
+            Watchdog<ContinuousClock>.Part(name: "fetch thread") { [loader] in _ = await loader.ping() },
+            Watchdog<ContinuousClock>.Part(name: "disk writer") { [disk] in await disk.ping() },
+            Watchdog<ContinuousClock>.Part(name: "supervisor of workers") { [workers] in
+                await workers.ping()
+            },
+        ]
+        return Watchdog(
+            interval: interval, parts: parts, clock: ContinuousClock(),
+            notify: { [service, logger] in
+                service.report(to: logger) { () throws(ServiceManager.Failure) in try service.watchdog() }
+            },
+            complain: { [logger] names in
+                logger.error("no answer for half of WatchdogSec: \(names.joined(separator: ", "))")
+            })
+    }
+
+    private func startServer(_ sockets: [InheritedSockets.Socket]) throws {
+        try adopt(sockets, by: server, "listening on")
+        if sockets.isEmpty {
+            for address in try configuration.listen.map({ try HTTPServer.Address(parsing: $0) }) {
+                let bound = try listen(on: address)
+                logger.notice("listening on \(bound)")
+            }
+        }
+        try server.start()
+    }
+
+    private func adopt(_ sockets: [InheritedSockets.Socket], by server: HTTPServer, _ what: String) throws {
+        for socket in sockets {
+            do throws(SocketError) {
+                let address = try server.adopt(socket: socket.descriptor)
+                logger.notice("\(what) \(address), opened by systemd")
+            } catch {
+                throw StartError(
+                    description: "can't listen on \(socket.address), opened by systemd: \(error)")
+            }
+        }
+    }
+
+    private func startAdmin(_ sockets: [InheritedSockets.Socket]) throws {
+        try adopt(sockets, by: admin, "admin on")
+        for place in adminPlaces where sockets.isEmpty {
             switch place {
             case .configured(let address): try startAdmin(on: address)
             case .automatic(let candidates): startAdmin(onFirstOf: candidates)

@@ -15,7 +15,9 @@ enum EntryPoint {
         case ["worker", "--self-test"]: SandboxCheck.run()
         default: break
         }
-        Task {
+        // Without a priority a task of a thread that is no task itself gets a higher one, for which libdispatch raises its
+        // threads' priority: nobody but root may, and the system's log hears of each.
+        Task(priority: .medium) {
             await Main.main()
             exit(0)
         }

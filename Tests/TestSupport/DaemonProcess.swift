@@ -35,13 +35,16 @@ public final class DaemonProcess: Sendable {
     ///   - folder: an existing folder of the caller's.
     ///   - configuration: JSON; `listen` is added.
     ///   - calls: system calls that the kernel is not to know.
+    ///   - wrapper: a program with arguments that becomes the daemon.
+    ///   - sockets: what it inherits as systemd hands sockets over; `environment` has `LISTEN_FDS` and the names.
     public static func start(
-        in folder: String, configuration: String, environment: [String] = [], without calls: [String] = []
+        in folder: String, configuration: String, environment: [String] = [], without calls: [String] = [],
+        through wrapper: [String] = [], sockets: [CInt] = []
     ) async throws -> DaemonProcess {
         try await starting.pass {
             try await onThread {
                 if !calls.isEmpty { try LackingKernel.lose(calls) }
-                return try DaemonProcess(folder, configuration, environment)
+                return try DaemonProcess(folder, configuration, environment, wrapper, sockets)
             }
         }
     }
@@ -49,17 +52,22 @@ public final class DaemonProcess: Sendable {
     /// Starting costs a core for a moment: all tests at once would make each wait for all others.
     private static let starting = Turnstile(places: 4)
 
-    private init(_ folder: String, _ configuration: String, _ environment: [String]) throws {
+    private init(
+        _ folder: String, _ configuration: String, _ environment: [String], _ wrapper: [String],
+        _ sockets: [CInt]
+    ) throws {
         socketPath = folder + "/http.sock"
         logPath = folder + "/daemon.log"
         configPath = folder + "/config.json"
         try Self.write(Self.complete(configuration, socketPath), to: configPath)
         notifySocket = try Self.datagramSocket(at: folder + "/notify.sock")
+        // systemd names the process that the sockets are for, which has its number only once it runs.
+        let shell = ["/bin/sh", "-c", "LISTEN_PID=$$ exec \"$0\" \"$@\""]
         pid = try MortalProcess.spawn(
-            [Self.executable, "serve", "--config", configPath],
+            wrapper + (sockets.isEmpty ? [] : shell) + [Self.executable, "serve", "--config", configPath],
             environment: ["NOTIFY_SOCKET=\(folder)/notify.sock", "PATH=/usr/bin:/bin", "HOME=\(folder)"]
                 + environment,
-            log: logPath)
+            log: logPath, descriptors: sockets)
         do {
             while try !receiveNotification().contains("READY=1") {}
         } catch {
@@ -185,7 +193,11 @@ public final class DaemonProcess: Sendable {
     /// All that the daemon has written.
     public var log: String { Self.read(logPath) }
 
-    /// Waits for the next notification.
+    /// Waits for the next notification to the service manager.
+    public func notification() async throws -> String {
+        try await onThread { try self.receiveNotification() }
+    }
+
     private func receiveNotification() throws -> String {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         let count = recv(notifySocket, &buffer, buffer.count, 0)

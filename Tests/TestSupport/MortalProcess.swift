@@ -13,6 +13,7 @@ enum MortalProcess {
         var environment: [String]
         var output: String
         var errors: String?
+        var descriptors: [CInt] = []
         let isDone = DispatchSemaphore(value: 0)
         let result = Result()
     }
@@ -35,16 +36,23 @@ enum MortalProcess {
     }
 
     /// Starts a program with its output appended to the file `log`.
-    static func spawn(_ arguments: [String], environment: [String], log: String) throws -> pid_t {
-        try spawn(arguments, environment: environment, output: log, errors: nil)
+    /// - Parameter descriptors: what it has as descriptors 3, 4 and so on.
+    static func spawn(
+        _ arguments: [String], environment: [String], log: String, descriptors: [CInt] = []
+    ) throws -> pid_t {
+        try spawn(
+            arguments, environment: environment, output: log, errors: nil, descriptors: descriptors)
     }
 
     /// Starts a program with what it prints appended to one file, and its complaints to another, or to the same.
     static func spawn(
-        _ arguments: [String], environment: [String], output: String, errors: String?
+        _ arguments: [String], environment: [String], output: String, errors: String?,
+        descriptors: [CInt] = []
     ) throws -> pid_t {
         _ = parent
-        let order = Order(arguments: arguments, environment: environment, output: output, errors: errors)
+        let order = Order(
+            arguments: arguments, environment: environment, output: output, errors: errors,
+            descriptors: descriptors)
         orders.withLock { $0.append(order) }
         orderCount.signal()
         order.isDone.wait()
@@ -67,6 +75,12 @@ enum MortalProcess {
         } else {
             posix_spawn_file_actions_adddup2(&actions, 1, 2)
         }
+        // High numbers first: none of those that are given takes the place of another that has yet to be.
+        let high = order.descriptors.map { fcntl($0, F_DUPFD_CLOEXEC, 100) }
+        defer { high.forEach { close($0) } }
+        for (index, descriptor) in high.enumerated() {
+            posix_spawn_file_actions_adddup2(&actions, descriptor, CInt(3 + index))
+        }
         // posix_spawn has no such attribute; setpriv(1) of util-linux sets it and becomes the program.
         let command = ["/usr/bin/setpriv", "--pdeathsig", "KILL", "--"] + order.arguments
         var argv = command.map { strdup($0) } + [nil]
@@ -74,8 +88,16 @@ enum MortalProcess {
         defer {
             for pointer in argv + envp { free(pointer) }
         }
+        // What this thread leaves to others, a program by itself has to hear.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var pid: pid_t = 0
-        let code = posix_spawn(&pid, command[0], &actions, nil, &argv, &envp)
+        let code = posix_spawn(&pid, command[0], &actions, &attributes, &argv, &envp)
         return (pid, code)
     }
 }

@@ -7,6 +7,15 @@ public enum TextFiles {
     /// The absolute path of a file.
     public static func path(_ path: String) -> String { root + path }
 
+    /// The text of a file anywhere, empty where it can't be read.
+    public static func contents(ofFile path: String) -> String {
+        guard let file = fopen(path, "r") else { return "" }
+        defer { fclose(file) }
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = fread(&buffer, 1, buffer.count, file)
+        return String(decoding: buffer.prefix(count), as: UTF8.self)
+    }
+
     /// The text of a file.
     public static func read(_ path: String) -> String {
         guard let file = fopen(root + path, "r") else { fatalError("no file \(path)") }

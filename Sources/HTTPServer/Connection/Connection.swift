@@ -176,7 +176,8 @@ extension Connection: ConnectionDriver {
 
     func startTask(_ work: @escaping @Sendable () async -> HTTPResponse, for answer: UInt64) {
         let (inbox, number) = (loop.inbox, number)
-        task = Task {
+        // Not the higher priority that a task of a thread gets by itself: see `EventLoop.queue`.
+        task = Task(priority: .medium) {
             let response = await work()
             inbox.post(.answer(connection: number, sequence: answer, response))
         }

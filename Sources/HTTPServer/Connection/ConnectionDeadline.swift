@@ -102,39 +102,3 @@ extension LoopTimes {
         }
     }
 }
-
-/// Whether a client takes enough of an answer while its socket's buffer is full.
-struct WritePace {
-    private var at: UInt64 = 0
-    /// What the client had taken when the time began.
-    private var taken = 0
-    /// Whether it took too little in the time before.
-    private var isLast = false
-
-    /// Begins to count for a client that falls behind.
-    mutating func start(taken: Int, at now: UInt64, _ times: LoopTimes) {
-        self = WritePace(at: now + times.write, taken: taken)
-    }
-
-    /// Whether the client takes enough.
-    ///
-    /// Windows open in steps of many kilobytes, so a client that took too little in its time has another one to catch up.
-    /// - Parameter count: the octets that have reached the client's host; called at the end of the time.
-    mutating func isKept(at now: UInt64, _ times: LoopTimes, taken count: () -> Int) -> Bool {
-        guard now >= at else { return true }
-        let taken = count()
-        at = now + times.write
-        if taken - self.taken >= times.leastTaken {
-            (self.taken, isLast) = (taken, false)
-            return true
-        }
-        defer { isLast = true }
-        return !isLast
-    }
-
-    init() {}
-
-    private init(at: UInt64, taken: Int) {
-        (self.at, self.taken) = (at, taken)
-    }
-}

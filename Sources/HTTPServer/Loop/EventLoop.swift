@@ -57,7 +57,9 @@ final class EventLoop: @unchecked Sendable {
         self.balance = balance
         self.reserve = reserve
         self.date = date
-        queue = DispatchQueue(label: "event-loop-\(index)", qos: .userInteractive)
+        // Without a quality of service: for a higher one libdispatch raises its threads' priority, which only root may, and
+        // logs a complaint for each thread.
+        queue = DispatchQueue(label: "event-loop-\(index)")
         epoll = try check("epoll_create1", epoll_create1(CInt(EPOLL_CLOEXEC)))
         timer = try LoopTimer()
         inbox = try LoopInbox()
@@ -147,7 +149,9 @@ final class EventLoop: @unchecked Sendable {
     private func tick() {
         timer.acknowledge()
         reserve.refill()
-        for listener in acceptor.resting(until: now) { rewatch(listener) }
+        for listener in acceptor.resting(until: now) where !isDraining || !listener.isInherited {
+            rewatch(listener)
+        }
         for connection in connections.all { connection.checkDeadline() }
         if connections.isEmpty, acceptor.restsUntil == 0 { timer.stop() }
     }
@@ -166,13 +170,14 @@ final class EventLoop: @unchecked Sendable {
             context.isDraining = true
             for connection in connections.all { connection.drain() }
             // The rest of its backlog is accepted now: from now on the listener would be reported as readable all the time.
-            for listener in acceptor.listeners where listener.isComplete {
+            for listener in acceptor.listeners where listener.isComplete || listener.isInherited {
                 unwatch(listener)
-                acceptAll(from: listener)
+                if !listener.isInherited { acceptAll(from: listener) }
             }
             continuation.resume()
         case .emptyBacklogs(let continuation):
-            let isEmpty = acceptor.listeners.map { acceptAll(from: $0) }.allSatisfy(\.self)
+            let own = acceptor.listeners.filter { !$0.isInherited }
+            let isEmpty = own.map { acceptAll(from: $0) }.allSatisfy(\.self)
             continuation.resume(returning: isEmpty)
         case .stopAccepting(let continuation):
             for listener in acceptor.listeners { unwatch(listener) }

@@ -11,8 +11,10 @@ final class Listener: Sendable {
     /// The listener's place among the server's.
     let number: Int
     let socket: CInt
+    /// Whether another process opened it, and goes on listening on it: systemd.
+    let isInherited: Bool
     /// Whether the path of a unix socket is still this one's; by the end of a drain it may be another daemon's.
-    private let hasPath = Atomic(true)
+    private let hasPath: Atomic<Bool>
 
     /// What accept(2) brought.
     enum Outcome {
@@ -25,6 +27,17 @@ final class Listener: Sendable {
     init(_ address: HTTPServer.Address, number: Int) throws(SocketError) {
         (socket, self.address) = try address.bindAndListen()
         self.number = number
+        isInherited = false
+        hasPath = Atomic(true)
+    }
+
+    /// Takes over a socket that listens already.
+    init(inherited socket: CInt, number: Int) throws(SocketError) {
+        address = try HTTPServer.Address(ofListening: socket)
+        self.socket = socket
+        self.number = number
+        isInherited = true
+        hasPath = Atomic(false)
     }
 
     deinit {
@@ -41,8 +54,9 @@ final class Listener: Sendable {
     ///
     /// close(2) resets what waits in the backlog. So the backlog is closed at its other end first, and emptied: clients of a
     /// unix socket are refused at once, SYN segments are dropped, so that their clients try again a second later and are refused then.
-    /// Not for a socket that another process listens on as well.
+    /// Does nothing to an inherited socket: what waits there is for the next process.
     func refuseNewConnections() {
+        guard !isInherited else { return }
         switch address {
         case .unix:
             removePath()

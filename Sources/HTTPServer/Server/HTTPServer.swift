@@ -61,6 +61,16 @@ public final class HTTPServer: Sendable {
         return bound
     }
 
+    /// Takes over a socket that listens already, and that its opener goes on listening on; it is the server's from now on.
+    ///
+    /// A drain leaves its backlog to the next process, and a unix socket's path stays.
+    /// - Returns: the address that it is bound to.
+    public func adopt(socket: CInt) throws(SocketError) -> Address {
+        let listener = try Listener(inherited: socket, number: listeners.withLock(\.count))
+        listeners.withLock { $0.append(listener) }
+        return listener.address
+    }
+
     /// Begins to serve.
     public func start() throws(SocketError) {
         let listeners = listeners.withLock { $0 }
@@ -103,7 +113,8 @@ public final class HTTPServer: Sendable {
 
     private func emptyBacklogs(until end: ContinuousClock.Instant) async {
         guard let loop = loops.first else { return }
-        var pause = listeners.withLock { $0.allSatisfy(\.isComplete) } ? .zero : Self.handshakeTime
+        let hasNoHandshakes = listeners.withLock { $0.allSatisfy { $0.isComplete || $0.isInherited } }
+        var pause = hasNoHandshakes ? .zero : Self.handshakeTime
         repeat {
             // Lost: that the task was cancelled; the backlogs are emptied without the pause then.
             try? await Task.sleep(until: min(.now + pause, end))
@@ -119,6 +130,14 @@ public final class HTTPServer: Sendable {
 
     /// Waits until every loop has answered: none of them hangs.
     public func ping() async {
-        for loop in loops { await withCheckedContinuation { loop.inbox.post(.ping($0)) } }
+        for index in loops.indices { await ping(loop: index) }
+    }
+
+    /// How many loops there are.
+    public var loopCount: Int { loops.count }
+
+    /// Waits until one loop has answered.
+    public func ping(loop index: Int) async {
+        await withCheckedContinuation { loops[index].inbox.post(.ping($0)) }
     }
 }

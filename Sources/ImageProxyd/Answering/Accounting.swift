@@ -18,12 +18,13 @@ struct Accounting: Sendable {
             metrics.httpResponseBytes.add(exchange.bodyBytesSent, context.route, on: shard)
         }
         guard log.wants(status: Int(exchange.status.code), cache: context.cache) else { return }
-        log.record(AccessRecord(exchange, context), lane: exchange.loop)
+        log.record(AccessRecord(exchange, context, url: log.url), lane: exchange.loop)
     }
 }
 
 extension AccessRecord {
-    init(_ exchange: HTTPExchange, _ context: ExchangeContext) {
+    /// - Parameter url: how much of a source's URL it says.
+    init(_ exchange: HTTPExchange, _ context: ExchangeContext, url: LogConfiguration.URLDetail) {
         self.init(
             finishedAt: exchange.finishedAt, duration: exchange.duration, status: Int(exchange.status.code),
             bytes: exchange.bodyBytesSent, route: context.route, cache: context.cache)
@@ -32,7 +33,7 @@ extension AccessRecord {
         traceID = exchange.traceID
         client = Client(exchange.peer)
         guard let note = exchange.note as? ExchangeNote else { return }
-        miss = note.miss(wasCut: exchange.wasCut)
+        miss = note.miss(wasCut: exchange.wasCut, url: url)
         if let path = note.path { self.path = path }
     }
 }

@@ -6,56 +6,78 @@ internal import ProxyCore
 final class ExchangeNote: Sendable {
     /// The target's path where the route does not tell it.
     let path: InlineText?
-    private let miss: AccessRecord.Miss?
-    /// What tells in the end how an image has arrived.
-    private let body: ArrivingBody?
+    private let content: Content?
+
+    private struct Content {
+        /// What was asked for; nil when the request had no usable URL.
+        var source: SourceURL?
+        /// What it took, where an image was made.
+        var timings: ImageResponse.Timings?
+        /// Why there is no image, or why a stale one was sent.
+        var failure: PipelineError?
+        /// What tells in the end how an image has arrived.
+        var body: ArrivingBody?
+    }
 
     init(path: InlineText) {
         self.path = path
-        miss = nil
-        body = nil
+        content = nil
     }
 
     /// What a miss has to say, at the exchange's end.
     ///
-    /// - Parameter wasCut: whether that came before the answer's.
-    func miss(wasCut: Bool) -> AccessRecord.Miss? {
-        guard var miss, let body else { return miss }
-        miss.fetch = body.fetchTime
-        if let failure = body.failure {
-            miss.problem = failure.logCode
-        } else if wasCut {
+    /// - Parameters:
+    ///   - wasCut: whether that came before the answer's.
+    ///   - url: how much of the source's URL is said.
+    func miss(wasCut: Bool, url: LogConfiguration.URLDetail) -> AccessRecord.Miss? {
+        guard let content else { return nil }
+        let logged = LoggedURL(content.source, as: url)
+        var miss = AccessRecord.Miss(host: logged.host)
+        (miss.port, miss.url) = (logged.port, logged.text)
+        miss.fetch = content.body?.fetchTime ?? 0
+        if let timings = content.timings {
+            miss.queue = timings.queue
+            miss.fetch = timings.fetch
+            miss.decode = timings.decode
+            miss.transform = timings.transform
+            miss.encode = timings.encode
+        }
+        if let failure = content.body?.failure ?? content.failure {
+            miss.describe(failure, url: url)
+        } else if content.body != nil, wasCut {
             miss.problem = PipelineError.clientLeft.disposition.code
         }
         return miss
     }
 
     /// Notes that an image goes out while it arrives.
-    init(_ image: ArrivingImage, host: String) {
+    init(_ image: ArrivingImage, source: SourceURL) {
         path = nil
-        miss = AccessRecord.Miss(host: host)
-        body = image.body
+        content = Content(source: source, body: image.body)
     }
 
     /// Notes how an image was made.
-    init(_ image: ImageResponse, host: String) {
-        var miss = AccessRecord.Miss(host: host)
-        miss.queue = image.timings.queue
-        miss.fetch = image.timings.fetch
-        miss.decode = image.timings.decode
-        miss.transform = image.timings.transform
-        miss.encode = image.timings.encode
+    init(_ image: ImageResponse, source: SourceURL) {
         path = nil
-        body = nil
-        self.miss = miss
+        var content = Content(source: source, timings: image.timings)
+        if case .stale(.onError(let failure, _)) = image.provenance { content.failure = failure }
+        self.content = content
     }
 
-    /// Notes why there is no image; `host` is empty when the request had no usable URL.
-    init(_ error: PipelineError, host: String) {
-        var miss = AccessRecord.Miss(host: host)
-        miss.problem = error.logCode
+    /// Notes why there is no image; `source` is nil when the request had no usable URL.
+    init(_ error: PipelineError, source: SourceURL?) {
         path = nil
-        body = nil
-        self.miss = miss
+        content = Content(source: source, failure: error)
+    }
+}
+
+extension AccessRecord.Miss {
+    /// Says what went wrong.
+    fileprivate mutating func describe(_ failure: PipelineError, url: LogConfiguration.URLDetail) {
+        problem = failure.logCode
+        upstreamStatus = failure.upstreamStatus ?? 0
+        let reason = failure.reason
+        self.reason = reason.text
+        if url != .none { hop = reason.hop }
     }
 }

@@ -95,7 +95,7 @@ final class ImageHandler: Sendable {
         let heads = ImageHeads(image, request: imageRequest, sharing: mapping.sharing)
         remember(image, heads, imageRequest, for: request)
         var response = mapping.response(image, heads, request: request, at: clock())
-        response.note = ExchangeNote(image, host: imageRequest.source.host)
+        response.note = ExchangeNote(image, source: imageRequest.source)
         return response
     }
 
@@ -191,7 +191,7 @@ final class ImageHandler: Sendable {
             error, to: request, isNegotiated: parsed?.isNegotiated ?? false,
             isHinted: parsed?.isHinted ?? false, remembered: remaining(parsed, error),
             placeholder: placeholder)
-        response.note = ExchangeNote(error, host: parsed?.source.host ?? "")
+        response.note = ExchangeNote(error, source: parsed?.source)
         return response
     }
 
@@ -229,7 +229,7 @@ final class ImageHandler: Sendable {
             var response = mapping.response(image, heads, request: request, at: clock()) { [self] error in
                 problem(error, imageRequest, for: request)
             }
-            response.note = ExchangeNote(image, host: imageRequest.source.host)
+            response.note = ExchangeNote(image, source: imageRequest.source)
             return response
         }
     }

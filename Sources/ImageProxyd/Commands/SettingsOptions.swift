@@ -16,9 +16,9 @@ struct SettingsOptions: ParsableArguments {
     var listen: [String] = []
 
     /// Returns the settings; when they are wrong, says all that is and ends with 78 (EX_CONFIG of sysexits(3)).
-    func load() throws -> ProxyConfiguration {
+    func load(_ sockets: InheritedSockets = InheritedSockets()) throws -> ProxyConfiguration {
         do {
-            return try source.settings()
+            return try source(sockets).settings()
         } catch let error as ConfigurationError {
             HostProcess.complain(error.description)
             throw ExitCode(Self.wrongConfiguration)
@@ -29,11 +29,16 @@ struct SettingsOptions: ParsableArguments {
     }
 
     /// Where they come from, for who reads them again.
-    var source: SettingsSource { SettingsSource(file: config, listen: listen) }
+    /// - Parameter sockets: what systemd opened in place of addresses.
+    func source(_ sockets: InheritedSockets = InheritedSockets()) -> SettingsSource {
+        SettingsSource(file: config, listen: listen, sockets: sockets)
+    }
 
     /// Returns the settings with what lies in the files that they name; when any of it is wrong, ends likewise.
-    func loadAll() throws -> (ProxyConfiguration, NamedFiles) {
-        let configuration = try load()
+    func loadAll(
+        _ sockets: InheritedSockets = InheritedSockets()
+    ) throws -> (ProxyConfiguration, NamedFiles) {
+        let configuration = try load(sockets)
         do throws(ConfigurationError) {
             return (configuration, try NamedFiles(configuration))
         } catch {
@@ -43,5 +48,5 @@ struct SettingsOptions: ParsableArguments {
     }
 
     /// EX_CONFIG of sysexits(3).
-    private static let wrongConfiguration: Int32 = 78
+    static let wrongConfiguration: Int32 = 78
 }

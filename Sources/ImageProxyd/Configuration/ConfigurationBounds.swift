@@ -53,6 +53,7 @@ extension ProxyConfiguration {
                 check.refuse("listen", text, allowed: "127.0.0.1:8080, [::1]:8080 or unix:/path")
             }
         }
+        check.requireDistinct("listen", addresses)
         guard security.sources.isEmpty, !security.openProxy, !security.requiresSignatures,
             let open = addresses.first(where: { !$0.isLocal })
         else {
@@ -68,6 +69,9 @@ extension ProxyConfiguration {
     }
 
     private func adminBounds(_ check: inout ConfigurationCheck) {
+        // What is no address is refused where it stands.
+        let addresses = (admin.listen + listen).compactMap { try? HTTPServer.Address(parsing: $0) }
+        check.requireDistinct("admin.listen", addresses, count: admin.listen.count { $0 != "auto" })
         for text in admin.listen where text != "auto" {
             do throws(HTTPServer.Address.ParseError) {
                 let address = try HTTPServer.Address(parsing: text)
@@ -82,6 +86,9 @@ extension ProxyConfiguration {
 
     /// Presets are read as requests are.
     private func requestBounds(_ check: inout ConfigurationCheck) {
+        check.require(
+            "security.onlyPresets", security.onlyPresets, !security.onlyPresets || !presets.isEmpty,
+            allowed: "false while there are no presets: every request would be refused")
         var policy = RequestPolicy(sources: .unrestricted)
         policy.placeholders = Set(placeholders.keys)
         for name in watermarks.keys { policy.watermarks[name] = WatermarkImage(name: name, bytes: []) }

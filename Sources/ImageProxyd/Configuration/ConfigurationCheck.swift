@@ -11,7 +11,8 @@ struct ConfigurationCheck {
 
     /// Reports `value` at `path`; `allowed` completes "expected …".
     mutating func refuse(_ path: String, _ value: some Any, allowed: String) {
-        let problem = "\(quotedIfText(value)) is not allowed, expected \(allowed)"
+        let shown = SecretSettings.contains(path) ? "the value" : quotedIfText(value)
+        let problem = "\(shown) is not allowed, expected \(allowed)"
         issues.append(ConfigurationIssue(path: path, problem: problem))
     }
 

@@ -19,6 +19,8 @@ struct ConfigurationLoader {
         var environment: [String: String] = [:]
         /// `--listen`, when given.
         var listen: [String] = []
+        /// The addresses of sockets that systemd opened, in place of `listen` and `admin.listen`; empty when there are none.
+        var inherited: (serving: [String], admin: [String]) = ([], [])
     }
 
     /// A value to be laid over the defaults.
@@ -31,6 +33,8 @@ struct ConfigurationLoader {
     private let defaults: JSONValue
     private var issues: [ConfigurationIssue] = []
     private var overlays: [Overlay] = []
+    /// Where each value of the file begins, by its path.
+    private var positions: [String: TextPosition] = [:]
 
     /// Returns the settings.
     /// - Throws: all that is wrong with them.
@@ -40,6 +44,13 @@ struct ConfigurationLoader {
         loader.readEnvironment(sources.environment)
         if !sources.listen.isEmpty {
             loader.lay(.strings(sources.listen), at: ["listen"], from: .flag("--listen"))
+        }
+        let systemd = ConfigurationIssue.Origin.environment("LISTEN_FDS")
+        if !sources.inherited.serving.isEmpty {
+            loader.lay(.strings(sources.inherited.serving), at: ["listen"], from: systemd)
+        }
+        if !sources.inherited.admin.isEmpty {
+            loader.lay(.strings(sources.inherited.admin), at: ["admin", "listen"], from: systemd)
         }
         return try loader.finish()
     }
@@ -71,6 +82,7 @@ struct ConfigurationLoader {
                 return report([], "\(root.kind) is not allowed, expected an object", .file(name, nil))
             }
             let positions = parser.positions
+            for (path, position) in positions { self.positions[path.joined(separator: ".")] = position }
             walk(root, over: defaults, at: []) { .file(name, positions[$0]) }
         } catch {
             report([], error.message, .file(name, error.position))
@@ -105,6 +117,7 @@ struct ConfigurationLoader {
         for (name, text) in environment.sorted(by: { $0.key < $1.key }) where EnvironmentNames.isOurs(name) {
             let origin = ConfigurationIssue.Origin.environment(name)
             guard let path = variables[name] else {
+                guard !ServiceVariables.contains(name, text) else { continue }
                 let hint = nearest(to: name, among: Array(variables.keys))
                 report([], "unknown variable" + hint.map { ", did you mean \($0)?" }.orEmpty, origin)
                 continue
@@ -113,6 +126,14 @@ struct ConfigurationLoader {
             let fitting = candidates.first { mismatch($0, at: path) == nil }
             lay(fitting ?? candidates.first ?? .string(text), at: path, from: origin)
         }
+    }
+
+    /// The variables that look like settings and are left aside, since Kubernetes sets them for a Service.
+    static func ignoredVariables(in environment: [String: String]) -> [String] {
+        let settings = EnvironmentNames.paths(in: defaults)
+        return environment.filter { name, value in
+            EnvironmentNames.isOurs(name) && settings[name] == nil && ServiceVariables.contains(name, value)
+        }.map(\.key).sorted()
     }
 
     private func value(at path: [String]) -> JSONValue {
@@ -126,7 +147,8 @@ struct ConfigurationLoader {
         if let mismatch = mismatch(value, at: path) {
             // Of a list only the place is told: its other members may be nobody's business.
             guard mismatch.inner.isEmpty else { return report(path + mismatch.inner, mismatch.text, origin) }
-            return report(path, "\(value.compact) is not allowed, \(mismatch.text)", origin)
+            let shown = SecretSettings.contains(path.joined(separator: ".")) ? "the value" : value.compact
+            return report(path, "\(shown) is not allowed, \(mismatch.text)", origin)
         }
         overlays.append(Overlay(path: path, value: value, origin: origin))
     }
@@ -170,6 +192,8 @@ struct ConfigurationLoader {
     }
 
     /// Adds where the value came from; the last to set it wins. What contradicts a default has no place.
+    ///
+    /// In the file that is where the value itself stands, also inside a list, or an object of any names.
     private func located(_ issue: ConfigurationIssue) -> ConfigurationIssue {
         var issue = issue
         let overlay = overlays.last { overlay in
@@ -177,6 +201,9 @@ struct ConfigurationLoader {
             return issue.path == path || issue.path.hasPrefix(path + ".")
         }
         issue.origin = overlay?.origin
+        if case .file(let name, _)? = issue.origin, let position = positions[issue.path] {
+            issue.origin = .file(name, position)
+        }
         return issue
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import ProxyCore
 
 /// What lies in the files that the settings name: secrets and pictures. Read at the start, and at each reload.
@@ -131,8 +132,22 @@ private struct Reader {
         do throws(HostProcess.Failure) {
             return try HostProcess.contents(of: path(of: place), isRegular: true)
         } catch {
-            return refuse(key, "\(place): \(error)")
+            guard SecretSettings.contains(key), !Self.isPlace(place) else {
+                return refuse(key, "\(place): \(error)")
+            }
+            return refuse(
+                key,
+                "the text is no file's path (\(error)); a key does not stand in the settings itself, but in a file that they name"
+            )
         }
+    }
+
+    /// Whether a text is certainly where a secret is to be, and not the secret: a credential, or a path in a folder that exists.
+    private static func isPlace(_ text: String) -> Bool {
+        guard !text.hasPrefix("credential:") else { return true }
+        guard let slash = text.lastIndex(of: "/"), slash > text.startIndex else { return false }
+        var facts = stat()
+        return unsafe stat(String(text[..<slash]), &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
     }
 
     /// `credential:NAME` is a file that the service manager handed over (systemd.exec(5), LoadCredential=).

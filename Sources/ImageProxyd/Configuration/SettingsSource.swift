@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import HTTPServer
 internal import ProxyCore
 
 /// Where the settings come from: the file and the flags of the command line, and the environment.
@@ -8,6 +9,8 @@ struct SettingsSource: Sendable {
     var file: String?
     /// `--listen`, when given.
     var listen: [String] = []
+    /// What systemd opened in place of `listen` and `admin.listen`.
+    var sockets = InheritedSockets()
 
     /// Reads the settings, and the files that they name.
     /// - Throws: all that is wrong with them.
@@ -20,6 +23,9 @@ struct SettingsSource: Sendable {
     /// - Throws: `ConfigurationError`; `HostProcess.Failure` where the file can't be read.
     func settings() throws -> ProxyConfiguration {
         var sources = ConfigurationLoader.Sources(environment: HostProcess.environment, listen: listen)
+        sources.inherited = (
+            sockets.serving.map(\.address.description), sockets.admin.map(\.address.description)
+        )
         if let file {
             do throws(HostProcess.Failure) {
                 sources.file = (file, try HostProcess.contents(of: file))

@@ -84,6 +84,12 @@ public final class DiskCache: Sendable {
         await writer.close()
     }
 
+    /// Waits for a sign of life from the thread that writes; returns at once while the index is being opened, and behind
+    /// `close`.
+    public func ping() async {
+        await writer.ping()
+    }
+
     // MARK: - Housekeeping
 
     /// Keeps other amounts for other times from now on; what is too much by them goes soon.

@@ -71,9 +71,11 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
     ///   - source: the source that the key belongs to, where that is not the key itself.
     ///   - text: the source's URL, for listings.
     ///   - most: seconds after which it is forgotten whatever its class says; with 0 an earlier one is, too.
+    ///   - bytes: what the failure takes of memory beside its own place.
     public func remember(
         _ key: CacheKey, _ failure: Failure, as failureClass: FailureClass, ofSource source: CacheKey? = nil,
-        _ text: String = "", atMost most: Int64? = nil, at now: Int64
+        _ text: String = "", atMost most: Int64? = nil, bytes: Int = 0,
+        at now: Int64
     ) {
         let configuration = state.withLock(\.configuration)
         let longest = min(Int64(failureClass.span(in: configuration).seconds), most ?? .max)
@@ -85,7 +87,7 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
         let seconds = max(1, Int64((Double(longest) * (1 - jitter * random())).rounded()))
         let entry = FailureTable<Failure>.Entry(
             key: key, source: source ?? key, text: Self.cut(text), failure: failure,
-            failureClass: failureClass, start: now, end: now + seconds)
+            failureBytes: bytes, failureClass: failureClass, start: now, end: now + seconds)
         let maxBytes = share.limit
         change { $0.table.insert(entry, at: now, maxBytes: maxBytes) }
     }

@@ -10,6 +10,8 @@ struct FailureTable<Failure: Sendable>: Sendable {
         /// The source as people know it.
         let text: String
         let failure: Failure
+        /// Bytes of the failure beside its own place.
+        var failureBytes = 0
         let failureClass: FailureClass
         /// When it happened, in seconds since 1970.
         let start: Int64
@@ -17,7 +19,7 @@ struct FailureTable<Failure: Sendable>: Sendable {
         let end: Int64
 
         /// What it takes of memory: its text, its place in the heap and the rows of two tables; in bytes.
-        var cost: Int { text.utf8.count + 320 }
+        var cost: Int { text.utf8.count + failureBytes + 320 }
     }
 
     private var maxEntries: Int

@@ -29,6 +29,8 @@ final class CurlHandle {
     // Safe because only this object knows the pointers; they are freed once, and only after the handle left its set.
     let raw: UnsafeMutableRawPointer
     private var fieldList: UnsafeMutablePointer<curl_slist>?
+    /// What libcurl says of the hop's failure, as text that ends with 0.
+    private let said: UnsafeMutablePointer<CChar>
     private let endings: TLSEndings
     /// The TLS session whose closure ends the body if nothing else does; 0 for none.
     private var session: UInt = 0
@@ -41,13 +43,18 @@ final class CurlHandle {
     init?(configuration: FetchConfiguration, endings: TLSEndings) {
         guard let raw = unsafe curl_easy_init() else { return nil }
         unsafe self.raw = raw
+        unsafe said = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        unsafe said.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         self.endings = endings
+        guard unsafe ccurl_set_pointer(raw, CURLOPT_ERRORBUFFER, said) == CURLE_OK else { return nil }
         guard setConstants(configuration), setCallbacks() else { return nil }
     }
 
     deinit {
         unsafe curl_easy_cleanup(raw)
         unsafe curl_slist_free_all(fieldList)
+        // Last: the clean-up may write into it.
+        unsafe said.deallocate()
     }
 
     /// Sets the URL, the field lines and the transfer; false if libcurl has no memory.
@@ -178,6 +185,9 @@ extension CurlHandle {
         /// The connection speaks HTTP/2.
         case http2
     }
+
+    /// What libcurl wrote of the hop's failure; empty where it wrote nothing.
+    var errorText: String { unsafe String(cString: said) }
 
     /// Whether the hop used a connection that had been used before.
     var didReuseConnection: Bool { unsafe ccurl_get_long(raw, CURLINFO_NUM_CONNECTS) == 0 }

@@ -165,7 +165,8 @@ final class CurlMulti {
 
     private func settle(_ handleID: UInt, _ ending: CurlHandle.Ending) {
         guard let id = running[handleID], let transfer = transfers[id] else { return }
-        conclude(transfer, transfer.next(after: ending, isAllowed: isAllowed))
+        let explained = transfer.handle?.explained(ending, ofHost: transfer.url.host) ?? ending
+        conclude(transfer, transfer.next(after: explained, isAllowed: isAllowed))
     }
 
     /// Takes the hop's slot and handle back and takes the next step.

@@ -12,6 +12,8 @@ public final class AccessLog: Sendable {
     static let linger: Int32 = 50
 
     private let access: LogConfiguration.Access
+    /// How much of a source's URL a line says.
+    public let url: LogConfiguration.URLDetail
     private let lanes: [AccessLane]
     private let writer: AccessLogWriter
 
@@ -24,6 +26,7 @@ public final class AccessLog: Sendable {
     /// - Throws: when the thread or its wake-up descriptor can't be had.
     public init(configuration: LogConfiguration, lanes count: Int, sink: LogSink) throws(LogSink.Failure) {
         access = configuration.access
+        url = configuration.url
         let lanes = (0..<max(1, count)).map { _ in AccessLane(capacity: configuration.accessRecords) }
         self.lanes = lanes
         writer = try AccessLogWriter(lanes: lanes, format: configuration.format, sink: sink)

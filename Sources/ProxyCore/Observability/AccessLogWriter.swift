@@ -127,7 +127,7 @@ final class AccessLogWriter: Sendable {
         let clock = ClockOffset.now()
         if sink.takesDatagrams {
             for record in records {
-                let entry = Self.entry(record, at: clock.milliseconds(of: record.finishedAt))
+                let entry = record.entry(at: clock.milliseconds(of: record.finishedAt), as: format)
                 if !sink.write(entry.bytes(as: format)) { lostCount.add(1, ordering: .relaxed) }
             }
             return
@@ -145,32 +145,6 @@ final class AccessLogWriter: Sendable {
 
     /// Room for the lines of a usual batch, in bytes.
     private static let usualBatch = 1 << 16
-
-    /// The record as an entry of a log.
-    static func entry(_ record: AccessRecord, at milliseconds: Int64) -> LogEntry {
-        typealias Field = LogEntry.Field
-        let path = record.path.isEmpty ? record.route.path : record.path.string
-        var fields = [
-            Field("method", "\(record.method)"), Field("path", path), Field("route", record.route.label),
-            Field("status", record.status), Field("bytes", record.bytes), Field("cache", record.cache.label),
-            Field("duration_us", Int(record.duration / 1_000)), Field("client", "\(record.client)"),
-        ]
-        if !record.requestID.isEmpty { fields.append(Field("request_id", record.requestID.string)) }
-        if let trace = record.traceID {
-            fields.append(Field("trace_id", AccessRecord.digits(ofTrace: trace)))
-        }
-        if let miss = record.miss {
-            fields.append(Field("url_host", miss.host))
-            let steps = [
-                ("queue_us", miss.queue), ("fetch_us", miss.fetch), ("decode_us", miss.decode),
-                ("transform_us", miss.transform), ("encode_us", miss.encode),
-            ]
-            fields += steps.filter { $0.1 > 0 }.map { Field($0.0, $0.1) }
-            if !miss.problem.isEmpty { fields.append(Field("problem", miss.problem)) }
-        }
-        return LogEntry(
-            milliseconds: milliseconds, level: .info, message: "request", fields: fields)
-    }
 }
 
 /// What turns the monotonic clock into the time of day.

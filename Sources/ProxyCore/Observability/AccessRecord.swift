@@ -56,12 +56,22 @@ public struct AccessRecord: Sendable {
 
     /// What only a request knows that had to wait.
     public struct Miss: Sendable, Hashable {
-        /// The source's host.
+        /// The source's host; empty where `log.url` leaves it out or there is none.
         public var host: String
+        /// The source's port; 0 likewise.
+        public var port = 0
+        /// The source's URL, where `log.url` wants it; else empty.
+        public var url = ""
         /// Microseconds spent waiting for a worker, fetching, decoding, transforming and encoding; 0 where not done.
         public var queue = 0, fetch = 0, decode = 0, transform = 0, encode = 0
         /// The code of the problem, such as `upstream_timeout`; empty when there was none.
         public var problem = ""
+        /// The status that the origin answered with, where that is the problem; else 0.
+        public var upstreamStatus = 0
+        /// What the kernel, TLS, libcurl or the daemon said of the problem; empty where nothing was said.
+        public var reason = ""
+        /// Host and port where the problem arose, unless they are the source's own; else empty.
+        public var hop = ""
 
         /// A miss for a source on `host`.
         public init(host: String) {

@@ -8,6 +8,8 @@ public struct LogConfiguration: Sendable, Hashable, Codable {
     public var format: Format = .auto
     /// Which requests get a line. Default `auto`: `misses` when the format is `journald`, else `all`.
     public var access: Access = .auto
+    /// How much of a source's URL a request's line says. Default `host`.
+    public var url: URLDetail = .host
     /// Access-log records that may wait for the writer, for each event loop. Default 4096, range 16–65536; beyond it
     /// records are dropped and counted in `access_log_dropped_total`.
     public var accessRecords: Int = 4_096
@@ -52,6 +54,18 @@ public struct LogConfiguration: Sendable, Hashable, Codable {
         case json
         /// The journal's own protocol, with a field for each value.
         case journald
+    }
+
+    /// How much of a source's URL a request's line says; user names, passwords and secrets of the query never.
+    public enum URLDetail: String, Sendable, Hashable, Codable, CaseIterable {
+        /// Nothing, not even the host.
+        case none
+        /// Host and port.
+        case host
+        /// Host and port, and the URL without its query.
+        case path
+        /// Host and port, and the URL, with `***` in place of each value of its query that may be a secret.
+        case full
     }
 
     /// Which requests get a line in the access log.

@@ -149,6 +149,20 @@ private func unbroken(_ text: String) -> String {
 }
 
 extension LogEntry {
+    /// The text with escapes in place of characters that end a line, steer a terminal or turn the direction of writing.
+    static func visible(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar.value {
+            case ..<0x20, 0x7F...0x9F, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069:
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
     /// A JSON string; text lines use the same form.
     static func quoted(_ text: String) -> String {
         var result = "\""

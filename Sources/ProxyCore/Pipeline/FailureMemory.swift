@@ -83,7 +83,9 @@ public final class FailureMemory: Sendable {
         guard let memory = failure.disposition.memory else { return }
         let key = memory.scope == .source && !isOfResult ? self.key(ofSource: source) : result
         let most = memory.kind.goesByFields ? seconds : failure.retryAfter.map { Int64($0) }
-        failed.remember(key, failure, as: memory.kind, ofSource: source, text, atMost: most, at: now)
+        failed.remember(
+            key, failure, as: memory.kind, ofSource: source, text, atMost: most,
+            bytes: failure.reason.byteCount, at: now)
     }
 
     // MARK: - Sources that a result has failed of

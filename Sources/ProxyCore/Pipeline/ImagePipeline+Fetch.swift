@@ -77,7 +77,7 @@ extension ImagePipeline {
         } catch {
             fetch.body.fail(error)
             failures.hosts.report(pass, error, lastHop: fetch.lastHop, at: clock())
-            let failure = PipelineError(error)
+            let failure = PipelineError(error, at: fetch.hop(from: question.url, of: request.source))
             metrics.count(error, took: start.microsecondsUntilNow)
             await remember(
                 failure, of: request, atMost: fetch.refusal.flatMap(freshness.lifetime(ofRefusal:)),

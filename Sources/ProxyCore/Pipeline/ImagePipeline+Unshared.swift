@@ -62,7 +62,7 @@ extension ImagePipeline {
             fetch.body.fail(error)
             failures.hosts.report(pass, error, lastHop: fetch.lastHop, at: clock())
             metrics.count(error, took: start.microsecondsUntilNow)
-            throw PipelineError(error)
+            throw PipelineError(error, at: fetch.hop(from: question.url, of: request.source))
         }
     }
 

@@ -86,6 +86,12 @@ final class OriginalFetch: OriginReceiving {
     /// The same as a whole.
     var finalURL: SourceURL? { state.withLock(\.finalURL) }
 
+    /// Where the fetch of `url` has come by redirects; nil while that is the origin of `source`.
+    func hop(from url: SourceURL, of source: SourceURL) -> SourceURL.Origin? {
+        let origin = lastHop ?? url.origin
+        return origin == source.origin ? nil : origin
+    }
+
     /// What the rules for the redirects' targets restrict.
     var hops: HopRules { state.withLock(\.hops) }
 

@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PipelineError {
-    /// Translates what the loader says; its texts, which may name hosts and addresses, stay behind.
-    init(_ error: LoadError) {
+    /// Translates what the loader says; its texts go into the reason, for the log alone.
+    /// - Parameter hop: where the fetch failed, unless that is the source's own origin.
+    init(_ error: LoadError, at hop: SourceURL.Origin? = nil) {
+        func reason(_ text: String) -> FailureReason { FailureReason(text, at: hop) }
         switch error {
         case .addressForbidden: self = .addressForbidden
-        case .nameForbidden: self = .nameForbidden
+        case .nameForbidden: self = .nameForbidden(reason("its addresses are private or denied"))
         case .redirectForbidden: self = .sourceForbidden
-        case .unreachable: self = .upstreamUnreachable
-        case .disconnected: self = .upstreamDisconnected
-        case .tlsFailed: self = .tlsFailed
+        case .unreachable(let text): self = .upstreamUnreachable(reason(text))
+        case .disconnected(let text): self = .upstreamDisconnected(reason(text))
+        case .tlsFailed(let text): self = .tlsFailed(reason(text))
         case .tooManyRedirects: self = .tooManyRedirects
-        case .timedOut(.connect): self = .upstreamConnectTimeout
-        case .timedOut: self = .upstreamTimeout
+        case .timedOut(.connect):
+            self = .upstreamConnectTimeout(reason("no connection within fetch.connectTimeout"))
+        case .timedOut(.firstByte):
+            self = .upstreamTimeout(reason("no answer within fetch.firstByteTimeout"))
+        case .timedOut(.transfer):
+            self = .upstreamTimeout(
+                reason("fetch.totalTimeout has passed, or it was slower than fetch.lowSpeed"))
         case .tooLarge: self = .sourceTooLarge
-        case .incomplete: self = .upstreamIncomplete
+        case .incomplete(let text): self = .upstreamIncomplete(reason(text))
         case .status(404, _): self = .upstreamNotFound(status: 404)
         case .status(410, _): self = .upstreamNotFound(status: 410)
         // Another instance, or this one behind a name of its own, has recognised our request.

@@ -3,7 +3,7 @@
 /// Every way a request for an image can fail, as a client may be told. The table of `disposition` is its HTTP face.
 ///
 /// Text in a case is safe to show: it names what is wrong with the request. What libcurl, libvips or the kernel said
-/// stays in the log.
+/// stays in the log: a `FailureReason`, which is not compared.
 public enum PipelineError: Error, Sendable, Hashable {
     /// A required parameter is absent.
     case missingParameter(String)
@@ -30,7 +30,7 @@ public enum PipelineError: Error, Sendable, Hashable {
     /// The source's name resolves to such addresses alone.
     ///
     /// To clients the same as `upstreamUnreachable` in all: the difference would tell which internal names there are.
-    case nameForbidden
+    case nameForbidden(FailureReason = .none)
     /// The origin has no such resource (404, 410).
     case upstreamNotFound(status: Int)
     /// The source is no image.
@@ -66,19 +66,19 @@ public enum PipelineError: Error, Sendable, Hashable {
     /// The origin answered with another error.
     case upstreamStatus(Int, retryAfter: Int?)
     /// The origin's answer broke off or made no sense.
-    case upstreamIncomplete
+    case upstreamIncomplete(FailureReason = .none)
     /// The origin could not be connected to.
-    case upstreamUnreachable
+    case upstreamUnreachable(FailureReason = .none)
     /// The origin took the request, and ended the connection without an answer.
-    case upstreamDisconnected
+    case upstreamDisconnected(FailureReason = .none)
     /// TLS with the origin failed.
-    case tlsFailed
+    case tlsFailed(FailureReason = .none)
     /// The origin redirects too often.
     case tooManyRedirects
     /// The origin was too slow to answer.
-    case upstreamTimeout
+    case upstreamTimeout(FailureReason = .none)
     /// The origin was too slow to connect to.
-    case upstreamConnectTimeout
+    case upstreamConnectTimeout(FailureReason = .none)
     /// The origin could not be connected to several times in a row, and is left alone for a while.
     case hostUnavailable(retryAfter: Int)
     /// The origin has answered 429 to this client several times in a row, and is not asked for it for a while.
@@ -256,7 +256,19 @@ extension PipelineError {
 
     /// The failure's name in the access log, which tells the operator more than a client may know.
     public var logCode: String {
-        self == .nameForbidden ? Self.addressForbidden.disposition.code : disposition.code
+        self == .nameForbidden() ? Self.addressForbidden.disposition.code : disposition.code
+    }
+
+    /// What was said of the failure, for the access log alone.
+    public var reason: FailureReason {
+        switch self {
+        case .nameForbidden(let reason), .upstreamIncomplete(let reason), .upstreamUnreachable(let reason),
+            .upstreamDisconnected(let reason), .tlsFailed(let reason), .upstreamTimeout(let reason),
+            .upstreamConnectTimeout(let reason):
+            reason
+        case .internalFailure(let text), .engineUnavailable(let text): FailureReason(text)
+        default: .none
+        }
     }
 
     /// One sentence about this very failure: `detail` of the problem document.

@@ -55,7 +55,7 @@ struct Worker {
             report = try Sandbox(settings: settings).seal()
         } catch {
             switch error {
-            case .impossible(let part): try send(.unfit("this kernel lacks \(part)"))
+            case .impossible(let part): try send(.unfit("it can't be sealed: \(part)"))
             case .unusable(let reason): try send(.unfit(reason))
             }
             throw .unusable

@@ -49,6 +49,8 @@ struct AccessLogTests {
     func fastLines(isJSON: Bool) {
         var miss = AccessRecord.Miss(host: "a=b \\ \"c\" é")
         (miss.queue, miss.fetch, miss.encode, miss.problem) = (1, 22, 333, "upstream_timeout")
+        (miss.port, miss.url, miss.upstreamStatus) = (81, "http://a:81/b?c=d", 503)
+        (miss.reason, miss.hop) = ("connection refused", "b.example:443")
         var records = [record(""), record("/img"), record("/a b\"\\\n"), record("/é", status: 404)]
         records[0].client = .v6(0x2001_0DB8_0000_0000, 1)
         records[1].client = .unix
@@ -63,7 +65,7 @@ struct AccessLogTests {
             line.append(record, at: milliseconds, to: &buffer)
             let bytes = buffer.withBytes { Array($0) }
 
-            let entry = AccessLogWriter.entry(record, at: milliseconds)
+            let entry = record.entry(at: milliseconds, as: isJSON ? .json : .text)
             #expect(bytes == entry.bytes(as: isJSON ? .json : .text))
         }
     }
@@ -246,7 +248,7 @@ struct AccessLogTests {
         log.close()
 
         let datagrams = [socket.receive(), socket.receive()]
-        #expect(datagrams.allSatisfy { $0.hasPrefix("MESSAGE=request\nPRIORITY=6\n") })
+        #expect(datagrams[0].hasPrefix("MESSAGE=GET /a 200 memory 45us\nPRIORITY=6\n"))
         #expect(datagrams[0].contains("\nIMAGEPROXYD_PATH=/a\n"))
         #expect(datagrams[1].contains("\nIMAGEPROXYD_STATUS=200\n"))
     }

@@ -22,7 +22,7 @@ struct FailureMemoryTests {
     @Test(
         "keeps nothing that a retry may heal",
         arguments: [
-            PipelineError.upstreamConnectTimeout, .upstreamUnreachable, .upstreamIncomplete, .queueFull,
+            PipelineError.upstreamConnectTimeout(), .upstreamUnreachable(), .upstreamIncomplete(), .queueFull,
             .queueTimeout,
             .clientLeft, .upstreamStatus(500, retryAfter: nil), .upstreamStatus(429, retryAfter: nil),
             .emptyResult,

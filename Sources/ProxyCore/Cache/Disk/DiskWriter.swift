@@ -80,6 +80,18 @@ final class DiskWriter: Sendable {
         }
     }
 
+    /// Waits for a sign of life from the writer's thread; returns at once before it has begun and once it has been closed.
+    func ping() async {
+        guard housekeeping.withLock(\.hasBegun) else { return }
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            switch inbox.withLock({ $0.ask { continuation.resume() } }) {
+            case true?: queue.async { self.drain() }
+            case false?: return
+            case nil: continuation.resume()
+            }
+        }
+    }
+
     private func submit(_ job: WriteJob) -> DiskCacheError? {
         switch inbox.withLock({ $0.add(job) }) {
         case .queued: return nil
@@ -102,6 +114,7 @@ final class DiskWriter: Sendable {
         while true {
             let batch = inbox.withLock { $0.takeBatch() }
             if !batch.isEmpty { run(batch) }
+            for answer in inbox.withLock({ $0.takePings() }) { answer() }
             if inbox.withLock({ $0.isShut }) {
                 finishHousekeeping()
             } else if keepHouseInPauses() {

@@ -26,6 +26,8 @@ struct WriteInbox: Sendable {
     private var isAlarmSet = false
     private var closing: (@Sendable () -> Void)?
     private var isClosed = false
+    /// What to call to show that the writer works: as many as watch it, whatever the limit on jobs is.
+    private var pings: [@Sendable () -> Void] = []
 
     /// Whether no job waits.
     var isEmpty: Bool { jobs.isEmpty }
@@ -62,6 +64,19 @@ struct WriteInbox: Sendable {
         return !isAwake
     }
 
+    /// Has the writer call `answer` before its next batch; true when somebody has to wake it, nil when it has been closed.
+    mutating func ask(_ answer: @escaping @Sendable () -> Void) -> Bool? {
+        guard !isClosed else { return nil }
+        pings.append(answer)
+        return wake()
+    }
+
+    /// Takes what to call to show that the writer works.
+    mutating func takePings() -> [@Sendable () -> Void] {
+        defer { pings = [] }
+        return pings
+    }
+
     /// Takes no more jobs; `completion` runs when those that wait are done. True when somebody has to wake the writer.
     mutating func close(_ completion: @escaping @Sendable () -> Void) -> Bool {
         if isClosed {
@@ -89,7 +104,7 @@ struct WriteInbox: Sendable {
 
     /// Lets the writer sleep unless something is due; whether it may, and what to call if it was the last time.
     mutating func sleep() -> (mayRest: Bool, closing: (@Sendable () -> Void)?) {
-        guard due == 0 else { return (false, nil) }
+        guard due == 0, pings.isEmpty else { return (false, nil) }
         isAwake = false
         defer { closing = nil }
         return (true, closing)

@@ -20,7 +20,9 @@ enum Landlock {
     /// Restricts this thread to reading in `folders`, as far as they exist; returns the interface's version.
     static func allowReadingOnly(beneath folders: [String]) throws(Unavailable) -> Int {
         let version = linux_landlock_version()
-        guard version > 0 else { throw Unavailable(reason: "errno \(errno)") }
+        guard version > 0 else {
+            throw Unavailable(reason: reason(errno, isFiltered: isFiltered))
+        }
         let raw = linux_landlock_ruleset(version)
         guard raw >= 0 else { throw Unavailable(reason: "landlock_create_ruleset: errno \(errno)") }
         let rules = OwnedDescriptor(owning: raw)
@@ -29,6 +31,36 @@ enum Landlock {
             throw Unavailable(reason: "landlock_restrict_self: errno \(errno)")
         }
         return Int(version)
+    }
+
+    /// Why the kernel has answered the first call with this error.
+    ///
+    /// - Parameter isFiltered: whether a filter of system calls was in force before: containers and units have one, which
+    ///   may answer with any error, also with the one for a call that the kernel does not know.
+    static func reason(_ code: CInt, isFiltered: Bool) -> String {
+        switch code {
+        case EOPNOTSUPP: "turned off when the kernel was started: its parameter lsm= has to name landlock"
+        case ENOSYS where !isFiltered:
+            "this kernel has none: Linux 5.13 has, built with CONFIG_SECURITY_LANDLOCK"
+        case ENOSYS:
+            "refused by a filter of system calls (seccomp) such as a container's, or not in this kernel: the filter has to allow "
+                + "landlock_create_ruleset, landlock_add_rule and landlock_restrict_self"
+        case EPERM, EACCES:
+            "forbidden by a filter of system calls (seccomp) such as a container's: it has to allow landlock_create_ruleset, "
+                + "landlock_add_rule and landlock_restrict_self"
+        default: "errno \(code)"
+        }
+    }
+
+    /// Whether system calls of this process are filtered (proc(5), `Seccomp`); false where that can't be read.
+    private static var isFiltered: Bool {
+        let file = unsafe linux_open("/proc/self/status", O_RDONLY | O_CLOEXEC, 0)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 8_192)
+        let count = unsafe read(file, &bytes, bytes.count)
+        let lines = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self).split(separator: "\n")
+        return lines.contains { $0.hasPrefix("Seccomp:") && $0.hasSuffix("2") }
     }
 
     private static func allow(_ folder: String, in rules: OwnedDescriptor) throws(Unavailable) {

@@ -13,7 +13,7 @@ struct Sandbox {
 
     /// Why a process could not be restricted.
     enum Failure: Error {
-        /// The kernel lacks a required part; the text names it.
+        /// A required part can't be had; the text names it and the reason.
         case impossible(String)
         /// A function that the worker needs fails.
         case unusable(String)
@@ -66,7 +66,7 @@ struct Sandbox {
         do throws(Landlock.Unavailable) {
             report.landlock = try Landlock.allowReadingOnly(beneath: Landlock.sharedFolders)
         } catch {
-            try lack("Landlock (\(error.reason)), so no file can be opened and text finds no font", &report)
+            try lack("Landlock (\(error.reason)); so no file can be opened and text finds no font", &report)
         }
         guard linux_lower_file_limit(Self.maxFiles) == 0 else {
             throw .unusable("setrlimit RLIMIT_NOFILE: errno \(errno)")

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import ProxyCore
+
+/// What `check-config` finds of folders and files before the daemon does, and as another user than the daemon's would miss.
+enum FileCheck {
+    /// Why the cache's folder can't be used; nil when it can, or could be made.
+    static func problem(ofFolder path: String) -> String? {
+        var path = path
+        while true {
+            var facts = stat()
+            if unsafe stat(path, &facts) == 0 {
+                guard facts.st_mode & S_IFMT == S_IFDIR else { return "\(path) is no folder" }
+                guard unsafe access(path, W_OK | X_OK) == 0 else { return "\(path): \(reason())" }
+                return nil
+            }
+            guard errno == ENOENT else { return "\(path): \(reason())" }
+            guard let slash = path.lastIndex(of: "/"), path != "/" else { return nil }
+            path = slash == path.startIndex ? "/" : String(path[..<slash])
+        }
+    }
+
+    /// Whether a file is there that its owner and group alone may read.
+    static func isPrivate(_ path: String) -> Bool {
+        var facts = stat()
+        return unsafe stat(path, &facts) == 0 && facts.st_mode & S_IROTH == 0
+    }
+
+    private static func reason() -> String {
+        // Safe because strerror's text is copied at once, and is the calling thread's own (glibc 2.32).
+        unsafe String(cString: strerror(errno))
+    }
+}
+
+extension ProxyConfiguration {
+    /// What `serve` would meet in the file system, beyond the files that are read for both.
+    func folderProblems(environment: [String: String] = HostProcess.environment) -> [ConfigurationIssue] {
+        let folder = CacheDirectory.path(configured: cache.disk.directory, environment: environment)
+        guard let problem = FileCheck.problem(ofFolder: folder) else { return [] }
+        return [ConfigurationIssue(path: "cache.disk.directory", problem: problem)]
+    }
+
+    /// What another user than the one who checks may be unable to read, for whom the check says nothing: root reads all.
+    func warnings(user: uid_t = geteuid()) -> [String] {
+        guard user == 0 else { return [] }
+        var places = security.keys.enumerated().map { ("security.keys.\($0.offset)", $0.element) }
+        places.append(("admin.token", admin.token))
+        places += placeholders.sorted { $0.key < $1.key }.map { ("placeholders.\($0.key)", $0.value) }
+        places += watermarks.sorted { $0.key < $1.key }.map { ("watermarks.\($0.key)", $0.value) }
+        return places.filter { FileCheck.isPrivate($0.1) }.map { key, path in
+            "\(key): \(path) is readable for its owner and group alone, which the unit's DynamicUser= is not; "
+                + "LoadCredential= with credential:NAME gives it to the daemon, check-config --user NAME checks as that user"
+        }
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPServer
+
+/// The sockets that systemd opened for the daemon, by the listener that takes them over (systemd.socket(5)).
+///
+/// `FileDescriptorName=public` and `admin` say which; a socket without a name of its own, for which systemd gives the name of
+/// its unit, is the public listener's.
+struct InheritedSockets: Sendable {
+    /// A socket and the address that it listens on.
+    struct Socket: Sendable {
+        var descriptor: Int32
+        var address: HTTPServer.Address
+    }
+
+    /// Those that stand in for `listen`; empty when that counts.
+    private(set) var serving: [Socket] = []
+    /// Those that stand in for `admin.listen`; empty when that counts.
+    private(set) var admin: [Socket] = []
+
+    /// Why one can't be used, for the operator.
+    struct Failure: Error, Equatable, CustomStringConvertible {
+        let description: String
+    }
+
+    /// None.
+    init() {}
+
+    /// Takes over what systemd opened; once only, and before the process has other threads of its own.
+    init(from manager: ServiceManager) throws(Failure) {
+        let sockets: [ServiceManager.InheritedSocket]
+        do throws(ServiceManager.Failure) {
+            sockets = try manager.inheritSockets()
+        } catch {
+            throw Failure(description: "LISTEN_FDS: the sockets can't be taken over: errno \(error.code)")
+        }
+        try self.init(sockets)
+    }
+
+    init(_ sockets: [ServiceManager.InheritedSocket]) throws(Failure) {
+        for socket in sockets {
+            let taken = Socket(descriptor: socket.descriptor, address: try Self.address(of: socket))
+            switch socket.name {
+            case "admin": admin.append(taken)
+            case "public", "unknown",
+                _ where socket.name.hasSuffix(".socket"):
+                serving.append(taken)
+            default:
+                throw Failure(
+                    description:
+                        "LISTEN_FDNAMES: no listener is called \(JSONValue.string(socket.name).compact), "
+                        + "FileDescriptorName= is public or admin")
+            }
+        }
+    }
+
+    private static func address(
+        of socket: ServiceManager.InheritedSocket
+    ) throws(Failure) -> HTTPServer.Address {
+        do throws(SocketError) {
+            return try HTTPServer.Address(ofListening: socket.descriptor)
+        } catch {
+            throw Failure(
+                description: "LISTEN_FDS: descriptor \(socket.descriptor) can't be used: \(error); "
+                    + "it takes ListenStream= and Accept=no")
+        }
+    }
+}

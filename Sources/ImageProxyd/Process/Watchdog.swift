@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// Tells systemd that the daemon works, each time all of its parts have answered (`WatchdogSec=`).
+///
+/// A part that has stalled gives no answer, nothing is told from then on, and systemd ends the daemon once its interval has
+/// passed. The parts are asked at once, and again a third of the interval later.
+struct Watchdog<Time: _Concurrency.Clock>: Sendable where Time.Duration == Duration {
+    /// Something that must not stall.
+    struct Part: Sendable {
+        /// What it is, for the log.
+        let name: String
+        /// Returns when it has answered.
+        let answer: @Sendable () async -> Void
+    }
+
+    /// After how long without a word systemd ends the daemon.
+    let interval: Duration
+    let parts: [Part]
+    let clock: Time
+    /// Tells systemd.
+    let notify: @Sendable () -> Void
+    /// Takes the names of those that have not answered for half of the interval, for the log.
+    let complain: @Sendable ([String]) -> Void
+
+    /// Asks and tells until the task is cancelled.
+    func run() async {
+        while !Task.isCancelled {
+            let start = clock.now
+            await askAll()
+            guard !Task.isCancelled else { return }
+            notify()
+            do {
+                try await clock.sleep(until: start.advanced(by: interval / 3), tolerance: nil)
+            } catch {
+                return
+            }
+        }
+    }
+
+    /// Returns when all parts have answered.
+    private func askAll() async {
+        let silent = Silent(parts.map(\.name))
+        let deadline = clock.now.advanced(by: interval / 2)
+        let complaint = Task { [clock, complain] in
+            // Lost: that all have answered in time.
+            guard (try? await clock.sleep(until: deadline, tolerance: nil)) != nil else { return }
+            complain(silent.names)
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for (index, part) in parts.enumerated() {
+                group.addTask {
+                    await part.answer()
+                    silent.remove(index)
+                }
+            }
+        }
+        complaint.cancel()
+    }
+
+    /// The parts that have not answered yet.
+    private final class Silent: Sendable {
+        private let waiting: Mutex<[String?]>
+
+        init(_ names: [String]) { waiting = Mutex(names) }
+
+        var names: [String] { waiting.withLock { $0.compactMap(\.self) } }
+
+        func remove(_ index: Int) { waiting.withLock { $0[index] = nil } }
+    }
+}

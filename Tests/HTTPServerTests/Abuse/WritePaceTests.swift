@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import HTTPServer
+
+@Suite("How fast a client takes its answers")
+struct WritePaceTests {
+    private static let timeout: UInt64 = 1_000
+
+    /// When a client is given up that has taken `taken(t)` octets by the time t, looked at each 10; 100 are to be taken in one
+    /// timeout.
+    private func end(_ taken: @escaping (UInt64) -> Int) -> UInt64? {
+        var configuration = HTTPServer.Configuration()
+        configuration.writeTimeout = .nanoseconds(Int(Self.timeout))
+        configuration.minSendRate = 100_000_000
+        let times = LoopTimes(configuration)
+        var pace = WritePace()
+        pace.start(taken: taken(0), at: 0, times)
+        return stride(from: UInt64(10), through: 20 * Self.timeout, by: 10).first { now in
+            !pace.isKept(at: now, times) { taken(now) }
+        }
+    }
+
+    @Test("One that takes nothing is given up after one write timeout, and not after two")
+    func nothing() throws {
+        let end = try #require(end { _ in 0 })
+
+        #expect((Self.timeout...(Self.timeout + 10)).contains(end))
+    }
+
+    @Test("What was on its way when the socket was full does not count for long")
+    func onItsWay() throws {
+        let end = try #require(end { $0 < 10 ? 0 : 1_000_000 })
+
+        #expect((Self.timeout...(Self.timeout + 10)).contains(end))
+    }
+
+    @Test("One that takes too little in one write timeout has the next one to make up for it")
+    func little() {
+        #expect(end { Int($0 / 25) } == 2_000)
+        // As a window opens: in one step.
+        #expect(end { $0 < 900 ? 0 : Int($0 / 900) * 200 } == nil)
+    }
+
+    @Test("One that takes enough is never given up")
+    func enough() {
+        #expect(end { Int($0 / 5) } == nil)
+    }
+}

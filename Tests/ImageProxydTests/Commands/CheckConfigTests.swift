@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ImageProxyd
+
+@Suite("check-config")
+struct CheckConfigTests {
+    let folder: TemporaryDirectory
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    private func check(_ settings: String, _ arguments: String...) async throws -> OtherProgram.Outcome {
+        try folder.write(Array(settings.utf8), to: "c.json")
+        return try await OtherProgram.run(
+            DaemonProcess.executable, ["check-config", "--config", folder.path + "/c.json"] + arguments)
+    }
+
+    @Test("finds a cache folder that can't be made")
+    func cacheFolder() async throws {
+        try folder.write([1], to: "file")
+
+        let outcome = try await check(#"{"cache": {"disk": {"directory": "\#(folder.path)/file/cache"}}}"#)
+
+        #expect(outcome.code == 78)
+        #expect(outcome.errors == "cache.disk.directory: \(folder.path)/file/cache: Not a directory\n")
+        #expect(try await check(#"{"cache": {"disk": {"directory": "\#(folder.path)/a/b/c"}}}"#).code == 0)
+        #expect(folder.files == ["c.json", "file"])
+    }
+
+    @Test(
+        "finds two listeners that take each other's place",
+        arguments: [
+            (#""listen": ["127.0.0.1:80", "127.0.0.1:80"]"#, "listen"),
+            (#""listen": ["unix:/a", "unix:/a"]"#, "listen"),
+            (#""listen": ["0.0.0.0:80", "127.0.0.1:80"], "security": {"openProxy": true}"#, "listen"),
+            (#""listen": ["[::]:80", "127.0.0.1:80"], "security": {"openProxy": true}"#, "listen"),
+            (#""listen": ["127.0.0.1:80"], "admin": {"listen": ["127.0.0.1:80"]}"#, "admin.listen"),
+        ])
+    func listeners(settings: String, path: String) async throws {
+        let outcome = try await check("{\(settings)}")
+
+        #expect(outcome.code == 78)
+        #expect(outcome.errors.contains(" \(path): ") && outcome.errors.contains("takes the same place"))
+    }
+
+    @Test("lets listeners be that differ, and those for which the kernel chooses a port")
+    func distinct() async throws {
+        let settings = #"{"listen": ["127.0.0.1:0", "127.0.0.1:0", "[::1]:80", "127.0.0.1:80"]}"#
+
+        #expect(try await check(settings).code == 0)
+    }
+
+    @Test("finds that presets alone are allowed where there are none")
+    func onlyPresets() async throws {
+        let outcome = try await check(#"{"security": {"onlyPresets": true}}"#)
+
+        #expect(outcome.code == 78)
+        #expect(outcome.errors.contains("security.onlyPresets: true is not allowed"))
+    }
+
+    @Test(
+        "does not show a key that was pasted where its file belongs",
+        arguments: [
+            #""security": {"keys": ["hex:00112233445566778899aabbccddeeff"]}"#,
+            #""security": {"keys": ["/Wm9vQmFyQmF6UXV4MTIzNDU2"]}"#,
+            #""security": {"keys": "hex:00112233445566778899aabbccddeeff"}"#,
+            #""admin": {"token": "a/b+Wm9vQmFyQmF6UXV4MTIzNDU2"}"#,
+            #""fetch": {"headers": {"Authorization": "Bearer Wm9vQmFy\n"}}"#,
+        ])
+    func pastedKey(settings: String) async throws {
+        let outcome = try await check("{\(settings)}")
+
+        #expect(outcome.code == 78)
+        #expect(
+            !outcome.errors.contains("aabbcc") && !outcome.errors.contains("Wm9vQmFy"), "\(outcome.errors)")
+        #expect(
+            outcome.errors.contains("security.keys") || outcome.errors.contains("admin.token")
+                || outcome.errors.contains("fetch.headers"))
+    }
+
+    @Test("shows the path of a key that is not there")
+    func missingKey() async throws {
+        let outcome = try await check(#"{"security": {"keys": ["\#(folder.path)/key"]}}"#)
+
+        #expect(outcome.errors == "security.keys.0: \(folder.path)/key: No such file or directory\n")
+    }
+
+    @Test("points at the preset that is wrong, and at the element of a list")
+    func places() async throws {
+        let outcome = try await check(
+            """
+            {"presets": {
+              "good": {"quality": 70},
+              "bad": {"quality": 700}}}
+            """)
+
+        #expect(outcome.code == 78)
+        #expect(outcome.errors.hasPrefix("\(folder.path)/c.json:3:10: presets.bad: "), "\(outcome.errors)")
+    }
+
+    @Test(
+        "warns root of a key that the unit's user can't read, and finds it as that user",
+        .enabled(if: geteuid() == 0))
+    func unreadableKey() async throws {
+        try folder.write([UInt8](repeating: 0x61, count: 32), to: "key")
+        chmod(folder.path, 0o755)
+        chmod(folder.path + "/key", 0o600)
+        let settings =
+            #"{"security": {"keys": ["\#(folder.path)/key"]}, "cache": {"disk": {"directory": "/tmp"}}}"#
+
+        let asRoot = try await check(settings)
+        chmod(folder.path + "/c.json", 0o644)
+        let asNobody = try await check(settings, "--user", "nobody")
+
+        #expect(asRoot.code == 0)
+        #expect(asRoot.errors.hasPrefix("warning: security.keys.0: \(folder.path)/key is readable"))
+        #expect(asNobody.code == 78)
+        #expect(asNobody.errors == "security.keys.0: \(folder.path)/key: Permission denied\n")
+    }
+}

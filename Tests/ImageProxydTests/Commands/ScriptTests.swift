@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Scripts for the first hour")
+struct ScriptTests {
+    let folder: TemporaryDirectory
+
+    init() throws { folder = try TemporaryDirectory() }
+
+    /// Runs a shell script in the repository's folder.
+    private func shell(_ script: String, _ environment: [String: String] = [:]) async throws
+        -> OtherProgram.Outcome
+    {
+        let built = DaemonProcess.executable.split(separator: "/", omittingEmptySubsequences: false)
+            .dropLast()
+        let inherited = [
+            "PATH": "/usr/bin:/bin", "HOME": folder.path, "TMPDIR": folder.path,
+            "BUILT": built.joined(separator: "/"),
+        ]
+        return try await OtherProgram.run(
+            "/bin/bash", ["-c", "cd '\(TextFiles.path(""))' && \(script)"],
+            environment: inherited.merging(environment) { $1 })
+    }
+
+    /// Starts the demonstration, asks for the first picture that it shows, and ends it; prints where it was.
+    private static let visit = """
+        out=$TMPDIR/out; demo/run > "$out" 2>&1 & pid=$!
+        until grep -q 'Ctrl-C ends it' "$out"; do kill -0 $pid || { cat "$out"; exit 9; }; sleep 0.1; done
+        listen=$(sed -n 's/.* is up on \\([^ ]*\\)\\. .*/\\1/p' "$out")
+        url=$(grep -o "http://$listen/img[^ ']*seeding.jpg" "$out" | head -1)
+        curl -sf -o /dev/null "$url" || exit 8
+        kill $pid; wait $pid || exit 7
+        echo "$listen"
+        """
+
+    @Test("make demo takes a free port where 8080 is taken, says which, and shows pictures from there")
+    func demoBeside() async throws {
+        // Fails where somebody listens there already: then it is taken as well.
+        let other = try? ListeningSocket(port: 8_080)
+
+        let outcome = try await shell(Self.visit)
+        withExtendedLifetime(other) {}
+
+        #expect(outcome.code == 0, "\(outcome.output)")
+        #expect(outcome.output.hasPrefix("127.0.0.1:"))
+        #expect(outcome.output != "127.0.0.1:8080\n")
+    }
+
+    @Test("IMAGEPROXYD_DEMO_LISTEN chooses the demonstration's address")
+    func demoAddress() async throws {
+        let outcome = try await shell(Self.visit, ["IMAGEPROXYD_DEMO_LISTEN": "127.0.0.2:0"])
+
+        #expect(outcome.code == 0, "\(outcome.output)")
+        #expect(outcome.output.hasPrefix("127.0.0.2:"))
+    }
+
+    @Test("make demo ends with an error when the daemon does not start, and does not say that it is up")
+    func demoFails() async throws {
+        let other = try ListeningSocket(port: 0)
+
+        let outcome = try await shell("demo/run", ["IMAGEPROXYD_DEMO_LISTEN": "127.0.0.1:\(other.port)"])
+
+        #expect(outcome.code == 1)
+        #expect(outcome.errors.contains("can't listen on 127.0.0.1:\(other.port)"))
+        #expect(!outcome.output.contains("is up"))
+    }
+
+    @Test(
+        "make install puts a unit where systemd finds it that starts the program where it is",
+        arguments: [
+            ("/usr", "/usr/lib/systemd/system"), ("/usr/local", "/usr/local/lib/systemd/system"),
+            ("/opt/images", "/usr/local/lib/systemd/system"),
+        ])
+    func install(prefix: String, units: String) async throws {
+        let root = folder.path + "/root"
+        let dry = try await shell("make -n install PREFIX=\(prefix) DESTDIR=\(root)")
+        let command = try #require(
+            dry.output.split(separator: "\n").first { $0.hasSuffix("scripts/install") }.map(String.init))
+
+        let outcome = try await shell(command, ["PROGRAM": "/bin/true"])
+
+        #expect(outcome.code == 0, "\(outcome.errors)")
+        let unit = TextFiles.contents(ofFile: "\(root)\(units)/imageproxyd.service")
+        #expect(unit.contains("\nExecStart=\(prefix)/bin/imageproxyd serve $OPTIONS\n"))
+        #expect(TextFiles.contents(ofFile: "\(root)\(units)/imageproxyd.socket").contains("ListenStream="))
+        #expect(try await OtherProgram.run("\(root)\(prefix)/bin/imageproxyd", []).code == 0)
+        #expect(
+            folder.files
+                == [
+                    "root\(prefix)/bin/imageproxyd", "root\(prefix)/lib/debug\(prefix)/bin/imageproxyd.debug",
+                    "root\(units)/imageproxyd.service", "root\(units)/imageproxyd.socket",
+                ].sorted())
+    }
+
+    @Test("make install refuses a prefix that a unit can't name", arguments: ["usr/local", "/a b", "/a#b"])
+    func prefix(_ prefix: String) async throws {
+        let outcome = try await shell(
+            "scripts/install", ["PREFIX": prefix, "DESTDIR": folder.path + "/root"])
+
+        #expect(outcome.code == 64)
+        #expect(folder.files.isEmpty)
+    }
+}

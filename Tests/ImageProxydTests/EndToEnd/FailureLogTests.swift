@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("The log of a failed request")
+struct FailureLogTests {
+    /// What the daemon has written of `targets` once it has ended.
+    private func log(
+        _ settings: String = "", _ targets: (Proxy) throws -> [String]
+    ) async throws -> [Substring] {
+        let proxy = try await Proxy(settings: settings)
+        for target in try targets(proxy) { _ = try await proxy.get(target) }
+        proxy.daemon.send(signal: SIGTERM)
+        _ = try await proxy.daemon.exitCode()
+        return proxy.daemon.log.split(separator: "\n").filter { $0.contains(" request ") }
+    }
+
+    private func target(_ url: String) -> String {
+        "/img?url=" + url.map { "/:?&=%".contains($0) ? escaped($0) : String($0) }.joined()
+    }
+
+    private func escaped(_ character: Character) -> String {
+        character.utf8.map { "%" + String($0, radix: 16, uppercase: true) }.joined()
+    }
+
+    @Test("A refused connection, a name without address and a certificate that is not trusted each say so")
+    func reasons() async throws {
+        let closed = try ClosedPort()
+        let secure = try TLSOrigin(file: "a.jpg", Fixtures.photo)
+
+        let lines = try await log { _ in
+            [closed.url("/a.jpg"), "http://nowhere.invalid/a.jpg", secure.url].map(target)
+        }
+
+        try #require(lines.count == 3)
+        #expect(
+            lines[0].contains(
+                "url_host=127.0.0.1 url_port=\(closed.port) problem=upstream_unreachable "
+                    + "reason=\"connection refused\""))
+        #expect(
+            lines[1].contains(
+                "url_host=nowhere.invalid url_port=80 problem=upstream_unreachable "
+                    + "reason=\"the name does not resolve\""))
+        #expect(lines[2].contains("problem=tls_failed reason=\"SSL certificate problem: "))
+    }
+
+    @Test("The origin's status, and a redirect's target that fails, stand in the line")
+    func statusAndHop() async throws {
+        let closed = try ClosedPort()
+
+        let lines = try await log { proxy in
+            proxy.origin.route("/busy.jpg", .status(503))
+            proxy.origin.route("/moved.jpg", .status(302, fields: [("Location", closed.url("/a.jpg"))]))
+            return [proxy.target("/busy.jpg"), proxy.target("/moved.jpg")]
+        }
+
+        try #require(lines.count == 2)
+        #expect(lines[0].contains("problem=upstream_status upstream_status=503"))
+        #expect(lines[1].contains("reason=\"connection refused\" hop=127.0.0.1:\(closed.port)"))
+    }
+
+    @Test("A remembered failure says the reason again")
+    func remembered() async throws {
+        let secure = try TLSOrigin(file: "a.jpg", Fixtures.photo)
+
+        let lines = try await log { _ in [secure.url, secure.url].map(target) }
+
+        try #require(lines.count == 2)
+        #expect(lines.allSatisfy { $0.contains("reason=\"SSL certificate problem: ") })
+    }
+
+    @Test(
+        "log.url decides how much of the source's URL is said; secrets never are",
+        arguments: [
+            ("none", ""), ("host", " url_host=127.0.0.1 url_port=PORT"),
+            ("path", " url_host=127.0.0.1 url_port=PORT url=http://127.0.0.1:PORT/a.jpg"),
+            ("full", " url_host=127.0.0.1 url_port=PORT url=\"http://127.0.0.1:PORT/a.jpg?w=9&token=***\""),
+        ])
+    func detail(level: String, said: String) async throws {
+        let closed = try ClosedPort()
+
+        let lines = try await log("\"log\": {\"url\": \"\(level)\"}") { _ in
+            [target(closed.url("/a.jpg?w=9&token=hush"))]
+        }
+
+        let line = try #require(lines.first)
+        #expect(line.contains(said.replacing("PORT", with: "\(closed.port)") + " problem="))
+        #expect(line.contains("reason=\"connection refused\""))
+        #expect(!line.contains("hush"))
+        if level == "none" { #expect(!line.contains("127.0.0.1")) }
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPServer
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ImageProxyd
+
+@Suite("The watchdog")
+struct WatchdogTests {
+    /// Answers every request on its loop, once the gate is open.
+    private final class Stalling: RequestHandling {
+        let gate = DispatchGate()
+        let hasStalled = Observed(false)
+
+        func answer(_ request: HTTPRequest) -> HTTPAnswer {
+            if request.target == "/stall" {
+                hasStalled.update { $0 = true }
+                gate.pass()
+            }
+            return .now(HTTPResponse(status: .ok))
+        }
+
+        func didFinish(_ exchange: HTTPExchange) {}
+    }
+
+    private func watchdog(
+        _ parts: [Watchdog<SteppedTime>.Part], _ time: SteppedTime, _ notes: Observed<[String]>
+    ) -> Watchdog<SteppedTime> {
+        Watchdog(
+            interval: .seconds(30), parts: parts, clock: time,
+            notify: { notes.update { $0.append("alive") } },
+            complain: { names in notes.update { $0.append("silent: " + names.joined(separator: ", ")) } })
+    }
+
+    @Test(
+        "A loop that stalls keeps systemd from being told, and is named; once it goes on systemd is told again"
+    )
+    func stalledLoop() async throws {
+        let handler = Stalling()
+        let folder = try TemporaryDirectory()
+        let server = try HTTPServer(configuration: HTTPServer.Configuration(), handler: handler)
+        _ = try server.listen(on: [.unix(path: folder.path + "/s.sock")])
+        try server.start()
+        let (time, notes) = (SteppedTime(), Observed<[String]>([]))
+        let parts = [
+            Watchdog<SteppedTime>.Part(name: "disk writer") {},
+            Watchdog<SteppedTime>.Part(name: "event loop 0") { await server.ping(loop: 0) },
+        ]
+        let task = Task { [watchdog = watchdog(parts, time, notes)] in await watchdog.run() }
+
+        await notes.wait { $0 == ["alive"] }
+        let client = try RawHTTPClient(unixSocket: folder.path + "/s.sock")
+        try client.send("GET /stall HTTP/1.1\r\nHost: a\r\n\r\n")
+        await handler.hasStalled.wait { $0 }
+        // Asked again a third of the interval later, and complained of half an interval behind that.
+        await time.advance(by: .seconds(10), when: 1)
+        await time.advance(by: .seconds(15), when: 1)
+        await notes.wait { $0.count == 2 }
+        #expect(notes.value == ["alive", "silent: event loop 0"])
+        handler.gate.open()
+        await notes.wait { $0.count == 3 }
+
+        #expect(notes.value == ["alive", "silent: event loop 0", "alive"])
+        task.cancel()
+        client.hangUp()
+    }
+
+    @Test("systemd is told when the daemon is ready and again and again, as long as all parts answer")
+    func daemon() async throws {
+        let proxy = try await Proxy(environment: ["WATCHDOG_USEC=300000"])
+
+        var told = 0
+        while told < 3 {
+            if try await proxy.daemon.notification().contains("WATCHDOG=1") { told += 1 }
+        }
+        #expect(try await proxy.get("/healthz").status == 200)
+    }
+}
+
+/// A clock that stands still but for `advance`.
+final class SteppedTime: _Concurrency.Clock, Sendable {
+    struct Instant: InstantProtocol {
+        var offset = Duration.zero
+
+        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        func duration(to other: Instant) -> Duration { other.offset - offset }
+        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    }
+
+    private struct Sleeper {
+        let end: Instant
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct State {
+        var now = Instant()
+        var sleepers: [Int: Sleeper] = [:]
+        var cancelled: Set<Int> = []
+        var lastID = 0
+    }
+
+    private let state = Mutex(State())
+    private let count = Observed(0)
+
+    var now: Instant { state.withLock(\.now) }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        let id = state.withLock { state in
+            state.lastID += 1
+            return state.lastID
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let result: Result<Void, any Error>? = state.withLock { state in
+                    if state.cancelled.remove(id) != nil { return .failure(CancellationError()) }
+                    if deadline <= state.now { return .success(()) }
+                    state.sleepers[id] = Sleeper(end: deadline, continuation: continuation)
+                    return nil
+                }
+                if let result { continuation.resume(with: result) }
+                show()
+            }
+        } onCancel: {
+            let sleeper = state.withLock { state in
+                let sleeper = state.sleepers.removeValue(forKey: id)
+                if sleeper == nil { state.cancelled.insert(id) }
+                return sleeper
+            }
+            show()
+            sleeper?.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    private func show() {
+        let sleeping = state.withLock(\.sleepers.count)
+        count.update { $0 = sleeping }
+    }
+
+    /// Goes on by some time as soon as exactly so many sleep.
+    func advance(by duration: Duration, when sleepers: Int) async {
+        await count.wait { $0 == sleepers }
+        let due = state.withLock { state in
+            state.now = state.now.advanced(by: duration)
+            let due = state.sleepers.filter { $0.value.end <= state.now }
+            for id in due.keys { state.sleepers[id] = nil }
+            return due.values.map(\.continuation)
+        }
+        show()
+        for continuation in due { continuation.resume() }
+    }
+}

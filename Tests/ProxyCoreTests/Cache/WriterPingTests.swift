@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+@Suite("A sign of life from the disk tier's writer")
+struct WriterPingTests {
+    @Test("is taken in however many jobs wait, and the writer does not rest before it is given")
+    func inbox() {
+        var inbox = WriteInbox(limit: 0, batchSize: 1)
+
+        #expect(inbox.ask {} == true)
+        #expect(inbox.ask {} == false)
+        #expect(!inbox.sleep().mayRest)
+        #expect(inbox.takePings().count == 2)
+        #expect(inbox.takePings().isEmpty)
+        #expect(inbox.sleep().mayRest)
+        #expect(inbox.close {})
+        #expect(inbox.ask {} == nil)
+    }
+
+    @Test("is given by a writer that works, and by none that is stuck")
+    func stuck() async throws {
+        let (folder, clock, gate) = (try TemporaryDirectory(), SteppedClock(), DispatchGate())
+        let disk = try openDisk(folder, clock) { $0.maxAge = .seconds(10) }
+        await disk.ping()
+        let body = bytes(100)
+        try await disk.store(describe("a", body: body), body: body)
+        let events = Observed<[String]>([])
+        disk.whenSwept { _ in
+            events.update { $0.append("stuck") }
+            gate.pass()
+        }
+        clock.advance(by: 1_000)
+        async let swept = disk.sweep()
+        await events.wait { $0 == ["stuck"] }
+
+        async let answered: Void = {
+            await disk.ping()
+            events.update { $0.append("answered") }
+        }()
+        for _ in 0..<1_000 { await Task.yield() }
+        events.update { $0.append("released") }
+        gate.open()
+        _ = try await swept
+        await answered
+
+        // What else is swept away once it goes on counts no more.
+        #expect(events.value.filter { $0 != "stuck" } == ["released", "answered"])
+        await disk.close()
+        // At once: nothing is left that could stall.
+        await disk.ping()
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import ProxyCore
+
+@Suite("A request's line in the journal")
+struct JournalSentenceTests {
+    private func message(_ change: (inout AccessRecord) -> Void) -> (message: String, fields: String) {
+        var record = AccessRecord(
+            finishedAt: 0, duration: 12_345_678, status: 502, bytes: 0, route: .img, cache: .miss)
+        change(&record)
+        let text = String(decoding: record.entry(at: 0, as: .journald).bytes(as: .journald), as: UTF8.self)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        return (String(lines[0]), lines.dropFirst().joined(separator: "\n"))
+    }
+
+    @Test("is a sentence of method, path, status, problem, source, reason and time; its values are fields")
+    func failure() {
+        let (message, fields) = message { record in
+            var miss = AccessRecord.Miss(host: "example.org")
+            (miss.port, miss.problem, miss.reason) = (81, "upstream_unreachable", "connection refused")
+            record.miss = miss
+        }
+
+        #expect(
+            message == "MESSAGE=GET /img 502 upstream_unreachable example.org:81 connection refused 12ms")
+        for field in [
+            "IMAGEPROXYD_URL_HOST=example.org", "IMAGEPROXYD_URL_PORT=81", "IMAGEPROXYD_STATUS=502",
+            "IMAGEPROXYD_REASON=connection refused", "IMAGEPROXYD_PROBLEM=upstream_unreachable",
+        ] {
+            #expect(fields.contains(field + "\n"))
+        }
+    }
+
+    @Test("says the cache's part where nothing failed, and microseconds where it was fast")
+    func hit() {
+        let (message, _) = message { record in
+            (record.status, record.cache, record.duration) = (200, .memory, 45_678)
+        }
+
+        #expect(message == "MESSAGE=GET /img 200 memory 45us")
+    }
+
+    @Test("is one line of visible characters, whatever clients and origins put into it")
+    func injection() {
+        let (message, _) = message { record in
+            record.path = InlineText("/a\nPRIORITY=0\u{1B}[31m\u{202E}b\u{85}")
+            var miss = AccessRecord.Miss(host: "h")
+            (miss.url, miss.hop) = ("http://h/\r\nMESSAGE=x", "b\u{2028}c:1")
+            miss.reason = FailureReason("a\nb\u{1B}é").text
+            record.miss = miss
+        }
+
+        #expect(
+            message
+                == "MESSAGE=GET /a\\u000aPRIORITY=0\\u001b[31m\\u202eb\\u0085 502 miss http://h/\\u000d\\u000aMESSAGE=x "
+                + "a?b??? at b\\u2028c:1 12ms")
+    }
+
+    @Test("A reason is bounded in bytes, and takes its part of what failures may take of memory")
+    func bounds() {
+        let reason = FailureReason(String(repeating: "a", count: 10_000))
+
+        #expect(reason.text.utf8.count == FailureReason.maxBytes)
+        #expect(reason.byteCount == FailureReason.maxBytes)
+        #expect(PipelineError.tlsFailed(reason) == .tlsFailed())
+    }
+}
