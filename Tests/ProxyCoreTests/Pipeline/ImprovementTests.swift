@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Synchronization
 import TestSupport
 import Testing
 
@@ -61,9 +60,10 @@ struct ImprovementTests {
     }
 
     @Test(
-        "take the first ones' places when they are asked for again, smaller, in memory and on disk, and that once",
-        arguments: [avif, "transform=resize:500x&format=jxl"])
-    func replaced(parameters: String) async throws {
+        "take the first ones' places when they are asked for again, smaller, in memory and on disk, and that once"
+    )
+    func replaced() async throws {
+        let parameters = Self.avif
         let fixture = try fixture()
         let first = try await askTwice(fixture, parameters)
 
@@ -177,9 +177,9 @@ struct ImprovementTests {
 
     @Test("replace a result in the cheapest format, which else answers for ten minutes at most")
     func cheapest() async throws {
-        let isBusy = Mutex(true)
+        let isBusy = Observed(true)
         let renderer = BackgroundGate { plan, isBackground in
-            plan.takesCheapest = !isBackground && isBusy.withLock { $0 }
+            plan.takesCheapest = !isBackground && isBusy.value
         }
         let fixture = try fixture(renderer)
         let request = try fixture.request(
@@ -193,13 +193,13 @@ struct ImprovementTests {
         #expect(hit.provenance == .memory && hit.description.format == .jpeg)
         #expect(fixture.metrics.transformCheapest.value(NoLabels()) == 1)
 
-        isBusy.withLock { $0 = false }
+        isBusy.update { $0 = false }
         fixture.clock.advance(by: 1)
         #expect(fixture.pipeline.cachedEntry(for: request.resultKey, at: fixture.clock.now) == nil)
         let anew = try await fixture.pipeline.response(for: request)
         #expect(anew.description.format == .avif && anew.description.stage == .fast)
 
-        isBusy.withLock { $0 = true }
+        isBusy.update { $0 = true }
         _ = try await fixture.pipeline.tiers.purge(key: request.resultKey, in: .all)
         _ = try await fixture.pipeline.response(for: request)
         fixture.pipeline.improve(try await fixture.pipeline.response(for: request), as: request, for: nil)
@@ -243,21 +243,25 @@ struct ImprovementTests {
         let (greedy, other) = (ClientID(v4: 1), ClientID(v4: 2))
         let requests = try requests(6)
 
-        for request in requests.prefix(4) { #expect(queue.add(request, for: greedy)) }
-        #expect(queue.add(requests[0], for: other), "it waits already")
-        #expect(!queue.add(requests[4], for: greedy))
-        #expect(queue.add(requests[5], for: other))
+        let added = requests.prefix(4).map { queue.add($0, for: greedy) }
+        let repeated = queue.add(requests[0], for: other)
+        let (refused, admitted) = (!queue.add(requests[4], for: greedy), queue.add(requests[5], for: other))
+        #expect(added == [true, true, true, true] && repeated && refused && admitted)
         #expect(queue.count == 4)
 
-        let first = try #require(queue.begin(at: 100))
-        #expect(queue.begin(at: 100) == nil, "one at a time")
+        let begins = queue.begin(at: 100)
+        let first = try #require(begins)
+        let early = queue.begin(at: 100)
+        #expect(early?.id == nil, "one at a time")
         queue.end(first, wasInterrupted: false, at: 100)
-        let second = try #require(queue.begin(at: 100))
-        #expect(
-            Set([first, second].map(\.request.resultKey)) == [requests[0].resultKey, requests[5].resultKey])
+        let next = queue.begin(at: 100)
+        let second = try #require(next)
+        let begun = [first, second].map(\.request.resultKey)
+        #expect(Set(begun) == [requests[0].resultKey, requests[5].resultKey])
         queue.end(second, wasInterrupted: true, at: 100)
-        #expect(queue.begin(at: 104) == nil, "a worker's start is work, too")
-        #expect(queue.begin(at: 105) != nil)
+        let (within, after) = (queue.begin(at: 104), queue.begin(at: 105))
+        #expect(within?.id == nil, "a worker's start is work, too")
+        #expect(after?.id != nil)
     }
 
     @Test("wait with no more bytes of URLs than 4 MiB, however many may wait")
@@ -268,6 +272,8 @@ struct ImprovementTests {
 
         #expect((40...64).contains(waiting))
         while let item = queue.begin(at: 0) { queue.end(item, wasInterrupted: false, at: 0) }
-        #expect(try queue.add(requests(1)[0], for: nil))
+        let request = try requests(1)[0]
+        let isAdded = queue.add(request, for: nil)
+        #expect(isAdded)
     }
 }
