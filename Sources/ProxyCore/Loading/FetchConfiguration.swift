@@ -21,8 +21,8 @@ public struct FetchConfiguration: Sendable, Hashable, Codable {
     public var clientShare: Double = 0.75
     /// The maximum number of fetches that wait for a slot.
     ///
-    /// Default 256; beyond it 503 `queue_full`.
-    public var queue: Int = 256
+    /// Default 1024; beyond it 503 `queue_full`.
+    public var queue: Int = 1_024
     /// Which fetch that waits for one host is next: the oldest (`fifo`), or the newest (`lifo`) for pages
     /// that show the latest requests first. Hosts take turns in either order.
     ///
@@ -30,8 +30,8 @@ public struct FetchConfiguration: Sendable, Hashable, Codable {
     public var order: Order = .fifo
     /// The longest wait for a slot.
     ///
-    /// Default 5s; beyond it 503 `queue_timeout`.
-    public var queueTimeout: TimeSpan = .seconds(5)
+    /// Default 30s; beyond it 503 `queue_timeout`.
+    public var queueTimeout: TimeSpan = .seconds(30)
     /// The maximum time for name look-up, connection and TLS together, for each hop.
     ///
     /// Default 5s; beyond it 504 `upstream_timeout`.
