@@ -50,7 +50,7 @@ public struct ImageRequest: Sendable {
     public var mayGoFirst = false
 
     /// Raised by hand whenever the same plan gives other pixels or bytes than before, so that old results are not found.
-    static let engineEpoch = 5
+    static let engineEpoch = 6
 
     /// Whether `Accept` took part in the choice of format, so that the answer carries `Vary: Accept`.
     public var isNegotiated: Bool {
