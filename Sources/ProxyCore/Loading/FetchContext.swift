@@ -14,6 +14,8 @@ public struct FetchContext: Sendable, Hashable {
     public let history: History?
     /// Who asks, for turns in queues; nil for the daemon itself and for clients that can't be told apart.
     public let client: ClientID?
+    /// Where it is noted whether the origin was asked; nil where no client is told.
+    public let forwarding: ForwardingRecord?
 
     /// The proxies that a request says it has come by; checked by `LoopGuard` before. The daemon adds itself.
     ///
@@ -31,8 +33,10 @@ public struct FetchContext: Sendable, Hashable {
 
     /// Takes what a request carries: a `traceparent` that is well-formed, and the way that it has come.
     public init(
-        traceparent: String? = nil, cdnLoop: String? = nil, via: String? = nil, client: ClientID? = nil
+        traceparent: String? = nil, cdnLoop: String? = nil, via: String? = nil, client: ClientID? = nil,
+        forwarding: ForwardingRecord? = nil
     ) {
+        self.forwarding = forwarding
         self.client = client
         self.traceparent = traceparent
         history = cdnLoop == nil && via == nil ? nil : History(cdnLoop: cdnLoop, via: via)
