@@ -41,6 +41,15 @@ public enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
         public let maxSide: Int
     }
 
+    /// Whether its encoder has a quality.
+    var hasQuality: Bool { [.jpeg, .webp, .avif, .jxl].contains(self) }
+
+    /// Whether it is written so that a part of the file shows the whole picture roughly, where that is wanted.
+    var canBeProgressive: Bool { self == .jpeg || self == .png }
+
+    /// Whether `lossless=1` is of use: that of AVIF rounds levels, but keeps every plane whole.
+    var canBeAskedForLossless: Bool { row.canBeLossless || self == .avif }
+
     /// Whether it is one of HEIF's.
     var isHEIF: Bool { self == .avif || self == .heic }
 
