@@ -26,6 +26,12 @@ public final class ForwardingRecord: Sendable {
         state.withLock { $0 = outcome }
     }
 
+    /// Says why the origin was asked, where it was.
+    func wentForward(because reason: ImageResponse.Forwarding) {
+        guard case .asked(_, let status, let isCollapsed) = outcome else { return }
+        note(.asked(reason, status: status, isCollapsed: isCollapsed))
+    }
+
     /// Takes over what became of the request whose work this one has joined.
     func join(_ other: ForwardingRecord?) {
         switch other?.outcome {
