@@ -36,7 +36,7 @@ final class FolderOrigin: RequestHandling {
         var response = HTTPResponse(status: .ok)
         let tag = "\"\(file.modified)-\(file.length)\""
         for (name, text) in [
-            (FieldName.contentType, type), (.cacheControl, "max-age=60"), (.etag, tag),
+            (FieldName.contentType, type), (.cacheControl, "max-age=86400"), (.etag, tag),
         ] {
             if let value = FieldValue(text) { response.fields.append(name, value) }
         }

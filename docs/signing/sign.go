@@ -6,16 +6,35 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"os"
+	"strings"
 )
 
+// Raw bytes less one final newline, or what stands behind hex: or base64:.
+func readKey(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	text = bytes.TrimSuffix(text, []byte("\n"))
+	if bytes.HasPrefix(text, []byte("hex:")) {
+		return hex.DecodeString(string(text[4:]))
+	}
+	if bytes.HasPrefix(text, []byte("base64:")) {
+		plain := strings.TrimRight(string(text[7:]), "=")
+		return base64.RawStdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(plain))
+	}
+	return text, nil
+}
+
 func main() {
-	key, err := os.ReadFile(os.Args[1])
+	key, err := readKey(os.Args[1])
 	if err != nil {
 		panic(err)
 	}
-	code := hmac.New(sha256.New, bytes.TrimSuffix(key, []byte("\n")))
+	code := hmac.New(sha256.New, key)
 	code.Write([]byte(os.Args[2]))
 	fmt.Println(os.Args[2] + "&sig=" + base64.RawURLEncoding.EncodeToString(code.Sum(nil)))
 }

@@ -2,7 +2,19 @@
 const { createHmac } = require("node:crypto");
 const { readFileSync } = require("node:fs");
 
-let key = readFileSync(process.argv[2]);
-if (key.at(-1) === 0x0a) key = key.subarray(0, -1);
+// Raw bytes less one final newline, or what stands behind hex: or base64:.
+function readKey(path) {
+  let bytes = readFileSync(path);
+  if (bytes.at(-1) === 0x0a) bytes = bytes.subarray(0, -1);
+  const text = bytes.toString("latin1");
+  const hex = /^hex:((?:[0-9a-f]{2})+)$/i.exec(text);
+  if (hex) return Buffer.from(hex[1], "hex");
+  const base64 = /^base64:([\w+/-]+)=*$/.exec(text);
+  if (base64) return Buffer.from(base64[1], "base64");
+  if (/^(hex|base64):/.test(text)) throw new Error(`${path} holds no key`);
+  return bytes;
+}
+
 const target = process.argv[3];
-console.log(`${target}&sig=${createHmac("sha256", key).update(target).digest("base64url")}`);
+const code = createHmac("sha256", readKey(process.argv[2])).update(target).digest("base64url");
+console.log(`${target}&sig=${code}`);

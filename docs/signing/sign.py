@@ -1,7 +1,18 @@
 # python3 sign.py KEYFILE TARGET
-import base64, hashlib, hmac, sys
+import base64, binascii, hashlib, hmac, sys
 
-key = open(sys.argv[1], "rb").read().removesuffix(b"\n")
+
+def read_key(path):
+    """Raw bytes less one final newline, or what stands behind hex: or base64:."""
+    text = open(path, "rb").read().removesuffix(b"\n")
+    if text.startswith(b"hex:"):
+        return binascii.unhexlify(text[4:])
+    if text.startswith(b"base64:"):
+        text = text[7:].rstrip(b"=").replace(b"-", b"+").replace(b"_", b"/")
+        return base64.b64decode(text + b"=" * (-len(text) % 4), validate=True)
+    return text
+
+
 target = sys.argv[2]
-code = hmac.new(key, target.encode(), hashlib.sha256).digest()
+code = hmac.new(read_key(sys.argv[1]), target.encode(), hashlib.sha256).digest()
 print(target + "&sig=" + base64.urlsafe_b64encode(code).rstrip(b"=").decode())

@@ -1,6 +1,19 @@
 # ruby sign.rb KEYFILE TARGET
 require "openssl"
 
-key = File.binread(ARGV[0]).delete_suffix("\n")
-code = OpenSSL::HMAC.digest("SHA256", key, ARGV[1])
-puts "#{ARGV[1]}&sig=#{[code].pack('m0').tr('+/', '-_').delete('=')}"
+# Raw bytes less one final newline, or what stands behind hex: or base64:.
+def read_key(path)
+  text = File.binread(path).delete_suffix("\n")
+  case text
+  when /\Ahex:((?:\h{2})+)\z/n then [$1].pack("H*")
+  when %r{\Abase64:([\w+/-]+)=*\z}n
+    plain = $1.tr("-_", "+/")
+    (plain + "=" * (-plain.size % 4)).unpack1("m0")
+  when /\A(?:hex|base64):/n then abort "#{path} holds no key"
+  else text
+  end
+end
+
+path, target = ARGV
+code = OpenSSL::HMAC.digest("SHA256", read_key(path), target)
+puts "#{target}&sig=#{[code].pack('m0').tr('+/', '-_').delete('=')}"

@@ -10,7 +10,7 @@ struct AdminQuery {
     /// - Parameter names: the parameters that are known.
     init(_ query: [UInt8], names: Set<String>) throws(AdminFailure) {
         do throws(PipelineError) {
-            let items = try QueryString(parsing: query).items
+            let items = try QueryString(parsing: query, knowing: names.contains).items
             if let item = items.first(where: { !names.contains($0.name) }) {
                 let known = names.sorted().joined(separator: ", ")
                 throw .unknownParameter(name: item.name.excerpt, hint: "known are \(known)")

@@ -8,6 +8,10 @@ struct CacheHandler: Sendable {
     let pipeline: ImagePipeline
     let clock: @Sendable () -> Int64
 
+    /// A `*` is a character of URLs like others, so this is no error.
+    private static let noPrefix =
+        "'*' stands for itself: url names one source. Sources that go together are purged by tag, all by all=1"
+
     private static let selectors = ["url", "url64", "key", "tag", "all"]
 
     /// `DELETE /cache`: one of `url`, `url64`, `key`, `tag` and `all=1`, and `tier`.
@@ -66,6 +70,11 @@ struct CacheHandler: Sendable {
             ]
             // Links of tags were lost with an index or a folder: only a purge of everything is sure to reach all then.
             if counts.mayLackSome { members.append(("complete", .bool(false))) }
+            if case .source(let source) = target, source.normalized.hasSuffix("*"),
+                counts.memory + counts.disk + counts.failures == 0
+            {
+                members.append(("hint", .string(Self.noPrefix)))
+            }
             return AdminAnswer.json(members)
         } catch {
             throw .disk(error)

@@ -5,11 +5,13 @@ internal import ProxyCore
 
 extension FetchContext {
     /// What a request hands on to the origin.
-    init(_ request: HTTPRequest) {
+    ///
+    /// - Parameter forwarding: where it is noted whether the origin was asked.
+    init(_ request: HTTPRequest, forwarding: ForwardingRecord? = nil) {
         self.init(
             traceparent: Self.parent(of: request),
             cdnLoop: Self.list(.cdnLoop, of: request), via: Self.list(.via, of: request),
-            client: ClientID(request.client))
+            client: ClientID(request.client), forwarding: forwarding)
     }
 
     /// What of `traceparent` is known, as the version that is known.

@@ -66,14 +66,14 @@ final class ImageHandler: Sendable {
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
         let checked = Result { () throws(PipelineError) in try check(request) }
         // What is refused as it stands takes no task to say so.
-        if case .failure(let error) = checked { return .now(problem(error, nil, for: request)) }
+        if case .failure(let error) = checked { return .now(problem(error, nil, for: request, nil)) }
         let stored = storedAnswer(to: request, checked)
         if case .hit(let image) = stored, case .success(let imageRequest) = checked {
             return .now(response(image, imageRequest, for: request))
         }
         let isOnDisk = if case .wouldBlock = stored { true } else { false }
         return .later(context: ExchangeContext(route).packed) {
-            await FetchContext.$current.withValue(FetchContext(request)) {
+            await FetchContext.$current.withValue(FetchContext(request, forwarding: ForwardingRecord())) {
                 await self.answerLater(request, checked, isOnDisk: isOnDisk)
             }
         }
@@ -189,19 +189,21 @@ final class ImageHandler: Sendable {
             }
             return response(try await image(imageRequest, for: request), imageRequest, for: request)
         } catch {
-            return problem(error, parsed, for: request)
+            return problem(error, parsed, for: request, FetchContext.current.forwarding)
         }
     }
 
+    /// - Parameter forwarding: whether the origin was asked; nil for what is refused before.
     private func problem(
-        _ error: PipelineError, _ parsed: ImageRequest?, for request: HTTPRequest
+        _ error: PipelineError, _ parsed: ImageRequest?, for request: HTTPRequest,
+        _ forwarding: ForwardingRecord?
     ) -> HTTPResponse {
         if let fault = error.fault { complain(fault) }
         let placeholder = parsed?.delivery.placeholder.flatMap { placeholders[$0] }
         var response = mapping.failure(
             error, to: request, isNegotiated: parsed?.isNegotiated ?? false,
             isHinted: parsed?.isHinted ?? false, remembered: remaining(parsed, error),
-            placeholder: placeholder)
+            placeholder: placeholder, forwarding: forwarding?.outcome)
         response.note = ExchangeNote(error, source: parsed?.source)
         return response
     }
@@ -237,8 +239,9 @@ final class ImageHandler: Sendable {
         case .whole(let image): return response(image, imageRequest, for: request)
         case .arriving(let image):
             let heads = ImageHeads(image, request: imageRequest, sharing: mapping.sharing)
+            let forwarding = FetchContext.current.forwarding
             var response = mapping.response(image, heads, request: request, at: clock()) { [self] error in
-                problem(error, imageRequest, for: request)
+                problem(error, imageRequest, for: request, forwarding)
             }
             response.note = ExchangeNote(image, source: imageRequest.source)
             return response

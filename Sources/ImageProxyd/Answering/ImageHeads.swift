@@ -48,7 +48,7 @@ struct ImageHeads {
 
         var lines = FieldLines(reserving: Self.usualCount)
         if let tag = validators.entityTag { lines.append(.etag) { tag.append(to: &$0) } }
-        lines.append(.cacheControl) { Self.appendCacheControl(of: record, atMost: mostAge, to: &$0) }
+        lines.append(.cacheControl) { record.downstream.limited(to: mostAge).append(to: &$0) }
         // A cache leaves the time at which the response was made as it is (RFC 9110 §6.6.1); Age goes with it.
         lines.append(.date) { HTTPDate(seconds: record.generationTime).append(to: &$0) }
         vary = sharing.vary(onAccept: request.isNegotiated, onDPR: request.isHinted)
@@ -125,27 +125,6 @@ struct ImageHeads {
             true
         default: "!#$&+-.^_`|~".utf8.contains(byte)
         }
-    }
-
-    /// The whole freshness lifetime, constant for an entry, and what the origin wants to be passed on.
-    ///
-    /// - Parameter mostAge: the age in seconds up to which it may be reused, where another one is to take its place.
-    private static func appendCacheControl(
-        of record: SourceRecord, atMost mostAge: Int64?, to value: inout [UInt8]
-    ) {
-        let (lifetime, directives) = record.downstream
-        if directives.contains(.noStore) {
-            value += "no-store".utf8
-        } else {
-            value += (directives.contains(.isPrivate) ? "private" : "public").utf8
-        }
-        // What varies by anything is never reused unasked (RFC 9111 §4.1), by those behind us no more than by us.
-        if !directives.isDisjoint(with: [.noCache, .variesOnEverything]) { value += ", no-cache".utf8 }
-        value += ", max-age=".utf8
-        value += String(max(0, min(lifetime, mostAge ?? lifetime))).utf8
-        if directives.contains(.mustRevalidate) { value += ", must-revalidate".utf8 }
-        if directives.contains(.proxyRevalidate) { value += ", proxy-revalidate".utf8 }
-        if directives.contains(.immutable), mostAge == nil { value += ", immutable".utf8 }
     }
 }
 

@@ -137,11 +137,16 @@ struct ResponseMapping: Sendable {
     /// The answer to a failure: not to be stored, unless the blacklist remembers it for a while.
     func failure(
         _ error: PipelineError, to request: HTTPRequest, isNegotiated: Bool, isHinted: Bool = false,
-        remembered seconds: Int64?, placeholder: Placeholder? = nil
+        remembered seconds: Int64?, placeholder: Placeholder? = nil,
+        forwarding: ForwardingRecord.Outcome? = nil
     ) -> HTTPResponse {
         var response = Self.problem(ProblemDocument(error), context: ExchangeContext(route))
         if let seconds, seconds > 0 { response.fields.set(.cacheControl, text: "max-age=\(seconds)") }
         if let seconds = error.retryAfter { response.fields.append(.retryAfter, text: "\(seconds)") }
+        if let forwarding {
+            response.fields.append(
+                .cacheStatus, text: Self.cacheStatus(ofFailure: forwarding, remembered: seconds ?? 0))
+        }
         share(&response, with: request, vary: sharing.vary(onAccept: isNegotiated, onDPR: isHinted))
         placeholder?.replaceDocument(of: &response)
         return response
@@ -186,6 +191,21 @@ struct ResponseMapping: Sendable {
         if isStored, provenance.wentForward { text += "; stored" }
         if isCollapsed { text += "; collapsed" }
         return text
+    }
+
+    /// RFC 9211 for a failure: one that is remembered is a hit, any other says what the origin answered.
+    private static func cacheStatus(
+        ofFailure forwarding: ForwardingRecord.Outcome, remembered seconds: Int64
+    ) -> String {
+        switch forwarding {
+        case .remembered: return "imageproxyd; hit; ttl=\(seconds); detail=failure"
+        case .asked(let reason, let status, let isCollapsed):
+            var text = "imageproxyd; fwd=\(reason.token)"
+            if let status { text += "; fwd-status=\(status)" }
+            if seconds > 0 { text += "; stored" }
+            if isCollapsed { text += "; collapsed" }
+            return text
+        }
     }
 
     /// The W3C's Server-Timing, in milliseconds; nil when nothing was made.

@@ -95,7 +95,7 @@ extension ProxyConfiguration {
         let parser = ImageRequestParser(limits: limits, formats: formats, quality: quality, policy: policy)
         for (name, preset) in presets.sorted(by: { $0.key < $1.key }) {
             do throws(PipelineError) {
-                try parser.check(preset)
+                try parser.check(preset, followsHints: http.clientHints)
             } catch {
                 let reason = error.detail ?? error.disposition.title
                 check.refuse(
@@ -153,6 +153,11 @@ extension FreshnessConfiguration {
         check.require(
             "freshness.default", self.default, self.default <= min(maximum, longest),
             allowed: "at most freshness.maximum, \(maximum)")
+        check.require("freshness.heuristic.factor", heuristic.factor, in: 0...1)
+        check.require("freshness.heuristic.maximum", heuristic.maximum, in: .seconds(0)...longest)
+        check.require(
+            "freshness.heuristic.minimum", heuristic.minimum, heuristic.minimum <= heuristic.maximum,
+            allowed: "at most freshness.heuristic.maximum, \(heuristic.maximum)")
         check.require("freshness.staleWhileRevalidate", staleWhileRevalidate, in: .seconds(0)...longest)
         check.require("freshness.staleIfError", staleIfError, in: .seconds(0)...longest)
         check.require("freshness.maxRefreshes", maxRefreshes, in: 1...10_000)

@@ -37,7 +37,7 @@ struct HTTPSection: Sendable, Hashable, Codable {
     var trustedProxies: [String] = []
     /// Origins whose pages may read images by script (CORS): `["*"]` or such as `https://a.example`. Default none.
     var cors: [String] = []
-    /// Whether browsers are asked for `Sec-CH-DPR`, which then stands in for a missing `dpr`. Default false.
+    /// Whether `dpr=auto` is allowed: browsers are asked for `Sec-CH-DPR`, and the answer varies on it. Default false.
     var clientHints = false
     /// Origins whose pages may see an image's timing: `["*"]` or such as `https://a.example`. Default none.
     var timingAllowOrigin: [String] = []

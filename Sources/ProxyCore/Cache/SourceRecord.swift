@@ -70,6 +70,12 @@ public struct SourceRecord: Sendable, Hashable, Codable {
         /// Of an entry in a read-only folder: good for as long as that is there, which no file of ours can tell.
         public static let seeded = Directives(rawValue: 1 << 9)
 
+        /// `no-store` that `must-understand` has lifted here (RFC 9111 §5.2.2.3): others decide for themselves.
+        public static let liftedNoStore = Directives(rawValue: 1 << 11)
+
+        /// `no-transform` (RFC 9111 §5.2.2.6): passed on; what a URL asks for is done all the same.
+        public static let noTransform = Directives(rawValue: 1 << 12)
+
         /// A redirect led to a URL whose rule has originals encoded anew: it never goes out as it came.
         public static let reencoded = Directives(rawValue: 1 << 10)
 

@@ -48,6 +48,7 @@ public struct CacheControl: Sendable, Hashable {
         case "proxy-revalidate": directives.insert(.proxyRevalidate)
         case "must-understand": mustUnderstand = true
         case "immutable": directives.insert(.immutable)
+        case "no-transform": directives.insert(.noTransform)
         case "public": isPublic = argument == nil || isPublic
         default: return
         }
@@ -90,7 +91,7 @@ extension CacheControl {
             ("must-revalidate", directives.contains(.mustRevalidate)),
             ("proxy-revalidate", directives.contains(.proxyRevalidate)),
             ("must-understand", mustUnderstand), ("immutable", directives.contains(.immutable)),
-            ("public", isPublic),
+            ("public", isPublic), ("no-transform", directives.contains(.noTransform)),
         ]
         let members =
             names.filter(\.1).map(\.0)

@@ -8,6 +8,8 @@ public struct FreshnessConfiguration: Sendable, Hashable, Codable {
     ///
     /// Default 1d.
     public var `default`: TimeSpan = .days(1)
+    /// The lifetime that takes the place of `default` for a response with `Last-Modified` (RFC 9111 §4.2.2).
+    public var heuristic = Heuristic()
     /// The least lifetime, whatever the origin says (`no-store` and `private` stay).
     ///
     /// Default 0s.
@@ -49,4 +51,25 @@ public struct FreshnessConfiguration: Sendable, Hashable, Codable {
 
     /// The defaults.
     public init() {}
+
+    /// A lifetime that grows with the time since `Last-Modified`, for responses that name none.
+    ///
+    /// Configuration: `freshness.heuristic`.
+    public struct Heuristic: Sendable, Hashable, Codable {
+        /// The share of that time; 0.1 is what RFC 9111 §4.2.2 names as usual.
+        ///
+        /// Default 0: `freshness.default` holds for all; from 0 to 1.
+        public var factor: Double = 0
+        /// The least lifetime that comes of it: a picture that was stored seconds ago gets this one.
+        ///
+        /// Default 1h.
+        public var minimum: TimeSpan = .hours(1)
+        /// The longest lifetime that comes of it.
+        ///
+        /// Default 7d.
+        public var maximum: TimeSpan = .days(7)
+
+        /// The defaults.
+        public init() {}
+    }
 }

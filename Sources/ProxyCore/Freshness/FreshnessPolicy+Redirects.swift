@@ -15,8 +15,15 @@ extension FreshnessPolicy {
         verdict.directives.formUnion(own.subtracting(.immutable))
         if !own.isEmpty, !own.contains(.immutable) { verdict.directives.remove(.immutable) }
         guard own.contains(.explicitLifetime) else { return }
-        let lifetime = control.sharedMaxAge ?? control.maxAge ?? Self.untilExpires(redirect) ?? 0
-        let remaining = max(0, lifetime - Self.initialAge(redirect))
-        verdict.freshnessLifetime = bounded(min(verdict.freshnessLifetime, verdict.initialAge + remaining))
+        let forBrowsers = control.maxAge ?? Self.untilExpires(redirect)
+        let age = Self.initialAge(redirect)
+        func bound(_ lifetime: Int64, by seconds: Int64?) -> Int64 {
+            bounded(min(lifetime, verdict.initialAge + max(0, (seconds ?? 0) - age)))
+        }
+        if control.sharedMaxAge != nil || verdict.browserLifetime != nil {
+            verdict.browserLifetime = bound(
+                verdict.browserLifetime ?? verdict.freshnessLifetime, by: forBrowsers ?? control.sharedMaxAge)
+        }
+        verdict.freshnessLifetime = bound(verdict.freshnessLifetime, by: control.sharedMaxAge ?? forBrowsers)
     }
 }

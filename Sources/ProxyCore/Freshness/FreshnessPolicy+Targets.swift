@@ -42,6 +42,7 @@ extension FreshnessPolicy {
     /// Directives that are there or not.
     private static let flags: Set<String> = [
         "no-store", "must-revalidate", "proxy-revalidate", "must-understand", "immutable", "public",
+        "no-transform",
     ]
     /// Directives that may be about some fields alone.
     private static let restricting: Set<String> = ["no-cache", "private"]
@@ -86,44 +87,4 @@ extension FreshnessPolicy {
             }
         }
     }
-}
-
-extension SourceRecord {
-    /// How long others than those that the origin addresses by name may keep the response, and under which directives; the
-    /// record's own where the origin makes no difference.
-    public var downstream: (lifetime: Int64, directives: Directives) {
-        guard let line = untargetedLine else { return (freshnessLifetime, directives) }
-        let numbers = line.dropFirst(Self.untargetedMark.count).split(separator: " ")
-        guard numbers.count == 2, let lifetime = Int64(numbers[0]), let bits = UInt32(numbers[1]) else {
-            return (0, .noStore)
-        }
-        // What is for one client alone here is so for all others, too: we may have said so, whatever the origin did.
-        return (lifetime, Directives(rawValue: bits).union(directives.intersection([.purged, .isPrivate])))
-    }
-
-    /// Whether what is told to others differs from what holds here.
-    var isTargeted: Bool { untargetedLine != nil }
-
-    /// The line of `reuseFields` that says so; hardly any record has one, so it is looked for by bytes, not by characters.
-    private var untargetedLine: Substring? { line(beginningWith: Self.untargetedMark) }
-
-    private func line(beginningWith mark: String) -> Substring? {
-        var rest = reuseFields.utf8[...]
-        while !rest.starts(with: mark.utf8) {
-            guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
-            rest = rest[rest.index(after: end)...]
-        }
-        return Substring(rest.prefix { $0 != UInt8(ascii: "\n") })
-    }
-
-    /// The origin's `Date` where age and arrival do not tell it, in seconds since 1970; nil where they do.
-    var told: Int64? {
-        line(beginningWith: Self.madeMark).flatMap { Int64($0.dropFirst(Self.madeMark.count)) }
-    }
-
-    /// Begins the line of `reuseFields` that keeps the origin's `Date`.
-    static let madeMark = "made: "
-
-    /// Begins the line of `reuseFields` that keeps what is told to others: lifetime and directives.
-    static let untargetedMark = "untargeted: "
 }

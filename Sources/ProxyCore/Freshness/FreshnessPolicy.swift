@@ -4,13 +4,12 @@
 public struct FreshnessPolicy: Sendable, Hashable {
     let configuration: FreshnessConfiguration
 
-    /// The share of a response's age at the origin that it stays fresh without saying so, 1/10 (RFC 9111 §4.2.2).
-    private static let heuristicDivisor: Int64 = 10
-
     /// What a response's head says of its reuse.
     public struct Verdict: Sendable, Hashable {
         /// Seconds from generation on for which it is fresh, within the configured bounds (RFC 9111 §4.2.1).
         public var freshnessLifetime: Int64
+        /// The same for browsers, where `s-maxage` makes a difference.
+        public var browserLifetime: Int64?
         /// Seconds it was old when it came (corrected_initial_age, RFC 9111 §4.2.3).
         public var initialAge: Int64
         /// When it came, in seconds since 1970.
@@ -60,8 +59,10 @@ public struct FreshnessPolicy: Sendable, Hashable {
         for redirect in redirects { narrow(&verdict, by: redirect, isAuthorized: isAuthorized) }
         let kept = [
             "\(targeted.name): \(targeted.value)", untargeted.reuseFields,
-            "\(SourceRecord.untargetedMark)\(untargeted.freshnessLifetime) \(untargeted.directives.rawValue)",
+            "\(SourceRecord.untargetedMark)\(DownstreamControl(untargeted).line)",
         ]
+        // Whom it is not meant for are told what stands in the last line.
+        verdict.browserLifetime = nil
         verdict.reuseFields = kept.filter { !$0.isEmpty }.joined(separator: "\n")
         return verdict
     }
@@ -70,7 +71,9 @@ public struct FreshnessPolicy: Sendable, Hashable {
         let control = CacheControl(head.values(of: "cache-control"))
         let isOrigins = configuration.respectOrigin
         return Verdict(
-            freshnessLifetime: bounded(lifetime(head, control)), initialAge: Self.initialAge(head),
+            freshnessLifetime: bounded(lifetime(head, control)),
+            browserLifetime: isOrigins ? browserLifetime(head, control).map(bounded) : nil,
+            initialAge: Self.initialAge(head),
             responseTime: head.responseTime,
             directives: directives(head, control, isAuthorized: isAuthorized)
                 .union(isOrigins && !Self.mayGuess(head, control) ? .mustRevalidate : []),
@@ -121,6 +124,7 @@ public struct FreshnessPolicy: Sendable, Hashable {
         record.staleWhileRevalidate = verdict.staleWhileRevalidate
         record.staleIfError = verdict.staleIfError
         record.reuseFields = verdict.reuseFields
+        record.browserLifetime = verdict.browserLifetime
     }
 
     // MARK: - Lifetime (RFC 9111 §4.2.1)
@@ -129,7 +133,7 @@ public struct FreshnessPolicy: Sendable, Hashable {
         min(max(seconds, Int64(configuration.minimum.seconds)), Int64(configuration.maximum.seconds))
     }
 
-    /// s-maxage, then max-age, then Expires − Date, then a tenth of the age since Last-Modified, then the default.
+    /// s-maxage, then max-age, then Expires − Date, then the heuristic where one is configured, then the default.
     ///
     /// The last two only for a status whose responses may be kept without their origin's word: a rule's `acceptStatus` lets
     /// in others, too (RFC 9111 §3, §4.2.2).
@@ -137,7 +141,14 @@ public struct FreshnessPolicy: Sendable, Hashable {
         let fallback = Int64(configuration.default.seconds)
         guard configuration.respectOrigin else { return fallback }
         if let told = control.sharedMaxAge ?? control.maxAge ?? Self.untilExpires(head) { return told }
-        return Self.mayGuess(head, control) ? Self.heuristic(head) ?? fallback : 0
+        return Self.mayGuess(head, control) ? heuristic(head) ?? fallback : 0
+    }
+
+    /// What is left for browsers where `s-maxage` speaks to shared caches alone; without a word for them no longer than that.
+    private func browserLifetime(_ head: OriginHead, _ control: CacheControl) -> Int64? {
+        guard let shared = control.sharedMaxAge else { return nil }
+        return control.maxAge ?? Self.untilExpires(head)
+            ?? min(shared, heuristic(head) ?? Int64(configuration.default.seconds))
     }
 
     /// Expires − Date; 0 where `Expires` is no date, such as `0` (RFC 9111 §5.3), or where there are two.
@@ -155,20 +166,27 @@ public struct FreshnessPolicy: Sendable, Hashable {
             || StatusReuse.isHeuristic(ReuseFields.status(of: head))
     }
 
-    private static func heuristic(_ head: OriginHead) -> Int64? {
-        guard let value = head.values(of: "last-modified").first,
+    /// A share of the time since `Last-Modified` (RFC 9111 §4.2.2); nil where none is configured, or that is no date of the past.
+    private func heuristic(_ head: OriginHead) -> Int64? {
+        let rule = configuration.heuristic
+        guard rule.factor > 0, let value = head.values(of: "last-modified").first,
             let modified = HTTPDate(value, now: head.responseTime)
         else { return nil }
-        let age = generation(head) - modified.seconds
-        return age > 0 ? age / heuristicDivisor : nil
+        let age = Self.generation(head) - modified.seconds
+        guard age > 0 else { return nil }
+        let share = Int64((Double(age) * rule.factor).rounded(.down))
+        return min(max(share, Int64(rule.minimum.seconds)), Int64(rule.maximum.seconds))
     }
 
     // MARK: - Age (RFC 9111 §4.2.3)
 
     /// The larger of the apparent age and the corrected `Age`.
     static func initialAge(_ head: OriginHead) -> Int64 {
-        let apparent = max(0, head.responseTime - generation(head))
-        let delay = max(0, head.responseTime - head.requestTime)
+        let delay = max(0, head.delay ?? head.responseTime - head.requestTime)
+        let made = generation(head)
+        var apparent = max(0, head.responseTime - made)
+        // Made after it was asked for: no older than its way was long, though the clock's second may have ended on it.
+        if made >= head.requestTime { apparent = min(apparent, delay) }
         // Of several Age values the first counts (RFC 9111 §5.1); one that makes no sense is dropped.
         let told = head.values(of: "age").first.flatMap { CacheControl.seconds(firstMember($0)) } ?? 0
         return max(apparent, told + delay)
@@ -193,7 +211,7 @@ public struct FreshnessPolicy: Sendable, Hashable {
         // A rule's `acceptStatus` lets in what nobody has defined; errors come with any status (RFC 9111 §5.2.2.3).
         if control.mustUnderstand {
             if StatusReuse.isUnderstood(ReuseFields.status(of: head)) {
-                directives.remove(.noStore)
+                if directives.remove(.noStore) != nil { directives.insert(.liftedNoStore) }
             } else {
                 directives.insert(.noStore)
             }

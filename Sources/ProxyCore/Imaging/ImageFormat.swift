@@ -41,6 +41,15 @@ public enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
         public let maxSide: Int
     }
 
+    /// Whether its encoder has a quality.
+    var hasQuality: Bool { [.jpeg, .webp, .avif, .jxl].contains(self) }
+
+    /// Whether it can be written so that a part of the file shows the whole picture roughly.
+    var canBeProgressive: Bool { self == .jpeg || self == .png }
+
+    /// Whether `lossless=1` has an effect: AVIF's rounds levels, but keeps the full resolution of every plane.
+    var canBeAskedForLossless: Bool { row.canBeLossless || self == .avif }
+
     /// Whether it is a HEIF format.
     var isHEIF: Bool { self == .avif || self == .heic }
 

@@ -22,10 +22,10 @@ public struct TransformError: Error, Sendable, Equatable {
         case invalidCharacter
         /// More operations than the limit.
         case tooManyOperations(limit: Int)
-        /// No operation has this name.
-        case unknownOperation
-        /// The operation has no parameter of this name.
-        case unknownParameter
+        /// No operation has this name; `hint` may ask for the one that was meant.
+        case unknownOperation(hint: String?)
+        /// The operation has no parameter of this name; `hint` likewise.
+        case unknownParameter(hint: String?)
         /// More values by position than the operation has parameters.
         case tooManyValues
         /// A value by position after one by name.
@@ -64,8 +64,9 @@ extension TransformError: CustomStringConvertible {
         case .emptyValue: "a value is missing"
         case .invalidCharacter: "only letters, digits and _ . + - are allowed in names and values"
         case .tooManyOperations(let limit): "at most \(limit) operations are allowed"
-        case .unknownOperation: "there is no such operation"
-        case .unknownParameter: "the operation has no such parameter"
+        case .unknownOperation(let hint): "there is no such operation" + (hint.map { "; \($0)" } ?? "")
+        case .unknownParameter(let hint):
+            "the operation has no such parameter" + (hint.map { "; \($0)" } ?? "")
         case .tooManyValues: "the operation has fewer parameters"
         case .positionalAfterNamed: "values without a name come before those with one"
         case .repeated: "it is given twice"

@@ -16,6 +16,8 @@ public struct FetchContext: Sendable, Hashable {
     /// The client, for turns in queues; nil for the daemon itself and for clients that can't be
     /// distinguished.
     public let client: ClientID?
+    /// Where it is noted whether the origin was asked; nil where no client is told.
+    public let forwarding: ForwardingRecord?
 
     /// The proxies that a request names as its path; checked by `LoopGuard` before. The daemon adds itself.
     ///
@@ -33,8 +35,10 @@ public struct FetchContext: Sendable, Hashable {
 
     /// Creates a context from a request's fields: a well-formed `traceparent`, and the request's path.
     public init(
-        traceparent: String? = nil, cdnLoop: String? = nil, via: String? = nil, client: ClientID? = nil
+        traceparent: String? = nil, cdnLoop: String? = nil, via: String? = nil, client: ClientID? = nil,
+        forwarding: ForwardingRecord? = nil
     ) {
+        self.forwarding = forwarding
         self.client = client
         self.traceparent = traceparent
         history = cdnLoop == nil && via == nil ? nil : History(cdnLoop: cdnLoop, via: via)

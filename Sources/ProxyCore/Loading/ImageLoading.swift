@@ -124,12 +124,17 @@ public struct OriginHead: Sendable, Hashable {
     public var requestTime: Int64
     /// When the head was complete, in seconds since 1970 (response_time).
     public var responseTime: Int64
+    /// Whole seconds between the two by a clock that is never set (response_delay); nil where the two alone are known.
+    ///
+    /// Their difference is a second more where one ends on the way.
+    public var delay: Int64?
 
     /// Creates a head from its parts.
     public init(
         status: Int, fields: [OriginRequest.Field], contentLength: Int?, requestTime: Int64,
-        responseTime: Int64
+        responseTime: Int64, delay: Int64? = nil
     ) {
+        self.delay = delay
         self.status = status
         self.fields = fields
         self.contentLength = contentLength

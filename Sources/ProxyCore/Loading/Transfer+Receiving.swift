@@ -56,8 +56,9 @@ extension Transfer {
         connectionFault = fault(of: ends)
         guard connectionFault == nil else { return false }
         handle?.noteSession()
-        requestTime = rules.wallClock()
-        requestSent(at: .now)
+        let now = ContinuousClock.now
+        (requestTime, requestInstant) = (rules.wallClock(), now)
+        requestSent(at: now)
         return true
     }
 
@@ -189,7 +190,8 @@ extension Transfer {
         }
         let head = OriginHead(
             status: status, fields: head.fields, contentLength: OriginHead.contentLength(in: head.fields),
-            requestTime: requestTime, responseTime: rules.wallClock())
+            requestTime: requestTime, responseTime: rules.wallClock(),
+            delay: requestInstant.map { $0.duration(to: .now).components.seconds })
         let rule = job.request.rule
         switch status {
         case _ where rule?.accepts(status: status) ?? OriginRule.successes.contains(status):

@@ -102,6 +102,8 @@ final class Transfer {
     var decoder: Base64?
     /// When the current hop's request was sent, in seconds since 1970.
     var requestTime: Int64 = 0
+    /// The same by a clock that is never set.
+    var requestInstant: ContinuousClock.Instant?
     /// Whether an address of the current hop was refused.
     var didRefuseAddress = false
     /// Whether a socket to an address of the current hop was opened.

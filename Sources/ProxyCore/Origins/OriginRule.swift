@@ -104,24 +104,23 @@ public final class OriginRule: Sendable {
     func restrict(_ record: inout SourceRecord) {
         if let override = lifetime.override {
             let longest = record.initialAge + Int64(override.seconds)
-            record.freshnessLifetime = min(record.freshnessLifetime, longest)
+            record.boundLifetimes { min($0, longest) }
         }
         if let maximum = lifetime.maximum {
-            record.freshnessLifetime = min(record.freshnessLifetime, Int64(maximum.seconds))
+            record.boundLifetimes { min($0, Int64(maximum.seconds)) }
         }
     }
 
-    /// Bounds a source's lifetime; does not change whether it may be stored.
+    /// Bounds a source's lifetime, here and in browsers and caches downstream; does not change whether it may be stored.
     func apply(to record: inout SourceRecord) {
         if let override = lifetime.override {
-            record.freshnessLifetime = record.initialAge + Int64(override.seconds)
-            record.directives.remove([.noCache, .mustRevalidate, .proxyRevalidate])
+            record.overrideLifetimes(with: record.initialAge + Int64(override.seconds))
         }
         if let minimum = lifetime.minimum {
-            record.freshnessLifetime = max(record.freshnessLifetime, Int64(minimum.seconds))
+            record.boundLifetimes { max($0, Int64(minimum.seconds)) }
         }
         if let maximum = lifetime.maximum {
-            record.freshnessLifetime = min(record.freshnessLifetime, Int64(maximum.seconds))
+            record.boundLifetimes { min($0, Int64(maximum.seconds)) }
         }
     }
 }

@@ -30,6 +30,9 @@ final class Arrival: Sendable {
     /// Who waits for the image.
     let interest: RenderInterest
 
+    /// Whether the origin was asked, as the request that begins notes it.
+    let forwarding = FetchContext.current.forwarding
+
     /// - Parameter interest: that of the client that begins.
     init(interest: RenderInterest = RenderInterest()) {
         self.interest = interest

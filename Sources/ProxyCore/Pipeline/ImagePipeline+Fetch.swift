@@ -12,6 +12,7 @@ extension ImagePipeline {
         telling arrival: Arrival? = nil
     ) async throws(PipelineError) -> Source {
         if !client.retryFailed, let failure = failures.failure(ofSourceOf: request, at: clock()) {
+            FetchContext.current.forwarding?.note(.remembered)
             throw failure
         }
         let key = FetchKey(
@@ -31,7 +32,25 @@ extension ImagePipeline {
             metrics.coalescedRequests.increment(.fetch)
             seat.progress.urgency.join(FetchContext.current.client, to: request.delivery.priority ?? .normal)
         }
-        return try await seat.output()
+        do {
+            let source = try await seat.output()
+            noteForwarding(by: seat, validating: record)
+            return source
+        } catch {
+            if error.wasForwarded { noteForwarding(by: seat, validating: record) }
+            throw error
+        }
+    }
+
+    /// Notes for the client's answer that the origin was asked.
+    private func noteForwarding(
+        by seat: FlightTable<FetchKey, OriginalFetch, Source>.Seat, validating record: SourceRecord?
+    ) {
+        let fetch = seat.progress
+        FetchContext.current.forwarding?.note(
+            .asked(
+                record == nil ? .missing : .stale, status: fetch.head?.status ?? fetch.refusal?.status,
+                isCollapsed: !seat.isLeader))
     }
 
     /// Has a fetch that others wait for already get its slot as soon as `request`, and its client, would.

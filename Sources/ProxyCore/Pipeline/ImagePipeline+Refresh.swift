@@ -50,9 +50,14 @@ extension ImagePipeline {
         if record.isFresh(at: clock()) { return true }
         var request = request
         request.delivery.priority = .low
+        // Taken before the fetch: what a purge removes meanwhile must not come back.
+        let permit = tiers.ledger.permit(for: request.resultKey, request.sourceKey)
         do throws(PipelineError) {
             let source = try await fetch(request, validating: mayConfirm(record, for: request) ? record : nil)
-            if source.record.contentHash != record.contentHash { _ = try await response(for: request) }
+            // A result that nothing may keep is made when a client asks for it.
+            if source.record.contentHash != record.contentHash, !source.record.directives.forbidStoring {
+                try await makeResult(for: request, from: FetchedSource(source: source, permit: permit))
+            }
             return true
         } catch {
             // Counted where it happened; the stale copy serves as long as it may.

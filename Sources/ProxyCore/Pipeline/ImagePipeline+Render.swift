@@ -31,9 +31,13 @@ extension ImagePipeline {
         _ request: ImageRequest, asking client: RequestDirectives
     ) throws(PipelineError) {
         guard !client.retryFailed else { return }
-        if let failure = failures.failure(of: request.resultKey, at: clock()) { throw failure }
+        if let failure = failures.failure(of: request.resultKey, at: clock()) {
+            FetchContext.current.forwarding?.note(.remembered)
+            throw failure
+        }
         // That it can't be fetched now forbids nothing that needs no fetch.
         if let failure = failures.failure(ofSourceOf: request, at: clock()), failure.isOfDecoding {
+            FetchContext.current.forwarding?.note(.remembered)
             throw failure
         }
     }

@@ -38,6 +38,8 @@ extension ImagePipeline {
             source.provenance.wentForward(because: record.isFresh(at: clock()) ? .request : .stale)
             return source
         } catch {
+            FetchContext.current.forwarding?.wentForward(
+                because: record.isFresh(at: clock()) ? .request : .stale)
             guard error.mayBeAnsweredStale, freshness.mayServeOnError(record, at: clock(), for: client) else {
                 throw error
             }

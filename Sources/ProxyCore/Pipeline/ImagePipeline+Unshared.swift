@@ -62,7 +62,12 @@ extension ImagePipeline {
             fetch.body.fail(error)
             failures.hosts.report(pass, error, lastHop: fetch.lastHop, at: clock())
             metrics.count(error, took: start.microsecondsUntilNow)
-            throw PipelineError(error, at: fetch.hop(from: question.url, of: request.source))
+            let failure = PipelineError(error, at: fetch.hop(from: question.url, of: request.source))
+            if failure.wasForwarded {
+                FetchContext.current.forwarding?.note(
+                    .asked(.request, status: fetch.refusal?.status, isCollapsed: false))
+            }
+            throw failure
         }
     }
 

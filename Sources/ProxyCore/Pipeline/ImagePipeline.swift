@@ -204,9 +204,18 @@ public final class ImagePipeline: Sendable {
     /// the origin has yet to send.
     private static let patience = Duration.milliseconds(1)
 
+    /// Makes the result from what a refresh has fetched, without asking the origin again; clients that ask meanwhile join.
+    func makeResult(for request: ImageRequest, from fetched: FetchedSource) async throws(PipelineError) {
+        _ = try await response(of: board(request, asking: .none, having: fetched))
+        // Lost: whether a purge by tag finds it; a client's request for it ties the tags anew.
+        _ = await tiers.link(request)
+    }
+
     /// Takes a seat in the flight that makes the image.
+    ///
+    /// - Parameter fetched: what it is to be made from, where that is known.
     private func board(
-        _ request: ImageRequest, asking client: RequestDirectives
+        _ request: ImageRequest, asking client: RequestDirectives, having fetched: FetchedSource? = nil
     ) async -> RenderingSeat {
         var client = client
         // Before the flight begins, so that a purge by tag finds it; what no purge would find is not kept.
@@ -217,7 +226,7 @@ public final class ImagePipeline: Sendable {
             [client] (arrival) async throws(PipelineError) in
             try await arrival.interest.carried { () async throws(PipelineError) in
                 try await self.produceAndKeep(
-                    request, asking: client, telling: request.isUntouched ? arrival : nil)
+                    request, asking: client, telling: request.isUntouched ? arrival : nil, having: fetched)
             }
         }
         if !seat.isLeader { seat.progress.interest.join(request.delivery.priority) }
@@ -240,7 +249,13 @@ public final class ImagePipeline: Sendable {
     }
 
     private func response(of seat: RenderingSeat) async throws(PipelineError) -> ImageResponse {
-        var response = try await seat.output()
+        var response: ImageResponse
+        do {
+            response = try await seat.output()
+        } catch {
+            if !seat.isLeader { FetchContext.current.forwarding?.join(seat.progress.forwarding) }
+            throw error
+        }
         response.isCollapsed = !seat.isLeader
         if response.isCollapsed { metrics.coalescedRequests.increment(.transform) }
         return response
@@ -286,28 +301,38 @@ public final class ImagePipeline: Sendable {
 
     /// Runs at most once at a time for a result; ends when it is written down, where the client waits for that.
     private func produceAndKeep(
-        _ request: ImageRequest, asking client: RequestDirectives, telling arrival: Arrival?
+        _ request: ImageRequest, asking client: RequestDirectives, telling arrival: Arrival?,
+        having fetched: FetchedSource?
     ) async throws(PipelineError) -> ImageResponse {
         let permit = tiers.ledger.permit(for: request.resultKey, request.sourceKey)
-        var response = try await produce(request, asking: client, telling: arrival)
+        var response = try await produce(request, asking: client, telling: arrival, having: fetched)
         if client.keeping == .durable { await tiers.secure(&response, for: request, permit: permit) }
         return response
     }
 
     /// The image from the nearest place that has it.
     private func produce(
-        _ request: ImageRequest, asking client: RequestDirectives, telling arrival: Arrival? = nil
+        _ request: ImageRequest, asking client: RequestDirectives, telling arrival: Arrival? = nil,
+        having fetched: FetchedSource? = nil
     ) async throws(PipelineError) -> ImageResponse {
         // Taken before anything is looked up: what a purge removes while this goes on must not come back.
-        let permit = tiers.ledger.permit(for: request.resultKey, request.sourceKey)
+        let permit =
+            fetched?.permit.extended(to: request.resultKey)
+            ?? tiers.ledger.permit(for: request.resultKey, request.sourceKey)
         // Look again: (1) A misses memory, (2) B, who flew before, stores and lands, (3) A finds no flight and starts
         // this one. Without this line A would make the result a second time.
         if let hit = hit(tiers.peek(request.resultKey), for: request, asking: client) { return hit }
         // What the rule has encoded anew may be here already, whether or not the original is.
         if request.plan == nil, !request.mayPassThrough {
-            return try await produce(request.made(by: configuration.rasterPlan), asking: client)
+            return try await produce(
+                request.made(by: configuration.rasterPlan), asking: client, having: fetched)
         }
-        let source = try await usableSource(for: request, asking: client, telling: arrival)
+        let source: Source
+        if let fetched {
+            source = fetched.source
+        } else {
+            source = try await usableSource(for: request, asking: client, telling: arrival)
+        }
         // A drawing may hold scripts and references: it goes out as pixels only. A redirect may have led to what is encoded anew.
         if request.plan == nil, !mayPass(source.record) {
             let made = request.made(by: configuration.rasterPlan)
@@ -357,43 +382,5 @@ public final class ImagePipeline: Sendable {
     /// Whether a source may go out as it came, as far as that does not depend on the rule for its URL.
     func mayPass(_ record: SourceRecord) -> Bool {
         (record.format != .svg || configuration.passesDrawings) && !record.directives.contains(.reencoded)
-    }
-
-    /// The result as it lies in the disk tier, if it was made from the source's present content.
-    private func storedResult(
-        for request: ImageRequest, of source: Source, permit: PurgeLedger.Permit
-    ) async throws(PipelineError) -> ImageResponse? {
-        guard let found = try await tiers.result(for: request, hash: source.record.contentHash),
-            found.description.isUsable(at: clock())
-        else { return nil }
-        let tier: ImageResponse.Provenance = found.isInMemory ? .memory : .disk
-        var response = ImageResponse(
-            description: found.description, record: source.record, body: found.body,
-            provenance: source.provenance == .storedOriginal ? tier : source.provenance)
-        response.description.key = request.resultKey
-        response.isStored = true
-        if case .stale = response.provenance {
-            if let entry = found.entry {
-                staleAnswers.count(entry)
-            } else {
-                staleAnswers.count(found.description.kind)
-            }
-        }
-        response.timings.fetch = source.fetchTime
-        response.originStatus = source.status
-        // After a 304 the entry in memory has the new record already.
-        response.entry = found.entry.flatMap { _ in tiers.peek(request.resultKey) }
-        await tiers.promoteFromDisk(&response, permit: permit)
-        return response
-    }
-}
-
-extension ImageResponse {
-    /// A hit of the memory tier, fresh or permitted though stale.
-    init(hit entry: MemoryEntry, provenance: Provenance) {
-        self.init(
-            description: entry.description, record: entry.record, body: entry.body, entry: entry,
-            provenance: provenance)
-        isStored = true
     }
 }

@@ -281,7 +281,13 @@ extension PipelineError {
             "'\(name)' is no parameter" + (hint.map { "; \($0)" } ?? "")
         case .invalidURL(let position, let reason): "parameter 'url', position \(position): \(reason)"
         case .unsupportedScheme(let scheme): "'\(scheme)' is not supported, only http and https are"
-        case .unsupportedFormat(let name): "'\(name)' is not supported"
+        case .unsupportedFormat(let name) where ImageFormat(rawValue: name) != nil:
+            "'\(name)' is read only where the setting formats.decode names it"
+        case .unsupportedFormat(let name): "'\(name)' is not supported; \(Self.readFormats)"
+        case .notAnImage: Self.readFormats
+        case .addressForbidden:
+            "a private or special network is asked only where security.allowedNetworks names it, and a port of "
+                + "another service than HTTP only where security.ports does"
         case .tooMuchWork(let work, let limit):
             """
             the transform takes the work of \(work) megapixels, and limits.unsignedWork is \(limit); \
@@ -295,6 +301,14 @@ extension PipelineError {
         default: nil
         }
     }
+
+    /// What is read, by default and where the configuration says so.
+    private static let readFormats: String = {
+        let defaults = FormatsConfiguration().decode
+        let others = ImageFormat.allCases.filter { !defaults.contains($0) }
+        let names = [defaults, others].map { $0.map(\.rawValue).joined(separator: ", ") }
+        return "read are \(names[0]), and \(names[1]) where the setting formats.decode names them"
+    }()
 
     /// The parameter at fault, and where in its decoded value.
     public var parameter: (name: String, position: Int?)? {

@@ -38,6 +38,13 @@ struct Source: Sendable {
     }
 }
 
+/// A source as a refresh has just fetched it: its result is made from that, however short its lifetime.
+struct FetchedSource: Sendable {
+    let source: Source
+    /// Taken before the fetch.
+    let permit: PurgeLedger.Permit
+}
+
 /// Names a fetch under way.
 struct FetchKey: Hashable, Sendable {
     let source: CacheKey

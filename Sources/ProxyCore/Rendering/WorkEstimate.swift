@@ -139,10 +139,16 @@ struct WorkEstimate {
     }
 
     private static func addsAlpha(_ operation: any ImageTransforming) -> Bool {
-        [
-            Pad.name, Extend.name, Rotate.name, Round.name, Mask.name, Tint.name, Duotone.name, Opacity.name,
+        let name = type(of: operation).name
+        // Without a colour they leave an opaque picture opaque.
+        if name == Pad.name || name == Extend.name {
+            guard case .color(let color) = operation.arguments.given["color"] else { return false }
+            return !color.isOpaque
+        }
+        return [
+            Rotate.name, Round.name, Mask.name, Tint.name, Duotone.name, Opacity.name,
             Background.name,
-        ].contains(type(of: operation).name)
+        ].contains(name)
     }
 
     /// What a pixel takes to be written, as often as it is tried.

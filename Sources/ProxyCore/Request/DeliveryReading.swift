@@ -12,9 +12,11 @@ enum DeliveryReading {
         var options: ImageOptions = []
         for (position, name) in members(of: value) {
             guard let option = ImageOptions(named: name) else {
-                let known = ImageOptions.names.map(\.name).joined(separator: ", ")
+                let known = ImageOptions.names.map(\.name)
+                let hint = suggestion(for: String(name), among: known).map { "; \($0)" } ?? ""
                 throw .invalidParameter(
-                    name: "options", position: position, reason: "'\(name.excerpt)' is none of \(known)")
+                    name: "options", position: position,
+                    reason: "'\(name.excerpt)' is none of \(known.joined(separator: ", "))\(hint)")
             }
             guard options.insert(option).inserted else {
                 throw .invalidParameter(

@@ -11,6 +11,8 @@ struct ImageParameters {
     var presetPriority: FetchPriority?
     /// Whether a preset alone determines the transform.
     var isShapedByPreset = false
+    /// The parameters that a preset gave and the request did not.
+    var presetNames: Set<String> = []
     /// Tags of a preset.
     var presetTags: [String] = []
     var transform: String?
@@ -20,6 +22,8 @@ struct ImageParameters {
     var isProgressive: Bool?
     var metadata: RenderPlan.MetadataPolicy?
     var dpr: Double?
+    /// Whether `dpr` is the client's screen's (`dpr=auto`).
+    var hasAutomaticDPR = false
     var animation: RenderPlan.AnimationPolicy?
     var frame: Int?
     var maxBytes: Int?
@@ -62,7 +66,11 @@ struct ImageParameters {
             draft.metadata = try choice(
                 "metadata", value, ["strip": RenderPlan.MetadataPolicy.strip, "keep": .keep, "none": .none])
         },
-        "dpr": { (draft, value) throws(PipelineError) in draft.dpr = try ratio("dpr", value, in: 0.5...8) },
+        "dpr": { (draft, value) throws(PipelineError) in
+            // In the place of a preset's, whichever of the two that was.
+            draft.hasAutomaticDPR = value == "auto"
+            draft.dpr = draft.hasAutomaticDPR ? nil : try ratio("dpr", value, in: 0.5...8)
+        },
         "animate": { (draft, value) throws(PipelineError) in
             draft.animation = try choice(
                 "animate", value, ["all": RenderPlan.AnimationPolicy.all, "first": .first, "0": .first])

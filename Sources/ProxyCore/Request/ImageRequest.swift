@@ -52,7 +52,7 @@ public struct ImageRequest: Sendable {
 
     /// Incremented by hand when the same plan gives other pixels or bytes than before, so that old results
     /// are not found.
-    static let engineEpoch = 5
+    static let engineEpoch = 6
 
     /// Whether `Accept` influenced the format, so that the answer has `Vary: Accept`.
     public var isNegotiated: Bool {

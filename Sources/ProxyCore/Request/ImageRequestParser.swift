@@ -28,7 +28,7 @@ public final class ImageRequestParser: Sendable {
     ///
     /// - Parameters:
     ///   - now: seconds since 1970.
-    ///   - dpr: the client's word on its screen, which stands in for a missing `dpr`; nil where none counts.
+    ///   - dpr: the client's word on its screen, for `dpr=auto`; nil where none counts.
     ///   - accept: called once, only when the format is chosen by `Accept`.
     /// - Throws: what is wrong with which parameter, and where; what the policy does not allow.
     public func parse(
@@ -44,11 +44,15 @@ public final class ImageRequestParser: Sendable {
         query: some Collection<UInt8>, isSigned: Bool = false, at now: Int64 = 0, dpr: ScreenHint? = nil,
         accept: () -> AcceptClass
     ) throws(PipelineError) -> ImageRequest {
-        var draft = try draft(of: QueryString(parsing: query))
-        let isHinted = dpr != nil && draft.transform != nil && draft.dpr == nil
-        if isHinted, let ratio = dpr?.ratio {
-            draft.dpr = ratio
-            draft.isShapedByPreset = false
+        var draft = try draft(of: QueryString(parsing: query, knowing: Self.parameterNames.contains))
+        let isHinted = draft.hasAutomaticDPR
+        if isHinted {
+            guard let dpr else {
+                throw .invalidParameter(
+                    name: "dpr", position: 0, reason: "'auto' needs the setting http.clientHints")
+            }
+            draft.dpr = dpr.ratio
+            if dpr.ratio != nil { draft.isShapedByPreset = false }
         }
         var request = try request(for: draft, isSigned: isSigned, at: now) { (draft) throws(PipelineError) in
             try plan(from: draft, accept: accept)
@@ -86,9 +90,12 @@ public final class ImageRequestParser: Sendable {
         let outcome = try policy.signatures.check(target)
         let query = outcome.signed.firstIndex(of: UInt8(ascii: "?")).map { outcome.signed[($0 + 1)...] } ?? []
         var draft = ImageParameters()
-        for item in try QueryString(parsing: query).items {
+        for item in try QueryString(parsing: query, knowing: Self.informative.contains).items {
             guard Self.informative.contains(item.name), let read = ImageParameters.readers[item.name] else {
-                throw .unknownParameter(name: item.name.excerpt, hint: "of an /info request")
+                throw .unknownParameter(
+                    name: item.name.excerpt,
+                    hint: Self.hint(
+                        suggestion(for: item.name, among: Self.informative), "of an /info request"))
             }
             try read(&draft, item.value)
         }
@@ -122,16 +129,27 @@ public final class ImageRequestParser: Sendable {
     }
 
     /// The names of all parameters, `sig` included.
-    public static var parameterNames: Set<String> { Set(ImageParameters.readers.keys).union(["sig"]) }
+    public static let parameterNames: Set<String> = Set(ImageParameters.readers.keys).union(["sig"])
+
+    /// Joins what may be said of an unknown parameter.
+    private static func hint(_ parts: String?...) -> String? {
+        let said = parts.compactMap { $0 }
+        return said.isEmpty ? nil : said.joined(separator: " ")
+    }
 
     /// Reads a bundle of parameters on its own.
+    /// - Parameter followsHints: whether clients' screens count.
     /// - Throws: the first that is wrong.
-    public func check(_ preset: Preset) throws(PipelineError) {
+    public func check(_ preset: Preset, followsHints: Bool = true) throws(PipelineError) {
         for name in preset.parameters.keys.sorted() where Preset.foreign.contains(name) {
             throw .unknownParameter(name: name, hint: "it belongs to a request, not to a preset")
         }
         var draft = ImageParameters()
         try apply(preset, to: &draft)
+        guard followsHints || !draft.hasAutomaticDPR else {
+            throw .invalidParameter(
+                name: "dpr", position: 0, reason: "'auto' needs the setting http.clientHints")
+        }
         _ = try plan(from: draft) { AcceptClass() }
         try checkPlaceholder(draft.delivery)
     }
@@ -148,6 +166,7 @@ public final class ImageRequestParser: Sendable {
             draft.presetPriority = draft.delivery.priority
             draft.isShapedByPreset = query.items.allSatisfy { Self.shapeless.contains($0.name) }
             draft.presetTags = draft.delivery.tags
+            draft.presetNames = Set(preset.parameters.keys)
         } else if policy.onlyPresets {
             throw .missingParameter("preset")
         }
@@ -157,14 +176,17 @@ public final class ImageRequestParser: Sendable {
                     name: "sig", position: 0, reason: "must be the last parameter, written as '&sig='")
             }
             guard let read = ImageParameters.readers[item.name] else {
-                let hint =
+                let escape =
                     draft.url == nil ? nil : "if it belongs to the source URL, encode '&' in that as %26"
-                throw .unknownParameter(name: item.name.excerpt, hint: hint)
+                throw .unknownParameter(
+                    name: item.name.excerpt,
+                    hint: Self.hint(suggestion(for: item.name, among: Self.parameterNames), escape))
             }
             guard !policy.onlyPresets || Self.shapeless.contains(item.name) else {
                 throw .optionForbidden(item.name)
             }
             try read(&draft, item.value)
+            draft.presetNames.remove(item.name)
         }
         return draft
     }
@@ -178,7 +200,9 @@ public final class ImageRequestParser: Sendable {
     private func apply(_ preset: Preset, to draft: inout ImageParameters) throws(PipelineError) {
         for (name, value) in preset.parameters.sorted(by: { $0.key < $1.key }) {
             guard let read = ImageParameters.readers[name] else {
-                throw .unknownParameter(name: name, hint: "in a preset")
+                throw .unknownParameter(
+                    name: name,
+                    hint: Self.hint(suggestion(for: name, among: Self.parameterNames), "in a preset"))
             }
             try read(&draft, value)
         }
@@ -209,20 +233,19 @@ public final class ImageRequestParser: Sendable {
 
     /// The plan for a re-encoded image; nil when nothing asks for one.
     private func plan(
-        from draft: ImageParameters, accept: () -> AcceptClass
+        from given: ImageParameters, accept: () -> AcceptClass
     ) throws(PipelineError) -> RenderPlan? {
-        guard draft.dpr == nil || draft.transform != nil else {
+        var draft = given
+        guard draft.dpr == nil && !draft.hasAutomaticDPR || draft.transform != nil else {
             throw .invalidParameter(name: "dpr", position: 0, reason: "only together with 'transform'")
         }
         guard draft.asksForEncoding else { return nil }
         var plan = rasterPlan
         plan.pipeline = try pipeline(from: draft)
         plan.format = try formatChoice(draft.format, accept: accept)
+        try refuseMeaningless(&draft, plan.format)
         plan.quality = draft.quality ?? explicitDefault(plan.format)
         plan.isLossless = draft.isLossless ?? false
-        guard !plan.isLossless || plan.format != .explicit(.jpeg) else {
-            throw .invalidParameter(name: "lossless", position: 0, reason: "jpeg is never lossless")
-        }
         guard !plan.isLossless || draft.maxBytes == nil else {
             throw .invalidParameter(name: "max_bytes", position: 0, reason: "only without 'lossless'")
         }
@@ -234,6 +257,38 @@ public final class ImageRequestParser: Sendable {
         plan.metadata = draft.metadata ?? .strip
         plan.scalesDownLarge = draft.delivery.options.contains(.scaleDownLarge)
         return plan
+    }
+
+    /// Refuses what the wanted encoding can't have, so that nothing is ignored silently.
+    ///
+    /// What a preset says gives way to what the request says itself.
+    private func refuseMeaningless(
+        _ draft: inout ImageParameters, _ choice: RenderPlan.FormatChoice
+    ) throws(PipelineError) {
+        let presetNames = draft.presetNames
+        func refuse(_ name: String, beside other: String, _ reason: String) throws(PipelineError) {
+            guard presetNames.contains(name), !presetNames.contains(other) else {
+                throw .invalidParameter(name: name, position: 0, reason: reason)
+            }
+        }
+        if case .explicit(let format) = choice {
+            if draft.isLossless == true, !format.canBeAskedForLossless {
+                try refuse("lossless", beside: "format", "\(format.rawValue) is never lossless")
+                draft.isLossless = nil
+            }
+            if draft.quality != nil, !format.hasQuality {
+                try refuse("quality", beside: "format", "\(format.rawValue) has no quality")
+                draft.quality = nil
+            }
+            if draft.isProgressive == true, !format.canBeProgressive {
+                try refuse("progressive", beside: "format", "\(format.rawValue) is never progressive")
+                draft.isProgressive = nil
+            }
+        }
+        if draft.isLossless == true, draft.quality != nil {
+            try refuse("quality", beside: "lossless", "only without 'lossless'")
+            draft.quality = nil
+        }
     }
 
     /// A plan that changes nothing but the format, where the source's own can't be written.

@@ -21,15 +21,19 @@ public struct QueryString: Sendable {
     ///
     /// O(n), because only `maxItems` names are compared with each other.
     ///
+    /// - Parameter isKnown: whether there is a parameter with this name; an unknown one may have an empty
+    ///   value, so that the error is about its name.
     /// - Throws: `.invalidParameter` for a malformed escape, a value that is empty or invalid UTF-8, a
     ///   repeated name, or more than `maxItems`.
-    public init(parsing bytes: some Collection<UInt8>) throws(PipelineError) {
+    public init(
+        parsing bytes: some Collection<UInt8>, knowing isKnown: (String) -> Bool = { _ in true }
+    ) throws(PipelineError) {
         var items: [Item] = []
         let bytes = Array(bytes)
         var start = 0
         while start < bytes.count || (start == bytes.count && start > 0) {
             let end = bytes[start...].firstIndex(of: UInt8(ascii: "&")) ?? bytes.count
-            let item = try Self.item(bytes[start..<end])
+            let item = try Self.item(bytes[start..<end], isKnown)
             guard !items.contains(where: { $0.name == item.name }) else {
                 throw .invalidParameter(
                     name: item.name.excerpt, position: 0, reason: "given more than once")
@@ -45,13 +49,16 @@ public struct QueryString: Sendable {
         self.items = items
     }
 
-    private static func item(_ piece: ArraySlice<UInt8>) throws(PipelineError) -> Item {
+    private static func item(
+        _ piece: ArraySlice<UInt8>, _ isKnown: (String) -> Bool
+    ) throws(PipelineError) -> Item {
         let equals = piece.firstIndex(of: UInt8(ascii: "="))
         let name = try decode(piece[..<(equals ?? piece.endIndex)], parameter: nil)
         guard !name.isEmpty else {
             throw .unknownParameter(name: "", hint: "a parameter is name=value, joined by a single '&'")
         }
         guard let equals, equals + 1 != piece.endIndex else {
+            guard isKnown(name) else { return Item(name: name, value: "") }
             throw .invalidParameter(name: name.excerpt, position: 0, reason: "the value is empty")
         }
         return Item(name: name, value: try decode(piece[(equals + 1)...], parameter: name))

@@ -103,6 +103,36 @@ struct FailureTests {
         for code in ["address_forbidden", "upstream_unreachable"] { #expect(proxy.daemon.log.contains(code)) }
     }
 
+    @Test("a refusal names the setting that opens what was refused, and the format that came")
+    func settings() async throws {
+        let proxy = try await Proxy()
+        let bmp =
+            Array("BM".utf8) + [UInt8](repeating: 0, count: 12) + [40] + [UInt8](repeating: 0, count: 39)
+        for (path, bytes) in [
+            ("/a.svg", Array("<svg xmlns='http://www.w3.org/2000/svg'/>".utf8)),
+            ("/a.tif", [0x49, 0x49, 0x2A, 0, 8, 0, 0, 0]),
+            ("/a.bmp", bmp), ("/a.ico", [0, 0, 1, 0, 1, 0, 16, 16]), ("/a.pdf", Array("%PDF-1.7\n".utf8)),
+            ("/a.txt", Array("BMW and other words".utf8)),
+        ] {
+            proxy.origin.route(path, .body(bytes))
+        }
+
+        for (target, code, words) in [
+            (proxy.target("/a.svg"), "unsupported_format", ["'svg'", "formats.decode"]),
+            (proxy.target("/a.tif"), "unsupported_format", ["'tiff'", "formats.decode"]),
+            (proxy.target("/a.bmp"), "unsupported_format", ["'BMP' is not supported", "jpeg, png, webp"]),
+            (proxy.target("/a.ico"), "unsupported_format", ["'ICO' is not supported"]),
+            (proxy.target("/a.pdf"), "unsupported_format", ["'PDF' is not supported"]),
+            (proxy.target("/a.txt"), "not_an_image", ["jpeg, png, webp"]),
+            ("/img?url=http%3A%2F%2F10.0.0.1%2F", "address_forbidden", ["security.allowedNetworks"]),
+            ("/img?url=http%3A%2F%2Flocalhost%3A22%2F", "address_forbidden", ["security.ports"]),
+        ] {
+            let answer = try await proxy.get(target)
+            #expect(answer.code == code, "\(target)")
+            for word in words { #expect(answer.text.contains(word), "\(target): \(answer.text)") }
+        }
+    }
+
     @Test("an origin that says nothing is 504")
     func silence() async throws {
         let proxy = try await Proxy(settings: "\"fetch\": {\"firstByteTimeout\": \"100ms\"}")

@@ -159,13 +159,13 @@ struct OptionTests {
     func presets() async throws {
         let proxy = try await Proxy(
             settings: """
-                "presets": {"thumb": {"transform": "resize:30x20:cover", "format": "png", "quality": 70}}
+                "presets": {"thumb": {"transform": "resize:30x20:cover", "format": "png", "metadata": "none"}}
                 """)
         proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
 
         let preset = try await proxy.get(proxy.target("/a.jpg", "preset=thumb"))
         let spelt = try await proxy.get(
-            proxy.target("/a.jpg", "transform=resize:30x20:cover&format=png&quality=70"))
+            proxy.target("/a.jpg", "transform=resize:30x20:cover&format=png&metadata=none"))
         let larger = try await proxy.get(proxy.target("/a.jpg", "preset=thumb&transform=resize:60x40"))
         let unknown = try await proxy.get(proxy.target("/a.jpg", "preset=none"))
 
@@ -263,17 +263,16 @@ struct OptionTests {
         #expect(try await proxy.get("/img?url64=\(encoded)&url=http%3A%2F%2Fa%2F").status == 400)
     }
 
-    @Test("a screen's ratio stands in for dpr where hints are on, and the answer varies on it (RFC 8942)")
+    @Test("a screen's ratio scales what asks for it by dpr=auto, and that answer varies on it (RFC 8942)")
     func clientHints() async throws {
         let proxy = try await Proxy(settings: "\"http\": {\"clientHints\": true}")
         proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
-        let target = proxy.target("/a.jpg", Self.small)
+        let target = proxy.target("/a.jpg", Self.small) + "&dpr=auto"
 
         let plain = try await proxy.get(target)
         let double = try await proxy.get(target, "Sec-CH-DPR: 2.0")
         let doubleHit = try await proxy.get(target, "Sec-CH-DPR: 2.0")
         let plainHit = try await proxy.get(target)
-        let explicit = try await proxy.get(target + "&dpr=1", "Sec-CH-DPR: 3")
         let nonsense = try await proxy.get(target, "Sec-CH-DPR: two")
         let several = try await proxy.get(target, "Sec-CH-DPR: 2.0", "Sec-CH-DPR: 3.0")
         let half = try await proxy.get(target, "Sec-CH-DPR: .5")
@@ -284,6 +283,33 @@ struct OptionTests {
         #expect([double.pngSize, doubleHit.pngSize] == [[60, 40], [60, 40]])
         #expect(doubleHit["Cache-Status"]?.hasSuffix("detail=memory") == true)
         #expect(plain["Vary"] == "Sec-CH-DPR" && plain["Accept-CH"] == "Sec-CH-DPR")
-        #expect(explicit.pngSize == [30, 20] && explicit["Vary"] == nil)
+    }
+
+    @Test("a candidate of a srcset has its density in its size: no screen's ratio scales it by itself")
+    func candidates() async throws {
+        let proxy = try await Proxy(
+            settings:
+                #""http": {"clientHints": true}, "presets": {"sharp": {"transform": "resize:30x20", "dpr": "auto"}}"#
+        )
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
+        let target = proxy.target("/a.jpg", Self.small)
+
+        let candidate = try await proxy.get(target, "Sec-CH-DPR: 2")
+        let explicit = try await proxy.get(target + "&dpr=1", "Sec-CH-DPR: 3")
+        let preset = try await proxy.get(target + "&preset=sharp", "Sec-CH-DPR: 2")
+        let overridden = try await proxy.get(target + "&preset=sharp&dpr=1", "Sec-CH-DPR: 2")
+
+        #expect(
+            [candidate, explicit, overridden].allSatisfy { $0.pngSize == [30, 20] && $0["Vary"] == nil })
+        #expect(preset.pngSize == [60, 40] && preset["Vary"] == "Sec-CH-DPR")
+    }
+
+    @Test("dpr=auto is refused where clients' screens do not count, naming the setting that has them do")
+    func noHints() async throws {
+        let proxy = try await Proxy()
+        let refused = try await proxy.get(proxy.target("/a.jpg", Self.small) + "&dpr=auto")
+
+        #expect(refused.status == 400 && refused.code == "invalid_parameter")
+        #expect(refused.text.contains("http.clientHints"))
     }
 }

@@ -35,6 +35,21 @@ struct PurgeTests {
         #expect(proxy.origin.count("/a.jpg") == 2)
     }
 
+    @Test("a purge by a URL with '*' at its end that finds nothing says how many sources are purged at once")
+    func prefix() async throws {
+        let proxy = try await Proxy()
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.jpeg))
+        proxy.origin.route("/b*", .body(Fixtures.photo, fields: Self.jpeg))
+        for path in ["/a.jpg", "/b*"] { _ = try await proxy.get(proxy.target(path)) }
+
+        let nothing = try await proxy.administer("DELETE", "/cache", about: "/a*")
+        let starred = try await proxy.administer("PURGE", "/img", about: "/b*")
+
+        #expect(nothing.status == 200 && nothing.text.contains("\"hint\": \"'*' stands for itself"))
+        #expect(nothing.text.contains("by tag"))
+        #expect(!starred.text.contains("hint") && !starred.text.contains("\"memory\": 0"))
+    }
+
     @Test("a purge is still true after kill -9 right behind its answer")
     func killed() async throws {
         let folder = try TemporaryDirectory()

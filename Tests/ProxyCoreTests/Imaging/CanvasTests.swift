@@ -55,7 +55,7 @@ struct CanvasTests {
     func pad() async throws {
         let bytes = try TestPicture.quarters(20, 10).encoded(as: .png)
 
-        let clear = try await rendered(bytes, "pad:1:2:3:4").picture
+        let clear = try await rendered(bytes, "pad:1:2:3:4:transparent").picture
         let blue = try await rendered(bytes, "pad:left=50pc:top=10pc:color=00f").picture
 
         #expect(clear.width == 26 && clear.height == 14 && clear.bands == 4)
@@ -69,19 +69,41 @@ struct CanvasTests {
     func whitePad() async throws {
         let bytes = try TestPicture.plain(16, 16, [0, 0, 0]).encoded(as: .png)
 
-        let found = try await rendered(bytes, "pad:16:16:16:16", as: .explicit(.jpeg)).picture
+        let found = try await rendered(bytes, "pad:16:16:16:16:transparent", as: .explicit(.jpeg)).picture
 
         #expect(
             found.bands == 3 && found[2, 2].allSatisfy { $0 > 250 } && found[24, 24].allSatisfy { $0 < 5 })
+    }
+
+    @Test(
+        "without a colour pad and extend stay opaque with an opaque picture, and transparent with another",
+        arguments: ["pad:4:4:4:4", "extend:24x24"])
+    func absentColor(text: String) async throws {
+        let opaque = try TestPicture.plain(16, 16, [9, 9, 200]).encoded(as: .png)
+        let clear = try TestPicture.plain(16, 16, [9, 9, 200, 255]).encoded(as: .png)
+        let grey = try TestPicture.plain(16, 16, [9]).encoded(as: .png)
+
+        let padded = try await rendered(opaque, text).picture
+        let through = try await rendered(clear, text).picture
+        let pale = try await rendered(grey, text).picture
+        let automatic = try await rendered(
+            TestPicture.ramps(64, 64).encoded(as: .jpeg), text.replacing("24x24", with: "80x80"),
+            as: .automatic([]))
+
+        #expect(padded.bands == 3 && padded[0, 0] == [255, 255, 255] && padded[4, 4] == [9, 9, 200])
+        #expect(through.bands == 4 && through[0, 0][3] == 0 && through[4, 4] == [9, 9, 200, 255])
+        #expect(pale[0, 0].allSatisfy { $0 == 255 })
+        // A client that takes neither WebP nor AVIF: a photo with a border is no PNG.
+        #expect(automatic.rendition.format == .jpeg)
     }
 
     @Test("extend places the picture by gravity and cuts what does not fit")
     func extend() async throws {
         let bytes = try TestPicture.quarters(20, 20).encoded(as: .png)
 
-        let middle = try await rendered(bytes, "extend:40x30").picture
+        let middle = try await rendered(bytes, "extend:40x30:color=transparent").picture
         let corner = try await rendered(bytes, "extend:40x30:southeast:color=0f0").picture
-        let narrow = try await rendered(bytes, "extend:10x40:west").picture
+        let narrow = try await rendered(bytes, "extend:10x40:west:transparent").picture
 
         #expect(middle.width == 40 && middle.height == 30)
         #expect(middle[10, 5] == Self.red + [255] && middle[9, 5][3] == 0 && middle[10, 4][3] == 0)

@@ -285,11 +285,21 @@ struct TransformPixelTests {
         }
     }
 
+    @Test("tint with a colour alone shows the picture in it")
+    func tintAlone() async throws {
+        let source = Picture(20, 10) { x, _ in x < 10 ? [40, 40, 40] : [200, 200, 200] }
+
+        let picture = try await rendered(source.encoded(as: .png), "tint:e23e57").picture
+
+        expect(picture[2, 5], is: [35, 10, 14])
+        expect(picture[17, 5], is: [177, 49, 68])
+    }
+
     @Test("source-in keeps only the shape")
     func tintShape() async throws {
         let source = Picture(10, 10, bands: 4) { x, _ in x < 5 ? [9, 9, 9, 255] : [9, 9, 9, 0] }
 
-        let picture = try await rendered(source.encoded(as: .png), "tint:f00").picture
+        let picture = try await rendered(source.encoded(as: .png), "tint:f00:source-in").picture
 
         expect(picture[1, 5], is: [255, 0, 0, 255])
         #expect(picture[8, 5][3] == 0)
@@ -367,7 +377,8 @@ struct TransformPixelTests {
             "blur:2", "grayscale", "rotate:30:color=f00", "trim", "pad:1:1:1:1", "pad:1:color=f00",
             "extend:30x30",
             "extend:30x30:fill=blur", "extend:30x30:fill=mirror", "extend:30x30:fill=edge", "mask:circle",
-            "tint:f00", "tint:f00:source-atop", "sharpen", "pixelate:3", "brightness:2", "contrast:2",
+            "tint:f00", "tint:f00:source-in", "tint:f00:source-atop", "sharpen", "pixelate:3", "brightness:2",
+            "contrast:2",
             "saturation:2", "gamma:2", "exposure:1", "hue:90", "invert", "sepia", "duotone:000:f00",
             "duotone:0000:f00", "opacity:0.5", "background:f00", "background:f008", "background:fff",
             "speed:2", "loop:1", "reverse",

@@ -63,6 +63,31 @@ struct StaleServingTests {
         #expect(fixture.origin.count("/a.jpg") == 2)
     }
 
+    @Test(
+        "are refreshed by one request to the origin, however short the new ones' lifetime is",
+        arguments: [
+            ("no-cache", true), ("max-age=0", true), ("no-store", false), ("private", false),
+        ])
+    func refreshedOnce(control: String, isKept: Bool) async throws {
+        let fixture = try PipelineFixture()
+        fixture.origin.route(
+            "/a.jpg",
+            inTurn: [
+                .body(Fixtures.photo(number: 1), fields: Self.whileRevalidating),
+                .body(Fixtures.photo(number: 2), fields: [("Cache-Control", control)]),
+            ])
+        _ = try await fixture.get("/a.jpg", Self.resize)
+        fixture.clock.advance(by: 100)
+
+        let stale = try await fixture.get("/a.jpg", Self.resize)
+        await fixture.refreshed()
+
+        #expect(stale.provenance == .stale(.whileRevalidating))
+        #expect(fixture.origin.count("/a.jpg") == 2)
+        // What may be kept is made from what was fetched; what may not is made when a client asks.
+        #expect(fixture.metrics.transforms.value(LabelPair(.png, .ok)) == (isKept ? 2 : 1))
+    }
+
     @Test("whose bytes turn out equal keep their result without another transform")
     func equalBytes() async throws {
         let fixture = try PipelineFixture()

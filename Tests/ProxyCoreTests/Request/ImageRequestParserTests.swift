@@ -46,9 +46,10 @@ struct ImageRequestParserTests {
     )
     func workLimits() throws {
         let limit = RenderLimits().unsignedWork
-        let preset = Preset(parameters: ["transform": "resize:30x", "format": "avif"])
-        func limitOfPreset(_ more: String, hint: Double? = nil) throws -> Int? {
-            try parse("\(Self.url)&preset=a\(more)", hint: hint) { $0.presets = ["a": preset] }.workLimit
+        let plain = ["transform": "resize:30x", "format": "avif"]
+        let presets = ["a": plain, "b": plain.merging(["dpr": "auto"]) { $1 }].mapValues(Preset.init)
+        func limitOfPreset(_ more: String, named name: String = "a", hint: Double? = nil) throws -> Int? {
+            try parse("\(Self.url)&preset=\(name)\(more)", hint: hint) { $0.presets = presets }.workLimit
         }
 
         #expect(try parse(Self.url + "&transform=resize:30x").workLimit == limit)
@@ -59,7 +60,8 @@ struct ImageRequestParserTests {
         #expect(try limitOfPreset("&quality=90") == limit)
         #expect(try limitOfPreset("&dpr=2") == limit)
         #expect(try limitOfPreset("&options=scale-down-large") == limit)
-        #expect(try limitOfPreset("", hint: 8) == limit)
+        #expect(try limitOfPreset("", hint: 8) == nil)
+        #expect(try limitOfPreset("", named: "b", hint: 8) == limit)
         let (signed, unsigned) = (try parse(Self.url, isSigned: true), try parse(Self.url))
         #expect(signed.resultKey == unsigned.resultKey, "no part of any key")
     }
@@ -109,6 +111,59 @@ struct ImageRequestParserTests {
         #expect(try parse("\(Self.url)&\(left)").resultKey != parse("\(Self.url)&\(right)").resultKey)
     }
 
+    @Test(
+        "A parameter that the wanted encoding can't have is refused by its name",
+        arguments: [
+            ("format=png&quality=50", "quality", "png has no quality"),
+            ("format=gif&quality=50", "quality", "gif has no quality"),
+            ("format=tiff&quality=50", "quality", "tiff has no quality"),
+            ("format=webp&lossless=1&quality=50", "quality", "only without 'lossless'"),
+            ("lossless=1&quality=50", "quality", "only without 'lossless'"),
+            ("format=webp&progressive=1", "progressive", "webp is never progressive"),
+            ("format=gif&lossless=1", "lossless", "gif is never lossless"),
+            ("format=jpeg&lossless=1", "lossless", "jpeg is never lossless"),
+        ])
+    func meaningless(parameters: String, name: String, reason: String) {
+        #expect(throws: PipelineError.invalidParameter(name: name, position: 0, reason: reason)) {
+            try parse("\(Self.url)&\(parameters)")
+        }
+    }
+
+    @Test(
+        "A parameter that the wanted encoding can have, or that changes nothing, is accepted",
+        arguments: [
+            "quality=50", "format=auto&quality=50", "format=source&quality=50", "format=avif&quality=50",
+            "format=png&lossless=1", "format=avif&lossless=1", "format=png&progressive=1",
+            "format=webp&progressive=0", "format=webp&lossless=0&quality=50",
+        ])
+    func meaningful(parameters: String) throws {
+        #expect(try parse("\(Self.url)&\(parameters)").plan != nil)
+    }
+
+    @Test(
+        "A preset's quality gives way to a format of the request that has none; one that has it beside such a format is refused"
+    )
+    func presetQuality() throws {
+        let soft = Preset(parameters: ["quality": "50", "progressive": "1"])
+        let limits = (RenderLimits(), FormatsConfiguration(), QualityConfiguration())
+        var policy = RequestPolicy(sources: .unrestricted)
+        policy.presets = ["soft": soft, "png": Preset(parameters: ["format": "png"])]
+        let parser = ImageRequestParser(
+            limits: limits.0, formats: limits.1, quality: limits.2, policy: policy)
+        func parse(_ parameters: String) throws -> ImageRequest {
+            try parser.parse(query: Array("\(Self.url)&\(parameters)".utf8)) { AcceptClass() }
+        }
+
+        #expect(try parse("preset=soft&format=gif").resultKey == parse("format=gif").resultKey)
+        #expect(try parse("preset=soft&lossless=1").plan?.quality == nil)
+        #expect(try parse("preset=soft&format=webp").plan?.quality == 50)
+        #expect(throws: PipelineError.self) { try parse("preset=png&quality=50") }
+        #expect(throws: PipelineError.self) {
+            try parser.check(Preset(parameters: ["format": "png", "quality": "50"]))
+        }
+        try parser.check(soft)
+    }
+
     @Test("Accept is part of the key only if it chooses the format")
     func acceptClass() throws {
         let automatic = "\(Self.url)&transform=flip:h"
@@ -133,7 +188,29 @@ struct ImageRequestParserTests {
             (
                 "\(url)&Quality=1",
                 .unknownParameter(
-                    name: "Quality", hint: "if it belongs to the source URL, encode '&' in that as %26")
+                    name: "Quality",
+                    hint:
+                        "did you mean 'quality'? if it belongs to the source URL, encode '&' in that as %26")
+            ),
+            (
+                "\(url)&foo",
+                .unknownParameter(
+                    name: "foo", hint: "if it belongs to the source URL, encode '&' in that as %26")
+            ),
+            (
+                "qality=&\(url)", .unknownParameter(name: "qality", hint: "did you mean 'quality'?")
+            ),
+            (
+                "\(url)&quality",
+                .invalidParameter(name: "quality", position: 0, reason: "the value is empty")
+            ),
+            (
+                "\(url)&options=wait-stor",
+                .invalidParameter(
+                    name: "options", position: 0,
+                    reason: "'wait-stor' is none of "
+                        + ImageOptions.names.map(\.name).joined(separator: ", ")
+                        + "; did you mean 'wait-store'?")
             ),
             (
                 "\(url)&quality=0",

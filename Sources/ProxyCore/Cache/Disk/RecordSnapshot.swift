@@ -7,8 +7,9 @@
 ///
 /// 112 bytes, integers least significant byte first: epoch (4), directives (4), the source's format (1), length of
 /// `Last-Modified` (1), 0 (2), then in 8 bytes each time of response, initial age, lifetime, `stale-while-revalidate` and
-/// `stale-if-error` (−1 for none) and the source's length; then `Last-Modified` (44), filled up with zeros, and in 8 bytes
-/// the origin's `Date` where age and arrival do not tell it (0 where they do).
+/// `stale-if-error` (−1 for none) and the source's length; then `Last-Modified` (36), filled up with zeros, and in 8 bytes
+/// each the browsers' lifetime and 1 (0 where it is that of shared caches) and the origin's `Date` where age and arrival do
+/// not tell it (0 where they do).
 struct RecordSnapshot: Equatable {
     /// Of the index when it was made; never 0, which stands for no snapshot.
     let epoch: UInt32
@@ -23,16 +24,18 @@ struct RecordSnapshot: Equatable {
     let lastModified: String?
     /// Seconds since 1970.
     let made: Int64?
+    let browserLifetime: Int64?
 
     /// How much of a file it takes, in bytes.
     static let length = 112
-    private static let maxDateLength = 44
+    private static let maxDateLength = 36
 
     /// What is worth keeping of a record; nil where that does not fit.
     init?(of record: SourceRecord, epoch: UInt32) {
         guard epoch != 0, !record.directives.contains(.seeded), !record.isTargeted,
             record.lastModified?.utf8.count ?? 0 <= Self.maxDateLength,
-            record.staleWhileRevalidate ?? 0 >= 0, record.staleIfError ?? 0 >= 0, record.told != 0
+            record.staleWhileRevalidate ?? 0 >= 0, record.staleIfError ?? 0 >= 0, record.told != 0,
+            (0..<Int64.max).contains(record.browserLifetime ?? 0)
         else { return nil }
         self.epoch = epoch
         directives = record.directives
@@ -45,22 +48,25 @@ struct RecordSnapshot: Equatable {
         byteCount = record.byteCount
         lastModified = record.lastModified
         made = record.told
+        browserLifetime = record.browserLifetime
     }
 
     /// The record as far as it is kept: without entity tag, fields for a 304 but `Date`, and the source's text.
     func record(of entry: EntryDescription) -> SourceRecord {
-        SourceRecord(
+        var record = SourceRecord(
             key: entry.sourceKey, keyText: entry.kind == .original ? entry.keyText : "",
             contentHash: entry.sourceHash, byteCount: byteCount, format: format, lastModified: lastModified,
             responseTime: responseTime, initialAge: initialAge, freshnessLifetime: freshnessLifetime,
             directives: directives, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError,
             reuseFields: made.map { "\(SourceRecord.madeMark)\($0)" } ?? "")
+        record.browserLifetime = browserLifetime
+        return record
     }
 
     // MARK: - As bytes
 
     func append(to writer: inout LittleEndianWriter) {
-        let end = writer.bytes.count + Self.length - Int64.bitWidth / 8
+        let end = writer.bytes.count + Self.length - 2 * Int64.bitWidth / 8
         writer.append(epoch)
         writer.append(directives.rawValue)
         writer.append(format.storedCode)
@@ -74,6 +80,7 @@ struct RecordSnapshot: Equatable {
         }
         writer.append(contentsOf: (lastModified ?? "").utf8)
         writer.pad(to: end)
+        writer.append(browserLifetime.map { $0 + 1 } ?? 0)
         writer.append(made ?? 0)
     }
 
@@ -88,7 +95,8 @@ struct RecordSnapshot: Equatable {
             let lifetime = reader.integer(Int64.self), let whileRevalidate = reader.integer(Int64.self),
             let ifError = reader.integer(Int64.self), let byteCount = reader.integer(Int64.self),
             let date = reader.take(Int(dateLength)).flatMap(String.init(validOctets:)),
-            reader.take(Self.maxDateLength - Int(dateLength)) != nil, let made = reader.integer(Int64.self)
+            reader.take(Self.maxDateLength - Int(dateLength)) != nil,
+            let browsers = reader.integer(Int64.self), browsers >= 0, let made = reader.integer(Int64.self)
         else { return nil }
         self.epoch = epoch
         directives = SourceRecord.Directives(rawValue: bits)
@@ -101,5 +109,6 @@ struct RecordSnapshot: Equatable {
         self.byteCount = Int(byteCount)
         lastModified = date.isEmpty ? nil : date
         self.made = made == 0 ? nil : made
+        browserLifetime = browsers == 0 ? nil : browsers - 1
     }
 }

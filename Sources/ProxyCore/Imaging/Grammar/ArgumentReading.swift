@@ -29,7 +29,8 @@ struct ArgumentReading {
     ) throws(TransformError) -> TransformParameter {
         hasNamed = true
         guard let parameter = parameters.first(where: { $0.name == name }) else {
-            throw error(.unknownParameter, name.excerpt, position)
+            let hint = suggestion(for: String(name), among: parameters.map(\.name))
+            throw error(.unknownParameter(hint: hint), name.excerpt, position)
         }
         return parameter
     }

@@ -36,7 +36,9 @@ struct TransformParser {
         try requireCharacters(name, operation: nil)
         guard !name.text.isEmpty else { throw TransformError(.emptyOperation, at: name.position) }
         guard let type = TransformRegistry.byName[String(name.text)] else {
-            throw TransformError(.unknownOperation, operation: name.text.excerpt, at: name.position)
+            let hint = suggestion(for: String(name.text), among: TransformRegistry.byName.keys)
+            throw TransformError(
+                .unknownOperation(hint: hint), operation: name.text.excerpt, at: name.position)
         }
         var reading = ArgumentReading(operation: type.name, parameters: type.parameters)
         while let (position, piece) = pieces.next() {

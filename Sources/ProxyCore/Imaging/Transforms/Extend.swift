@@ -10,8 +10,8 @@ struct Extend: ImageTransforming {
         "size", .size, .required, isScaled: true,
         "The canvas' size; a side left out keeps the picture's aspect.")
     private static let color = TransformParameter(
-        "color", .color, .value(.color(.transparent)),
-        "The canvas' colour; transparent shows as white in formats without transparency.")
+        "color", .color, .absent,
+        "The canvas' colour; when absent white, or transparent where the picture has transparency.")
     private static let fill = TransformParameter(
         "fill", .word(["color", "blur", "mirror", "edge"]), .value(.word("color")),
         "What fills the canvas: the colour, the picture itself blurred, its mirror images, or its edge pixels."
@@ -30,14 +30,14 @@ struct Extend: ImageTransforming {
     let arguments: TransformArguments
     private let wanted: SizeRequest?
     private let gravity: Gravity
-    private let background: PixelColor
+    private let background: PixelColor?
     private let filling: Fill
 
     init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         wanted = arguments.size(Self.size)
         gravity = Gravity.place(from: arguments)
-        background = arguments.color(Self.color) ?? .transparent
+        background = arguments.color(Self.color)
         filling = arguments.choice(Self.fill) ?? .color
         if filling != .color, arguments.given[Self.color.name] != nil {
             throw arguments.error(.conflict(with: "fill=\(filling.rawValue)"), Self.color)
@@ -59,7 +59,8 @@ struct Extend: ImageTransforming {
         let place = gravity.placement(of: size, on: canvas)
         switch filling {
         case .color:
-            return try image.placed(on: canvas, left: place.left, top: place.top, over: background)
+            let color = background ?? (image.hasAlpha ? .transparent : .white)
+            return try image.placed(on: canvas, left: place.left, top: place.top, over: color)
         case .mirror:
             return try image.inMemory().surrounded(
                 on: canvas, left: place.left, top: place.top, by: .mirrored)

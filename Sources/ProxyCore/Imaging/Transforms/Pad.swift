@@ -11,8 +11,8 @@ struct Pad: ImageTransforming {
     private static let bottom = side("bottom", "height")
     private static let left = side("left", "width")
     private static let color = TransformParameter(
-        "color", .color, .value(.color(.transparent)),
-        "The borders' colour; transparent shows as white in formats without transparency.")
+        "color", .color, .absent,
+        "The borders' colour; when absent white, or transparent where the picture has transparency.")
 
     private static func side(_ name: String, _ reference: String) -> TransformParameter {
         TransformParameter(
@@ -21,11 +21,11 @@ struct Pad: ImageTransforming {
     }
 
     let arguments: TransformArguments
-    private let background: PixelColor
+    private let background: PixelColor?
 
     init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
-        background = arguments.color(Self.color) ?? .transparent
+        background = arguments.color(Self.color)
     }
 
     func apply(
@@ -37,7 +37,9 @@ struct Pad: ImageTransforming {
         let canvas = resultSize(of: size)
         guard canvas != size else { return image }
         try context.check(canvas)
-        return try image.placed(on: canvas, left: left, top: top, over: background)
+        // White, so that a photo stays one: with transparency it would need a format several times its size.
+        let color = background ?? (image.hasAlpha ? .transparent : .white)
+        return try image.placed(on: canvas, left: left, top: top, over: color)
     }
 
     func resultSize(of size: PixelSize) -> PixelSize {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `tint:ff8800:multiply` — blends a colour over the picture.
+/// `tint:ff8800:screen` — blends a colour over the picture.
 struct Tint: ImageTransforming {
     static let name = "tint"
     static let summary = "Lays a colour over the picture with a blend mode."
@@ -8,8 +8,9 @@ struct Tint: ImageTransforming {
 
     private static let color = TransformParameter("color", .color, .required, "The colour, with its alpha.")
     private static let mode = TransformParameter(
-        "mode", .word(BlendMode.allCases.map(\.rawValue)), .value(.word(BlendMode.sourceIn.rawValue)),
-        "How it meets the picture; source-in keeps only the picture's shape, source-atop also the shape.")
+        "mode", .word(BlendMode.allCases.map(\.rawValue)), .value(.word(BlendMode.multiply.rawValue)),
+        "How it meets the picture; source-in and source-atop with an opaque colour keep only the picture's shape."
+    )
 
     let arguments: TransformArguments
     private let tint: PixelColor
@@ -18,7 +19,7 @@ struct Tint: ImageTransforming {
     init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         tint = arguments.color(Self.color) ?? .black
-        blending = arguments.choice(Self.mode) ?? .sourceIn
+        blending = arguments.choice(Self.mode) ?? .multiply
     }
 
     func apply(

@@ -2,19 +2,31 @@
 
 /// Returns the name that was probably meant: the one with the fewest letters to add, drop, change or swap, when those
 /// are at most a third of the longer name; letters' case does not count.
-func nearest(to name: String, among names: [String]) -> String? {
+public func nearest(to name: String, among names: some Sequence<String>) -> String? {
     guard name.utf8.count <= longestNameWithHint else { return nil }
-    let scored = names.sorted().map { (name: $0, distance: distance(name.lowercased(), $0.lowercased())) }
-    guard let best = scored.min(by: { $0.distance < $1.distance }) else { return nil }
-    return best.distance <= max(name.count, best.name.count) / 3 ? best.name : nil
+    let typed = Array(name.lowercased().utf8)
+    var best: (name: String, distance: Int)?
+    for candidate in names.sorted() {
+        let letters = Array(candidate.lowercased().utf8)
+        let most = max(typed.count, letters.count) / 3
+        // So many letters are to be added or dropped at least: nothing is compared that can't be meant.
+        guard abs(typed.count - letters.count) <= most else { continue }
+        let distance = distance(typed, letters)
+        if distance <= most, distance < best?.distance ?? .max { best = (candidate, distance) }
+    }
+    return best?.name
+}
+
+/// The question that names it; nil where nothing comes near.
+func suggestion(for name: String, among names: some Sequence<String>) -> String? {
+    nearest(to: name, among: names).map { "did you mean '\($0)'?" }
 }
 
 /// A longer name gets no hint: comparing takes time proportional to its length.
 private let longestNameWithHint = 100
 
 /// Damerau and Levenshtein's distance, swaps of neighbours only.
-private func distance(_ first: String, _ second: String) -> Int {
-    let first = Array(first), second = Array(second)
+private func distance(_ first: [UInt8], _ second: [UInt8]) -> Int {
     var rows = [Array(0...second.count)]
     for (line, letter) in first.enumerated() {
         var row = [line + 1]

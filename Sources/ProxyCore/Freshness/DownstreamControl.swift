@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the `Cache-Control` of an answer tells browsers and the caches behind this one.
+///
+/// As the origin meant it for them, within the configured bounds; an operator's rule for lifetimes holds for them, too.
+/// `Age` counts from the same moment as the lifetimes here, so they stay constant for an entry.
+public struct DownstreamControl: Sendable, Hashable {
+    /// Seconds for which a shared cache may reuse the response.
+    public var lifetime: Int64
+    /// Seconds for which a browser may, where the origin names `s-maxage`; nil where both have the same.
+    public var browserLifetime: Int64?
+    /// The directives without a number.
+    public var directives: SourceRecord.Directives
+    /// Seconds of `stale-while-revalidate` and of `stale-if-error`, where the origin names them (RFC 5861).
+    public var staleWhileRevalidate: Int64?, staleIfError: Int64?
+
+    /// The same for a response that another one is to replace.
+    /// - Parameter age: seconds; no cache may reuse the response beyond this age. No change when nil.
+    public func limited(to age: Int64?) -> DownstreamControl {
+        guard let age else { return self }
+        var limited = self
+        limited.lifetime = min(lifetime, age)
+        limited.browserLifetime = browserLifetime.map { min($0, age) }
+        limited.directives.remove(.immutable)
+        return limited
+    }
+
+    /// Appends the field's value.
+    public func append(to value: inout [UInt8]) {
+        let forbidsStoring = directives.contains(.noStore)
+        let isPrivate = directives.contains(.isPrivate)
+        if forbidsStoring {
+            value += "no-store".utf8
+            if isPrivate { value += ", private".utf8 }
+        } else {
+            value += (isPrivate ? "private" : "public").utf8
+            // Caches that know the first of the two ignore the second; others obey it (RFC 9111 §5.2.2.3).
+            if directives.contains(.liftedNoStore) { value += ", must-understand, no-store".utf8 }
+        }
+        // What varies by anything is never reused unasked (RFC 9111 §4.1), by those behind us no more than by us.
+        let isRevalidated = !directives.isDisjoint(with: [.noCache, .variesOnEverything])
+        if isRevalidated { value += ", no-cache".utf8 }
+        // A lifetime that we made up would contradict these two.
+        if !forbidsStoring, !isRevalidated || directives.contains(.explicitLifetime) {
+            appendLifetimes(to: &value)
+        }
+        if directives.contains(.mustRevalidate) { value += ", must-revalidate".utf8 }
+        // s-maxage carries its meaning (RFC 9111 §5.2.2.10).
+        if directives.contains(.proxyRevalidate), browserLifetime == nil {
+            value += ", proxy-revalidate".utf8
+        }
+        if directives.contains(.noTransform) { value += ", no-transform".utf8 }
+        guard !forbidsStoring else { return }
+        if directives.contains(.immutable) { value += ", immutable".utf8 }
+        Self.append("stale-while-revalidate", staleWhileRevalidate, to: &value)
+        Self.append("stale-if-error", staleIfError, to: &value)
+    }
+
+    /// Whether `s-maxage` goes out: what is private has no shared cache to speak to.
+    private var namesShared: Bool {
+        browserLifetime != nil && directives.isDisjoint(with: [.isPrivate, .noStore])
+    }
+
+    private func appendLifetimes(to value: inout [UInt8]) {
+        Self.append("max-age", browserLifetime ?? lifetime, to: &value)
+        if namesShared { Self.append("s-maxage", lifetime, to: &value) }
+    }
+
+    private static func append(_ name: String, _ seconds: Int64?, to value: inout [UInt8]) {
+        guard let seconds else { return }
+        value += ", ".utf8
+        value += name.utf8
+        value.append(UInt8(ascii: "="))
+        value += String(max(0, seconds)).utf8
+    }
+}
+
+extension DownstreamControl {
+    /// One line for `SourceRecord.reuseFields`: lifetime, directives, and the three numbers that may be missing.
+    var line: String {
+        let optional = [browserLifetime, staleWhileRevalidate, staleIfError].map { $0.map { "\($0)" } ?? "-" }
+        return (["\(lifetime)", "\(directives.rawValue)"] + optional).joined(separator: " ")
+    }
+
+    /// Reads what `line` wrote; of older records the first two numbers alone. Anything else allows nothing.
+    init(line: Substring) {
+        let words = line.split(separator: " ")
+        guard words.count == 2 || words.count == 5, let lifetime = Int64(words[0]),
+            let bits = UInt32(words[1])
+        else {
+            self.init(lifetime: 0, directives: .noStore)
+            return
+        }
+        self.init(lifetime: lifetime, directives: SourceRecord.Directives(rawValue: bits))
+        guard words.count == 5 else { return }
+        (browserLifetime, staleWhileRevalidate, staleIfError) = (
+            Int64(words[2]), Int64(words[3]), Int64(words[4])
+        )
+    }
+
+    /// What a response without any further word says.
+    init(lifetime: Int64, directives: SourceRecord.Directives) {
+        (self.lifetime, self.directives) = (lifetime, directives)
+    }
+
+    /// What a head says that names no cache in particular.
+    init(_ verdict: FreshnessPolicy.Verdict) {
+        self.init(lifetime: verdict.freshnessLifetime, directives: verdict.directives)
+        browserLifetime = verdict.browserLifetime
+        (staleWhileRevalidate, staleIfError) = (verdict.staleWhileRevalidate, verdict.staleIfError)
+    }
+}
+
+extension SourceRecord {
+    /// What browsers and the caches behind this one are told: what the origin says to all, where it says something else to
+    /// us by name (RFC 9213).
+    public var downstream: DownstreamControl {
+        guard var control = untargeted else {
+            var control = DownstreamControl(lifetime: freshnessLifetime, directives: directives)
+            control.browserLifetime = browserLifetime
+            (control.staleWhileRevalidate, control.staleIfError) = (staleWhileRevalidate, staleIfError)
+            return control
+        }
+        // What is for one client alone here is so for all others, too: we may have said so, whatever the origin did.
+        control.directives.formUnion(directives.intersection([.purged, .isPrivate]))
+        return control
+    }
+
+    /// Whether what is told to others differs from what holds here.
+    var isTargeted: Bool { line(beginningWith: Self.untargetedMark) != nil }
+
+    /// What is told to others, where the origin makes a difference.
+    private var untargeted: DownstreamControl? {
+        get {
+            line(beginningWith: Self.untargetedMark).map {
+                DownstreamControl(line: $0.dropFirst(Self.untargetedMark.count))
+            }
+        }
+        set { setLine(Self.untargetedMark, newValue?.line) }
+    }
+
+    /// Seconds for which a browser may reuse the response, where `s-maxage` names another lifetime than that.
+    var browserLifetime: Int64? {
+        get { line(beginningWith: Self.browserMark).flatMap { Int64($0.dropFirst(Self.browserMark.count)) } }
+        set { setLine(Self.browserMark, newValue.map { "\($0)" }) }
+    }
+
+    /// The origin's `Date` where age and arrival do not tell it, in seconds since 1970; nil where they do.
+    var told: Int64? {
+        line(beginningWith: Self.madeMark).flatMap { Int64($0.dropFirst(Self.madeMark.count)) }
+    }
+
+    /// Bounds every lifetime, those that others are told among them.
+    mutating func boundLifetimes(_ bound: (Int64) -> Int64) {
+        freshnessLifetime = bound(freshnessLifetime)
+        if let seconds = browserLifetime { browserLifetime = bound(seconds) }
+        guard var control = untargeted else { return }
+        control.lifetime = bound(control.lifetime)
+        control.browserLifetime = control.browserLifetime.map(bound)
+        untargeted = control
+    }
+
+    /// Puts one lifetime in place of all, and takes back what contradicts it or was promised for another.
+    mutating func overrideLifetimes(with seconds: Int64) {
+        let contradicting: Directives = [.noCache, .mustRevalidate, .proxyRevalidate, .immutable]
+        freshnessLifetime = seconds
+        directives.subtract(contradicting)
+        browserLifetime = nil
+        guard var control = untargeted else { return }
+        (control.lifetime, control.browserLifetime) = (seconds, nil)
+        control.directives.subtract(contradicting)
+        untargeted = control
+    }
+
+    // MARK: - Lines of `reuseFields`
+
+    /// Hardly any record has these lines, so they are looked for by bytes, not by characters.
+    private func line(beginningWith mark: String) -> Substring? {
+        var rest = reuseFields.utf8[...]
+        while !rest.starts(with: mark.utf8) {
+            guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+            rest = rest[rest.index(after: end)...]
+        }
+        return Substring(rest.prefix { $0 != UInt8(ascii: "\n") })
+    }
+
+    private mutating func setLine(_ mark: String, _ text: String?) {
+        if text == nil, line(beginningWith: mark) == nil { return }
+        var lines = reuseFields.split(separator: "\n").filter { !$0.hasPrefix(mark) }
+        if let text { lines.append("\(mark)\(text)") }
+        reuseFields = lines.joined(separator: "\n")
+    }
+
+    /// Begins the line of `reuseFields` that keeps the origin's `Date`.
+    static let madeMark = "made: "
+
+    /// Begins the line of `reuseFields` that keeps what is told to others.
+    static let untargetedMark = "untargeted: "
+
+    /// Begins the line of `reuseFields` that keeps the browsers' lifetime.
+    static let browserMark = "browsers: "
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// Whether the origin was asked for one client's request, so that its failure can say so, too (RFC 9211).
+///
+/// Travels in `FetchContext`; the pipeline writes it, the answer to the client reads it. Safe from any task.
+public final class ForwardingRecord: Sendable {
+    /// What became of the request so far.
+    public enum Outcome: Sendable, Hashable {
+        /// A failure that is remembered stood in for the origin's answer.
+        case remembered
+        /// The origin was asked; `status` is that of its answer, where there was one.
+        case asked(ImageResponse.Forwarding, status: Int?, isCollapsed: Bool)
+    }
+
+    private let state = Mutex<Outcome?>(nil)
+
+    /// Nothing is known yet.
+    public init() {}
+
+    /// What became of the request; nil where neither holds.
+    public var outcome: Outcome? { state.withLock { $0 } }
+
+    func note(_ outcome: Outcome) {
+        state.withLock { $0 = outcome }
+    }
+
+    /// Says why the origin was asked, where it was.
+    func wentForward(because reason: ImageResponse.Forwarding) {
+        guard case .asked(_, let status, let isCollapsed) = outcome else { return }
+        note(.asked(reason, status: status, isCollapsed: isCollapsed))
+    }
+
+    /// Takes over what became of the request whose work this one has joined.
+    func join(_ other: ForwardingRecord?) {
+        switch other?.outcome {
+        case nil: return
+        case .remembered: note(.remembered)
+        case .asked(let reason, let status, _): note(.asked(reason, status: status, isCollapsed: true))
+        }
+    }
+}
+
+extension ForwardingRecord: Hashable {
+    /// One record is equal to itself alone.
+    public static func == (left: ForwardingRecord, right: ForwardingRecord) -> Bool { left === right }
+
+    /// Hashes its identity.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(self))
+    }
+}
+
+extension PipelineError {
+    /// Whether the request was on its way to the origin when it failed.
+    ///
+    /// A name that resolves to forbidden addresses counts as one that does not resolve.
+    var wasForwarded: Bool {
+        switch self {
+        case .hostUnavailable, .hostBusy, .queueFull, .queueTimeout, .draining, .clientLeft, .internalFailure,
+            .sourceForbidden, .addressForbidden:
+            false
+        default: true
+        }
+    }
+}
