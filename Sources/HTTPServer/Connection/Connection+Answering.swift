@@ -32,8 +32,7 @@ extension Connection {
             answer(head, with: response)
         case .later(let context, let note, let work):
             let (inbox, number, sequence) = (loop.inbox, number, answered)
-            // Not the higher one that a thread's task has by itself, see `EventLoop.queue`.
-            let task = Task(priority: .medium) {
+            let task = Task {
                 let response = await work()
                 inbox.post(.answer(connection: number, sequence: sequence, response))
             }

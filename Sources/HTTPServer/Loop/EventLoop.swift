@@ -66,9 +66,7 @@ final class EventLoop: @unchecked Sendable {
         self.reserve = reserve
         self.date = date
         times = LoopTimes(configuration)
-        // Without a quality of service: for a higher one libdispatch raises its threads' priority, which nobody but root may, and
-        // complains to the system's log of each thread.
-        queue = DispatchQueue(label: "event-loop-\(index)")
+        queue = DispatchQueue(label: "event-loop-\(index)", qos: .userInteractive)
         epoll = try check("epoll_create1", epoll_create1(CInt(EPOLL_CLOEXEC)))
         timer = try LoopTimer()
         inbox = try LoopInbox()
