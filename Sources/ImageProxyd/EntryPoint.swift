@@ -15,12 +15,19 @@ enum EntryPoint {
         case ["worker", "--self-test"]: SandboxCheck.run()
         default: break
         }
-        // Without a priority a task of a thread that is no task itself gets a higher one, for which libdispatch raises its
-        // threads' priority: nobody but root may, and the system's log hears of each.
-        Task(priority: .medium) {
+        silenceLibdispatch()
+        Task {
             await Main.main()
             exit(0)
         }
         dispatchMain()
+    }
+
+    /// Keeps libdispatch from writing a line to the system's log for each thread whose priority it may not raise.
+    ///
+    /// It tries so for its own thread, too, and none but root may. To be called before there is another thread; who wants to
+    /// see its lines sets `LIBDISPATCH_LOG` to `stderr`.
+    static func silenceLibdispatch() {
+        unsafe setenv("LIBDISPATCH_LOG", "NO", 0)
     }
 }

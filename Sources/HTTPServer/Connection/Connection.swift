@@ -176,8 +176,7 @@ extension Connection: ConnectionDriver {
 
     func startTask(_ work: @escaping @Sendable () async -> HTTPResponse, for answer: UInt64) {
         let (inbox, number) = (loop.inbox, number)
-        // Not the higher priority that a task of a thread gets by itself: see `EventLoop.queue`.
-        task = Task(priority: .medium) {
+        task = Task {
             let response = await work()
             inbox.post(.answer(connection: number, sequence: answer, response))
         }

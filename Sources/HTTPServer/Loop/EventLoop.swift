@@ -57,9 +57,7 @@ final class EventLoop: @unchecked Sendable {
         self.balance = balance
         self.reserve = reserve
         self.date = date
-        // Without a quality of service: for a higher one libdispatch raises its threads' priority, which only root may, and
-        // logs a complaint for each thread.
-        queue = DispatchQueue(label: "event-loop-\(index)")
+        queue = DispatchQueue(label: "event-loop-\(index)", qos: .userInteractive)
         epoll = try check("epoll_create1", epoll_create1(CInt(EPOLL_CLOEXEC)))
         timer = try LoopTimer()
         inbox = try LoopInbox()

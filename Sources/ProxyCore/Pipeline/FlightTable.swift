@@ -28,7 +28,7 @@ final class FlightTable<Key: Hashable & Sendable, Progress: Sendable, Output: Se
             return (flight, true)
         }
         if isLeader {
-            flight.depart(Task(priority: .medium) { await self.fly(flight, key, work) })
+            flight.depart(Task { await self.fly(flight, key, work) })
         }
         return Seat(table: self, key: key, flight: flight, isLeader: isLeader)
     }

@@ -33,7 +33,7 @@ extension ImagePipeline {
     ) -> Bool {
         let now = clock()
         guard refreshes.withLock({ $0.begin(source, at: now) }) else { return false }
-        Task(priority: .medium) {
+        Task {
             // Everybody gets what comes of it: the origin is told nothing of the request that found the copy stale.
             let context = FetchContext.current.ofBackgroundWork
             let isRefreshed = await FetchContext.$current.withValue(context) { await work() }

@@ -12,7 +12,7 @@ extension ImagePipeline {
         guard failure.mayBeOfSource, permit.isValid, let body = source.body,
             failures.beginVerification(of: request.sourceKey, at: clock())
         else { return }
-        Task(priority: .medium) {
+        Task {
             let verdict = await verdict(on: body)
             // The bytes that failed may be gone by now.
             let isCurrent = permit.isValid

@@ -269,7 +269,7 @@ public final class ImagePipeline: Sendable {
             background.wrappingSubtract(1, ordering: .relaxed)
             return
         }
-        Task(priority: .medium) {
+        Task {
             // Lost: how it ended; those who wait hear it, and what failed is counted where it did.
             _ = try? await seat.output()
             background.wrappingSubtract(1, ordering: .relaxed)

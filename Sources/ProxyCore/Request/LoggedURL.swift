@@ -29,7 +29,8 @@ public struct LoggedURL: Sendable, Hashable {
 
     private static func withoutQuery(_ source: SourceURL) -> String {
         // A source's URL never has a user name or a password: such a one is refused before.
-        String(source.normalized.prefix { $0 != "?" })
+        let queryLength = source.query.map { $0.utf8.count + 1 } ?? 0
+        return String(decoding: source.normalized.utf8.dropLast(queryLength), as: UTF8.self)
     }
 
     private static func cut(_ text: String) -> String {
@@ -42,18 +43,20 @@ public struct LoggedURL: Sendable, Hashable {
     /// A query with `***` in place of each value that may be a secret: by its name, or by its look.
     static func redacted(_ query: String) -> String {
         var result = ""
-        var rest = query[...]
+        var rest = Substring(query).utf8
         while true {
-            let pair = rest.prefix { $0 != "&" && $0 != ";" }
-            result += redacted(pair: pair)
+            let pair = rest.prefix { $0 != UInt8(ascii: "&") && $0 != UInt8(ascii: ";") }
+            result += redacted(pair: Substring(pair))
             rest = rest[pair.endIndex...]
             guard let separator = rest.popFirst() else { return result }
-            result.append(separator)
+            result.unicodeScalars.append(UnicodeScalar(separator))
         }
     }
 
     private static func redacted(pair: Substring) -> String {
-        guard let mark = pair.firstIndex(of: "=") else { return looksSecret(pair) ? blank : String(pair) }
+        guard let mark = pair.utf8.firstIndex(of: UInt8(ascii: "=")) else {
+            return looksSecret(pair) ? blank : String(pair)
+        }
         let (name, value) = (pair[..<mark], pair[pair.index(after: mark)...])
         guard !value.isEmpty, mayBeSecret(name: name) || looksSecret(value) else { return String(pair) }
         return "\(name)=\(blank)"

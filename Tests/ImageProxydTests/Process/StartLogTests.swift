@@ -4,26 +4,42 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("The log of a start")
-struct StartLogTests {
-    /// Takes from root what others lack.
-    private static let unprivileged =
-        geteuid() == 0
-        ? ["/usr/bin/setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice", "--"] : []
+@testable import ImageProxyd
 
-    @Test("has no line of libdispatch's, although nobody but root may raise a thread's priority")
-    func threadPriorities() async throws {
+@Suite("libdispatch's lines in the log")
+struct StartLogTests {
+    @Test("are turned off, unless the operator has asked for them")
+    func setting() async {
+        await #expect(processExitsWith: .success) {
+            unsetenv("LIBDISPATCH_LOG")
+            EntryPoint.silenceLibdispatch()
+            #expect(String(cString: getenv("LIBDISPATCH_LOG")) == "NO")
+
+            setenv("LIBDISPATCH_LOG", "stderr", 1)
+            EntryPoint.silenceLibdispatch()
+            #expect(String(cString: getenv("LIBDISPATCH_LOG")) == "stderr")
+        }
+    }
+
+    @Test(
+        "are there when asked for, where it may not raise a thread's priority, and nowhere else",
+        arguments: ["stderr", "NO"])
+    func lines(value: String) async throws {
+        // Takes from root what others lack.
+        let unprivileged =
+            geteuid() == 0
+            ? ["/usr/bin/setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice", "--"] : []
         let folder = try TemporaryDirectory()
         let daemon = try await DaemonProcess.start(
             in: folder.path,
             configuration: """
                 {"transform": {"isolation": "none"}, "cache": {"disk": {"directory": "\(folder.path)/cache"}}}
                 """,
-            environment: ["LIBDISPATCH_LOG=stderr"], through: Self.unprivileged)
+            environment: ["LIBDISPATCH_LOG=\(value)"], through: unprivileged)
         daemon.send(signal: SIGTERM)
         _ = try await daemon.exitCode()
 
         #expect(daemon.log.contains("listening on"))
-        #expect(!daemon.log.contains("thread priority"))
+        #expect(daemon.log.contains("Failed to set thread priority") == (value == "stderr"))
     }
 }
