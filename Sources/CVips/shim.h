@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <gio/gio.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -758,6 +759,53 @@ static inline int shim_save_jxl(
     VipsImage *in, void **bytes, size_t *length, int quality, int lossless, int effort, int strip) {
     return vips_jxlsave_buffer(in, bytes, length, "Q", quality, "lossless", lossless, "effort", effort,
         "strip", strip, NULL);
+}
+
+// --- Drawings ------------------------------------------------------------------------------------------------
+
+// A picture of more colours than this is none of few; slots of the table are four times as many. So many steps from a
+// colour's own slot mean that the colours were chosen to meet there.
+#define SHIM_MOST_COLOURS 2048
+#define SHIM_COLOUR_SLOTS 8192
+#define SHIM_MOST_STEPS 32
+
+// Whether a picture of 8 bits that is in memory has few colours and mostly pixels like the one to their left: at least half of
+// them, and seven of ten where there is no colour, since grey photos have few levels, too. Ends with the first colour too many.
+static inline int shim_is_flat(VipsImage *in) {
+    const unsigned char *pixels = (const unsigned char *)vips_image_get_data(in);
+    int bands = vips_image_get_bands(in);
+    if (pixels == NULL || vips_image_get_format(in) != VIPS_FORMAT_UCHAR || bands < 1 || bands > 4)
+        return 0;
+    size_t width = (size_t)vips_image_get_width(in), height = (size_t)vips_image_get_height(in);
+    uint32_t slots[SHIM_COLOUR_SLOTS];
+    unsigned char used[SHIM_COLOUR_SLOTS] = {0};
+    size_t colours = 0, same = 0;
+    for (size_t y = 0; y < height; y++) {
+        uint32_t left = 0;
+        for (size_t x = 0; x < width; x++, pixels += bands) {
+            uint32_t colour = 0;
+            for (int band = 0; band < bands; band++)
+                colour = colour << 8 | pixels[band];
+            if (x > 0 && colour == left) {
+                same++;
+                continue;
+            }
+            left = colour;
+            uint32_t place = (colour * 2654435761u) >> 19;
+            for (int step = 0; used[place] && slots[place] != colour; step++) {
+                if (step == SHIM_MOST_STEPS)
+                    return 0;
+                place = (place + 1) % SHIM_COLOUR_SLOTS;
+            }
+            if (used[place])
+                continue;
+            if (++colours > SHIM_MOST_COLOURS)
+                return 0;
+            used[place] = 1;
+            slots[place] = colour;
+        }
+    }
+    return bands < 3 ? same * 10 >= width * height * 7 : same * 2 >= width * height;
 }
 
 #undef SHIM_READ

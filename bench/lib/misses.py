@@ -35,7 +35,7 @@ def _effort(name):
 ENCODINGS = {
     "jpeg": ("&quality=80&progressive=0", ".jpg[Q=80,optimize_coding,strip]"),
     "webp": ("&quality=79", f".webp[Q=79,effort={_effort('webp')},strip]"),
-    "avif": ("&quality=63", f".avif[Q=63,effort={_effort('avif')},bitdepth=8,strip]"),
+    "avif": ("&quality=63", f".avif[Q=63,effort={_effort('fastAVIF')},bitdepth=8,strip]"),
     "png": ("", f".png[compression={_effort('png')},filter=paeth,strip]"),
 }
 

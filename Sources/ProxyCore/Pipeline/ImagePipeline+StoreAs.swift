@@ -21,6 +21,8 @@ extension ImagePipeline {
         var plan = configuration.rasterPlan
         plan.format = .explicit(format)
         plan.metadata = .keep
+        // Stored for as long as the source is, and never made anew.
+        plan.effort = .full
         let rendition: Rendition
         var canvas = try tiers.scratch()
         do throws(RenderError) {

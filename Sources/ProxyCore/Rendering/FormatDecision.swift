@@ -32,6 +32,17 @@ struct FormatDecision {
 
     /// Decides the format when the result's size, alpha and frames are known.
     func format(for result: Result) throws(RenderError) -> ImageFormat {
+        let usual = try usualFormat(for: result)
+        guard plan.takesCheapest, case .automatic(let accepted) = plan.format else { return usual }
+        let work = WorkEstimate(header: header, frames: result.isAnimated ? header.frames : 1, plan: plan)
+        var possible = accepted.filter { canHold(result, $0) && isWritable($0) }
+        // Lost: that no format which needs not be accepted can hold it; the usual one does.
+        if let other = try? unasked(for: result) { possible.append(other) }
+        return possible.min { work.cost(of: $0) < work.cost(of: $1) } ?? usual
+    }
+
+    /// Decides it without regard to the jobs that wait.
+    func usualFormat(for result: Result) throws(RenderError) -> ImageFormat {
         switch plan.format {
         case .explicit(let format):
             guard isWritable(format) else { throw .unsupportedFormat(format.rawValue) }
@@ -44,13 +55,18 @@ struct FormatDecision {
             if let chosen = preferred.first(where: { canHold(result, $0) && isWritable($0) }) {
                 return chosen
             }
-            let isGoodAsItIs =
-                header.format.row.isShownByBrowsers
-                && (!result.isAnimated || header.format.row.supportsAnimation)
-                && holdsAlpha(of: result, header.format)
-                && fits(result, header.format) && losesNothing(header.format)
-            return isGoodAsItIs ? header.format : try fallback(for: result)
+            return try unasked(for: result)
         }
+    }
+
+    /// The format for a client that names none.
+    private func unasked(for result: Result) throws(RenderError) -> ImageFormat {
+        let isGoodAsItIs =
+            header.format.row.isShownByBrowsers
+            && (!result.isAnimated || header.format.row.supportsAnimation)
+            && holdsAlpha(of: result, header.format)
+            && fits(result, header.format) && losesNothing(header.format)
+        return isGoodAsItIs ? header.format : try fallback(for: result)
     }
 
     private func canHold(_ result: Result, _ format: ImageFormat) -> Bool {

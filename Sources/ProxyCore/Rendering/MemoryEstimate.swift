@@ -47,7 +47,13 @@ struct MemoryEstimate {
 
     /// All of it, in bytes.
     var bytes: Int {
-        Self.base + sourceBytes + max(decoding, decoder + operations + writer + intermediate)
+        Self.base + sourceBytes + max(decoding, decoder + operations + drawing + writer + intermediate)
+    }
+
+    /// The pixels that are looked at before it is decided how they are written.
+    private var drawing: Int {
+        let size = plan.firstSize(of: plan.original ?? header) ?? header.size
+        return plan.mayTryLossless(size, frames: frames) ? result * Self.bytesPerPixel : 0
     }
 
     /// What decoding takes that is given back before anything is written.

@@ -100,13 +100,17 @@ struct RenderEngine {
         var written: Rendition.Intermediate?
         let image = try transformed(source, header, frames, count, beside, &written)
         let size = PixelSize(image.size.width, image.size.height / count)
-        let format = try Self.translating { () throws(RenderError) in
-            try decision.format(
-                for: .init(size: size, hasAlpha: image.hasAlpha, isAnimated: count > 1))
+        let result = FormatDecision.Result(size: size, hasAlpha: image.hasAlpha, isAnimated: count > 1)
+        var format = try Self.translating { () throws(RenderError) in try decision.format(for: result) }
+        let isCheapest = try Self.translating { () throws(RenderError) in
+            let usual = try decision.usualFormat(for: result)
+            return plan.takesCheapest && usual != format
         }
         let transform = watch.lap()
 
-        let encoded = try encode(image, format, from: source, header, frames)
+        let mayTryLossless = !isCheapest && plan.mayTryLossless(size, frames: count)
+        let encoded = try encode(
+            image, &format, mayTryLossless: mayTryLossless, from: source, header, frames)
         try Self.translating { () throws(RenderError) in
             try unsafe encoded.withBytes { bytes throws(RenderError) in
                 try unsafe DescriptorBytes.write(bytes, to: destination, at: offset)
@@ -118,6 +122,7 @@ struct RenderEngine {
             timings: .init(decode: decode, transform: transform, encode: watch.lap()))
         rendition.intermediate = written
         rendition.memory = memory
+        rendition.isCheapest = isCheapest
         return rendition
     }
 
@@ -211,9 +216,14 @@ struct RenderEngine {
 
     /// Pixels are computed while they are encoded, so a damaged source and an encoder that gave up fail in the same
     /// place: one that can be read through was not to blame.
+    ///
+    /// - Parameters:
+    ///   - format: the format to write; the one that was written, behind the call.
+    ///   - mayTryLossless: whether lossless WebP is tried, too, for a picture of few colours and flat runs, and kept where it is
+    ///     smaller.
     private func encode(
-        _ image: borrowing VipsImage, _ format: ImageFormat, from source: borrowing VipsSource,
-        _ header: ImageHeader, _ frames: FrameSelection
+        _ image: borrowing VipsImage, _ format: inout ImageFormat, mayTryLossless: Bool,
+        from source: borrowing VipsSource, _ header: ImageHeader, _ frames: FrameSelection
     ) throws(Failure) -> EncodedImage {
         let metadata: EncodeSettings.Metadata =
             switch plan.metadata {
@@ -225,8 +235,10 @@ struct RenderEngine {
             format: format, quality: plan.quality ?? plan.qualities[format] ?? Self.defaultQuality,
             isLossless: plan.isLossless, isProgressive: plan.isProgressive, metadata: metadata)
         settings.isQuick = plan.original != nil && plan.maxBytes == nil
+        settings.effort = plan.effort
         VipsLibrary.unblock(format)
         do {
+            if mayTryLossless { return try encodeDrawing(image, settings, &format) }
             guard let limit = plan.maxBytes else { return try VipsCoder.encode(image, settings) }
             return try VipsCoder.encode(image, settings, within: limit)
         } catch {
@@ -234,6 +246,23 @@ struct RenderEngine {
             else { throw Failure(imaging: error) }
             throw Failure(imaging: .outOfMemory("the source is sound"))
         }
+    }
+
+    /// Encodes as the settings say, and a picture of few colours and flat runs also as lossless WebP; returns the smaller one.
+    private func encodeDrawing(
+        _ image: borrowing VipsImage, _ settings: EncodeSettings, _ format: inout ImageFormat
+    ) throws(ImagingError) -> EncodedImage {
+        // Looked at and encoded: computed once.
+        let pixels = try image.computed()
+        let usual = try VipsCoder.encode(pixels, settings)
+        guard pixels.isFlat else { return usual }
+        var lossless = settings
+        (lossless.format, lossless.isLossless, lossless.isQuick) = (.webp, true, false)
+        VipsLibrary.unblock(.webp)
+        let exact = try VipsCoder.encode(pixels, lossless)
+        guard exact.count < usual.count else { return usual }
+        format = .webp
+        return exact
     }
 
     /// For formats that have a quality and none configured.

@@ -2,6 +2,11 @@
 
 /// All that decides the bytes of a rendition, besides the source's bytes: typed, canonical, and sent to a worker as it is.
 public struct RenderPlan: Sendable, Hashable, Codable {
+    /// How much work to put into AVIF and JPEG XL. No part of any key.
+    public var effort: EncodingEffort = .fast
+    /// Whether the automatic choice takes the format that costs the least to write, because many jobs wait. No part of any
+    /// key.
+    public var takesCheapest = false
     /// The operations, with `dpr` already applied.
     public var pipeline: TransformPipeline
     /// Which format to write.

@@ -60,6 +60,8 @@ public struct Rendition: Sendable, Equatable, Codable {
     public var timings: Timings
     /// Bytes that it was estimated to take.
     public var memory = 0
+    /// Whether the format is the cheapest and not the one that would have been chosen otherwise.
+    public var isCheapest = false
 
     /// An intermediate as it was written.
     public struct Intermediate: Sendable, Equatable, Codable {

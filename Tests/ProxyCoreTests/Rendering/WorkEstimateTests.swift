@@ -17,6 +17,7 @@ struct WorkEstimateTests {
         let transform: String
         let output: RenderPlan.FormatChoice
         var isLossless = false
+        var effort = EncodingEffort.full
         var milliseconds = 0.0
 
         var testDescription: String { "\(source) \(size) × \(frames) \(transform) → \(output)" }
@@ -29,6 +30,7 @@ struct WorkEstimateTests {
                 transform.isEmpty ? TransformPipeline() : try TransformPipeline(parsing: transform)
             var plan = RenderPlan(pipeline: pipeline, format: output)
             plan.isLossless = isLossless
+            plan.effort = effort
             plan.decodableFormats = ImageFormat.allCases
             change(&plan)
             return WorkEstimate(header: header, frames: plan.frame == nil ? frames : 1, plan: plan).megapixels
@@ -123,6 +125,24 @@ struct WorkEstimateTests {
         ])
     func dear(job: Job) throws {
         #expect(try job.work() > RenderLimits().unsignedWork)
+    }
+
+    @Test(
+        "With the fast effort AVIF and JPEG XL are less work, and an automatic choice may try lossless WebP besides"
+    )
+    func efforts() throws {
+        func work(_ format: RenderPlan.FormatChoice, _ effort: EncodingEffort) throws -> Int {
+            try Job(transform: "resize:1000x1000:fill", output: format, effort: effort).work()
+        }
+
+        for format in [ImageFormat.avif, .jxl] {
+            #expect(try work(.explicit(format), .fast) < work(.explicit(format), .full))
+        }
+        #expect(try work(.explicit(.webp), .fast) == work(.explicit(.webp), .full))
+        let (chosen, tried) = (
+            try work(.automatic([.avif]), .fast), try work(.automatic([.avif, .webp]), .fast)
+        )
+        #expect(tried == chosen + 16)
     }
 
     @Test("The tries that max_bytes may take count, and the frames that come before the one that is wanted")

@@ -350,7 +350,8 @@ enum VipsCoder {
             let effort = settings.isQuick ? EncodeEffort.quickWebP : EncodeEffort.webp
             return unsafe shim_save_webp(image, &bytes, &count, quality, lossless, effort, strip)
         case .avif:
-            return unsafe shim_save_avif(image, &bytes, &count, quality, lossless, EncodeEffort.avif, strip)
+            let effort = settings.effort == .fast ? EncodeEffort.fastAVIF : EncodeEffort.fullAVIF
+            return unsafe shim_save_avif(image, &bytes, &count, quality, lossless, effort, strip)
         case .gif:
             let effort = unsafe EncodeEffort.gif(
                 moves: vips_image_get_page_height(image) < vips_image_get_height(image),
@@ -362,7 +363,8 @@ enum VipsCoder {
             return unsafe shim_save_tiff(image, &bytes, &count, strip)
         case .jxl:
             let borne = CInt(clamping: max(settings.quality, EncodeSettings.leastJXLQuality))
-            return unsafe shim_save_jxl(image, &bytes, &count, borne, lossless, EncodeEffort.jxl, strip)
+            let effort = settings.effort == .fast ? EncodeEffort.fastJXL : EncodeEffort.fullJXL
+            return unsafe shim_save_jxl(image, &bytes, &count, borne, lossless, effort, strip)
         case .heic, .svg:
             unsafe shim_complain("the format is read only")
             return -1

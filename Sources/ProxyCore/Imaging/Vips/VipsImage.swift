@@ -103,6 +103,11 @@ import CVips
         return largest
     }
 
+    /// Whether it has few colours, and mostly pixels that are like the one to their left: a drawing or a screenshot.
+    ///
+    /// Of a photo no more than the first rows are looked at; the pixels have to be in memory.
+    var isFlat: Bool { unsafe shim_is_flat(raw) != 0 }
+
     /// Returns an integer of the metadata.
     func integer(_ name: String, otherwise: Int) -> Int {
         unsafe Int(shim_int_field(raw, name, CInt(otherwise)))
