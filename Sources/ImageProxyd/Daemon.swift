@@ -145,7 +145,7 @@ struct Daemon {
         let width = configuration.workers > 0 ? configuration.workers : coreCount
         return InProcessRenderer(
             width: width,
-            depth: configuration.queue > 0 ? configuration.queue : width * WorkerPool.waitingPerWorker)
+            depth: configuration.queue > 0 ? configuration.queue : WorkerPool.defaultDepth(workers: width))
     }
 
     /// Connections at once of operators and their scrapers.

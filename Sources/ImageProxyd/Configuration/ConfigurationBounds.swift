@@ -215,8 +215,12 @@ extension TransformConfiguration {
     fileprivate func bounds(_ check: inout ConfigurationCheck) {
         let time = TimeSpan.milliseconds(1)...TimeSpan.hours(1)
         check.require("transform.workers", workers, in: 1...1_024, orZero: "one per core")
-        check.require("transform.queue", queue, in: 1...1_000_000, orZero: "32 × workers")
+        check.require(
+            "transform.queue", queue, in: 1...1_000_000, orZero: "1024, or 32 × workers where that is more")
         check.require("transform.queueTimeout", queueTimeout, in: time)
+        check.require("transform.cheapestAfter", cheapestAfter, in: .seconds(0)...(.hours(1)))
+        check.require("transform.improve.queue", improve.queue, in: 1...100_000)
+        check.require("transform.improve.maxAge", improve.maxAge, in: .seconds(0)...(.days(1)))
         check.require("transform.timeout", timeout, in: time)
         let memory = ByteCount.mebibytes(64)...(.gibibytes(1 << 18))
         check.require("transform.memoryPerWorker", memoryPerWorker, in: memory, orZero: "no limit")

@@ -70,9 +70,11 @@ struct ReloadPlan {
         var next = running
         next.linearLight = read.linearLight
         next.intermediates = read.intermediates
+        next.improve = read.improve
         guard running.isolation == .process else { return next }
         next.queue = read.queue
         next.queueTimeout = read.queueTimeout
+        next.cheapestAfter = read.cheapestAfter
         next.timeout = read.timeout
         next.headerMemory = read.headerMemory
         next.headerTime = read.headerTime

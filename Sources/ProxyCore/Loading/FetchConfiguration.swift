@@ -20,8 +20,8 @@ public struct FetchConfiguration: Sendable, Hashable, Codable {
     public var clientShare: Double = 0.75
     /// Fetches that may wait for a slot.
     ///
-    /// Default 256; beyond it 503 `queue_full`.
-    public var queue: Int = 256
+    /// Default 1024; beyond it 503 `queue_full`.
+    public var queue: Int = 1_024
     /// Which of those that wait for one host is next: the oldest (`fifo`), or the newest (`lifo`) for pages that show what
     /// was asked for last. Hosts take turns either way.
     ///
@@ -29,8 +29,8 @@ public struct FetchConfiguration: Sendable, Hashable, Codable {
     public var order: Order = .fifo
     /// Longest wait for a slot.
     ///
-    /// Default 5s; beyond it 503 `queue_timeout`.
-    public var queueTimeout: TimeSpan = .seconds(5)
+    /// Default 30s; beyond it 503 `queue_timeout`.
+    public var queueTimeout: TimeSpan = .seconds(30)
     /// Name look-up, connection and TLS together, each hop.
     ///
     /// Default 5s; beyond it 504 `upstream_timeout`.

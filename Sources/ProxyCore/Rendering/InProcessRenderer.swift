@@ -47,7 +47,7 @@ public final class InProcessRenderer: Rendering {
                     RenderJob(
                         id: id, plan: plan, source: source, destination: destination, offset: offset,
                         beside: beside,
-                        enqueued: .now, continuation: continuation))
+                        enqueued: .now, interest: .current ?? RenderInterest(), continuation: continuation))
             }
         } onCancel: {
             cancel(id)
@@ -68,7 +68,7 @@ public final class InProcessRenderer: Rendering {
                 state.running += 1
                 return .run
             }
-            guard state.waiting.count < depth else { return .full }
+            guard state.waiting.count < depth, !job.interest.isBackground else { return .full }
             state.waiting.append(job)
             return .wait
         }

@@ -23,6 +23,8 @@ struct PoolState {
     private var memory: MemoryBudget
     /// The workers that run a job of much work.
     private var dear: Set<Int> = []
+    /// The one job that waits until workers have nothing else to do, and the one that runs so.
+    private var background: (waiting: RenderJob?, running: Int?)
 
     /// Work of a job, in weighted megapixels (`WorkEstimate`), beyond which it counts as dear: about two seconds.
     private static let dearWork = 80
@@ -103,6 +105,7 @@ struct PoolState {
     mutating func submit(_ job: RenderJob) -> Effect {
         if cancelled.remove(job.id) != nil { return Effect(failures: [(job, .cancelled)]) }
         guard !isStopping else { return Effect(failures: [(job, .unavailable("the pool is stopped"))]) }
+        guard !job.interest.isBackground else { return submitBackground(job) }
         if let idle = slots.firstIndex(where: { $0.phase == .idle }), let alert = slots[idle].alert {
             slots[idle].phase = .waking
             queue(job)
@@ -112,13 +115,47 @@ struct PoolState {
         let waking = slots.count { $0.phase == .waking }
         guard waiting.count >= depth + waking else {
             queue(job)
-            return Effect(isWaiting: true)
+            return Effect(alerts: endBackground(), isWaiting: true)
         }
         guard let displaced = waiting.displace(for: job.interest) else {
             return Effect(failures: [(job, .queueFull)])
         }
         queue(job)
-        return Effect(failures: [(displaced, .queueFull)], isWaiting: true)
+        return Effect(alerts: endBackground(), failures: [(displaced, .queueFull)], isWaiting: true)
+    }
+
+    // MARK: - Work in the background
+
+    /// Has a job wait until a worker has nothing else to do, and another one besides: without a bound in time.
+    private mutating func submitBackground(_ job: RenderJob) -> Effect {
+        guard background.waiting == nil, background.running == nil else {
+            return Effect(failures: [(job, .queueFull)])
+        }
+        background.waiting = job
+        guard waiting.isEmpty, let idle = slots.firstIndex(where: { $0.phase == .idle }),
+            hasIdle(besides: idle), let alert = slots[idle].alert
+        else { return Effect() }
+        slots[idle].phase = .waking
+        return Effect(alerts: [alert])
+    }
+
+    /// Takes out the job for a worker that has nothing else to do, where a client's next job finds another one idle.
+    private mutating func takeBackground(for slot: Int) -> RenderJob? {
+        guard let job = background.waiting, waiting.isEmpty, hasIdle(besides: slot) else { return nil }
+        background = (nil, job.id)
+        return job
+    }
+
+    private func hasIdle(besides slot: Int) -> Bool {
+        slots.count == 1 || slots.indices.contains { $0 != slot && slots[$0].phase == .idle }
+    }
+
+    /// Ends the job that runs in the background, because a client's waits; returns whom to wake for that.
+    private mutating func endBackground() -> [Alert] {
+        guard let id = background.running, let slot = running[id], let alert = slots[slot].alert,
+            cancelled.insert(id).inserted
+        else { return [] }
+        return [alert]
     }
 
     private mutating func queue(_ job: RenderJob) {
@@ -128,6 +165,10 @@ struct PoolState {
     /// Ends a job that waits, has the worker of one that runs killed, and remembers one that is still to come.
     mutating func cancel(_ id: Int) -> Effect {
         if let job = waiting.remove(id) { return Effect(failures: [(job, .cancelled)]) }
+        if let job = background.waiting, job.id == id {
+            background.waiting = nil
+            return Effect(failures: [(job, .cancelled)])
+        }
         cancelled.insert(id)
         guard let slot = running[id], let alert = slots[slot].alert else { return Effect() }
         return Effect(alerts: [alert])
@@ -175,7 +216,8 @@ struct PoolState {
     /// Decides what a slot with a worker does next.
     mutating func next(for slot: Int, at now: ContinuousClock.Instant) -> (Next, Effect) {
         guard !isStopping else { return (.stop, Effect()) }
-        guard let job = waiting.takeNext(at: now, admitsDear: hasRoomForDear) else {
+        let next = waiting.takeNext(at: now, admitsDear: hasRoomForDear) ?? takeBackground(for: slot)
+        guard let job = next else {
             slots[slot].phase = .idle
             return (.sleep, Effect())
         }
@@ -202,6 +244,7 @@ struct PoolState {
     private mutating func forgetRun(of job: RenderJob) {
         guard let slot = running.removeValue(forKey: job.id) else { return }
         dear.remove(slot)
+        if background.running == job.id { background.running = nil }
     }
 
     // MARK: - Dear jobs
@@ -222,7 +265,7 @@ struct PoolState {
     mutating func postpone(
         _ job: RenderJob, until deadline: ContinuousClock.Instant, at now: ContinuousClock.Instant
     ) -> Effect {
-        guard !isStopping, cancelled.remove(job.id) == nil else {
+        guard !isStopping, cancelled.remove(job.id) == nil, !job.interest.isBackground else {
             jobEnded(job, at: now)
             return Effect(failures: [(job, .cancelled)])
         }
@@ -239,7 +282,8 @@ struct PoolState {
     mutating func grant(_ bytes: Int, to slot: Int, for job: RenderJob) -> (Bool, Effect) {
         let isGranted = memory.grant(bytes, to: slot, for: job.interest.parties.clients)
         // What is left may be enough for the next one.
-        return (isGranted, isGranted ? wake(memory.next) : Effect())
+        guard !isGranted else { return (true, wake(memory.next)) }
+        return (false, job.interest.isBackground ? Effect() : Effect(alerts: endBackground()))
     }
 
     /// Takes back what a worker's job had, or waited for.
@@ -254,7 +298,7 @@ struct PoolState {
 
     /// Puts a job back to the front, because its worker was gone before it began.
     mutating func giveBack(_ job: RenderJob, at now: ContinuousClock.Instant) -> Effect {
-        guard !isStopping, cancelled.remove(job.id) == nil else {
+        guard !isStopping, cancelled.remove(job.id) == nil, !job.interest.isBackground else {
             jobEnded(job, at: now)
             return Effect(failures: [(job, .cancelled)])
         }
@@ -308,6 +352,8 @@ struct PoolState {
         isStopping = true
         var effect = Effect(alerts: slots.compactMap(\.alert))
         effect.failures = waiting.removeAll().map { ($0, .cancelled) }
+        if let job = background.waiting { effect.failures.append((job, .cancelled)) }
+        background.waiting = nil
         guard slots.contains(where: \.hasThread) else {
             effect.resumptions = [continuation]
             return effect
@@ -344,6 +390,7 @@ struct PoolState {
         statistics.busy = slots.count { $0.phase == .busy }
         statistics.starting = slots.count { $0.phase == .down }
         statistics.queueDepth = waiting.count
+        statistics.background = background.waiting == nil && background.running == nil ? 0 : 1
         statistics.restarts = restarts
         statistics.memoryInUse = memory.sum
         statistics.processIdentifiers = slots.compactMap(\.pid)

@@ -59,11 +59,16 @@ public struct QualityConfiguration: Sendable, Hashable, Codable {
 public struct TransformConfiguration: Sendable, Hashable, Codable {
     /// Worker processes; 0 (the default) means one per core.
     public var workers: Int = 0
-    /// Jobs that may wait; 0 (the default) means 32 × workers. Beyond it 503 `queue_full`.
+    /// Jobs that may wait; 0 (the default) means 1,024, or 32 × workers where that is more. Each holds at most 64 KiB of memory
+    /// for its source, and two open files. Beyond it 503 `queue_full`.
     public var queue: Int = 0
-    /// Longest wait for a worker. Default 10s: longer than short jobs of hard pictures hold all workers (`docs/engine.md`); beyond
-    /// it 503 `queue_timeout`.
-    public var queueTimeout: TimeSpan = .seconds(10)
+    /// Longest wait for a worker. Default 1m: a page of 200 pictures is made in less, also by two cores that are busy otherwise;
+    /// beyond it 503 `queue_timeout`.
+    public var queueTimeout: TimeSpan = .minutes(1)
+    /// Wait for a worker after which the automatic choice of format takes the one that costs the least to write, of those that
+    /// the client accepts. Such a result is replaced when workers have time, or made anew after ten minutes. Default 3s; 0 is
+    /// never.
+    public var cheapestAfter: TimeSpan = .seconds(3)
     /// Longest run of one job; beyond it the worker is killed and the answer is 422 `transform_timeout`. Default 15s.
     public var timeout: TimeSpan = .seconds(15)
     /// Memory of one worker, as estimated for its job; its address space, of which decoders reserve more than they use, is
@@ -92,6 +97,9 @@ public struct TransformConfiguration: Sendable, Hashable, Codable {
 
     /// Stand-ins for large originals.
     public var intermediates = IntermediateConfiguration()
+
+    /// Better results in place of those that were made in a hurry.
+    public var improve = ImproveConfiguration()
 
     /// Where pixels are computed.
     public enum Isolation: String, Sendable, Hashable, Codable, CaseIterable {

@@ -20,13 +20,16 @@ public final class RenderInterest: Sendable {
     }
 
     private let state: Mutex<Parties>
+    /// Whether the rendering is for workers that have nothing else to do: no client waits for it.
+    let isBackground: Bool
 
     /// Clients that are told apart for one rendering; further ones change its priority alone.
     static let mostClients = 16
 
     /// The interest of the client that begins a rendering.
-    init(_ client: ClientID? = nil, _ priority: FetchPriority = .normal) {
+    init(_ client: ClientID? = nil, _ priority: FetchPriority = .normal, isBackground: Bool = false) {
         state = Mutex(Parties(priority: priority, clients: [client]))
+        self.isBackground = isBackground
     }
 
     /// The interest of the current task's client.

@@ -13,6 +13,8 @@ extension WorkerPool {
         public var starting = 0
         /// Jobs that wait for a worker.
         public var queueDepth = 0
+        /// Jobs that no client waits for: one that waits until workers have nothing else to do, or runs.
+        public var background = 0
         /// Bytes that the pixels of running jobs may take, by estimate.
         public var memoryInUse = 0
         /// Workers that were replaced, by reason.

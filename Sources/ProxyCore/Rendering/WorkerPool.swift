@@ -42,11 +42,14 @@ public final class WorkerPool: Rendering {
     }
 
     private static func depth(_ configuration: TransformConfiguration, workers: Int) -> Int {
-        configuration.queue > 0 ? configuration.queue : workers * waitingPerWorker
+        configuration.queue > 0 ? configuration.queue : defaultDepth(workers: workers)
     }
 
-    /// How many jobs may wait for each worker by default.
-    public static let waitingPerWorker = 32
+    /// How many jobs may wait by default: each holds at most 64 KiB of a source in memory, the rest is in files.
+    public static func defaultDepth(workers: Int) -> Int { max(leastDepth, workers * waitingPerWorker) }
+
+    private static let leastDepth = 1_024
+    private static let waitingPerWorker = 32
 
     private static func budget(_ configuration: TransformConfiguration, workers: Int) -> Int {
         let budget = configuration.memoryBudget.bytes
@@ -135,10 +138,12 @@ public final class WorkerPool: Rendering {
         let id = state.withLock { $0.newID() }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let job = RenderJob(
+                var job = RenderJob(
                     id: id, plan: plan, source: source, destination: destination, offset: offset,
                     beside: beside,
                     enqueued: .now, interest: .current ?? RenderInterest(.normal), continuation: continuation)
+                // What no client waits for is not worth a second worker.
+                job.isRetried = job.interest.isBackground
                 enqueue(job)
             }
         } onCancel: {

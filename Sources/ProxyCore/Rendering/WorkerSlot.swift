@@ -175,14 +175,15 @@ final class WorkerSlot: Sendable {
 
     /// Runs one job to its end; returns how the worker's service ended, if it did.
     private func run(_ job: RenderJob, on process: inout WorkerProcess) -> Ending? {
-        let queued = StopWatch.microseconds(.now - job.enqueued)
+        let waited = job.interest.isBackground ? .zero : ContinuousClock.now - job.enqueued
+        let queued = StopWatch.microseconds(waited)
         let descriptors: JobDescriptors
         do { descriptors = try JobDescriptors(for: job) } catch {
             end(job, .failure(error))
             return nil
         }
         do {
-            try process.send(order(for: job, descriptors, process), with: descriptors.all)
+            try process.send(order(for: job, after: waited, descriptors, process), with: descriptors.all)
         } catch .malformed {
             end(job, .failure(.unavailable("the plan is too large for a message")))
             return nil
@@ -194,13 +195,17 @@ final class WorkerSlot: Sendable {
     }
 
     private func order(
-        for job: RenderJob, _ descriptors: JobDescriptors, _ process: borrowing WorkerProcess
+        for job: RenderJob, after waited: Duration, _ descriptors: JobDescriptors,
+        _ process: borrowing WorkerProcess
     ) -> RenderOrder {
+        var plan = job.plan
+        let patience = configuration.cheapestAfter
+        plan.takesCheapest = patience > .seconds(0) && waited >= patience.duration
         let space = process.addressSpace()
         // Nothing is known where /proc is closed to us; the worker's own limit holds then.
         let headerSpace = space > 0 ? space + job.source.count + configuration.headerMemory.bytes : 0
         return RenderOrder(
-            plan: job.plan, sourceOffset: descriptors.sourceOffset, sourceLength: Int64(job.source.count),
+            plan: plan, sourceOffset: descriptors.sourceOffset, sourceLength: Int64(job.source.count),
             destinationOffset: job.offset, intermediateOffset: job.beside?.offset,
             alarm: UInt32(configuration.timeout.seconds + Self.alarmGrace),
             headerSpace: headerSpace, headerTime: configuration.headerTime.milliseconds * 1_000)

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+@testable import ProxyCore
+
+@Suite("Jobs in the background", .serialized)
+struct BackgroundJobTests {
+    private static let source = StoredBody.bytes((try? TestPicture.ramps(64, 48).encoded(as: .png)) ?? [])
+    private func render(_ pool: WorkerPool, inBackground: Bool = false) async throws -> Rendition {
+        let target = try RenderTarget()
+        let interest = RenderInterest(isBackground: inBackground)
+        return try await RenderInterest.$current.withValue(interest) {
+            try await pool.render(
+                RenderPlan(format: .explicit(.png)), from: Self.source, into: target.file, at: 0)
+        }
+    }
+
+    /// Waits until all workers are idle, and stops some: they hold their jobs for as long as the test needs.
+    private func stop(_ count: Int, of pool: WorkerPool, _ workers: Int) async -> [Int32] {
+        while pool.statistics.idle < workers { await Task.yield() }
+        let stopped = Array(pool.statistics.processIdentifiers.prefix(count))
+        for pid in stopped { kill(pid, SIGSTOP) }
+        return stopped
+    }
+
+    private func outcome(of job: Task<Rendition, any Error>) async -> RenderError? {
+        do {
+            _ = try await job.value
+            return nil
+        } catch {
+            return error as? RenderError
+        }
+    }
+
+    @Test("end when a client's job finds no worker idle, and it is served", arguments: [1, 2])
+    func interrupted(workers: Int) async throws {
+        try await WorkerPool.running({ $0.workers = workers }) { pool in
+            _ = await stop(workers, of: pool, workers)
+            let background = Task { try await render(pool, inBackground: true) }
+            while pool.statistics.busy < 1 { await Task.yield() }
+            let others = (1..<workers).map { _ in Task { try await render(pool) } }
+            while pool.statistics.busy < workers { await Task.yield() }
+            #expect(pool.statistics.restarts.isEmpty, "a worker that is idle is taken first")
+
+            let client = try await render(pool)
+
+            #expect(client.width == 64)
+            #expect(await outcome(of: background) == .cancelled)
+            #expect(pool.statistics.restarts == [.cancelled: 1])
+            #expect(pool.statistics.background == 0)
+            others.forEach { $0.cancel() }
+            for other in others { #expect(await outcome(of: other) == .cancelled) }
+        }
+    }
+
+    @Test(
+        "wait, one alone, for as long as a client's next job would find no worker idle beside theirs, and then run"
+    )
+    func waits() async throws {
+        try await WorkerPool.running({ $0.workers = 2 }) { pool in
+            let stopped = await stop(1, of: pool, 2)
+            let busy = Task { try await render(pool) }
+            while pool.statistics.busy < 1 { await Task.yield() }
+            let background = Task { try await render(pool, inBackground: true) }
+            while pool.statistics.background < 1 { await Task.yield() }
+            let second = Task { try await render(pool, inBackground: true) }
+
+            #expect(await outcome(of: second) == .queueFull)
+            let client = try await render(pool)
+            #expect(client.width == 64, "the second worker is a client's")
+            #expect(pool.statistics.busy == 1 && pool.statistics.background == 1)
+            for pid in stopped { kill(pid, SIGCONT) }
+
+            let ended = [try await busy.value.width, try await background.value.width]
+            #expect(ended == [64, 64])
+            #expect(pool.statistics.restarts.isEmpty)
+        }
+    }
+}
