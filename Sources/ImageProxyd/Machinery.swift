@@ -82,7 +82,8 @@ struct Machinery: Sendable {
         var rules = ImagePipeline.Configuration(
             maxSourceBytes: configuration.fetch.maxBytes.bytes,
             decodableFormats: Set(configuration.formats.decode), rasterPlan: parser.rasterPlan,
-            origins: origins, intermediates: configuration.transform.intermediates)
+            origins: origins, intermediates: configuration.transform.intermediates,
+            improve: configuration.transform.improve)
         rules.passesDrawings = configuration.formats.svgPassThrough
         return ImagePipeline(
             tiers: tiers, loader: RoutedLoader(http: loader, files: files), renderer: renderer,

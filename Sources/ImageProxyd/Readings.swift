@@ -110,6 +110,7 @@ struct Readings {
         metrics.fetchesInFlight.observe { [loader] in loader.statistics.inflight }
         metrics.fetchQueue.observe { [loader] in loader.statistics.queued }
         metrics.transformQueue.observe { [workers] in workers.statistics.queueDepth }
+        metrics.transformImprovementQueue.observe { [pipeline] in pipeline().improvementCount }
         metrics.workers.collect { [workers] in
             let statistics = workers.statistics
             return [

@@ -92,7 +92,10 @@ final class ImageHandler: Sendable {
     private func response(
         _ image: ImageResponse, _ imageRequest: ImageRequest, for request: HTTPRequest
     ) -> HTTPResponse {
-        let heads = ImageHeads(image, request: imageRequest, sharing: mapping.sharing)
+        let heads = ImageHeads(
+            image, request: imageRequest, sharing: mapping.sharing,
+            shortLifetime: pipeline.shortLifetime(of: image.description))
+        pipeline.improve(image, as: imageRequest, for: ClientID(request.client))
         remember(image, heads, imageRequest, for: request)
         var response = mapping.response(image, heads, request: request, at: clock())
         response.note = ExchangeNote(image, host: imageRequest.source.host)
@@ -123,6 +126,7 @@ final class ImageHandler: Sendable {
         else { return false }
         let entry = cached.entry
         if cached.isStale { refresh(entry, request) }
+        if pipeline.shouldImprove(entry, at: now) { improve(entry, request) }
         if entry.shouldTouch(at: now, every: Self.touchInterval) { pipeline.touch(entry) }
         mapping.answerHit(alias, cached, to: request, at: now, with: &response)
         return true
@@ -158,6 +162,13 @@ final class ImageHandler: Sendable {
 
     private func refresh(_ entry: MemoryEntry, _ request: HTTPRequest) {
         pipeline.refresh(entry) { [self] in
+            // Lost: why it can't be read; an alias enters only behind a request that could be.
+            try? parse(request)
+        }
+    }
+
+    private func improve(_ entry: MemoryEntry, _ request: HTTPRequest) {
+        pipeline.improve(entry, for: ClientID(request.client)) { [self] in
             // Lost: why it can't be read; an alias enters only behind a request that could be.
             try? parse(request)
         }

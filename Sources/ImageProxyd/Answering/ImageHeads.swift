@@ -17,11 +17,20 @@ struct ImageHeads {
     let vary: String?
 
     /// Of a whole image.
-    init(_ image: ImageResponse, request: ImageRequest, sharing: SharingPolicy) {
+    ///
+    /// - Parameter shortLifetime: seconds since it was made for which it may be kept, where another one is to take its place.
+    init(
+        _ image: ImageResponse, request: ImageRequest, sharing: SharingPolicy, shortLifetime: Int64? = nil
+    ) {
+        let record = image.record
+        // Of a result the date says when its source was changed, not which of two encodings it is.
+        let isDateStrong = image.description.kind == .original
+        let validators = Validators(image.description.contentHash, record, mayDateBeStrong: isDateStrong)
+        // As old as the source was, it may get that much older.
+        let mostAge = shortLifetime.map { record.currentAge(at: image.description.storedAt) + $0 }
         self.init(
-            image.record, as: image.description.format,
-            Validators(image.description.contentHash, image.record),
-            request, sharing, isTagged: image.isTagged)
+            record, as: image.description.format, validators, request, sharing, isTagged: image.isTagged,
+            atMost: mostAge)
     }
 
     /// Of an image that goes out while it arrives: without an entity tag, unless all of its bytes are known by now.
@@ -33,13 +42,13 @@ struct ImageHeads {
 
     private init(
         _ record: SourceRecord, as format: ImageFormat, _ validators: Validators, _ request: ImageRequest,
-        _ sharing: SharingPolicy, isTagged: Bool
+        _ sharing: SharingPolicy, isTagged: Bool, atMost mostAge: Int64? = nil
     ) {
         self.validators = validators
 
         var lines = FieldLines(reserving: Self.usualCount)
         if let tag = validators.entityTag { lines.append(.etag) { tag.append(to: &$0) } }
-        lines.append(.cacheControl) { Self.appendCacheControl(of: record, to: &$0) }
+        lines.append(.cacheControl) { Self.appendCacheControl(of: record, atMost: mostAge, to: &$0) }
         // A cache leaves the time at which the response was made as it is (RFC 9110 §6.6.1); Age goes with it.
         lines.append(.date) { HTTPDate(seconds: record.generationTime).append(to: &$0) }
         vary = sharing.vary(onAccept: request.isNegotiated, onDPR: request.isHinted)
@@ -119,7 +128,11 @@ struct ImageHeads {
     }
 
     /// The whole freshness lifetime, constant for an entry, and what the origin wants to be passed on.
-    private static func appendCacheControl(of record: SourceRecord, to value: inout [UInt8]) {
+    ///
+    /// - Parameter mostAge: the age in seconds up to which it may be reused, where another one is to take its place.
+    private static func appendCacheControl(
+        of record: SourceRecord, atMost mostAge: Int64?, to value: inout [UInt8]
+    ) {
         let (lifetime, directives) = record.downstream
         if directives.contains(.noStore) {
             value += "no-store".utf8
@@ -129,10 +142,10 @@ struct ImageHeads {
         // What varies by anything is never reused unasked (RFC 9111 §4.1), by those behind us no more than by us.
         if !directives.isDisjoint(with: [.noCache, .variesOnEverything]) { value += ", no-cache".utf8 }
         value += ", max-age=".utf8
-        value += String(max(0, lifetime)).utf8
+        value += String(max(0, min(lifetime, mostAge ?? lifetime))).utf8
         if directives.contains(.mustRevalidate) { value += ", must-revalidate".utf8 }
         if directives.contains(.proxyRevalidate) { value += ", proxy-revalidate".utf8 }
-        if directives.contains(.immutable) { value += ", immutable".utf8 }
+        if directives.contains(.immutable), mostAge == nil { value += ", immutable".utf8 }
     }
 }
 

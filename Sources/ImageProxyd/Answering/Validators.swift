@@ -15,11 +15,14 @@ struct Validators: Sendable {
     /// How much older than the answer a date has to be to be strong, in seconds (RFC 9110 §8.8.2.2).
     private static let strongAge: Int64 = 60
 
-    /// - Parameter hash: of all bytes; nil while they are not all there.
-    init(_ hash: ContentHash?, _ record: SourceRecord) {
+    /// - Parameters:
+    ///   - hash: of all bytes; nil while they are not all there.
+    ///   - mayDateBeStrong: whether the bytes are the origin's own: results of one source may differ under one date.
+    init(_ hash: ContentHash?, _ record: SourceRecord, mayDateBeStrong: Bool = true) {
         entityTag = hash.flatMap { EntityTag(opaque: $0.shortHexOctets) }
         lastModified = record.modified?.seconds
-        isLastModifiedStrong = lastModified.map { record.responseTime - $0 >= Self.strongAge } ?? false
+        isLastModifiedStrong =
+            mayDateBeStrong && lastModified.map { record.responseTime - $0 >= Self.strongAge } ?? false
     }
 
     /// Hot path: what the request's conditions come to; without any, a few bit tests.

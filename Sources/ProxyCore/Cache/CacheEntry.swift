@@ -15,6 +15,25 @@ public enum EntryKind: UInt8, Sendable, Hashable, CaseIterable {
     var isResult: Bool { self == .result || self == .derived }
 }
 
+/// How a result was made, and so whether another one is to take its place. Stored; the numbers never change.
+public enum ResultStage: UInt8, Sendable, Hashable {
+    /// With all effort that there is, or by an encoder that has but one.
+    case final = 0
+    /// With the fast effort: it is made once more when it is asked for again.
+    case fast = 1
+    /// With the fast effort, and it stays: the full one made it no smaller, or is more work than it is worth.
+    case kept = 2
+    /// In the cheapest format that the client accepts, because many jobs waited: it is made anew when workers have time, or when it
+    /// is asked for after `cheapestLifetime`.
+    case cheapest = 3
+
+    /// Whether another result is to take its place.
+    var isImprovable: Bool { self == .fast || self == .cheapest }
+
+    /// Seconds for which a result in the cheapest format answers.
+    @usableFromInline static let cheapestLifetime: Int64 = 600
+}
+
 /// What an entry says of its own bytes, in memory and in the disk file's header alike.
 public struct EntryDescription: Sendable, Hashable {
     /// The kind.
@@ -37,6 +56,14 @@ public struct EntryDescription: Sendable, Hashable {
     public var height: Int
     /// When it was stored, in seconds since 1970.
     public var storedAt: Int64
+    /// How it was made.
+    public var stage = ResultStage.final
+
+    /// Hot path: whether it may still answer, as far as its own making decides that.
+    @inlinable
+    public func isUsable(at now: Int64) -> Bool {
+        stage != .cheapest || (0..<ResultStage.cheapestLifetime).contains(now - storedAt)
+    }
 
     /// Collects what is known of an entry.
     public init(

@@ -99,6 +99,15 @@ public enum Metric {
         public static var names: [String] { ["outcome"] }
     }
 
+    /// What became of making a result once more: `replaced` the first, or `kept` that since it was no larger; `interrupted` by a
+    /// client's job; `outdated` as the result or its source had changed or gone; `refused` for want of a place to wait.
+    public enum Improvement: Int, CaseIterable, MetricLabels {
+        case replaced, kept, interrupted, outdated, failed, refused
+
+        /// The labels' names, in order.
+        public static var names: [String] { ["outcome"] }
+    }
+
     /// What a worker is doing.
     public enum WorkerState: Int, CaseIterable, MetricLabels {
         case starting, idle, busy

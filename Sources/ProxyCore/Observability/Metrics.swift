@@ -69,6 +69,12 @@ public final class Metrics: Sendable {
     public let transformQueue: MetricReading
     /// How long jobs waited for a worker.
     public let transformQueueDuration: MetricHistogram<NoLabels>
+    /// Results in the cheapest format, because their jobs had waited long.
+    public let transformCheapest: MetricCounter<NoLabels>
+    /// Results that were to be made once more with more effort; `outcome`.
+    public let transformImprovements: MetricCounter<Metric.Improvement>
+    /// Results that wait for that.
+    public let transformImprovementQueue: MetricReading
     /// Worker processes; `state`.
     public let workers: MetricReading
     /// Workers replaced; `reason`.
@@ -134,6 +140,14 @@ public final class Metrics: Sendable {
         transformQueue = make.gauge("transform_queue", "Pictures waiting for a worker.")
         transformQueueDuration = make.histogram(
             "transform_queue_seconds", "Time that pictures waited for a worker.", buckets: .work)
+        transformCheapest = make.counter(
+            "transform_cheapest_total",
+            "Results in the cheapest accepted format, because their jobs waited long.")
+        transformImprovements = make.counter(
+            "transform_improvements_total",
+            "Results made once more with more effort while workers were idle, by outcome.")
+        transformImprovementQueue = make.gauge(
+            "transform_improvement_queue", "Results waiting to be made once more.")
         workers = make.gauge("workers", "Worker processes.", labels: ["state"])
         workerRestarts = make.readCounter(
             "worker_restarts_total", "Worker processes replaced.", labels: ["reason"])
@@ -149,7 +163,8 @@ public final class Metrics: Sendable {
             fetches, fetchDuration,
             fetchPhase, fetchBytes, fetchConnections, fetchesInFlight, fetchQueue, transforms,
             transformDuration, transformQueue,
-            transformQueueDuration, workers, workerRestarts, accessLogDropped, buildInfo,
+            transformQueueDuration, transformCheapest, transformImprovements, transformImprovementQueue,
+            workers, workerRestarts, accessLogDropped, buildInfo,
         ]
     }
 }

@@ -38,11 +38,11 @@ extension ImagePipeline {
         metrics.count(rendition)
         guard await tiers.isUnaltered(half.hit) else { return nil }
         return try await finish(
-            rendition, .derived, on: canvas, of: source, for: request, keeping: client.keeping, permit: permit
-        )
+            rendition, .derived, by: plan, on: canvas, of: source, for: request, keeping: client.keeping,
+            permit: permit)
     }
 
-    private func intermediate(
+    func intermediate(
         serving plan: RenderPlan, for request: ImageRequest, of source: Source
     ) async -> (half: ImageTiers.Found, original: Rendition.SourceFacts)? {
         let rule = configuration.intermediates
@@ -127,7 +127,7 @@ extension RenderError {
     }
 
     /// Whether the same job may well succeed another time, so that nothing is known against its source.
-    fileprivate var isOfTheMoment: Bool {
+    var isOfTheMoment: Bool {
         switch self {
         case .queueFull, .queueTimedOut, .notWritten, .unavailable, .cancelled, .workerKilled,
             .watermarkUnreadable:

@@ -11,6 +11,9 @@ public enum StoredAnswer: Sendable {
 }
 
 extension ImagePipeline {
+    /// Whether the `Cache-Control` of requests counts.
+    public var honoursClients: Bool { freshness.honoursClients }
+
     /// Hot path: a fresh picture of the disk tier, answered from its file and what the kernel has in memory.
     ///
     /// A handful of system calls, no task, no index.
@@ -36,7 +39,8 @@ extension ImagePipeline {
     private func isFresh(
         _ hit: DiskHit, _ record: SourceRecord, for request: ImageRequest, at now: Int64
     ) -> Bool {
-        request.accepts(record) && (request.plan != nil || mayPass(record))
+        hit.description.isUsable(at: now) && request.accepts(record)
+            && (request.plan != nil || mayPass(record))
             && freshness.reuse(of: record, at: now, for: .none) == .fresh
     }
 }

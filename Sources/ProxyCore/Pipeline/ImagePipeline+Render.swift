@@ -67,7 +67,7 @@ extension ImagePipeline {
             await note(rendition, beside: place, for: request, of: source.record, permit: permit)
         }
         return try await finish(
-            rendition, kind, on: canvas, of: source, for: request, keeping: keeping, permit: permit)
+            rendition, kind, by: plan, on: canvas, of: source, for: request, keeping: keeping, permit: permit)
     }
 
     /// Renders, into memory where the disk has no room.
@@ -88,16 +88,17 @@ extension ImagePipeline {
     ///
     /// - Parameter kind: a result, or a derived one.
     func finish(
-        _ rendition: Rendition, _ kind: EntryKind, on canvas: Canvas, of source: Source,
+        _ rendition: Rendition, _ kind: EntryKind, by plan: RenderPlan, on canvas: Canvas, of source: Source,
         for request: ImageRequest,
         keeping: Keeping, permit: PurgeLedger.Permit
     ) async throws(PipelineError) -> ImageResponse {
         let content = try await tiers.read(canvas, byteCount: rendition.byteCount)
-        let description = EntryDescription(
+        var description = EntryDescription(
             kind: kind, key: request.resultKey, keyText: request.resultKeyText,
             sourceKey: request.sourceKey,
             sourceHash: source.record.contentHash, contentHash: content.hash, format: rendition.format,
             width: rendition.width, height: rendition.height, storedAt: clock())
+        description.stage = stage(of: rendition, by: plan)
         var response = ImageResponse(
             description: description, record: source.record, body: .bytes(content.bytes),
             provenance: source.provenance)
@@ -106,6 +107,8 @@ extension ImagePipeline {
             queue: rendition.timings.queue, fetch: source.fetchTime, decode: rendition.timings.decode,
             transform: rendition.timings.transform, encode: rendition.timings.encode)
         await tiers.store(&response, from: canvas, keeping: keeping, permit: permit)
+        // What is kept nowhere has nothing taking its place.
+        if !response.isStored, response.description.stage == .fast { response.description.stage = .kept }
         return response
     }
 

@@ -27,6 +27,8 @@ public final class ImagePipeline: Sendable {
     let refreshes: Mutex<RefreshDesk>
     /// Large originals of which something has been made.
     let sightings: Mutex<Sightings>
+    /// Results that wait for a better one.
+    let improvements: Mutex<ImprovementQueue>
 
     /// What the pipeline itself must know of the configuration.
     public struct Configuration: Sendable {
@@ -42,13 +44,17 @@ public final class ImagePipeline: Sendable {
         public var origins: OriginRules
         /// Stand-ins for large originals.
         let intermediates: IntermediateRule
+        /// Better results in place of those made in a hurry.
+        let improve: ImproveConfiguration
 
         /// Collects the settings.
         public init(
             maxSourceBytes: Int, decodableFormats: Set<ImageFormat>,
             rasterPlan: RenderPlan = RenderPlan(format: .source), origins: OriginRules = .none,
-            intermediates: IntermediateConfiguration = IntermediateConfiguration()
+            intermediates: IntermediateConfiguration = IntermediateConfiguration(),
+            improve: ImproveConfiguration = ImproveConfiguration()
         ) {
+            self.improve = improve
             self.maxSourceBytes = maxSourceBytes
             self.decodableFormats = decodableFormats
             self.rasterPlan = rasterPlan
@@ -77,6 +83,7 @@ public final class ImagePipeline: Sendable {
         let bounds = freshness.refreshBounds
         refreshes = Mutex(RefreshDesk(limit: bounds.limit, pause: bounds.pause))
         sightings = Mutex(Sightings(capacity: configuration.intermediates.configuration.originals))
+        improvements = Mutex(ImprovementQueue(capacity: configuration.improve.queue))
         staleAnswers = predecessor?.staleAnswers ?? StaleTally()
         if predecessor == nil { metrics.hostBreakersOpen.observe { failures.openHosts } }
     }
@@ -86,9 +93,6 @@ public final class ImagePipeline: Sendable {
 
     /// Flights under way: fetches and renderings, for the metrics.
     public var flightCounts: (fetches: Int, renderings: Int) { (fetches.count, renderings.count) }
-
-    /// Whether the `Cache-Control` of requests counts.
-    public var honoursClients: Bool { freshness.honoursClients }
 
     /// An entry that may be served at once.
     public struct CachedEntry: Sendable {
@@ -102,7 +106,7 @@ public final class ImagePipeline: Sendable {
     ///
     /// One shard lock, no suspension, no allocation.
     public func cachedEntry(for key: CacheKey, at now: Int64) -> CachedEntry? {
-        guard let entry = tiers.entry(for: key),
+        guard let entry = tiers.entry(for: key), entry.description.isUsable(at: now),
             entry.description.kind != .original || !entry.record.directives.contains(.reencoded)
         else { return nil }
         if entry.record.isFresh(at: now) { return CachedEntry(entry: entry, isStale: false) }
@@ -264,7 +268,7 @@ public final class ImagePipeline: Sendable {
         _ entry: MemoryEntry?, for request: ImageRequest, asking client: RequestDirectives
     ) -> ImageResponse? {
         // What may be passed on as it is, and what originals are to be, can have changed since it was stored.
-        guard let entry, request.accepts(entry.record),
+        guard let entry, request.accepts(entry.record), entry.description.isUsable(at: clock()),
             request.plan != nil || request.mayPassThrough && mayPass(entry.record)
         else { return nil }
         switch freshness.reuse(of: entry.record, at: clock(), for: client) {
@@ -359,9 +363,9 @@ public final class ImagePipeline: Sendable {
     private func storedResult(
         for request: ImageRequest, of source: Source, permit: PurgeLedger.Permit
     ) async throws(PipelineError) -> ImageResponse? {
-        guard let found = try await tiers.result(for: request, hash: source.record.contentHash) else {
-            return nil
-        }
+        guard let found = try await tiers.result(for: request, hash: source.record.contentHash),
+            found.description.isUsable(at: clock())
+        else { return nil }
         let tier: ImageResponse.Provenance = found.isInMemory ? .memory : .disk
         var response = ImageResponse(
             description: found.description, record: source.record, body: found.body,

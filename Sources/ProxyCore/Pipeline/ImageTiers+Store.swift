@@ -237,6 +237,22 @@ extension ImageTiers {
         if response.entry != nil { response.isStored = true }
     }
 
+    /// Puts a result's bytes, described anew, in the place of the result; false where no tier has taken them.
+    func replace(
+        _ description: EntryDescription, _ bytes: [UInt8], of record: SourceRecord, keeping: Keeping,
+        permit: PurgeLedger.Permit
+    ) async -> Bool {
+        guard permit.admits(description) else { return false }
+        var response = ImageResponse(
+            description: description, record: record, body: .bytes(bytes), provenance: .memory)
+        await promote(&response, permit: permit)
+        guard results.usesDisk, keeping.usesDisk else { return response.entry != nil }
+        // Lost: why; the tier has counted it, and the result is looked at again when it is asked for.
+        let isStored: Void? = try? await disk.store(description, body: bytes, record: record, permit: permit)
+        files.remove(description.key)
+        return isStored != nil
+    }
+
     // MARK: - Intermediates
 
     /// Keeps an intermediate on disk; it is never in memory.

@@ -26,6 +26,7 @@ extension Metrics {
     func count(_ rendition: Rendition) {
         let format = Metric.Format(named: rendition.format.rawValue)
         transforms.increment(format, .ok)
+        if rendition.isCheapest { transformCheapest.increment() }
         let timings = rendition.timings
         let work = timings.decode + timings.transform + timings.encode
         transformDuration.observe(nanoseconds: UInt64(max(0, work)) * 1_000, format)

@@ -29,6 +29,21 @@ struct DiskEntryTests {
         }
     }
 
+    @Test("A header says how its result was made, in a field that was zero before there was anything to say")
+    func stages() {
+        for number in UInt8(0)...3 {
+            var description = describe("key text", kind: .result, body: bytes(50))
+            description.stage = ResultStage(rawValue: number) ?? .final
+            let entry = DiskEntry(description: description, bodyLength: 50, bodyChecksum: 1)
+
+            let header = entry.encoded()
+
+            #expect(header[148..<152] == [number, 0, 0, 0])
+            #expect(DiskEntry(header: header[...])?.description.stage.rawValue == number)
+        }
+        #expect(ResultStage(rawValue: 4) == nil)
+    }
+
     @Test("Every flipped bit of a header makes it invalid")
     func recognisesFlips() {
         let header = entry().encoded()

@@ -31,6 +31,7 @@ final class PipelineFixture: Sendable {
         freshness: FreshnessConfiguration = FreshnessConfiguration(),
         failedURLs: FailedURLsConfiguration = FailedURLsConfiguration(),
         intermediates: IntermediateConfiguration = IntermediateConfiguration(),
+        improve: ImproveConfiguration = ImproveConfiguration(),
         renderer: any Rendering = InProcessRenderer(), firstByteTimeout: TimeSpan = .minutes(5),
         tagLinks: Int = 1_000
     ) throws {
@@ -64,24 +65,28 @@ final class PipelineFixture: Sendable {
             configuration: ImagePipeline.Configuration(
                 maxSourceBytes: 1 << 24, decodableFormats: Set(ImageFormat.allCases),
                 rasterPlan: rasterPlan,
-                intermediates: intermediates),
+                intermediates: intermediates, improve: improve),
             metrics: metrics, clock: { [clock] in clock.now })
     }
 
     /// A request for a path of the origin, by default untransformed.
-    func request(_ path: String, _ parameters: String = "") throws -> ImageRequest {
-        try request(absolute: origin.url(path), parameters)
+    func request(_ path: String, _ parameters: String = "", accept: String = "") throws -> ImageRequest {
+        try request(absolute: origin.url(path), parameters, accept: accept)
     }
 
     /// A request for any source.
-    func request(absolute url: String, _ parameters: String = "") throws -> ImageRequest {
+    func request(absolute url: String, _ parameters: String = "", accept: String = "") throws -> ImageRequest
+    {
         var policy = RequestPolicy(sources: .unrestricted)
         policy.allowsUnsignedTags = true
         let parser = ImageRequestParser(
             limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
             policy: policy)
         let query = "url=" + url.replacing("?", with: "%3F") + (parameters.isEmpty ? "" : "&" + parameters)
-        return try parser.parse(query: Array(query.utf8)) { AcceptClass() }
+        let formats = AutomaticFormats(FormatsConfiguration().auto)
+        return try parser.parse(query: Array(query.utf8)) {
+            Array(accept.utf8).withUnsafeBytes { AcceptClass(accept: $0, candidates: formats) }
+        }
     }
 
     /// Asks for a path, as a client with this `Cache-Control` does.

@@ -8,7 +8,7 @@
 ///       8  version (2)                    88  SHA-256 of the body (32)     140  CRC32C of the body (4)
 ///      10  kind (1), format (1)          120  width, height (4, 4)         144  CRC32C of bytes 0 ..< body, with
 ///      12  where the body begins (4)     128  stored at (8)                     this field as 0 (4)
-///      16  length of the body (8)                                          148  0 (4)
+///      16  length of the body (8)                                          148  stage (4): how it was made, 0 for final
 ///      24  key, source's key (16, 16)                                      152  snapshot of the source's record (112)
 ///                                                                          264  the key's text, then zeros up to the body
 ///
@@ -67,7 +67,8 @@ struct DiskEntry: Equatable {
         writer.append(description.storedAt)
         writer.append(UInt32(description.keyText.utf8.count))
         writer.append(bodyChecksum)
-        writer.append(UInt64(0))
+        writer.append(UInt32(0))
+        writer.append(UInt32(description.stage.rawValue))
         if let snapshot { snapshot.append(to: &writer) }
         writer.pad(to: Self.fixedLength + RecordSnapshot.length)
         writer.append(contentsOf: description.keyText.utf8)
@@ -146,15 +147,18 @@ struct DiskEntry: Equatable {
             let width = reader.integer(UInt32.self), let height = reader.integer(UInt32.self),
             let storedAt = reader.integer(Int64.self),
             let textLength = reader.integer(UInt32.self), let bodyChecksum = reader.integer(UInt32.self),
-            reader.integer(UInt32.self) != nil, reader.integer(UInt32.self) == 0,
+            reader.integer(UInt32.self) != nil,
+            let stage = reader.integer(UInt32.self).flatMap(UInt8.init(exactly:)).flatMap(
+                ResultStage.init(rawValue:)),
             let kept = reader.take(version == Self.version ? RecordSnapshot.length : 0),
             let text = reader.take(Int(textLength)),
             let keyText = self.text(text, expected)
         else { return nil }
-        let description = EntryDescription(
+        var description = EntryDescription(
             kind: kind, key: key, keyText: keyText, sourceKey: sourceKey, sourceHash: sourceHash,
             contentHash: contentHash, format: format, width: Int(width), height: Int(height),
             storedAt: storedAt)
+        description.stage = stage
         return DiskEntry(
             description, bodyLength, bodyChecksum, RecordSnapshot(kept), bodyOffset: Int64(bodyOffset))
     }

@@ -25,6 +25,7 @@ public final class MemoryEntry: Sendable {
     private let isBeingRefreshed = Atomic(false)
     private let survivesPowerLoss: Atomic<Bool>
     private let lastTouch: Atomic<Int64>
+    private let lastImprovement = Atomic<Int64>(0)
 
     private static let lastID = Atomic<UInt64>(0)
     /// What an entry costs beside its body and text: the objects, the slot, both tables' rows; in bytes.
@@ -102,6 +103,15 @@ public final class MemoryEntry: Sendable {
     /// Lets another caller try to refresh the entry, because the first one failed.
     public func endRefresh() {
         isBeingRefreshed.store(false, ordering: .relaxed)
+    }
+
+    /// Hot path: whether a better result is to be made in its place; true once per `interval` seconds, and for none that stays as
+    /// it is.
+    public func shouldImprove(at now: Int64, every interval: Int64) -> Bool {
+        guard description.stage.isImprovable else { return false }
+        let last = lastImprovement.load(ordering: .relaxed)
+        guard now - last >= interval else { return false }
+        return lastImprovement.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
     }
 
     /// Hot path: whether the disk tier should hear that the entry was served; true once per `interval` seconds.
