@@ -20,6 +20,10 @@ IDLE = 10_000
 # Descriptors that this program needs besides the idle connections.
 SPARE_DESCRIPTORS = 200
 STAMPEDE = 500
+PAGES = (50, 200)
+ACCEPTS = {"AVIF": "image/avif,image/webp,*/*", "WebP": "image/webp,*/*"}
+# Longer than a page's improvements take on a slow machine.
+IMPROVEMENT_SECONDS = 300
 STARTS = 5
 ALLOCATION_HITS = 2_000
 LOADED_CONNECTIONS = 16
@@ -31,7 +35,7 @@ SETTLE_SECONDS = 0.2
 def rows(folder, origin, report):
     """Each row is a name, what was seen, and the goal in words."""
     for name, measure in (("start to ready", _start), ("idle connection", _idle), ("stampede", _stampede),
-                          ("hits beside transforms", _beside), ("allocations", _allocations)):
+                          ("cold page", _page), ("hits beside transforms", _beside), ("allocations", _allocations)):
         if settings.ONLY in name:
             for row in measure(folder, origin):
                 report(*row)
@@ -132,15 +136,21 @@ def _require_open(connection):
 
 def _read_answer(connection):
     """Reads one answer with Content-Length and returns its status."""
+    return _read_head_and_body(connection)[0]
+
+
+def _read_head_and_body(connection):
+    """Reads one answer with Content-Length and returns its status, its fields and the length of its body."""
     received = b""
     while b"\r\n\r\n" not in received:
         received += _some(connection)
     head, _, body = received.partition(b"\r\n\r\n")
     fields = dict(line.lower().split(b":", 1) for line in head.split(b"\r\n")[1:])
-    missing = int(fields.get(b"content-length", 0)) - len(body)
+    length = int(fields.get(b"content-length", 0))
+    missing = length - len(body)
     while missing > 0:
         missing -= len(_some(connection))
-    return int(head.split()[1])
+    return int(head.split()[1]), fields, length
 
 
 def _some(connection):
@@ -202,6 +212,70 @@ def _cost(server, count, name):
     for connection in connections:
         connection.close()
     return spent, wall
+
+
+# MARK: a cold page
+
+def _page(folder, origin):
+    """Many cold pictures at once at the defaults, where the client accepts AVIF, beside the same where it accepts WebP alone."""
+    for count in PAGES:
+        cpu, wall, size, formats = {}, {}, {}, {}
+        for name, accept in ACCEPTS.items():
+            # At the defaults; beside it what the page would be in WebP alone.
+            changes = {} if name == "AVIF" else {"TRANSFORM_CHEAPEST_AFTER": "0"}
+            server = servers.daemon(f"page{count}{name}", folder, origin.port, **changes)
+            cpu[name], wall[name], size[name], formats[name] = _page_cost(server, count, accept)
+            if name == "AVIF" and count == PAGES[0]:
+                better = _improved(server, count, accept, cpu[name], size[name])
+            server.close()
+        avif = formats["AVIF"].count("image/avif")
+        yield (f"cold page of {count}, AVIF accepted",
+               f"all 200 in {wall['AVIF']:.1f} s (WebP {wall['WebP']:.1f}), {avif} AVIF; CPU {cpu['AVIF'] / cpu['WebP']:.2f} × WebP's, "
+               f"bytes {size['AVIF'] / size['WebP']:.2f} ×", "all 200, CPU ≤ 1 × WebP's")
+    yield ("the page's AVIF made again, full effort", better, "fewer bytes, once")
+
+
+def _page_cost(server, count, accept):
+    """CPU and wall seconds, bytes and media types of a page's pictures, all asked for at once."""
+    sources = sorted(settings.CORPUS.glob("photo/*.jpg"))
+    connections = {}
+    for number in range(count):
+        source = sources[number % len(sources)].relative_to(settings.CORPUS)
+        connection = socket.create_connection(("127.0.0.1", server.port), 120)
+        connections[connection] = server.path(f"{source}?page={number}", RESIZE)
+    before, begin = server.cpu_seconds(), time.monotonic()
+    for connection, path in connections.items():
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: bench\r\nAccept: {accept}\r\n\r\n".encode())
+    size, formats = 0, []
+    for connection, path in connections.items():
+        status, fields, length = _read_head_and_body(connection)
+        if status != 200:
+            raise Wrong(f"{path}: {status} on a page of {count}")
+        size += length
+        formats.append(fields[b"content-type"].strip().decode())
+        connection.close()
+    wall = time.monotonic() - begin
+    time.sleep(SETTLE_SECONDS)
+    return server.cpu_seconds() - before, wall, size, formats
+
+
+def _improved(server, count, accept, first_cpu, first_size):
+    """What it takes to make the page's pictures once more, and what is gained."""
+    before = server.cpu_seconds()
+    _page_cost(server, count, accept)
+    end = time.monotonic() + IMPROVEMENT_SECONDS
+    while _done(server) < count and time.monotonic() < end:
+        time.sleep(0.2)
+    spent = server.cpu_seconds() - before
+    _, _, size, _ = _page_cost(server, count, accept)
+    return (f"CPU {spent / first_cpu:.1f} × the first ones', bytes {size / first_size:.3f} ×, "
+            f"{_done(server):.0f} of {count} decided")
+
+
+def _done(server):
+    text = load.ask(server.port, "/metrics").body.decode()
+    lines = [line for line in text.splitlines() if line.startswith("imageproxyd_transform_improvements_total{")]
+    return sum(float(line.split()[1]) for line in lines if "replaced" in line or "kept" in line)
 
 
 # MARK: hits beside transforms
