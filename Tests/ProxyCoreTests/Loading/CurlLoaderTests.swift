@@ -232,7 +232,8 @@ struct CurlLoaderTests {
         let many = (0..<100).map { ("X-\($0)", "0123456789012345") }
         fixture.origin.route("/a", .body([1], fields: many))
 
-        await #expect(throws: LoadError.incomplete("head larger than fetch.maxHeadBytes, or of more than 500 lines")) {
+        let reason = "head larger than fetch.maxHeadBytes, or of more than 500 lines"
+        await #expect(throws: LoadError.incomplete(reason)) {
             try await fixture.load("/a")
         }
     }
