@@ -74,7 +74,8 @@ extension Transfer {
         case .tooLarge:
             return refuse(
                 .incomplete(
-                    "head larger than fetch.maxHeadBytes, or of more than \(OriginHeadReader.maxLines) lines"))
+                    "head larger than fetch.maxHeadBytes, or of more than \(OriginHeadReader.maxLines) lines")
+            )
         case .noStatusLine:
             return refuse(.incomplete("no status line of a version that the connection speaks"))
         case .complete(let status): return decide(status)
