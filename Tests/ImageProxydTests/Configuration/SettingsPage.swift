@@ -68,7 +68,9 @@ struct SettingsPage {
 
     /// The words of an enumeration, or nothing.
     private func cases(of type: String, in outer: String) -> String {
-        let words = declarations[resolved(type, in: outer)]?.filter { $0.type == "case" }.map { "`\($0.name)`" }
+        let words = declarations[resolved(type, in: outer)]?.filter { $0.type == "case" }.map {
+            "`\($0.name)`"
+        }
         return type == "Bool" ? "`true`, `false`" : words?.joined(separator: ", ") ?? ""
     }
 

@@ -10,7 +10,8 @@ struct ExampleTests {
     private static let pages =
         ["README.md"]
         + [
-            "caching", "configuration", "durability", "engine", "http-server", "origins", "signing", "streaming",
+            "caching", "configuration", "durability", "engine", "http-server", "origins", "signing",
+            "streaming",
             "transforms",
         ].map { "docs/\($0).md" }
 
@@ -24,7 +25,8 @@ struct ExampleTests {
                 operations.contains(String($0.1)) && $0.2.contains(where: \.isNumber)
             }
             let inURLs = text.matches(of: /transform=([a-z]+:[A-Za-z0-9:,.=+_-]+)/)
-            for example in inCode.map({ String($0.0.dropFirst().dropLast()) }) + inURLs.map({ String($0.1) }) {
+            for example in inCode.map({ String($0.0.dropFirst().dropLast()) }) + inURLs.map({ String($0.1) })
+            {
                 count += 1
                 #expect(throws: Never.self, "\(page): \(example)") { try TransformPipeline(parsing: example) }
             }
@@ -32,7 +34,8 @@ struct ExampleTests {
         #expect(count >= 8)
     }
 
-    @Test("The README's table of errors has every code under its status, but for that of clients who have left")
+    @Test(
+        "The README's table of errors has every code under its status, but for that of clients who have left")
     func codes() {
         let source = TextFiles.read("Sources/ProxyCore/Pipeline/PipelineError.swift")
         let errors = source.matches(of: /Disposition\(\s*(\d{3}), "([a-z_]+)"/)
