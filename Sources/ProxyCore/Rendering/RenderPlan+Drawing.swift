@@ -10,5 +10,6 @@ extension RenderPlan {
         guard case .automatic(let accepted) = format else { return false }
         return accepted.contains(.webp) && !isLossless && maxBytes == nil && frames == 1
             && size.area <= Self.mostDrawingPixels
+            && max(size.width, size.height) <= ImageFormat.webp.row.maxSide
     }
 }
