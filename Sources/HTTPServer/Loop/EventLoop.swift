@@ -147,7 +147,7 @@ final class EventLoop: @unchecked Sendable {
     private func tick() {
         timer.acknowledge()
         reserve.refill()
-        for listener in acceptor.resting(until: now) where !isDraining || !listener.isInherited {
+        for listener in acceptor.resting(until: now) where !context.isDraining || !listener.isInherited {
             rewatch(listener)
         }
         for connection in connections.all { connection.checkDeadline() }
