@@ -175,7 +175,7 @@ struct Daemon {
         _ configuration: DiskCacheConfiguration, _ records: MemoryShare, _ logger: Logger
     ) throws -> DiskCache {
         let directory = CacheDirectory.path(configured: configuration.directory)
-        let report: @Sendable (DiskNotice) -> Void = { notice in
+        let report: @Sendable (DiskEvent) -> Void = { notice in
             logger.log(level: notice.isAlarm ? .warning : .notice, "\(notice)")
         }
         do throws(DiskCacheError) {

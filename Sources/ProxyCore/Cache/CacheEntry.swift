@@ -50,9 +50,9 @@ public struct EntryDescription: Sendable, Hashable {
     public var contentHash: ContentHash
     /// The format of its bytes.
     public var format: ImageFormat
-    /// Width in pixels of one frame; 0 where nobody has looked. For an intermediate that of the upright original.
+    /// Width in pixels of one frame; 0 where it is unknown. For an intermediate that of the upright original.
     public var width: Int
-    /// Height in pixels of one frame; 0 where nobody has looked.
+    /// Height in pixels of one frame; 0 where it is unknown.
     public var height: Int
     /// When it was stored, in seconds since 1970.
     public var storedAt: Int64

@@ -1,143 +1,229 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// An entry that was found on disk, its body checked.
+public struct DiskHit: Sendable {
+    /// What the entry says of its bytes.
+    public let description: EntryDescription
+    /// The bytes: a range of an open file, which stays as it is although the entry be replaced or removed, or a copy.
+    public let body: StoredBody
+    /// The CRC32C of the bytes.
+    public let checksum: UInt32
+    /// The record of its source, if the content is this one and memory or the entry's file can tell it; the file knows
+    /// nothing that only a revalidation needs. So it is none to be kept.
+    public internal(set) var record: SourceRecord?
+    /// What its file was when the bytes were checked; nil for bytes that are in memory.
+    var identity: VerifiedFiles.Identity?
+    /// Whether it lies in a folder that is only read.
+    public internal(set) var isReadOnly = false
+}
+
+/// What a look-up that does not block came to.
+public enum DiskLookUp: Sendable {
+    /// Found.
+    case hit(DiskHit)
+    /// Not found, or an error that a look-up that may block meets again.
+    case miss
+    /// Reading it would block.
+    case wouldBlock
+}
+
+/// One way to an entry: the write buffer, the tier's own file, files of read-only folders; each body is checked.
 extension DiskCache {
+    /// How a look-up reads, and what it returns.
+    private struct Mode {
+        /// From what the kernel has in memory alone; else it throws `wouldBlock`.
+        var fromMemory = false
+        /// Bodies stay in their open files, however short.
+        var asFile = true
+        /// Also looks in folders that are only read.
+        var inReadOnlyFolders = true
+    }
+
+    /// A file shorter than this is read at once, header and body, and answered from the copy: sendfile(2) costs more.
+    private static let copiedLength: Int64 = 16 << 10
+    /// As much of a file is read before its length is known: of a shorter one that is all, and nothing else is asked.
+    private static let firstRead = 4 << 10
+
     /// Hot path: whether the tier may hold the entry; "no" is certain, and costs no system call.
     public func mayContain(_ key: CacheKey, kind: EntryKind) -> Bool {
         let id = EntryID(kind: kind, key: key)
-        return parts.entries.mayContain(id) || drafts.contains(id)
-            || seeds.contains { $0.entries.mayContain(id) }
+        return parts.entries.mayContain(id) || buffer.contains(id)
+            || readOnlyFolders.contains { $0.entries.mayContain(id) }
     }
 
-    /// Hot path: looks an entry up with what the kernel has in memory, and waits for nothing.
-    ///
-    /// A handful of system calls; the body is read once after each start to be checked, on this thread only up to
-    /// `limits.maxVerifyNow`. A call that fails is `wouldBlock`: the look-up that waits will say why.
-    public func lookUpNow(_ key: CacheKey, kind: EntryKind, keyText: String) -> DiskLookUp {
-        let id = EntryID(kind: kind, key: key)
-        // Lost: the error; `lookUp` meets it again and throws it.
-        let outcome = (try? find(id, keyText: keyText, fromMemory: true)) ?? .wouldBlock
-        count(outcome, id)
-        return outcome
-    }
-
-    /// Looks an entry up; nil when there is none.
+    /// Looks an entry up, in read-only folders, too; nil when there is none.
     /// - Throws: `overloaded` when too many look-ups wait for the disk, or too many files are open (503); what went wrong with
     ///   the file system.
     public func lookUp(
         _ key: CacheKey, kind: EntryKind, keyText: String
     ) async throws(DiskCacheError) -> DiskHit? {
-        switch lookUpNow(key, kind: kind, keyText: keyText) {
-        case .hit(let hit): return hit
-        case .miss: return nil
-        case .wouldBlock: return try await lookUpOnDisk(EntryID(kind: kind, key: key), keyText: keyText)
+        let id = EntryID(kind: kind, key: key)
+        do throws(DiskCacheError) {
+            return count(try find(id, keyText, Mode(fromMemory: true)), id)
+        } catch {
+            // The read that may block meets the error again.
         }
-    }
-
-    private func lookUpOnDisk(_ id: EntryID, keyText: String) async throws(DiskCacheError) -> DiskHit? {
-        do {
-            let outcome = try await readers.run { () throws(DiskCacheError) in
-                try self.find(id, keyText: keyText, fromMemory: false)
+        do throws(DiskCacheError) {
+            let hit = try await readers.run { () throws(DiskCacheError) in
+                try self.find(id, keyText, Mode())
             }
-            count(outcome, id)
-            guard case .hit(let hit) = outcome else { return nil }
-            return hit
+            return count(hit, id)
         } catch {
             if error != .overloaded { parts.counters.failedToRead() }
             throw error
         }
     }
 
-    func count(_ outcome: DiskLookUp, _ id: EntryID) {
-        switch outcome {
-        case .hit: countHit(id)
-        case .miss: parts.counters.lookedUp(id.kind, isHit: false)
-        case .wouldBlock: break
-        }
-    }
-
-    func countHit(_ id: EntryID) {
-        parts.counters.lookedUp(id.kind, isHit: true)
-        touch(id, at: parts.clock())
-    }
-
-    // MARK: - On whichever thread
-
-    func find(_ id: EntryID, keyText: String, fromMemory: Bool) throws(DiskCacheError) -> DiskLookUp {
-        let own = try findOwn(id, keyText: keyText, fromMemory: fromMemory)
-        guard case .miss = own, !seeds.isEmpty else { return own }
-        return try findSeeded(id, keyText: keyText, fromMemory: fromMemory)
-    }
-
-    private func findOwn(
-        _ id: EntryID, keyText: String, fromMemory: Bool
-    ) throws(DiskCacheError) -> DiskLookUp {
-        if let hit = drafts.hit(id, keyText) { return .hit(hit) }
-        guard parts.entries.mayContain(id) else { return .miss }
-        switch try parts.folder.open(id, fromMemory: fromMemory, countedBy: parts.bodies) {
-        case .missing:
-            forgetMissing(id)
+    /// Hot path: looks an entry up with what the kernel has in memory; the caller counts the hit that it uses.
+    ///
+    /// A handful of system calls; the body is read once after each start to be checked, on this thread only up to
+    /// `limits.maxVerifyNow`.
+    /// - Parameter asFile: leave the bytes in the open file, however few, for it is kept open.
+    public func lookUpCached(
+        _ key: CacheKey, kind: EntryKind, keyText: String, asFile: Bool = false
+    ) -> DiskLookUp {
+        do throws(DiskCacheError) {
+            let mode = Mode(fromMemory: true, asFile: asFile, inReadOnlyFolders: false)
+            return try find(EntryID(kind: kind, key: key), keyText, mode).map(DiskLookUp.hit) ?? .miss
+        } catch .wouldBlock {
+            return .wouldBlock
+        } catch {
             return .miss
-        case .wouldBlock: return .wouldBlock
-        case .file(let file):
-            let file = EntryFile(file: file, status: try parts.folder.status(of: file))
-            switch try read(file, as: id, keyText: keyText, fromMemory: fromMemory) {
-            case .entry(let hit): return .hit(hit)
-            case .foreign: return .miss
-            case .wouldBlock: return .wouldBlock
-            case .damaged:
-                discard(id, file)
-                return .miss
-            }
         }
     }
 
-    /// What a file turned out to be.
-    enum ReadFile {
-        /// The entry that was looked for.
-        case entry(DiskHit)
-        /// Another entry with the same key.
-        case foreign
-        /// Nothing to answer with.
-        case damaged
-        /// Nobody can tell without waiting for the disk.
-        case wouldBlock
+    /// The same where the disk has to be waited for, on a thread that may.
+    public func lookUpBlocking(_ key: CacheKey, kind: EntryKind, keyText: String) async -> DiskHit? {
+        let id = EntryID(kind: kind, key: key)
+        // Lost: the error; the slow path meets it again.
+        return try? await readers.run { () throws(DiskCacheError) in
+            try self.find(id, keyText, Mode(asFile: false, inReadOnlyFolders: false))
+        }
     }
 
-    func read(
-        _ file: EntryFile, as id: EntryID, keyText: String, fromMemory: Bool
-    ) throws(DiskCacheError) -> ReadFile {
-        let entry: DiskEntry
-        switch try file.header(fromMemory: fromMemory) {
-        case .entry(let found) where found.id == id: entry = found
-        case .entry, .invalid: return .damaged
-        case .wouldBlock: return .wouldBlock
+    /// An entry as an open file; blocks.
+    func findOnDisk(_ id: EntryID, _ keyText: String) throws(DiskCacheError) -> DiskHit? {
+        try find(id, keyText, Mode())
+    }
+
+    private func count(_ hit: DiskHit?, _ id: EntryID) -> DiskHit? {
+        if let hit { countHit(hit) } else { countMiss(id.kind) }
+        return hit
+    }
+
+    /// Hot path: counts a hit that is answered from, and notes the access.
+    public func countHit(_ hit: DiskHit) {
+        countHit(hit.description.kind)
+        noteAccess(EntryID(kind: hit.description.kind, key: hit.description.key))
+    }
+
+    /// Hot path: counts a hit that an open file answered.
+    func countHit(_ kind: EntryKind) { parts.counters.lookedUp(kind, isHit: true) }
+
+    /// Counts a look-up that was not worth trying.
+    func countMiss(_ kind: EntryKind) { parts.counters.lookedUp(kind, isHit: false) }
+
+    // MARK: - On any thread
+
+    private func find(_ id: EntryID, _ keyText: String, _ mode: Mode) throws(DiskCacheError) -> DiskHit? {
+        if var hit = buffer.hit(id, keyText) {
+            hit.record = record(of: hit.description, orElse: hit.record)
+            return hit
         }
-        // Two texts with one key: the file is sound, and somebody else's.
-        guard entry.description.keyText == keyText else { return .foreign }
-        switch try check(entry, file, fromMemory: fromMemory) {
-        case .passed: break
-        case .failed: return .damaged
-        case .wouldBlock: return .wouldBlock
+        if let hit = try find(id, keyText, in: nil, mode) { return hit }
+        guard mode.inReadOnlyFolders else { return nil }
+        for folder in readOnlyFolders {
+            if let hit = try find(id, keyText, in: folder, mode) { return hit }
         }
-        let body = StoredBody.file(file.file, offset: entry.bodyOffset, length: entry.bodyLength)
+        return nil
+    }
+
+    /// - Parameter other: a read-only folder; nil for the tier's own.
+    private func find(
+        _ id: EntryID, _ keyText: String, in other: ReadOnlyFolder?, _ mode: Mode
+    ) throws(DiskCacheError) -> DiskHit? {
+        guard (other?.entries ?? parts.entries).mayContain(id) else { return nil }
+        let folder = other?.folder ?? parts.folder
+        guard let file = try folder.open(id, fromMemory: mode.fromMemory, countedBy: parts.bodies) else {
+            forgetMissing(id, in: other)
+            return nil
+        }
+        guard let (entry, body, identity) = try read(file, keyText, mode), entry.id == id else {
+            try forgetDamaged(id, file, in: other)
+            return nil
+        }
+        // Two texts with one key: the file is sound, and another text's.
+        guard entry.description.keyText == keyText else { return nil }
         var hit = DiskHit(description: entry.description, body: body, checksum: entry.bodyChecksum)
-        hit.record = believed(entry)
-        hit.identity = file.status.identity
-        return .entry(hit)
+        hit.identity = identity
+        if other == nil { hit.record = record(of: entry.description, orElse: ownRecord(of: entry)) }
+        hit.isReadOnly = other != nil
+        return hit
     }
 
-    private func check(
+    /// What an entry's file holds, its body checked; nil where anything about it does not hold.
+    private func read(
+        _ file: OwnedDescriptor, _ keyText: String, _ mode: Mode
+    ) throws(DiskCacheError) -> (DiskEntry, StoredBody, VerifiedFiles.Identity?)? {
+        var beginning: [UInt8]?
+        if !mode.asFile {
+            let bytes = try file.readOnce(Self.firstRead, fromMemory: mode.fromMemory)
+            if bytes.count < Self.firstRead { return copy(bytes, keyText) }
+            beginning = bytes
+        }
+        let opened = EntryFile(file: file, status: try DiskFolder.status(of: file))
+        if !mode.asFile, opened.status.size < Self.copiedLength {
+            let length = max(0, Int(opened.status.size))
+            return copy(try file.readOnce(length, fromMemory: mode.fromMemory), keyText)
+        }
+        guard let entry = try opened.header(beginning, expecting: keyText, fromMemory: mode.fromMemory),
+            try isSound(entry, opened, fromMemory: mode.fromMemory)
+        else { return nil }
+        let body = StoredBody.file(file, offset: entry.bodyOffset, length: entry.bodyLength)
+        return (entry, body, opened.status.identity)
+    }
+
+    private func copy(
+        _ file: [UInt8], _ keyText: String
+    ) -> (DiskEntry, StoredBody, VerifiedFiles.Identity?)? {
+        guard let offset = DiskEntry.bodyOffset(inFixedPart: file[...]), offset <= file.count,
+            let entry = DiskEntry(header: file[..<offset], expecting: keyText),
+            entry.fileLength == file.count
+        else { return nil }
+        let body = Array(file[offset...])
+        return Checksum.crc32c(body) == entry.bodyChecksum ? (entry, .bytes(body), nil) : nil
+    }
+
+    private func isSound(
         _ entry: DiskEntry, _ file: EntryFile, fromMemory: Bool
-    ) throws(DiskCacheError) -> EntryFile.Check {
+    ) throws(DiskCacheError) -> Bool {
         if parts.verified.contains(file.status.identity) {
-            guard fromMemory else { return .passed }
-            return try file.isInMemory(entry) ? .passed : .wouldBlock
+            if fromMemory { try file.expectInMemory(entry) }
+            return true
         }
         let limit = Int64(parts.configuration.limits.maxVerifyNow.bytes)
-        guard !fromMemory || entry.bodyLength <= limit else { return .wouldBlock }
-        let outcome = try file.check(entry, fromMemory: fromMemory)
-        if case .passed = outcome { parts.verified.insert(file.status.identity) }
-        return outcome
+        guard !fromMemory || entry.bodyLength <= limit else { throw .wouldBlock }
+        let checksum = try file.checksum(
+            of: entry.bodyLength, from: entry.bodyOffset, fromMemory: fromMemory)
+        guard checksum == entry.bodyChecksum else { return false }
+        parts.verified.insert(file.status.identity)
+        return true
+    }
+
+    /// What is known of an entry's source without the index; nil where only the index can tell.
+    private func record(
+        of entry: EntryDescription, orElse own: @autoclosure () -> SourceRecord?
+    ) -> SourceRecord? {
+        let record =
+            records.record(for: entry.sourceKey)
+            ?? (parts.index.outdated.mayContain(entry.sourceKey) ? nil : own())
+        return record?.contentHash == entry.sourceHash ? record : nil
+    }
+
+    /// What a file says of its source, if it was written in the present generation.
+    private func ownRecord(of entry: DiskEntry) -> SourceRecord? {
+        guard let snapshot = entry.snapshot, snapshot.generation == parts.index.generation else { return nil }
+        return snapshot.record(of: entry.description)
     }
 
     /// Whether the bytes of a hit are still those that were checked; else its entry is removed as damaged.
@@ -154,19 +240,29 @@ extension DiskCache {
         }
         if let checksum, checksum == hit.checksum { return true }
         let description = hit.description
-        if !hit.isSeeded, let now = VerifiedFiles.Identity(of: file) {
+        if !hit.isReadOnly, let now = VerifiedFiles.Identity(of: file) {
             writer.enqueue(.discard(EntryID(kind: description.kind, key: description.key), now))
         }
         return false
     }
 
-    private func discard(_ id: EntryID, _ file: EntryFile) {
-        writer.enqueue(.discard(id, file.status.identity))
+    private func forgetDamaged(
+        _ id: EntryID, _ file: OwnedDescriptor, in other: ReadOnlyFolder?
+    ) throws(DiskCacheError) {
+        if let other {
+            parts.counters.foundCorrupt()
+            other.entries.remove(id)
+        } else {
+            writer.enqueue(.discard(id, try DiskFolder.status(of: file).identity))
+        }
     }
 
-    private func forgetMissing(_ id: EntryID) {
-        // Not yet known to be there: then there is nothing to forget either.
-        guard parts.entries.hasSeen(id) else { return }
-        writer.enqueue(.discard(id, nil))
+    private func forgetMissing(_ id: EntryID, in other: ReadOnlyFolder?) {
+        if let other {
+            other.entries.remove(id)
+        } else if parts.entries.hasSeen(id) {
+            // What is not yet known to be there need not be forgotten.
+            writer.enqueue(.discard(id, nil))
+        }
     }
 }

@@ -6,7 +6,7 @@ extension DiskCache {
         records.record(for: key)
     }
 
-    /// Changes with every record that is saved or forgotten, before anybody else hears of it.
+    /// Changes with every record that is saved or forgotten, before the call that does so returns.
     var recordGeneration: UInt64 { records.generation }
 
     /// Returns a source's record; nil when there is none, or it cannot be read, which is counted.
@@ -36,10 +36,101 @@ extension DiskCache {
         _ = try await writer.perform(.save(record, permit))
     }
 
-    /// Forgets a source's record.
-    public func removeRecord(of source: CacheKey) async throws(DiskCacheError) {
-        records.remove(source)
-        defer { records.remove(source) }
-        _ = try await writer.perform(.removeRecord(source))
+    // MARK: - Read-only folders
+
+    /// The record that follows from an original, or else a result, in a read-only folder; nil when there is neither.
+    ///
+    /// Its origin can't tell how long it is good, so it is fresh for as long as it is there.
+    func readOnlyRecord(
+        source: CacheKey, sourceText: String, result: CacheKey, resultText: String
+    ) async -> SourceRecord? {
+        guard !readOnlyFolders.isEmpty else { return nil }
+        for (key, kind, text) in [(source, EntryKind.original, sourceText), (result, .result, resultText)] {
+            // Lost: why it can't be read; it is counted, and the picture is fetched.
+            guard mayContain(key, kind: kind), let hit = try? await lookUp(key, kind: kind, keyText: text),
+                hit.isReadOnly
+            else { continue }
+            let found = hit.description
+            return SourceRecord(
+                key: source, keyText: sourceText, contentHash: found.sourceHash,
+                byteCount: kind == .original ? hit.body.count : 0, format: found.format,
+                responseTime: found.storedAt, freshnessLifetime: Self.century,
+                directives: [.explicitLifetime, .seeded])
+        }
+        return nil
+    }
+
+    /// A hundred years, in seconds.
+    private static let century: Int64 = 100 * 365 * 86_400
+
+    // MARK: - Tags
+
+    /// Remembers tags; when it returns, a purge finds them, also after a restart. One lock where they are known.
+    ///
+    /// Beyond `limits.maxTagLinks`, or one for 4KiB of `maxBytes`, the links seen longest ago go with their results, and the
+    /// origin is asked about their sources: what a purge by their tag would no longer find is gone.
+    public func link(_ links: [TagLink]) async throws(DiskCacheError) {
+        let unknown = parts.tags.unknown(of: links)
+        guard !unknown.isEmpty else { return }
+        _ = try await writer.perform(.link(unknown))
+    }
+
+    /// Removes all results under a tag, and the links themselves.
+    ///
+    /// - Parameter found: called on the writing thread with the links, some at a time, before their entries are removed: no
+    ///   commit under a permit that is voided there comes behind the removal.
+    /// - Returns: how many entries were removed.
+    public func removeAll(
+        taggedWith tag: String, found: @escaping @Sendable ([TagLink]) -> Void
+    ) async throws(DiskCacheError) -> Int {
+        try await writer.perform(.removeTag(tag, found: found))
+    }
+
+    /// Whether links of tags may have been lost, so that a purge by a tag may miss something.
+    public var mayLackLinks: Bool { parts.isOff || parts.index.lacksLinks }
+
+    /// All links of a tag, which stay.
+    func links(ofTag tag: String) async throws(DiskCacheError) -> [TagLink] {
+        await flush()
+        guard !parts.isOff else { return parts.tags.links(of: tag) }
+        return try await readers.run { () throws(DiskCacheError) in
+            let limit = self.parts.configuration.limits.batchSize
+            var links: [TagLink] = []
+            while true {
+                let some = try self.parts.index.links(ofTag: tag, after: links.last, limit: limit)
+                links += some
+                guard some.count == limit else { return links }
+            }
+        }
+    }
+
+    // MARK: - Listing
+
+    /// An entry of the tier, as an operator sees it.
+    public struct Listed: Sendable {
+        /// The kind.
+        public let kind: EntryKind
+        /// The key.
+        public let key: CacheKey
+        /// The length of its file in bytes.
+        public let bytes: Int64
+        /// When it was stored, in seconds since 1970.
+        public let storedAt: Int64
+        /// When it was last served, in seconds since 1970; some minutes behind.
+        public let accessedAt: Int64
+    }
+
+    /// Entries made from a source, at most `limit`.
+    public func list(ofSource source: CacheKey, limit: Int) async throws(DiskCacheError) -> [Listed] {
+        await flush()
+        guard !parts.isOff else { return [] }
+        let entries = try await readers.run { () throws(DiskCacheError) in
+            try self.parts.index.entries(ofSource: source, limit: limit)
+        }
+        return entries.map { entry in
+            Listed(
+                kind: entry.id.kind, key: entry.id.key, bytes: entry.bytes, storedAt: entry.storedAt,
+                accessedAt: entry.accessedAt)
+        }
     }
 }

@@ -16,34 +16,35 @@ public final class DiskCache: Sendable {
     let writer: DiskWriter
     let readers: IOQueue
     let records: RecordMemory
-    let drafts: WaitingDrafts
-    /// Folders that are only read, in the order they are asked.
-    let seeds: [SeedFolder]
+    let buffer: WriteBuffer
+    /// Folders that are only read, in the order in which they are asked.
+    let readOnlyFolders: [ReadOnlyFolder]
 
     /// Opens the tier in `directory`, which it creates where needed.
     ///
     /// Blocking: some milliseconds, however many entries there are, plus at most `patience` while another daemon still holds
-    /// the folder. What a crash left half done is settled here. An index that cannot be used is set aside and made anew
-    /// from the files, meanwhile look-ups ask the file system.
+    /// the folder. An index that cannot be used is set aside and made anew from the files, meanwhile look-ups ask the file
+    /// system.
     ///
     /// - Parameters:
     ///   - recordShare: how many bytes of source records may be in memory.
     ///   - clock: returns the time in seconds since 1970; the system's by default.
-    ///   - report: hears what an operator should; called on any thread.
+    ///   - report: called with what an operator should know; on any thread.
     /// - Throws: `locked`, `unsupported`, `full`, `readOnlyFolder`, or the call that failed.
     public init(
         directory: String, configuration: DiskCacheConfiguration = DiskCacheConfiguration(),
         patience: TimeSpan = .seconds(0), recordShare: MemoryShare = MemoryShare(bytes: 16 << 20),
         clock: @escaping @Sendable () -> Int64 = DiskCache.systemTime,
-        report: @escaping @Sendable (DiskNotice) -> Void = { _ in }
+        report: @escaping @Sendable (DiskEvent) -> Void = { _ in }
     ) throws(DiskCacheError) {
-        seeds = try Self.seeds(configuration)
-        let parts = try DiskParts(
+        var folders: [ReadOnlyFolder] = []
+        for path in configuration.readOnlyPaths { folders.append(try ReadOnlyFolder(path: path)) }
+        readOnlyFolders = folders
+        let limits = configuration.limits
+        parts = try DiskParts(
             directory: directory, configuration: configuration, patience: patience, clock: clock,
             report: report)
-        let limits = configuration.limits
-        self.parts = parts
-        drafts = WaitingDrafts(maxBytes: limits.maxWaitingBytes.bytes)
+        buffer = WriteBuffer(maxBytes: limits.maxWaitingBytes.bytes)
         writer = DiskWriter(parts: parts)
         readers = IOQueue(
             label: "disk cache reader", maxRunning: limits.readers, maxWaiting: limits.maxWaitingReads)
@@ -51,20 +52,6 @@ public final class DiskCache: Sendable {
             limit: limits.maxRecordsInMemory, scanLimit: limits.maxRecordsInMemory, share: recordShare)
         whenUnlinked { _, _ in }
         DispatchQueue(label: "disk cache loader").async { [writer] in writer.load() }
-    }
-
-    private static func seeds(
-        _ configuration: DiskCacheConfiguration
-    ) throws(DiskCacheError) -> [SeedFolder] {
-        var seeds: [SeedFolder] = []
-        for path in configuration.readOnlyPaths {
-            do {
-                seeds.append(try SeedFolder(path: path))
-            } catch {
-                throw .readOnlyFolder(path, because: "\(error)")
-            }
-        }
-        return seeds
     }
 
     /// The files that clients are answered from, or will be.
@@ -92,7 +79,7 @@ public final class DiskCache: Sendable {
 
     // MARK: - Housekeeping
 
-    /// Keeps other amounts for other times from now on; what is too much by them goes soon.
+    /// Takes other bounds from now on; what exceeds them goes soon.
     ///
     /// Of `configuration` only `maxBytes`, `lowWater`, `maxAge` and `sweepInterval` count, that one behind the next sweep.
     public func adopt(_ configuration: DiskCacheConfiguration) {
@@ -101,13 +88,13 @@ public final class DiskCache: Sendable {
         writer.wake()
     }
 
-    /// Hot path: remembers that an entry was served from another tier, so that a sweep does not take it for unused.
+    /// Hot path: notes that an entry was served from another tier, so that a sweep does not take it for unused.
     public func touch(_ key: CacheKey, kind: EntryKind) {
-        touch(EntryID(kind: kind, key: key), at: parts.clock())
+        noteAccess(EntryID(kind: kind, key: key))
     }
 
-    func touch(_ id: EntryID, at now: Int64) {
-        if parts.touches.mark(id, at: now) { writer.wake() }
+    func noteAccess(_ id: EntryID) {
+        if parts.accesses.mark(id, at: parts.clock()) { writer.wake() }
     }
 
     /// Removes what is too old, then the oldest while there is too much, now and not at the next interval.
@@ -117,33 +104,29 @@ public final class DiskCache: Sendable {
         try await writer.perform(.sweep)
     }
 
-    /// Has one observer hear what is swept away, so that it lets go of the files; called on the writer's thread.
+    /// Calls one observer with what is swept away, so that it closes the files; on the writer's thread.
     func whenSwept(_ observer: @escaping @Sendable ([EntryID]) -> Void) {
-        parts.whenSwept(observer)
+        parts.observers.withLock { $0.swept = observer }
     }
 
-    /// Has one observer hear of links that are forgotten for lack of room; called on the writer's thread, before their results
-    /// are removed and their sources marked stale, and again behind that.
+    /// Calls one observer with links that are forgotten for lack of space; on the writer's thread, before their results are
+    /// removed and their sources marked stale, and again behind that.
     func whenUnlinked(_ observer: @escaping @Sendable ([TagLink], _ isDone: Bool) -> Void) {
-        parts.whenUnlinked { [records] links, isDone in
-            // Twice: (1) forgotten, (2) a reader takes the earlier row and keeps it, (3) the row is marked.
-            for source in Set(links.map(\.source)) { records.remove(source) }
-            observer(links, isDone)
+        parts.observers.withLock {
+            $0.unlinked = { [records] links, isDone in
+                // Twice: (1) forgotten, (2) a reader takes the earlier row and keeps it, (3) the row is marked.
+                for source in Set(links.map(\.source)) { records.remove(source) }
+                observer(links, isDone)
+            }
         }
     }
-
-    /// Hot path: counts a hit that an open file answered.
-    func countHit(_ kind: EntryKind) { parts.counters.lookedUp(kind, isHit: true) }
-
-    /// Counts a look-up that was not worth trying.
-    func countMiss(_ kind: EntryKind) { parts.counters.lookedUp(kind, isHit: false) }
 
     /// Counts bytes that could not be written into a staged file.
     func countWriteFailure() {
         failed(with: parts.folder.isNearlyFull ? .full : .system(call: "write", code: EIO))
     }
 
-    /// Counts a store that failed, and sees to it that entries make room where that is why.
+    /// Counts a store that failed, and has entries make room where that is why.
     func failed(with error: DiskCacheError) {
         if error != .purged, error != .tooLarge { parts.counters.failedToWrite() }
         parts.monitor.failed(with: error)
@@ -163,18 +146,61 @@ public final class DiskCache: Sendable {
     @discardableResult
     public func removeAll(ofSource source: CacheKey) async throws(DiskCacheError) -> Int {
         records.remove(source)
-        // Again: (1) the line above, (2) somebody reads the row and keeps it, (3) the row goes.
+        // Again: (1) the line above, (2) a reader takes the row and keeps it, (3) the row goes.
         defer { records.remove(source) }
         return try await writer.perform(.removeSource(source))
     }
 
     /// Removes everything, source records included.
-    /// - Parameter keepingTags: leaves the tags, for they hang on what another tier holds.
+    /// - Parameter keepingTags: leaves the tags, for another tier holds results that carry them.
     /// - Returns: how many entries were removed.
     @discardableResult
     public func removeAll(keepingTags: Bool = false) async throws(DiskCacheError) -> Int {
         records.removeAll()
         defer { records.removeAll() }
         return try await writer.perform(.removeAll(keepingTags: keepingTags))
+    }
+
+    // MARK: - Statistics
+
+    /// What the tier holds and has done since it was opened.
+    public struct Statistics: Sendable {
+        /// Entries, bytes and records now; while `isComplete` is false, what has been counted so far.
+        public var tally: DiskTally
+        /// Bytes of the disk that the index, the folders and other files take beside the entries.
+        public var overheadBytes: Int64
+        /// Whether all that was on disk at the start has been counted.
+        public var isComplete: Bool
+        /// Whether the folder is or was looked through, because the index might not know all files at the start.
+        public var wasScanned: Bool
+        /// Look-ups that found an entry, by kind.
+        public var hits: [EntryKind: Int]
+        /// Look-ups that found none, by kind.
+        public var misses: [EntryKind: Int]
+        /// Entries that left, by reason.
+        public var evictions: [EvictionReason: Int]
+        /// Files whose bytes were not those that were stored.
+        public var corrupt: Int
+        /// Changes that could not be made.
+        public var writeErrors: Int
+        /// Look-ups that failed.
+        public var readErrors: Int
+        /// Look-ups and stores refused because too many waited.
+        public var refused: Int
+        /// Accesses that were not noted because too many waited to be.
+        public var touchesDropped: Int
+        /// Memory that the set of entries takes, in bytes.
+        public var setBytes: Int
+    }
+
+    /// What the tier holds and has done; takes some short locks.
+    public var statistics: Statistics {
+        let counts = parts.counters.all
+        return Statistics(
+            tally: counts.tally, overheadBytes: parts.overheadBytes, isComplete: parts.entries.isComplete,
+            wasScanned: parts.needsScan,
+            hits: counts.hits, misses: counts.misses, evictions: counts.evictions, corrupt: counts.corrupt,
+            writeErrors: counts.writeErrors, readErrors: counts.readErrors, refused: readers.refused,
+            touchesDropped: parts.accesses.dropped, setBytes: parts.entries.byteCount)
     }
 }

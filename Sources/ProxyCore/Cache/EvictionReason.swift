@@ -10,7 +10,7 @@ public enum EvictionReason: String, Sendable, Hashable, CaseIterable {
     case count
     /// Another entry of the same key took its place.
     case replaced
-    /// Somebody asked for its removal.
+    /// A purge removed it.
     case purged
     /// The tier's bound was lowered, as under memory pressure.
     case pressure

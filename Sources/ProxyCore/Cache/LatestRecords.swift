@@ -33,7 +33,7 @@ struct LatestRecords: Sendable {
         case none
         /// This, without the source's text.
         case record(SourceRecord)
-        /// Nobody knows any more.
+        /// It is not known any more.
         case unknown
     }
 

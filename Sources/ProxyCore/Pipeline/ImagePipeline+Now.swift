@@ -23,7 +23,7 @@ extension ImagePipeline {
             !isPlain || request.mayPassThrough, tiers.peek(request.resultKey) == nil
         else { return .unknown }
         let now = clock()
-        return tiers.answerNow(request) { hit, record in isFresh(hit, record, for: request, at: now) }
+        return tiers.lookUpCached(request) { hit, record in isFresh(hit, record, for: request, at: now) }
     }
 
     /// The same after `storedResponse` came to `wouldBlock`: one wait for the disk, no flight, no index.
@@ -31,8 +31,8 @@ extension ImagePipeline {
     /// Nil where that is not enough to tell.
     public func storedResponseSoon(for request: ImageRequest) async -> ImageResponse? {
         let now = clock()
-        return await tiers.answerSoon(request) { hit, record in
-            self.isFresh(hit, record, for: request, at: now)
+        return await tiers.lookUpBlocking(request) { hit, record in
+            isFresh(hit, record, for: request, at: now)
         }
     }
 

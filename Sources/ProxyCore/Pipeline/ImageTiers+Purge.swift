@@ -47,7 +47,7 @@ extension ImageTiers {
     func purge(source: CacheKey, in which: PurgedTiers) async throws(DiskCacheError) -> PurgeCounts {
         var counts = PurgeCounts()
         // So that what was answered counts as stored.
-        await disk.settle()
+        await disk.flush()
         ledger.begin([source])
         defer { ledger.end([source]) }
         if which.includesMemory {
@@ -64,7 +64,7 @@ extension ImageTiers {
     /// Removes one entry: a result's, or an original's.
     func purge(key: CacheKey, in which: PurgedTiers) async throws(DiskCacheError) -> PurgeCounts {
         var counts = PurgeCounts()
-        await disk.settle()
+        await disk.flush()
         ledger.begin([key])
         defer { ledger.end([key]) }
         if which.includesMemory {
@@ -87,7 +87,7 @@ extension ImageTiers {
     /// Removes everything; tags stay where memory does, which they hang on.
     func purgeAll(in which: PurgedTiers) async throws(DiskCacheError) -> PurgeCounts {
         var counts = PurgeCounts()
-        await disk.settle()
+        await disk.flush()
         ledger.beginAll()
         defer { ledger.endAll() }
         files.removeAll()
@@ -109,7 +109,7 @@ extension ImageTiers {
         let all = FoundLinks()
         var counts = PurgeCounts()
         var failure: DiskCacheError?
-        await disk.settle()
+        await disk.flush()
         defer { ledger.end(all.links.keys) }
         do throws(DiskCacheError) {
             counts.disk = try await disk.removeAll(taggedWith: tag) { [ledger] links in

@@ -103,7 +103,7 @@ public final class ImageTiers: Sendable {
         if let record = await disk.sourceRecord(for: request.sourceKey) { return record }
         disk.countMiss(.original)
         if let entry = peek(request.resultKey) { return entry.record }
-        return await disk.seededRecord(
+        return await disk.readOnlyRecord(
             source: request.sourceKey, sourceText: request.sourceKeyText, result: request.resultKey,
             resultText: request.resultKeyText)
     }
@@ -162,7 +162,7 @@ public final class ImageTiers: Sendable {
     ///
     /// Unknown now and then for one that is asked for again and again: who then goes the long way brings it into memory.
     /// Where memory is no place for it, its file is kept open, and the answer has that entry.
-    func answerNow(
+    func lookUpCached(
         _ request: ImageRequest, where isUsable: (DiskHit, SourceRecord) -> Bool
     ) -> StoredAnswer {
         let isPlain = request.plan == nil
@@ -172,14 +172,14 @@ public final class ImageTiers: Sendable {
         guard advice != .memory, let kind = kind(of: key, isPlain: isPlain) else { return .unknown }
         let text = isPlain ? request.sourceKeyText : request.resultKeyText
         guard advice == .openFile else {
-            return answer(disk.answerNow(key, kind: kind, keyText: text, where: isUsable), to: request)
+            return answer(disk.lookUpCached(key, kind: kind, keyText: text), to: request, where: isUsable)
         }
         // Before anything is looked up: what is purged or replaced meanwhile is not kept.
         let permit = ledger.permit(for: request.resultKey, request.sourceKey)
         let generation = disk.recordGeneration
-        let found = disk.answerNow(key, kind: kind, keyText: text, asFile: true, where: isUsable)
+        let found = disk.lookUpCached(key, kind: kind, keyText: text, asFile: true)
         // The long way keeps a file open, too, which waiting for the disk alone does not.
-        guard case .hit(var response) = answer(found, to: request) else { return .unknown }
+        guard case .hit(var response) = answer(found, to: request, where: isUsable) else { return .unknown }
         keepOpen(&response, permit: permit)
         if disk.recordGeneration != generation, let entry = response.entry {
             files.remove(entry.description.key)
@@ -189,27 +189,32 @@ public final class ImageTiers: Sendable {
     }
 
     /// The same where the disk has to be waited for; nothing is kept nearer.
-    func answerSoon(
-        _ request: ImageRequest, where isUsable: @escaping @Sendable (DiskHit, SourceRecord) -> Bool
+    func lookUpBlocking(
+        _ request: ImageRequest, where isUsable: (DiskHit, SourceRecord) -> Bool
     ) async -> ImageResponse? {
         let isPlain = request.plan == nil
         let key = isPlain ? request.sourceKey : request.resultKey
         guard let kind = kind(of: key, isPlain: isPlain) else { return nil }
         let text = isPlain ? request.sourceKeyText : request.resultKeyText
-        return await disk.answerSoon(key, kind: kind, keyText: text, where: isUsable)
-            .flatMap { response($0, to: request) }
+        return await disk.lookUpBlocking(key, kind: kind, keyText: text)
+            .flatMap { response($0, to: request, where: isUsable) }
     }
 
-    private func answer(_ found: DiskAnswer, to request: ImageRequest) -> StoredAnswer {
+    private func answer(
+        _ found: DiskLookUp, to request: ImageRequest, where isUsable: (DiskHit, SourceRecord) -> Bool
+    ) -> StoredAnswer {
         switch found {
-        case .hit(let hit): response(hit, to: request).map(StoredAnswer.hit) ?? .unknown
-        case .unknown: .unknown
+        case .hit(let hit): response(hit, to: request, where: isUsable).map(StoredAnswer.hit) ?? .unknown
+        case .miss: .unknown
         case .wouldBlock: .wouldBlock
         }
     }
 
-    private func response(_ hit: DiskHit, to request: ImageRequest) -> ImageResponse? {
-        guard let record = hit.record else { return nil }
+    private func response(
+        _ hit: DiskHit, to request: ImageRequest, where isUsable: (DiskHit, SourceRecord) -> Bool
+    ) -> ImageResponse? {
+        guard let record = hit.record, isUsable(hit, record) else { return nil }
+        disk.countHit(hit)
         var response = ImageResponse(
             description: hit.description, record: record, body: hit.body, provenance: .disk)
         response.description.key = request.resultKey

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Synchronization
+import TestSupport
 
 @testable import ProxyCore
 
@@ -69,10 +71,16 @@ extension StoredBody {
     }
 }
 
-extension DiskAnswer {
+extension DiskLookUp {
     /// What was found, if anything.
     var hit: DiskHit? {
         guard case .hit(let hit) = self else { return nil }
         return hit
     }
+}
+
+/// Leaves the folder's `cache` as a process does that is killed: the lock names the present boot.
+func leaveAsKilled(_ folder: TemporaryDirectory) throws {
+    let boot = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
+    try folder.write(Array(boot.utf8), to: "cache/lock")
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProxyCore
 
-/// Opens the tier in every state that a killed process can leave behind; the journal says what was going on.
+/// Opens the tier in every state that a killed process can leave behind.
 @Suite("Disk tier: killed in the middle")
 struct DiskCacheCrashTests {
     let folder: TemporaryDirectory
@@ -24,15 +24,6 @@ struct DiskCacheCrashTests {
         await disk.close()
     }
 
-    private func announce(_ names: [String], removesEverything: Bool = false) throws {
-        let root = try DiskFolder(path: folder.path + "/cache")
-        let journal = try CommitJournal(folder: root, capacity: 128)
-        try journal.write(
-            CommitJournal.Block(
-                entries: names.map { EntryID(kind: .result, key: key($0)) },
-                removesEverything: removesEverything))
-    }
-
     private func file(_ name: String) -> String {
         let digits = key(name).description
         return "cache/results/\(digits.prefix(2))/\(digits)"
@@ -49,10 +40,10 @@ struct DiskCacheCrashTests {
         try await disk.lookUp(key(name), kind: .result, keyText: name)?.body.readAll()
     }
 
-    @Test("Announced and not yet linked: a clean miss")
-    func announcedOnly() async throws {
+    @Test("Not yet linked: a clean miss")
+    func notLinked() async throws {
         try await prepare(["a"])
-        try announce(["b"])
+        try leaveAsKilled(folder)
 
         let disk = try openDisk(folder, clock)
         #expect(await disk.isLoaded())
@@ -66,7 +57,7 @@ struct DiskCacheCrashTests {
     @Test("Linked and not yet in the index: the entry is there, and counted")
     func linkedOnly() async throws {
         try await prepare(["a"])
-        try announce(["b"])
+        try leaveAsKilled(folder)
         try folder.write(entryBytes("b", newer), to: file("b"))
 
         let disk = try openDisk(folder, clock)
@@ -82,7 +73,7 @@ struct DiskCacheCrashTests {
     @Test("Linked as a replacement and not yet renamed: the older entry is there, and no file is left over")
     func linkedAsReplacement() async throws {
         try await prepare(["a"])
-        try announce(["a"])
+        try leaveAsKilled(folder)
         try folder.write(entryBytes("a", newer), to: file("a") + ".new")
 
         let disk = try openDisk(folder, clock)
@@ -96,7 +87,7 @@ struct DiskCacheCrashTests {
     @Test("Renamed over an older entry and not yet in the index: the newer is there, and counted right")
     func renamed() async throws {
         try await prepare(["a"])
-        try announce(["a"])
+        try leaveAsKilled(folder)
         try folder.write(entryBytes("a", newer), to: file("a"))
 
         let disk = try openDisk(folder, clock)
@@ -110,7 +101,7 @@ struct DiskCacheCrashTests {
     @Test("Torn by a machine that stopped while linking: a clean miss, and no file is left over")
     func torn() async throws {
         try await prepare([])
-        try announce(["a"])
+        try leaveAsKilled(folder)
         try folder.write(Array(entryBytes("a", body).prefix(100)), to: file("a"))
 
         let disk = try openDisk(folder, clock)
@@ -136,65 +127,22 @@ struct DiskCacheCrashTests {
         await disk.close()
     }
 
-    @Test(
-        "A purge of everything, cut off before or after the rename, is finished by the start",
-        arguments: [false, true])
-    func purgeCutOff(isRenamed: Bool) async throws {
+    @Test("A purge of everything that was cut off behind the removal of files leaves nothing to be found")
+    func purgeCutOff() async throws {
         try await prepare(["a", "b"])
-        try announce([], removesEverything: true)
-        if isRenamed {
-            try DiskFolder(path: folder.path + "/cache").discardEverything()
-        }
+        try leaveAsKilled(folder)
+        try DiskFolder(path: folder.path + "/cache").discardEverything()
 
         let disk = try openDisk(folder, clock)
         #expect(await disk.isLoaded())
         #expect(try await lookUp(disk, "a") == nil)
+        clock.advance(by: 8 * 86_400)
+        try await disk.sweep()
         #expect(disk.statistics.tally == DiskTally())
+
+        try await disk.store(describe("a", body: newer, storedAt: clock.time), body: newer)
+        while !folder.files.filter({ $0.hasPrefix("cache/trash") }).isEmpty { try await disk.sweep() }
+        #expect(try await lookUp(disk, "a") == newer)
         await disk.close()
-
-        let again = try openDisk(folder, clock)
-        try await again.store(describe("a", body: newer), body: newer)
-        while !folder.files.filter({ $0.hasPrefix("cache/trash") }).isEmpty { try await again.sweep() }
-        #expect(try await lookUp(again, "a") == newer)
-        await again.close()
-    }
-
-    @Test("A torn journal says nothing, and harms nothing")
-    func tornJournal() async throws {
-        try await prepare(["a"])
-        try announce(["a"])
-        var block = try folder.read("cache/journal")
-        block[30] ^= 1
-        try folder.write(block, to: "cache/journal")
-
-        let disk = try openDisk(folder, clock)
-
-        #expect(try await lookUp(disk, "a") == body)
-        await disk.close()
-    }
-
-    @Test(
-        "A journal says what was written last, flipped bits it recognises, and it takes no more than its capacity"
-    )
-    func journalRoundTrips() throws {
-        let root = try DiskFolder(path: folder.path + "/cache")
-        let journal = try CommitJournal(folder: root, capacity: 3)
-        let block = CommitJournal.Block(
-            entries: [EntryID(kind: .result, key: key("a")), EntryID(kind: .original, key: key("b"))])
-
-        #expect(try journal.read() == CommitJournal.Block())
-        try journal.write(block)
-        #expect(try journal.read() == block)
-        #expect(throws: DiskCacheError.invalid("too many entries for the journal")) {
-            try journal.write(CommitJournal.Block(entries: block.entries + block.entries))
-        }
-        let whole = try folder.read("cache/journal")
-        for place in 0..<(20 + 2 * 17) * 8 {
-            var flipped = whole
-            flipped[place / 8] ^= 1 << (place % 8)
-            try folder.write(flipped, to: "cache/journal")
-            let other = try CommitJournal(folder: root, capacity: 3)
-            #expect(try other.read() == CommitJournal.Block(), "bit \(place)")
-        }
     }
 }

@@ -122,7 +122,7 @@ struct DiskCacheDamageTests {
         case .socket: #expect(mknod(path, S_IFSOCK | 0o600, 0) == 0)
         }
 
-        #expect(disk.answerNow(key("a"), kind: .result, keyText: "a") { _, _ in true }.hit == nil)
+        #expect(disk.lookUpCached(key("a"), kind: .result, keyText: "a").hit == nil)
         #expect(try await lookUp(disk) == nil)
         try await disk.store(describe("a", body: body), body: body)
 
@@ -200,17 +200,20 @@ struct DiskCacheDamageTests {
         await second.close()
     }
 
-    @Test("An index of a later version is set aside, too")
-    func setsLaterIndexAside() async throws {
+    @Test(
+        "An index of an earlier or a later version is set aside, and entries stay",
+        arguments: [0, 0x696D_6770, 0x696D_67FF])
+    func setsOtherVersionsAside(schema: Int) async throws {
         let (first, _) = try await openWithEntry()
         await first.close()
-        try await changeIndex("INSERT INTO grdb_migrations VALUES ('9999')")
+        try await changeIndex("PRAGMA application_id = \(schema)")
 
         let second = try open()
         #expect(try await lookUp(second) == body)
         #expect(await second.isLoaded())
 
         #expect(second.statistics.wasScanned && second.statistics.tally.entries == 1)
+        #expect(second.mayLackLinks)
         await second.close()
     }
 
@@ -259,7 +262,7 @@ struct DiskCacheDamageTests {
         try folder.remove("cache/index.sqlite")
         // Ended before it has, or maybe just after.
         await (try open()).close()
-        try await changeIndex("DELETE FROM entry; PRAGMA application_id = 0")
+        try await changeIndex("DELETE FROM entry; UPDATE state SET knowsAllFiles = 0")
 
         let second = try open()
         #expect(await second.isLoaded())
@@ -286,28 +289,24 @@ struct DiskCacheDamageTests {
         await second.close()
     }
 
-    @Test(
-        "The index of an earlier version, whose rows had no checksums, is filled from the files; records stay"
-    )
-    func earlierVersion() async throws {
-        let (first, _) = try await openWithEntry()
-        try await first.save(record("source"))
+    @Test("A process that was killed leaves a folder that is looked through, and then no more")
+    func scansAfterKill() async throws {
+        let (first, file) = try await openWithEntry()
+        try await first.store(describe("b", body: body), body: body)
         await first.close()
-        try await changeIndex(
-            """
-            DELETE FROM grdb_migrations WHERE identifier IN ('6', '7', '8');
-            ALTER TABLE source DROP COLUMN era; ALTER TABLE seal DROP COLUMN lacksLinks;
-            ALTER TABLE seal DROP COLUMN era; ALTER TABLE seal DROP COLUMN revocations;
-            UPDATE entry SET checksum = NULL, bytes = 1; PRAGMA application_id = 0
-            """)
+        try await changeIndex("DELETE FROM entry WHERE id = 1")
+        try leaveAsKilled(folder)
 
         let second = try open()
         #expect(await second.isLoaded())
-
-        #expect(second.statistics.tally.entries == 1 && second.statistics.tally.bytes > Int64(body.count))
-        #expect(await second.sourceRecord(for: key("source")) == record("source"))
-        #expect(try await lookUp(second) == body)
+        #expect(second.statistics.wasScanned && second.statistics.tally.entries == 2)
+        #expect(folder.entryFiles.contains(file))
         await second.close()
+
+        let third = try open()
+        #expect(await third.isLoaded())
+        #expect(!third.statistics.wasScanned && third.statistics.tally.entries == 2)
+        await third.close()
     }
 
     private func changeIndex(_ sql: String) async throws {

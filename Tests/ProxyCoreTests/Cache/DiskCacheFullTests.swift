@@ -24,7 +24,7 @@ struct DiskCacheFullTests {
     @Test("It says so once, keeps serving, has the oldest make room and stores again, and says that")
     func survives() async throws {
         let small = try #require(try SmallFileSystem(size: "6m"))
-        let (clock, notices) = (SteppedClock(), Observed<[DiskNotice]>([]))
+        let (clock, notices) = (SteppedClock(), Observed<[DiskEvent]>([]))
         let disk = try DiskCache(
             directory: small.folder.path + "/cache", clock: { clock.time },
             report: { notice in notices.update { $0.append(notice) } })

@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -261,7 +262,7 @@ struct DiskCacheSweepTests {
             depths.update { $0.append(address) }
         }
 
-        for _ in 0..<1_000 { disk.parts.tellSwept([]) }
+        for _ in 0..<1_000 { disk.parts.observers.withLock(\.swept)([]) }
 
         let (first, last) = (try #require(depths.value.first), try #require(depths.value.last))
         #expect(depths.value.count == 1_000 && abs(first - last) < 4_096)

@@ -142,9 +142,9 @@ struct DiskCacheTests {
         let body = bytes(20_000)
         try await disk.store(describe("a", body: body), body: body)
 
-        guard case .hit(let hit) = disk.lookUpNow(key("a"), kind: .result, keyText: "a") else {
+        guard case .hit(let hit) = disk.lookUpCached(key("a"), kind: .result, keyText: "a") else {
             // A file system that cannot answer from memory alone says so for every entry.
-            guard case .wouldBlock = disk.lookUpNow(key("a"), kind: .result, keyText: "a") else {
+            guard case .wouldBlock = disk.lookUpCached(key("a"), kind: .result, keyText: "a") else {
                 Issue.record("a miss")
                 return
             }
@@ -160,7 +160,7 @@ struct DiskCacheTests {
         let body = bytes(20_000)
         try await disk.store(describe("a", body: body), body: body)
 
-        guard case .wouldBlock = disk.lookUpNow(key("a"), kind: .result, keyText: "a") else {
+        guard case .wouldBlock = disk.lookUpCached(key("a"), kind: .result, keyText: "a") else {
             Issue.record("checked at once")
             return
         }
@@ -220,7 +220,7 @@ struct DiskCacheTests {
         #expect(folder.entryFiles.count == 1)
     }
 
-    @Test("A source's record replaces the one before, and is forgotten on demand")
+    @Test("A source's record replaces the one before, and goes with a purge of the source")
     func keepsRecords() async throws {
         let disk = try open { $0.limits.maxRecordsInMemory = 0 }
 
@@ -230,7 +230,7 @@ struct DiskCacheTests {
         #expect(disk.sourceRecordNow(for: key("source")) == nil)
         #expect(await disk.sourceRecord(for: key("source"))?.freshnessLifetime == 2)
         #expect(disk.statistics.tally.records == 1)
-        try await disk.removeRecord(of: key("source"))
+        try await disk.removeAll(ofSource: key("source"))
         #expect(await disk.sourceRecord(for: key("source")) == nil)
         #expect(disk.statistics.tally.records == 0)
         await disk.close()

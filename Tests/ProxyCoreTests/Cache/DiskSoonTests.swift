@@ -43,12 +43,10 @@ struct DiskSoonTests {
         #expect(disk.mayContain(key("a"), kind: .original))
         #expect(try await found("a", in: disk) == body)
         #expect(await disk.sourceRecord(for: key("a")) == record("a"))
-        let now = disk.answerNow(key("a"), kind: .original, keyText: "a") { _, record in
-            record.responseTime == 1_000_000
-        }
-        #expect(try now.hit?.body.readAll() == body)
+        let now = disk.lookUpCached(key("a"), kind: .original, keyText: "a").hit
+        #expect(try now?.body.readAll() == body && now?.record?.responseTime == 1_000_000)
 
-        await disk.settle()
+        await disk.flush()
 
         #expect(folder.entryFiles.count == 1)
         #expect(try await found("a", in: disk) == body)
@@ -87,7 +85,7 @@ struct DiskSoonTests {
         ledger.purge(key("a"))
 
         #expect(try await found("a", in: disk) == nil)
-        await disk.settle()
+        await disk.flush()
         #expect(folder.entryFiles.isEmpty)
         await disk.close()
     }
@@ -108,17 +106,15 @@ struct DiskSoonTests {
         try await disk.save(later, permit: second)
 
         #expect(try await found("a", in: disk) == (sameContent ? body : nil))
-        await disk.settle()
+        await disk.flush()
         await disk.close()
         disk = try open()
 
         #expect(folder.entryFiles.count == (sameContent ? 1 : 0))
         #expect(try await found("a", in: disk) == (sameContent ? body : nil))
         #expect(await disk.sourceRecord(for: key("a")) == later)
-        let now = disk.answerNow(key("a"), kind: .original, keyText: "a") { _, record in
-            record.freshnessLifetime == 601
-        }
-        #expect((now.hit != nil) == sameContent)
+        let now = disk.lookUpCached(key("a"), kind: .original, keyText: "a").hit
+        #expect((now?.record?.freshnessLifetime == 601) == sameContent)
         await disk.close()
     }
 
@@ -172,8 +168,8 @@ struct DiskSoonTests {
         let disk = try open()
         let unwritable = String(repeating: "x", count: DiskEntry.maxKeyTextLength + 1)
         #expect(storeSoon(unwritable, in: disk))
-        await disk.settle()
-        await disk.settle()
+        await disk.flush()
+        await disk.flush()
         await disk.close()
 
         let second = try open()

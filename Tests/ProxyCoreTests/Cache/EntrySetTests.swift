@@ -82,44 +82,45 @@ struct EntrySetTests {
     }
 
     @Test("Accesses beyond the bound are forgotten, and counted")
-    func boundsTouches() {
-        let touches = PendingTouches(limit: 4)
+    func boundsAccesses() {
+        let accesses = AccessTimes(limit: 4)
 
-        let isHalfFull = (0..<6).map { touches.mark(EntryID(kind: .result, key: key("\($0)")), at: 1) }
-        _ = touches.mark(EntryID(kind: .result, key: key("0")), at: 9)
+        let isHalfFull = (0..<6).map { accesses.mark(EntryID(kind: .result, key: key("\($0)")), at: 1) }
+        _ = accesses.mark(EntryID(kind: .result, key: key("0")), at: 9)
 
         #expect(isHalfFull == [false, true, false, false, false, false])
-        #expect(touches.dropped == 2)
-        #expect(touches.takeAll()[EntryID(kind: .result, key: key("0"))] == 9)
-        #expect(touches.takeAll().isEmpty)
+        #expect(accesses.dropped == 2)
+        #expect(accesses.time(of: EntryID(kind: .result, key: key("0"))) == 9)
     }
 
     @Test("Accesses are written in the order of the index, each once, and are found until then")
-    func ordersTouches() {
+    func ordersAccesses() {
         let ids = [(0, 5), (3, 0), (0, UInt64.max), (2, 7), (2, 5)].map { high, low in
             EntryID(kind: .result, key: CacheKey(high: high, low: low))
         }
-        var round = TouchRound(Dictionary(uniqueKeysWithValues: zip(ids, 1...)))
+        let accesses = AccessTimes(limit: 8)
+        for (id, time) in zip(ids, 1...) { _ = accesses.mark(id, at: Int64(time)) }
 
-        #expect(ids.map { round.time(of: $0) } == [1, 2, 3, 4, 5])
-        #expect(round.time(of: EntryID(kind: .original, key: ids[0].key)) == nil)
-        #expect(round.next(2).map(\.touched) == [ids[2], ids[1]])
-        #expect(ids.map { round.time(of: $0) } == [1, nil, nil, 4, 5])
-        #expect(round.next(2).map(\.touched) == [ids[0], ids[4]])
-        #expect(round.next(2).map(\.touched) == [ids[3]] && round.isEmpty)
-        #expect(round.next(2).isEmpty && round.time(of: ids[3]) == nil)
+        let round = accesses.beginRound()
+
+        #expect(round == [ids[3], ids[4], ids[0], ids[1], ids[2]])
+        #expect(ids.map { accesses.time(of: $0) } == [1, 2, 3, 4, 5])
+        #expect(accesses.time(of: EntryID(kind: .original, key: ids[0].key)) == nil)
+        #expect(accesses.take([ids[2], ids[1]]).map(\.touched) == [ids[2], ids[1]])
+        #expect(ids.map { accesses.time(of: $0) } == [1, nil, nil, 4, 5])
+        _ = accesses.mark(ids[2], at: 6)
+        #expect(accesses.take(ids).count == 3)
+        #expect(ids.map { accesses.time(of: $0) } == [nil, nil, 6, nil, nil])
     }
 
     @Test("Half of the places taken is when accesses should be written")
     func tellsWhenHalfFull() {
-        let touches = PendingTouches(limit: 4)
-        _ = touches.mark(EntryID(kind: .result, key: key("a")), at: 1)
-        #expect(!touches.isHalfFull)
-        _ = touches.mark(EntryID(kind: .result, key: key("b")), at: 2)
+        let accesses = AccessTimes(limit: 4)
+        _ = accesses.mark(EntryID(kind: .result, key: key("a")), at: 1)
+        #expect(!accesses.isHalfFull)
+        _ = accesses.mark(EntryID(kind: .result, key: key("b")), at: 2)
 
-        #expect(touches.isHalfFull)
-        #expect(touches.time(of: EntryID(kind: .result, key: key("b"))) == 2)
-        #expect(touches.time(of: EntryID(kind: .result, key: key("c"))) == nil)
+        #expect(accesses.isHalfFull)
     }
 }
 

@@ -106,18 +106,18 @@ struct MemoryShareTests {
     }
 
     @Test("Small originals that wait for their files are bounded by bytes")
-    func boundsDrafts() {
-        let drafts = WaitingDrafts(maxBytes: 100_000)
+    func boundsBuffer() {
+        let buffer = WriteBuffer(maxBytes: 100_000)
         let body = bytes(30_000)
-        func insert(_ name: String) -> WaitingDrafts.Ticket? {
-            drafts.insert(
-                WriteJob.Draft(description: describe(name, body: body), body: body, checksum: 0, record: nil),
+        func insert(_ name: String) -> WriteBuffer.Ticket? {
+            buffer.insert(
+                PendingWrite(description: describe(name, body: body), body: body, checksum: 0, record: nil),
                 nil)
         }
         let tickets = ["a", "b", "c"].map { insert($0) }
 
         #expect(tickets.allSatisfy { $0 != nil } && insert("d") == nil)
-        for ticket in tickets.compactMap({ $0 }) { drafts.remove(ticket) }
+        for ticket in tickets.compactMap({ $0 }) { buffer.remove(ticket) }
         #expect(insert("d") != nil)
     }
 }

@@ -114,7 +114,8 @@ struct TargetedCacheControlTests {
 
         let plain = record([("cache-control", "max-age=5")])
         #expect(plain.downstream.lifetime == 5 && plain.downstream.directives == .explicitLifetime)
-        #expect(RecordSnapshot(of: short, epoch: 1) == nil && RecordSnapshot(of: plain, epoch: 1) != nil)
+        #expect(RecordSnapshot(of: short, generation: 1) == nil)
+        #expect(RecordSnapshot(of: plain, generation: 1) != nil)
     }
 
     @Test("opens to others neither what is one client's nor what a redirect forbids them")

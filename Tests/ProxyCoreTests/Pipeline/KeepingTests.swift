@@ -102,7 +102,7 @@ struct KeepingTests {
         let disk = fixture.pipeline.tiers.disk
         for parameters in ["", Self.resize] {
             _ = try await fixture.get("/a.jpg", parameters)
-            await disk.settle()
+            await disk.flush()
             let request = try fixture.request("/a.jpg", parameters)
             func identity() async throws -> VerifiedFiles.Identity? {
                 guard case .file(let file, _, _) = try await Self.stored(request, on: disk)?.body else {

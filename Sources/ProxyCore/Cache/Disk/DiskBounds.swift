@@ -35,10 +35,6 @@ struct DiskBounds: Sendable {
         sweepInterval = max(1, configuration.sweepInterval.milliseconds)
     }
 
-    /// Most bytes of entries where all may be `total` and the index and the folders take `overhead`: always half.
-    static func entryBytes(of total: Int64, beside overhead: Int64) -> Int64 {
-        max(total / 2, total - overhead)
-    }
 }
 
 extension DiskCacheConfiguration {

@@ -2,12 +2,14 @@
 
 import Glibc
 
-/// Why the disk tier could not do what it was asked: the room's closed list.
+/// Why the disk tier could not do what it was asked: the closed list.
 ///
 /// None of them makes a wrong answer; a failed store is a miss later on. Texts are for the log, never for a client.
 public enum DiskCacheError: Error, Sendable, Equatable {
     /// No space, inodes or quota are left.
     case full
+    /// Reading it would block; only calls that read from memory alone throw it.
+    case wouldBlock
     /// Too much waits for the disk already, or has files open; worth a 503 with Retry-After where a look-up gets it.
     case overloaded
     /// Another daemon holds the folder.
@@ -37,6 +39,7 @@ extension DiskCacheError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .full: "the disk is full"
+        case .wouldBlock: "not in memory"
         case .overloaded: "too much waits for the disk"
         case .locked(let folder): "another daemon holds the cache folder \(folder)"
         case .unsupported(let what): "the cache folder's file system does not support \(what)"
@@ -51,5 +54,24 @@ extension DiskCacheError: CustomStringConvertible {
         case .index(let text): "the index failed: \(text)"
         case .brokenIndex(let text): "the index is damaged: \(text)"
         }
+    }
+}
+
+extension DiskCacheError {
+    /// Translates errno as a call left it.
+    init(_ call: String, code: Int32) {
+        switch code {
+        case ENOSPC, EDQUOT: self = .full
+        // No descriptor is left: too much is under way, and no file is to blame.
+        case EMFILE, ENFILE: self = .overloaded
+        default: self = .system(call: call, code: code)
+        }
+    }
+
+    /// Whether it may well be the fault of one file or folder, and the next one is sound: another user's, immutable, or
+    /// on a bad block.
+    var isOfOneFile: Bool {
+        guard case .system(_, let code) = self else { return false }
+        return [EACCES, EPERM, EIO, EUCLEAN].contains(code)
     }
 }

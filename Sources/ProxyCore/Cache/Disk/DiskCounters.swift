@@ -2,20 +2,71 @@
 
 import Synchronization
 
-/// What the disk tier has counted since it was opened.
+/// How much the disk tier holds, or by how much a change makes it hold more.
+public struct DiskTally: Sendable, Equatable {
+    /// Entries and their bytes.
+    public struct Amount: Sendable, Equatable {
+        /// Entries.
+        public var entries = 0
+        /// Bytes that their files take on the disk.
+        public var bytes: Int64 = 0
+    }
+
+    private var amounts: InlineArray<4, Amount> = .init(repeating: Amount())
+    /// Source records.
+    public var records = 0
+    /// Entries that took the place of an earlier one; only in a change.
+    var replaced = 0
+
+    /// Bytes that all entries' files take on the disk.
+    public var bytes: Int64 { EntryKind.allCases.reduce(0) { $0 + self[$1].bytes } }
+    /// All entries.
+    public var entries: Int { EntryKind.allCases.reduce(0) { $0 + self[$1].entries } }
+    /// Bytes as origins sent them.
+    public var originals: Amount { self[.original] }
+    /// What was made of them.
+    public var results: Amount { self[.result] }
+
+    /// The amount of one kind.
+    public private(set) subscript(kind: EntryKind) -> Amount {
+        get { amounts[Int(kind.rawValue) - 1] }
+        set { amounts[Int(kind.rawValue) - 1] = newValue }
+    }
+
+    /// Notes that entries came (or went, with negative numbers).
+    mutating func add(entries: Int, bytes: Int64, of kind: EntryKind) {
+        self[kind].entries += entries
+        self[kind].bytes += bytes
+    }
+
+    /// Adds a change.
+    static func += (left: inout DiskTally, right: DiskTally) {
+        for kind in EntryKind.allCases {
+            left.add(entries: right[kind].entries, bytes: right[kind].bytes, of: kind)
+        }
+        left.records += right.records
+    }
+
+    /// Whether both hold as much.
+    public static func == (left: DiskTally, right: DiskTally) -> Bool {
+        EntryKind.allCases.allSatisfy { left[$0] == right[$0] } && left.records == right.records
+            && left.replaced == right.replaced
+    }
+}
+
+/// What the disk tier has counted since it was opened. Safe from any thread.
 final class DiskCounters: Sendable {
-    /// The counts, and the tally of what is there.
+    /// The counts, and the tally of what is there: until everything has been counted, how it has changed.
     struct Counts {
-        /// What the tier holds, once everything has been counted; until then, how it has changed.
         var tally = DiskTally()
         /// Entries that left, by reason.
         var evictions: [EvictionReason: Int] = [:]
         /// Files whose bytes were not those that were stored.
         var corrupt = 0
-        /// Changes that could not be made, and look-ups that failed.
+        /// Changes that could not be made.
         var writeErrors = 0
+        /// Look-ups that failed.
         var readErrors = 0
-        /// Look-ups by outcome.
         var hits: [EntryKind: Int] = [:]
         var misses: [EntryKind: Int] = [:]
     }
@@ -37,9 +88,7 @@ final class DiskCounters: Sendable {
     }
 
     /// Declares that the tier holds nothing.
-    func resetTally() {
-        counts.withLock { $0.tally = DiskTally() }
-    }
+    func resetTally() { counts.withLock { $0.tally = DiskTally() } }
 
     /// Counts entries that left.
     func evicted(_ count: Int = 1, because reason: EvictionReason) {
@@ -50,20 +99,14 @@ final class DiskCounters: Sendable {
         }
     }
 
-    /// Counts a damaged file that is not ours to remove.
-    func foundCorrupt() {
-        counts.withLock { $0.corrupt += 1 }
-    }
+    /// Counts a damaged file of a read-only folder.
+    func foundCorrupt() { counts.withLock { $0.corrupt += 1 } }
 
     /// Counts changes that could not be made.
-    func failedToWrite(_ count: Int = 1) {
-        counts.withLock { $0.writeErrors += count }
-    }
+    func failedToWrite(_ count: Int = 1) { counts.withLock { $0.writeErrors += count } }
 
     /// Counts a look-up that failed.
-    func failedToRead() {
-        counts.withLock { $0.readErrors += 1 }
-    }
+    func failedToRead() { counts.withLock { $0.readErrors += 1 } }
 
     /// Hot path: counts a look-up.
     func lookedUp(_ kind: EntryKind, isHit: Bool) {

@@ -91,7 +91,7 @@ struct DiskEntry: Equatable {
 
     /// Reads the bytes before the body; nil unless their checksum holds.
     ///
-    /// - Parameter keyText: the text that is expected, if any: what has another one is none.
+    /// - Parameter keyText: the text that is expected, if any; of a header that has it, no text is made.
     init?(header bytes: ArraySlice<UInt8>, expecting keyText: String? = nil) {
         guard bytes.count >= Self.fixedLength, let entry = Self.parse(bytes, keyText) else { return nil }
         let place = bytes.startIndex + Self.checksumPlace
@@ -164,8 +164,8 @@ struct DiskEntry: Equatable {
     }
 
     private static func text(_ bytes: ArraySlice<UInt8>, _ expected: String?) -> String? {
-        guard let expected else { return String(validOctets: bytes) }
-        return expected.isSpelled(bytes) ? expected : nil
+        if let expected, expected.isSpelled(bytes) { return expected }
+        return String(validOctets: bytes)
     }
 }
 
@@ -176,5 +176,33 @@ extension LittleEndianReader {
             let third = integer(UInt64.self), let fourth = integer(UInt64.self)
         else { return nil }
         return ContentHash(words: first, second, third, fourth)
+    }
+}
+
+extension DiskEntry {
+    /// The entry's name in the tier.
+    var id: EntryID { EntryID(kind: description.kind, key: description.key) }
+}
+
+extension ImageFormat {
+    /// The format's number in entry files; once given, a number never changes its meaning.
+    var storedCode: UInt8 {
+        switch self {
+        case .jpeg: 1
+        case .png: 2
+        case .webp: 3
+        case .avif: 4
+        case .gif: 5
+        case .heic: 6
+        case .tiff: 7
+        case .jxl: 8
+        case .svg: 9
+        }
+    }
+
+    /// The format with this number; nil when there is none.
+    init?(storedCode: UInt8) {
+        guard let format = Self.allCases.first(where: { $0.storedCode == storedCode }) else { return nil }
+        self = format
     }
 }

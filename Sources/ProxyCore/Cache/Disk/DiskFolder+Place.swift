@@ -9,13 +9,13 @@ extension DiskFolder {
     /// Likewise, inodes.
     private static let scarceInodes: UInt64 = 64
 
-    /// Whether the file system has hardly any room, as far as it tells; a quota may be exhausted before.
+    /// Whether the file system has hardly any room, as far as it says; a quota may be exhausted before.
     var isNearlyFull: Bool {
         guard let facts = room else { return false }
         return facts.bytes < Self.scarceBytes || facts.inodes < Self.scarceInodes
     }
 
-    /// What the file system has left for us; nil where it does not tell. File systems without inode tables have plenty.
+    /// What the file system has left for us; nil where it does not say. File systems without inode tables have plenty.
     private var room: (bytes: UInt64, inodes: UInt64)? {
         var facts = statvfs()
         guard unsafe fstatvfs(root.raw, &facts) == 0 else { return nil }
@@ -33,7 +33,7 @@ extension DiskFolder {
 
     // MARK: - The tier's own files
 
-    /// Opens a file of the tier's own, and creates it; what else lies in its place, a folder or a pipe, is taken away.
+    /// Opens a file of the tier's own, and creates it; a folder or a pipe in its place is taken away.
     func openOwn(_ name: String) throws(DiskCacheError) -> OwnedDescriptor {
         try Self.openOwn(name, in: root)
     }
@@ -86,7 +86,7 @@ extension DiskFolder {
 
     /// Takes another folder in place of the one that is open.
     ///
-    /// The descriptor keeps its number, so whoever works with it at this moment has the one folder or the other.
+    /// The descriptor keeps its number, so a call that works with it at this moment has the one folder or the other.
     func reattach(to other: OwnedDescriptor) throws(DiskCacheError) {
         try root.replace(by: other)
     }

@@ -9,17 +9,7 @@ import Glibc
 /// key. Everything is relative to one open descriptor of the folder. Blocking; safe from any thread, but only one thread
 /// may link and unlink.
 final class DiskFolder: Sendable {
-    /// What looking for a file came to.
-    enum Opened {
-        /// It is open for reading.
-        case file(OwnedDescriptor)
-        /// There is none.
-        case missing
-        /// Nobody can tell without waiting for the disk.
-        case wouldBlock
-    }
-
-    /// What a file's inode tells.
+    /// What a file's inode says.
     struct Status {
         /// The size in bytes; below 0 for what is no file, but a folder, say.
         let size: Int64
@@ -37,7 +27,7 @@ final class DiskFolder: Sendable {
     /// Whatever lies in an entry's place: opening it must not wait for a writer, nor lead elsewhere.
     private static let readFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW
 
-    /// Opens the folder, and creates it for our eyes only when it is not there.
+    /// Opens the folder, and creates it, readable by its owner alone, when it is not there.
     init(path: String) throws(DiskCacheError) {
         self.path = path
         root = try Self.open(path)
@@ -74,15 +64,15 @@ final class DiskFolder: Sendable {
 
     // MARK: - Reading
 
-    /// Opens an entry's file.
+    /// Opens an entry's file; nil when there is none.
     ///
     /// - Parameters:
     ///   - fromMemory: answer only from what the kernel has in memory (openat2(2), RESOLVE_CACHED).
     ///   - files: counts the file, for clients are answered from it.
-    /// - Throws: `overloaded` when too many files are open; the call that failed.
+    /// - Throws: `wouldBlock`; `overloaded` when too many files are open; the call that failed.
     func open(
         _ id: EntryID, fromMemory: Bool, countedBy files: BodyFiles? = nil
-    ) throws(DiskCacheError) -> Opened {
+    ) throws(DiskCacheError) -> OwnedDescriptor? {
         guard files?.enter() ?? true else { throw .overloaded }
         let (descriptor, code) = unsafe EntryPath.with(id) { path in
             let result =
@@ -91,17 +81,17 @@ final class DiskFolder: Sendable {
                 : unsafe linux_openat(root.raw, path, Self.readFlags, 0)
             return (result, errno)
         }
-        if descriptor >= 0 { return .file(OwnedDescriptor(owning: descriptor, countedBy: files)) }
+        if descriptor >= 0 { return OwnedDescriptor(owning: descriptor, countedBy: files) }
         files?.leave()
         switch code {
         // A link or a socket in an entry's place is none of ours; the next store takes it away.
-        case ENOENT, ENOTDIR, ELOOP, ENXIO: return .missing
-        case EAGAIN, ENOSYS: return .wouldBlock
+        case ENOENT, ENOTDIR, ELOOP, ENXIO: return nil
+        case EAGAIN, ENOSYS: throw .wouldBlock
         default: throw DiskCacheError("openat", code: code)
         }
     }
 
-    /// What the inode of an open file tells.
+    /// What the inode of an open file says.
     func status(of file: OwnedDescriptor) throws(DiskCacheError) -> Status { try Self.status(of: file) }
 
     static func status(of file: OwnedDescriptor) throws(DiskCacheError) -> Status {
@@ -110,7 +100,7 @@ final class DiskFolder: Sendable {
         return Status(status)
     }
 
-    /// What the inode of an entry's file tells; nil when there is no file.
+    /// What the inode of an entry's file says; nil when there is no file.
     func status(of id: EntryID) throws(DiskCacheError) -> Status? {
         var status = stat()
         let code = unsafe EntryPath.with(id) { path in
@@ -163,8 +153,8 @@ final class DiskFolder: Sendable {
 
     /// Names a staged file as an entry's, at once and in place of an earlier one.
     ///
-    /// linkat(2) replaces nothing, so over an earlier file it takes two steps, by way of the entry's `.new`; whoever dies
-    /// in between leaves that behind, which is why the commit journal is written before.
+    /// linkat(2) replaces nothing, so over an earlier file it takes two steps, by way of the entry's `.new`; a process that
+    /// dies in between leaves that behind, and the next start removes it.
     func link(_ file: OwnedDescriptor, as id: EntryID) throws(DiskCacheError) {
         var code = linkCode(file, id)
         if code == ENOENT {
@@ -228,7 +218,7 @@ final class DiskFolder: Sendable {
         }
     }
 
-    /// Takes a folder away that somebody has put where a file belongs; one that holds something is kept beside ours.
+    /// Takes a folder away that lies where a file belongs; one that holds something is kept beside ours.
     func removeStrangeFolder(_ path: UnsafePointer<CChar>) -> Int32 {
         unsafe Self.removeStrangeFolder(path, in: root)
     }
@@ -266,7 +256,7 @@ extension VerifiedFiles.Identity {
         size = Int64(status.st_size)
     }
 
-    /// Hot path: what the inode of an open file tells now; nil when the file has no name any more, or can't be asked.
+    /// Hot path: what the inode of an open file says now; nil when the file has no name any more, or can't be asked.
     init?(of file: OwnedDescriptor) {
         var facts = stat()
         guard unsafe fstat(file.raw, &facts) == 0, facts.st_nlink > 0 else { return nil }

@@ -1,6 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether the disk tier can store, and what is worth telling an operator: one notice a change, however many stores fail.
+import Synchronization
+
+/// What an operator should know of the disk tier, reported once each time that it begins.
+public enum DiskEvent: Sendable, Equatable {
+    /// Nothing more fits on the disk: the oldest entries make room, and what does not fit is served and not kept.
+    case full
+    /// Nothing can be stored, for this reason.
+    case failing(DiskCacheError)
+    /// What could not be stored can be again.
+    case working
+    /// The index could not be used or was not there: it is made anew from the files, the old one set aside.
+    case indexReplaced
+    /// The folder was gone or another one: the tier began anew in what is there now.
+    case folderReplaced
+
+    /// Whether an operator has to do something.
+    public var isAlarm: Bool {
+        switch self {
+        case .full, .failing, .folderReplaced, .indexReplaced: true
+        case .working: false
+        }
+    }
+}
+
+extension DiskEvent: CustomStringConvertible {
+    /// One line for the log.
+    public var description: String {
+        switch self {
+        case .full:
+            "disk cache: the disk is full; the oldest entries make room, what does not fit is served and not kept"
+        case .failing(let error):
+            "disk cache: can't store (\(error)); pictures are served from memory and the origin"
+        case .working: "disk cache: stores again"
+        case .indexReplaced: "disk cache: no index that can be used; it is being made anew from the files"
+        case .folderReplaced: "disk cache: the folder was replaced; beginning anew with what is there"
+        }
+    }
+}
+
+/// Whether the disk tier can store, and what to report to an operator: one event a change, however many stores fail.
 ///
 /// Also decides when entries have to make room on a full disk: again only after what the last time freed has been used,
 /// or a while later, so that another program that fills the disk does not drive out everything at once. Pure.
@@ -14,7 +53,7 @@ struct DiskHealth: Sendable {
     /// Whether entries are to make room now.
     private(set) var wantsRoom = false
     /// Whether the folder or the index may have been taken away or damaged.
-    private(set) var wantsRecovery = false
+    var wantsRecovery = false
 
     private var condition = Condition.working
     private var lastFailure = Int64.min
@@ -27,8 +66,8 @@ struct DiskHealth: Sendable {
     /// Seconds after which entries make room again although what they freed was of no use to us.
     static let pause: Int64 = 60
 
-    /// Notes a store that failed; a notice when that is news.
-    mutating func failed(with error: DiskCacheError, at now: Int64) -> DiskNotice? {
+    /// Notes a store that failed; the event where that is news.
+    mutating func failed(with error: DiskCacheError, at now: Int64) -> DiskEvent? {
         let earlier = condition
         switch error {
         case .full:
@@ -37,15 +76,15 @@ struct DiskHealth: Sendable {
         case .brokenIndex, .system, .index, .unsupported, .locked:
             if case .brokenIndex = error { wantsRecovery = true }
             condition = .failing
-        case .overloaded, .purged, .tooLarge, .closed, .invalid, .readOnlyFolder: return nil
+        case .overloaded, .wouldBlock, .purged, .tooLarge, .closed, .invalid, .readOnlyFolder: return nil
         }
         lastFailure = now
         guard condition != earlier else { return nil }
         return condition == .full ? .full : .failing(error)
     }
 
-    /// Notes bytes that were stored; a notice when that is news.
-    mutating func stored(_ bytes: Int64, at now: Int64) -> DiskNotice? {
+    /// Notes bytes that were stored; the event where that is news.
+    mutating func stored(_ bytes: Int64, at now: Int64) -> DiskEvent? {
         if unused > 0 { unused -= bytes }
         guard condition != .working, now - lastFailure >= Self.calm || now < lastFailure else { return nil }
         condition = .working
@@ -56,10 +95,45 @@ struct DiskHealth: Sendable {
     mutating func madeRoom(_ bytes: Int64, at now: Int64) {
         (wantsRoom, unused, lastRoom) = (false, max(0, bytes / 2), now)
     }
+}
+
+/// Watches how storing goes, and reports it. Safe from any thread.
+final class DiskMonitor: Sendable {
+    private let health = Mutex(DiskHealth())
+    private let clock: @Sendable () -> Int64
+    private let send: @Sendable (DiskEvent) -> Void
+
+    /// - Parameter report: called on the thread that met the change.
+    init(clock: @escaping @Sendable () -> Int64, report: @escaping @Sendable (DiskEvent) -> Void) {
+        self.clock = clock
+        send = report
+    }
+
+    /// Notes a store that failed.
+    func failed(with error: DiskCacheError) {
+        if let notice = health.withLock({ $0.failed(with: error, at: clock()) }) { send(notice) }
+    }
+
+    /// Notes bytes that were stored.
+    func stored(_ bytes: Int64) {
+        if let notice = health.withLock({ $0.stored(bytes, at: clock()) }) { send(notice) }
+    }
+
+    /// Notes that entries made room.
+    func madeRoom(_ bytes: Int64) { health.withLock { $0.madeRoom(bytes, at: clock()) } }
 
     /// Notes that the folder is not the one that was opened.
-    mutating func lostFolder() { wantsRecovery = true }
+    func lostFolder() { health.withLock { $0.wantsRecovery = true } }
 
-    /// Notes that folder and index are in order again, or that it was tried.
-    mutating func recovered() { wantsRecovery = false }
+    /// Notes that recovery was tried.
+    func recovered() { health.withLock { $0.wantsRecovery = false } }
+
+    /// Reports an event.
+    func report(_ event: DiskEvent) { send(event) }
+
+    /// Whether entries are to make room now.
+    var wantsRoom: Bool { health.withLock(\.wantsRoom) }
+
+    /// Whether folder and index have to be seen to.
+    var wantsRecovery: Bool { health.withLock(\.wantsRecovery) }
 }

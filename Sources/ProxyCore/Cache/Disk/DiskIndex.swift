@@ -1,44 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// The index of the disk tier in SQLite: which entries there are, how old, of which source; and the source records.
+/// The only door to SQLite: which entries there are, how old, of which source; the source records; the tags.
 ///
-/// The files are the truth and need no index to be read, so nothing here is on the way of a hit. One thread writes, in
-/// batches; any may read. WAL, so readers see the last commit and wait for nobody; `synchronous=NORMAL`, so a commit
-/// survives the process and is fsynced only by a checkpoint, or when it is asked to be durable.
+/// Entries are found and checked without it, so no hit of a fresh picture asks it. One thread writes, in batches; any
+/// thread may read. In WAL mode a reader sees the last commit and waits for no writer; a commit survives the end of the
+/// process, and is synced by a checkpoint or when a caller asks for it. What SQLite reports as damaged is set aside, and
+/// a new index is made from the files.
+///
+/// **Generations.** Each file and each record carries the generation in which it was written. A file's own word on
+/// freshness counts only in its own generation; a record counts from `trustedSince` on, and is stale before. An end
+/// that may have lost something begins a generation that trusts nothing of before.
 final class DiskIndex: Sendable {
     /// The file's name in the folder.
     static let fileName = "index.sqlite"
-    /// Readers at once: the one that loads everything at the start, and two for records.
-    private static let readers = 3
+    /// What SQLite keeps, the database first.
+    static let companions = ["", "-wal", "-shm"]
 
-    private let current: Mutex<DatabasePool?>
+    private let current = Mutex<DatabasePool?>(nil)
     private let path: String
     private let configuration: DiskCacheConfiguration
-    private let ageColumn: String
+    let ageColumn: String
     let accessPrecision: Int64
-    /// Sources whose entries' files may say something outdated of them.
-    let superseded = SupersededSources()
-    let currentEpoch = Atomic<UInt32>(0)
-    /// How many revocations it has been told of, in transactions; and which era records have to be of to be believed.
-    let revocations = Atomic<Int64>(0)
-    let era = Atomic<Int64>(0)
-    /// Whether links of tags were lost with an earlier index: a purge by a tag may then miss some of what it hung on.
-    let lacksLinks = Atomic(false)
+    /// Sources of which a later record is known than the one in their entries' files.
+    let outdated = OutdatedSources()
     /// The file system's block size: what entries take is counted in blocks.
     let blockSize = Atomic<Int64>(4_096)
-    /// Whether the transaction under way revokes something.
-    let isRevoking = Atomic(false)
 
-    /// Names the time in which what files say of their sources is known to be right or superseded; never 0.
-    var epoch: UInt32 { currentEpoch.load(ordering: .acquiring) }
+    private let currentGeneration = Atomic<UInt32>(0)
+    private let firstTrusted = Atomic<UInt32>(0)
+    private let lostLinks = Atomic(false)
+    private let created = Atomic(false)
 
-    /// The database; another one after `reopen`.
-    /// - Throws: `closed` after `detach`, until then.
+    /// Hot path: the generation that files and records are written in; never 0.
+    var generation: UInt32 { currentGeneration.load(ordering: .acquiring) }
+    /// The first generation whose records are believed.
+    var trustedSince: UInt32 { firstTrusted.load(ordering: .acquiring) }
+    /// Whether links of tags may have been lost: a purge by a tag may then miss some of what it should remove.
+    var lacksLinks: Bool { lostLinks.load(ordering: .acquiring) }
+    /// Whether `open` has created a database.
+    var isNew: Bool { created.load(ordering: .acquiring) }
+
+    /// An index without a database, until `open`.
+    init(path: String, configuration: DiskCacheConfiguration) {
+        ageColumn = configuration.expireBy == .access ? "accessedAt" : "storedAt"
+        accessPrecision = Int64(configuration.limits.accessPrecision.seconds)
+        self.path = path
+        self.configuration = configuration
+    }
+
+    /// The database.
+    /// - Throws: `closed` before `open` and after `detach`.
     var pool: DatabasePool {
         get throws(DiskCacheError) {
             guard let pool = current.withLock({ $0 }) else { throw .closed }
@@ -46,88 +61,42 @@ final class DiskIndex: Sendable {
         }
     }
 
-    /// Opens the index at `path`, creates it, or brings it up to the present schema.
-    /// - Throws: `index` when it is not a database, or of a later version than this daemon's.
-    init(path: String, configuration: DiskCacheConfiguration) throws(DiskCacheError) {
-        ageColumn = Self.ageColumn(configuration)
-        accessPrecision = Int64(configuration.limits.accessPrecision.seconds)
-        self.path = path
-        self.configuration = configuration
-        let (pool, epoch) = try Self.open(path, configuration, ageColumn: ageColumn)
-        current = Mutex(pool)
-        currentEpoch.store(epoch, ordering: .releasing)
-        try readRevocations()
-    }
+    // MARK: - Opening and closing
 
-    /// An index without a database, until `reopen`.
-    init(detachedFrom path: String, configuration: DiskCacheConfiguration) {
-        ageColumn = Self.ageColumn(configuration)
-        accessPrecision = Int64(configuration.limits.accessPrecision.seconds)
-        self.path = path
-        self.configuration = configuration
-        current = Mutex(nil)
-    }
-
-    private static func ageColumn(_ configuration: DiskCacheConfiguration) -> String {
-        configuration.expireBy == .access ? "accessedAt" : "storedAt"
-    }
-
-    private static func open(
-        _ path: String, _ configuration: DiskCacheConfiguration, ageColumn: String
-    ) throws(DiskCacheError) -> (DatabasePool, epoch: UInt32) {
-        _ = usesOwnMemory
-        do {
-            let pool = try DatabasePool(path: path, configuration: settings(configuration))
-            try migrate(pool, ageColumn: ageColumn)
-            let epoch = try pool.write { db in
-                let known = try UInt32.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-                return known == 0 ? try setEpoch(db) : known
+    /// Opens the database that lies in the index's place, or creates one.
+    /// - Throws: `index` when it is no database, or another version's.
+    func open() throws(DiskCacheError) {
+        detach()
+        _ = Self.usesOwnMemory
+        let pool = try translating { try DatabasePool(path: path, configuration: settings) }
+        try translating {
+            try pool.write { db in
+                let isEmpty = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master") == 0
+                if isEmpty {
+                    created.store(true, ordering: .releasing)
+                    try create(db)
+                }
+                guard try Int.fetchOne(db, sql: "PRAGMA application_id") == Self.schemaID else {
+                    throw DiskCacheError.index("made by another version")
+                }
+                try indexByAge(db)
             }
-            return (pool, epoch)
-        } catch {
-            throw translate(error)
         }
+        current.withLock { $0 = pool }
+        try readState()
     }
 
-    /// Lets go of a database that is of no more use, and opens what now lies in its place, or a new one.
-    func reopen() throws(DiskCacheError) {
-        // Lost: what kept it from being closed; its file is not ours any more.
-        try? pool.close()
-        let (new, epoch) = try Self.open(path, configuration, ageColumn: ageColumn)
-        current.withLock { $0 = new }
-        currentEpoch.store(epoch, ordering: .releasing)
-        try readRevocations()
-    }
-
-    /// Lets go of the database: its file is another daemon's now.
+    /// Lets go of the database: its file is of no more use, or another daemon's.
     func detach() {
-        // Lost: what kept it from being closed; nobody asks it any more.
-        try? pool.close()
-        current.withLock { $0 = nil }
-    }
-
-    private static func settings(_ configuration: DiskCacheConfiguration) -> Configuration {
-        let journalSize = configuration.journalSize
-        var settings = Configuration()
-        settings.maximumReaderCount = readers
-        settings.label = "cache index"
-        settings.prepareDatabase { db in
-            // Has an effect only before the first table is made; deleted pages can then be given back in small steps.
-            if !db.configuration.readonly { try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
-            try db.execute(sql: "PRAGMA journal_size_limit = \(journalSize)")
-            let pages = min(usualCheckpoint, journalSize / pageSize)
-            _ = try Row.fetchAll(db, sql: "PRAGMA wal_autocheckpoint = \(pages)")
-            try db.execute(sql: "PRAGMA cache_size = -2048")
+        let pool = current.withLock { pool in
+            defer { pool = nil }
+            return pool
         }
-        return settings
+        // Lost: what kept it from being closed; it is not asked any more.
+        try? pool?.close()
     }
 
-    /// SQLite's own number of pages in the journal that have it write them back.
-    private static let usualCheckpoint = 1_000
-    /// The size of SQLite's pages in bytes.
-    private static let pageSize = 4_096
-
-    /// Writes the journal back into the file and closes it.
+    /// Writes the log back into the database and closes it.
     func close() throws(DiskCacheError) {
         try translating {
             _ = try pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
@@ -135,26 +104,45 @@ final class DiskIndex: Sendable {
         }
     }
 
-    // MARK: - Schema
-
-    private static func migrate(_ pool: DatabasePool, ageColumn: String) throws {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("1") { try $0.execute(sql: schema) }
-        migrator.registerMigration("2") { try $0.execute(sql: staleServing) }
-        migrator.registerMigration("3") { try $0.execute(sql: tags) }
-        migrator.registerMigration("4") { try $0.execute(sql: checksums) }
-        migrator.registerMigration("5") { try $0.execute(sql: entryChecksums) }
-        migrator.registerMigration("6") { try $0.execute(sql: supersedingSum) }
-        migrator.registerMigration("7") { try $0.execute(sql: revocationColumns) }
-        migrator.registerMigration("8") { try $0.execute(sql: lostLinksColumn) }
-        guard try !pool.read(migrator.hasBeenSuperseded) else {
-            throw DiskCacheError.index("made by a later version")
+    /// Moves the index out of the way; one that was set aside earlier is replaced.
+    static func setAside(in folder: DiskFolder) throws(DiskCacheError) {
+        for companion in companions {
+            try folder.rename(fileName + companion, to: fileName + ".broken" + companion)
         }
-        try migrator.migrate(pool)
-        try pool.write { try indexByAge($0, ageColumn) }
     }
 
+    /// Has SQLite keep the WAL's index in the process's memory instead of a mapped file: a mapped file that is cut short
+    /// ends the process by SIGBUS, and a full disk has no room for one. Locks are then held while the database is open,
+    /// which fits: the folder has one daemon.
+    private static let usesOwnMemory: Bool = {
+        let system = unsafe sqlite3_vfs_find("unix-excl")
+        return unsafe system != nil && sqlite3_vfs_register(system, 1) == SQLITE_OK
+    }()
+
+    private var settings: Configuration {
+        let journalSize = configuration.journalSize
+        var settings = Configuration()
+        // One reads all entries at the start, two read records.
+        settings.maximumReaderCount = 3
+        settings.label = "cache index"
+        settings.prepareDatabase { db in
+            // Has an effect only before the first table is made; unused pages can then be given back in small steps.
+            if !db.configuration.readonly { try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
+            try db.execute(sql: "PRAGMA journal_size_limit = \(journalSize)")
+            // At most SQLite's own 1,000 pages of 4 KiB are left in the log.
+            _ = try Row.fetchAll(db, sql: "PRAGMA wal_autocheckpoint = \(min(1_000, journalSize / 4_096))")
+            try db.execute(sql: "PRAGMA cache_size = -2048")
+        }
+        return settings
+    }
+
+    // MARK: - Schema
+
+    /// Names the schema below in the database's header; an index with another one is set aside.
+    private static let schemaID = 0x696D_6709
+
     private static let schema = """
+        PRAGMA application_id = \(schemaID);
         CREATE TABLE entry (
             id INTEGER PRIMARY KEY,
             high INTEGER NOT NULL, low INTEGER NOT NULL, kind INTEGER NOT NULL,
@@ -168,173 +156,79 @@ final class DiskIndex: Sendable {
             contentHash BLOB NOT NULL, byteCount INTEGER NOT NULL, format TEXT NOT NULL,
             entityTag TEXT, lastModified TEXT,
             responseTime INTEGER NOT NULL, initialAge INTEGER NOT NULL, freshnessLifetime INTEGER NOT NULL,
-            directives INTEGER NOT NULL, savedAt INTEGER NOT NULL);
+            directives INTEGER NOT NULL, staleWhileRevalidate INTEGER, staleIfError INTEGER,
+            reuseFields TEXT NOT NULL, savedAt INTEGER NOT NULL, generation INTEGER NOT NULL,
+            outdatesFiles INTEGER NOT NULL);
         CREATE UNIQUE INDEX sourceByKey ON source (low, high);
         CREATE INDEX sourceByAge ON source (savedAt);
-        """
-
-    /// What the origin says of stale copies, and the fields that a 304 updates.
-    ///
-    /// Of older records the fields are not known: 128 (`explicitLifetime`) and the lack of validators see to it that
-    /// they are fetched anew once they are stale.
-    private static let staleServing = """
-        ALTER TABLE source ADD COLUMN staleWhileRevalidate INTEGER;
-        ALTER TABLE source ADD COLUMN staleIfError INTEGER;
-        ALTER TABLE source ADD COLUMN reuseFields TEXT NOT NULL DEFAULT '';
-        UPDATE source SET directives = directives | 128, entityTag = NULL, lastModified = NULL;
-        """
-
-    /// Tags outlive the entries that they hang on, which may be in memory only, and are bounded by number.
-    private static let tags = """
+        CREATE INDEX sourceOutdatingFiles ON source (high, low) WHERE outdatesFiles = 1;
         CREATE TABLE tag (
             name TEXT NOT NULL, high INTEGER NOT NULL, low INTEGER NOT NULL,
             sourceHigh INTEGER NOT NULL, sourceLow INTEGER NOT NULL, seenAt INTEGER NOT NULL,
             PRIMARY KEY (name, low, high)) WITHOUT ROWID;
         CREATE INDEX tagByAge ON tag (seenAt);
+        CREATE TABLE state (
+            id INTEGER PRIMARY KEY CHECK (id = 1), generation INTEGER NOT NULL, trustedSince INTEGER NOT NULL,
+            knowsAllFiles INTEGER NOT NULL DEFAULT 0, lacksLinks INTEGER NOT NULL DEFAULT 0);
         """
 
-    /// A record's checksum, and whether it has superseded what files of its source say (see `SupersededSources`).
-    private static let checksums = """
-        ALTER TABLE source ADD COLUMN checksum INTEGER;
-        ALTER TABLE source ADD COLUMN isSuperseding INTEGER NOT NULL DEFAULT 0;
-        CREATE INDEX sourceSuperseding ON source (high, low) WHERE isSuperseding = 1;
-        """
-
-    /// An entry's checksum: of all but the time of its last access.
-    private static let entryChecksums = "ALTER TABLE entry ADD COLUMN checksum INTEGER"
-
-    /// What tells whether a mark of a superseding record was altered; −1, which is no sum, where there are some already.
-    ///
-    /// Rows of entries without a checksum could not be told from altered ones: they are made anew from the files.
-    private static let supersedingSum = """
-        CREATE TABLE IF NOT EXISTS seal (id INTEGER PRIMARY KEY CHECK (id = 1), superseding INTEGER NOT NULL);
-        INSERT OR REPLACE INTO seal SELECT 1, -EXISTS (SELECT 1 FROM source WHERE isSuperseding = 1);
-        DELETE FROM entry;
-        PRAGMA application_id = 0;
-        """
+    private func create(_ db: Database) throws {
+        try db.execute(sql: Self.schema)
+        // By chance, so that no file of an earlier index is of this one's generations.
+        let generation = Int64.random(in: 1...Int64(Int32.max))
+        try db.execute(
+            sql: "INSERT INTO state (id, generation, trustedSince) VALUES (1, ?1, ?1)",
+            arguments: [generation])
+    }
 
     /// Only the column that age is counted from is worth an index; the other's goes when the setting changes.
-    private static func indexByAge(_ db: Database, _ column: String) throws {
-        for other in ["accessedAt", "storedAt"] where other != column {
+    private func indexByAge(_ db: Database) throws {
+        for other in ["accessedAt", "storedAt"] where other != ageColumn {
             try db.execute(sql: "DROP INDEX IF EXISTS entryBy_\(other)")
         }
-        try db.execute(sql: "CREATE INDEX IF NOT EXISTS entryBy_\(column) ON entry (\(column))")
+        try db.execute(sql: "CREATE INDEX IF NOT EXISTS entryBy_\(ageColumn) ON entry (\(ageColumn))")
     }
 
-    // MARK: - Whether all files are known
+    // MARK: - State
 
-    /// Stands in the database, where SQLite keeps a number for its users, as long as it knows every file of the folder.
-    private static let completeMark = 0x696D_6770
-
-    /// Whether the folder has been looked through to its end since it last had to be.
+    /// Whether the index knows every file of the folder.
     func knowsAllFiles() throws(DiskCacheError) -> Bool {
         try translating {
-            try pool.read { try Int.fetchOne($0, sql: "PRAGMA application_id") } == Self.completeMark
+            try pool.read { try Bool.fetchOne($0, sql: "SELECT knowsAllFiles FROM state") ?? false }
         }
     }
 
-    /// Notes whether it does, for the next start.
+    /// Notes for the next start whether it does.
     func setKnowsAllFiles(_ doesKnow: Bool) throws(DiskCacheError) {
+        try changeState("knowsAllFiles = \(doesKnow ? 1 : 0)")
+    }
+
+    /// Notes that links of tags may be lost.
+    func noteLostLinks() throws(DiskCacheError) { try changeState("lacksLinks = 1") }
+
+    /// Begins a generation after an end that may have lost commits: what is known of freshness is stale from now on.
+    func distrustEverything() throws(DiskCacheError) {
+        try changeState("generation = generation + 1, trustedSince = generation + 1, lacksLinks = 1")
+    }
+
+    private func changeState(_ assignments: String) throws(DiskCacheError) {
+        try translating { try pool.write { try $0.execute(sql: "UPDATE state SET \(assignments)") } }
+        try readState()
+    }
+
+    /// Takes over what the database says; called behind each commit that changes it.
+    func readState() throws(DiskCacheError) {
         try translating {
-            try pool.write {
-                try $0.execute(sql: "PRAGMA application_id = \(doesKnow ? Self.completeMark : 0)")
+            let row = try pool.read { db in
+                try Row.fetchOne(db, sql: "SELECT generation, trustedSince, lacksLinks FROM state")
             }
+            guard let row, let generation = UInt32.fromDatabaseValue(row[0]), generation > 0,
+                let trusted = UInt32.fromDatabaseValue(row[1]), trusted <= generation
+            else { throw Row.altered }
+            currentGeneration.store(generation, ordering: .releasing)
+            firstTrusted.store(trusted, ordering: .releasing)
+            lostLinks.store(try row.integer(at: 2) != 0, ordering: .releasing)
         }
-    }
-
-    // MARK: - Reading
-
-    /// Reads every entry as of one moment, and how many records there are then.
-    ///
-    /// - Parameter begun: called as soon as that moment is fixed; changes from then on are not seen.
-    func load(begun: () -> Void, each: (EntryID, Int64) -> Void) throws(DiskCacheError) -> Int {
-        // The pages that were read once are of no more use.
-        // Lost: that there is no database any more.
-        defer { (try? pool)?.releaseMemoryEventually() }
-        return try translating {
-            let (records, isSealed) = try pool.read { db in
-                let records = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM source") ?? 0
-                begun()
-                let isSealed = try loadSuperseded(db)
-                let rows = try Row.fetchCursor(db, sql: "SELECT \(IndexEntry.columns) FROM entry")
-                while let row = try rows.next() {
-                    let entry = try IndexEntry(row)
-                    each(entry.id, entry.bytes)
-                }
-                return (records, isSealed)
-            }
-            if !isSealed { try sealSupersededAnew() }
-            return records
-        }
-    }
-
-    /// The oldest entries, oldest first.
-    ///
-    /// - Parameter time: only those older than this, in seconds since 1970; nil for all.
-    func oldest(before time: Int64?, limit: Int) throws(DiskCacheError) -> [IndexEntry] {
-        let condition = time == nil ? "" : "WHERE \(ageColumn) < \(time ?? 0)"
-        return try entries("\(condition) ORDER BY \(ageColumn) LIMIT \(limit)")
-    }
-
-    /// Entries made from a source.
-    func entries(ofSource key: CacheKey, limit: Int) throws(DiskCacheError) -> [IndexEntry] {
-        let (high, low) = (Int64(bitPattern: key.high), Int64(bitPattern: key.low))
-        return try entries("WHERE sourceLow = \(low) AND sourceHigh = \(high) LIMIT \(limit)")
-    }
-
-    private func entries(_ condition: String) throws(DiskCacheError) -> [IndexEntry] {
-        let sql = "SELECT \(IndexEntry.columns) FROM entry \(condition)"
-        return try translating {
-            try pool.read { db in try Row.fetchAll(db, sql: sql).map { try IndexEntry($0) } }
-        }
-    }
-
-    // MARK: - What tells whether the marks of superseding records were altered
-
-    /// Adds every source whose record has superseded what files say; false where a mark was altered.
-    ///
-    /// A page that is altered on disk may be sound SQLite; a mark that is gone would have an outdated file believed. So no
-    /// file is, as long as the marks that there are do not come to their sum.
-    private func loadSuperseded(_ db: Database) throws -> Bool {
-        let sum = try sumOfSuperseded(db) { superseded.insert($0) }
-        guard try Int64.fetchOne(db, sql: "SELECT superseding FROM seal") == sum else { return false }
-        superseded.markComplete()
-        return true
-    }
-
-    /// Has no file believed that there is now, and takes the marks as they are: which one was altered, nobody can tell.
-    private func sealSupersededAnew() throws {
-        try pool.write { db in
-            try sealSuperseded(as: sumOfSuperseded(db), db)
-            try beginEpoch(db)
-        }
-        superseded.markComplete()
-    }
-
-    func sumOfSuperseded(_ db: Database, each: (CacheKey) -> Void = { _ in }) throws -> Int64 {
-        let rows = try Row.fetchCursor(db, sql: "SELECT high, low FROM source WHERE isSuperseding = 1")
-        var sum: Int64 = 0
-        while let row = try rows.next() {
-            let source = try row.key(at: 0)
-            each(source)
-            sum += source.supersedingShare
-        }
-        return sum
-    }
-
-    func sealSuperseded(as sum: Int64, _ db: Database) throws {
-        try db.execute(
-            sql: """
-                INSERT INTO seal (id, superseding) VALUES (1, ?)
-                ON CONFLICT (id) DO UPDATE SET superseding = excluded.superseding
-                """,
-            arguments: [sum])
-    }
-
-    func sealSuperseded(adding share: Int64, _ db: Database) throws {
-        try db.cachedStatement(sql: "UPDATE seal SET superseding = superseding + ?").execute(arguments: [
-            share
-        ])
     }
 
     // MARK: - Errors
@@ -350,15 +244,11 @@ final class DiskIndex: Sendable {
     private static func translate(_ error: any Error) -> DiskCacheError {
         if let error = error as? DiskCacheError { return error }
         if error is RowDecodingError { return .brokenIndex("a value of the wrong type") }
-        if let failure = error as? IndexStatement.Failure {
-            return translate(
-                DatabaseError(resultCode: ResultCode(rawValue: failure.code), message: failure.message))
-        }
         guard let error = error as? DatabaseError else { return .index("\(error)") }
         switch error.resultCode {
         case .SQLITE_FULL: return .full
         case .SQLITE_CORRUPT, .SQLITE_NOTADB: return .brokenIndex(error.description)
-        // All statements are ours and fit our tables: one that does not finds a schema that was altered.
+        // All statements are ours and fit our tables: one that does not has found a schema that was altered.
         case .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH: return .brokenIndex(error.description)
         case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHORT_READ:
             return .brokenIndex(error.description)
@@ -373,13 +263,30 @@ extension CacheKey {
     /// The low half as SQLite keeps it.
     var lowBits: Int64 { Int64(bitPattern: low) }
 
-    /// What a superseding record's source adds to the sum of all: small enough for as many as there may be.
-    var supersedingShare: Int64 {
-        let bits: InlineArray<2, UInt64> = [high.littleEndian, low.littleEndian]
-        return Int64(unsafe bits.span.withUnsafeBytes { unsafe Checksum.crc32c($0) })
-    }
-
     init(highBits: Int64, lowBits: Int64) {
         self.init(high: UInt64(bitPattern: highBits), low: UInt64(bitPattern: lowBits))
+    }
+}
+
+extension Row {
+    static var altered: DiskCacheError { .brokenIndex("a row was altered") }
+
+    /// Bytes and seconds that may be added and subtracted without an overflow, whatever an altered page holds.
+    static let plausible: ClosedRange<Int64> = -(1 << 44)...(1 << 44)
+
+    /// A number of bytes or seconds, in a column that holds nothing else unless it was altered.
+    func integer(at index: Int) throws -> Int64 {
+        guard let number = Int64.fromDatabaseValue(self[index]), Self.plausible.contains(number) else {
+            throw Self.altered
+        }
+        return number
+    }
+
+    /// A key, from two columns.
+    func key(at index: Int) throws -> CacheKey {
+        guard let high = Int64.fromDatabaseValue(self[index]),
+            let low = Int64.fromDatabaseValue(self[index + 1])
+        else { throw Self.altered }
+        return CacheKey(highBits: high, lowBits: low)
     }
 }

@@ -12,132 +12,132 @@ final class DiskParts: Sendable {
     let clock: @Sendable () -> Int64
     let folder: DiskFolder
     let lock: FolderLock
-    let journal: CommitJournal
-    let revocations: RevocationCount
     let ballast: Ballast
     let index: DiskIndex
-    /// Whether the index is new or lacks changes, or the machine was cut off: then there may be files that it does not know.
+    /// Whether there may be files that the index does not know: it is new, or the last process did not end in order.
     let needsScan: Bool
     let entries = EntrySet()
     let counters = DiskCounters()
     let monitor: DiskMonitor
-    let touches: PendingTouches
+    let accesses: AccessTimes
     let tags = KnownTags()
     /// The files that clients are answered from, or will be.
     let bodies = BodyFiles()
     let verified: VerifiedFiles
     /// The files that are known to survive a loss of power.
     let secured = VerifiedFiles(capacity: 4_096)
+    /// Called with what the writer removes on its own.
+    let observers = Mutex(Observers())
 
-    /// How many bytes of the disk the index takes with its journal; and what else but entries.
+    /// Closures in a struct: one that is the lock's own value is wrapped anew, and written back, each time it is read.
+    struct Observers {
+        /// Called with what has been swept away, so that its files are closed.
+        var swept: @Sendable ([EntryID]) -> Void = { _ in }
+        /// Called with links that are forgotten for lack of space: before and behind the removal of their results.
+        var unlinked: @Sendable ([TagLink], _ isDone: Bool) -> Void = { _, _ in }
+    }
+
+    /// How many bytes of the disk the index takes with its log; and what else but entries.
     private let indexBytes = Atomic<Int64>(0)
     private let otherBytes = Atomic<Int64>(0)
-
-    private let sweepObserver = Mutex<SweepObserver?>(nil)
-    private let unlinkObserver = Mutex<UnlinkObserver?>(nil)
-
-    /// A closure in a struct: one that is the lock's own value is wrapped anew, and written back, each time it is read.
-    private struct SweepObserver {
-        let tell: @Sendable ([EntryID]) -> Void
-    }
-
-    private struct UnlinkObserver {
-        let tell: @Sendable ([TagLink], Bool) -> Void
-    }
-
     /// Why nothing is stored or found for now; nil while the tier works.
     private let reason = Mutex<DiskCacheError?>(nil)
     private let hasNoFolder = Atomic(false)
 
-    /// What is found, or made, in the folder.
-    private struct Opened {
-        let folder: DiskFolder
-        let lock: FolderLock
-        let journal: CommitJournal
-        let revocations: RevocationCount
-        let index: DiskIndex
-        var isNew = false
-        var needsScan = false
-    }
-
-    /// Opens everything in the folder, and sets right what a crash in the middle of a batch has left.
+    /// Opens everything in the folder.
     ///
-    /// Blocking: for the lock at most `patience`, else some milliseconds, however much the folder holds. Where nothing can be
-    /// written, the tier is off until that changes.
+    /// Blocking: for the lock at most `patience`, else some milliseconds, however much the folder holds. On a file system
+    /// that is read only, the tier is off until that changes.
     init(
         directory: String, configuration: DiskCacheConfiguration, patience: TimeSpan,
-        clock: @escaping @Sendable () -> Int64, report: @escaping @Sendable (DiskNotice) -> Void
+        clock: @escaping @Sendable () -> Int64, report: @escaping @Sendable (DiskEvent) -> Void
     ) throws(DiskCacheError) {
         self.configuration = configuration
         bounds = Mutex(DiskBounds(configuration))
         self.clock = clock
-        let limits = configuration.limits
         monitor = DiskMonitor(clock: clock, report: report)
-        touches = PendingTouches(limit: limits.maxTouches)
-        verified = VerifiedFiles(capacity: limits.maxVerified)
+        accesses = AccessTimes(limit: configuration.limits.maxTouches)
+        verified = VerifiedFiles(capacity: configuration.limits.maxVerified)
         var outage: DiskCacheError?
-        let opened: Opened
+        let held: (folder: DiskFolder, lock: FolderLock)
         do {
-            opened = try Self.open(directory, configuration, patience, clock)
+            let folder = try DiskFolder(path: directory)
+            held = (folder, try FolderLock(folder: folder, patience: patience))
         } catch .system(let call, EROFS) {
             outage = .system(call: call, code: EROFS)
-            opened = try Self.nothing(directory, configuration)
+            held = (try DiskFolder(existing: directory), try FolderLock())
         }
-        (folder, lock, journal) = (opened.folder, opened.lock, opened.journal)
-        (revocations, index, needsScan) = (opened.revocations, opened.index, opened.needsScan)
-        ballast = Ballast(folder: opened.folder, size: configuration.ballastSize)
+        (folder, lock) = held
+        ballast = Ballast(folder: folder, size: configuration.ballastSize)
+        index = DiskIndex(path: "\(folder.path)/\(DiskIndex.fileName)", configuration: configuration)
         index.blockSize.store(folder.blockSize, ordering: .relaxed)
         if let outage {
+            needsScan = false
             switchOff(because: outage)
             monitor.failed(with: outage)
-        } else {
-            ballast.fill()
-            if opened.isNew, folder.hasEntries { monitor.tell(.indexReplaced) }
+            return
+        }
+        needsScan = try Self.open(index, in: folder, lock, ballast, configuration)
+        ballast.fill()
+        if index.isNew, folder.hasEntries { monitor.report(.indexReplaced) }
+    }
+
+    /// Opens the index, and a new one in place of one that cannot be used; whether there may be files that it lacks.
+    private static func open(
+        _ index: DiskIndex, in folder: DiskFolder, _ lock: FolderLock, _ ballast: Ballast,
+        _ configuration: DiskCacheConfiguration
+    ) throws(DiskCacheError) -> Bool {
+        try withSpace(folder, ballast, configuration) { () throws(DiskCacheError) in
+            // Asked now, so that a file system without unnamed files is found at the start and not by the first request.
+            _ = try folder.stage()
+            do throws(DiskCacheError) {
+                return try open(index, in: folder, lock)
+            } catch  where error.isIndexUnusable && folder.hasFile(DiskIndex.fileName) {
+                // SQLite calls a missing page of its shared memory an I/O error; a sound index is not set aside for that.
+                guard !folder.isNearlyFull else { throw .full }
+                index.detach()
+                try DiskIndex.setAside(in: folder)
+                return try open(index, in: folder, lock)
+            }
         }
     }
 
-    /// Tells who keeps files open what has been swept away.
-    func tellSwept(_ entries: [EntryID]) {
-        sweepObserver.withLock { $0 }?.tell(entries)
+    private static func open(
+        _ index: DiskIndex, in folder: DiskFolder, _ lock: FolderLock
+    ) throws(DiskCacheError) -> Bool {
+        try index.open()
+        // The tags of the entries that are there were in another index.
+        if index.isNew, folder.hasEntries { try index.noteLostLinks() }
+        // The last commits may not have reached the disk.
+        if lock.wasCutOff { try index.distrustEverything() }
+        let knowsAll = try index.knowsAllFiles()
+        let needsScan = lock.wasLeft || !knowsAll
+        // A process that ends before it has looked through all leaves the rest to the next start.
+        if needsScan, knowsAll { try index.setKnowsAllFiles(false) }
+        try lock.markInUse()
+        return needsScan
     }
 
-    /// Has one observer hear what is swept away; called on the writer's thread.
-    func whenSwept(_ observer: @escaping @Sendable ([EntryID]) -> Void) {
-        sweepObserver.withLock { $0 = SweepObserver(tell: observer) }
+    /// Does a step of the start that needs some space; on a full disk again, in that of the ballast, or else of entries.
+    private static func withSpace<Value>(
+        _ folder: DiskFolder, _ ballast: Ballast, _ configuration: DiskCacheConfiguration,
+        _ step: () throws(DiskCacheError) -> Value
+    ) throws(DiskCacheError) -> Value {
+        do {
+            return try step()
+        } catch .full {
+            if ballast.release() {
+                do { return try step() } catch .full {}
+            }
+            try folder.makeRoom(for: max(configuration.limits.ballast.bytes, minSpace))
+            return try step()
+        }
     }
 
-    /// Tells who holds results in memory of links that were forgotten for lack of room: before and behind that.
-    func tellUnlinked(_ links: [TagLink], isDone: Bool) {
-        unlinkObserver.withLock { $0 }?.tell(links, isDone)
-    }
+    /// What a start needs at most: the index's shared memory and some pages, in bytes.
+    private static let minSpace = 1 << 20
 
-    /// Has one observer hear of links that are forgotten; called on the writer's thread.
-    func whenUnlinked(_ observer: @escaping @Sendable ([TagLink], _ isDone: Bool) -> Void) {
-        unlinkObserver.withLock { $0 = UnlinkObserver(tell: observer) }
-    }
-
-    // MARK: - Space
-
-    /// How many bytes of the disk the tier takes beside its entries, as last measured.
-    var overheadBytes: Int64 { indexBytes.load(ordering: .relaxed) + otherBytes.load(ordering: .relaxed) }
-
-    /// Most bytes of entries where all may be `total`.
-    func entryBytes(of total: Int64) -> Int64 { DiskBounds.entryBytes(of: total, beside: overheadBytes) }
-
-    /// Measures what the index and its journal take: two fstatat(2).
-    func measureIndex() {
-        indexBytes.store(Self.indexFiles.reduce(0) { $0 + folder.allocatedBytes($1) }, ordering: .relaxed)
-    }
-
-    /// Measures all that the tier takes beside its entries: some thousand fstatat(2).
-    func measure() {
-        measureIndex()
-        // Lost: why the folder can't be read; what was measured before holds until it can.
-        guard let bytes = try? folder.overheadBytes(without: Self.indexFiles) else { return }
-        otherBytes.store(bytes, ordering: .relaxed)
-    }
-
-    private static let indexFiles: Set<String> = [DiskIndex.fileName, DiskIndex.fileName + "-wal"]
+    // MARK: - Whether the tier is off
 
     /// Why the tier stores and finds nothing for now; nil while it works.
     var outage: DiskCacheError? { isOff ? reason.withLock { $0 } : nil }
@@ -154,155 +154,113 @@ final class DiskParts: Sendable {
     /// It has a folder again.
     func switchOn() { hasNoFolder.store(false, ordering: .releasing) }
 
-    /// Stands in for what can't be opened on a file system that is read only: a folder that is not touched.
-    private static func nothing(
-        _ directory: String, _ configuration: DiskCacheConfiguration
-    ) throws(DiskCacheError) -> Opened {
-        let folder = try DiskFolder(existing: directory)
-        return Opened(
-            folder: folder, lock: try FolderLock(),
-            journal: try CommitJournal(capacity: max(1, configuration.limits.batchSize)),
-            revocations: try RevocationCount(),
-            index: DiskIndex(
-                detachedFrom: "\(folder.path)/\(DiskIndex.fileName)", configuration: configuration))
+    // MARK: - Space
+
+    /// How many bytes of the disk the tier takes beside its entries, as last measured.
+    var overheadBytes: Int64 { indexBytes.load(ordering: .relaxed) + otherBytes.load(ordering: .relaxed) }
+
+    /// Most bytes of entries where all may be `total`: always half.
+    func entryBytes(of total: Int64) -> Int64 { max(total / 2, total - overheadBytes) }
+
+    /// Measures what the index and its log take: two fstatat(2).
+    func measureIndex() {
+        indexBytes.store(Self.indexFiles.reduce(0) { $0 + folder.allocatedBytes($1) }, ordering: .relaxed)
     }
 
-    private static func open(
-        _ directory: String, _ configuration: DiskCacheConfiguration, _ patience: TimeSpan,
-        _ clock: () -> Int64
-    ) throws(DiskCacheError) -> Opened {
-        let limits = configuration.limits
-        let folder = try DiskFolder(path: directory)
-        let lock = try FolderLock(folder: folder, patience: patience)
-        let ballast = Ballast(folder: folder, size: configuration.ballastSize)
-        let log = "\(folder.path)/\(DiskIndex.fileName)-wal"
-        let isCut = WriteAheadLog.hasLostFrames(at: log)
-        let isLogMissing = lock.wasLeft && WriteAheadLog.isMissing(at: log)
-        var (opened, counted) = try withRoom(folder, ballast, limits) { () throws(DiskCacheError) in
-            // Asked now, so that a file system without them is found at the start and not by the first request.
-            _ = try folder.stage()
-            let journal = try CommitJournal(folder: folder, capacity: max(1, limits.batchSize))
-            let revocations = try RevocationCount(folder: folder)
-            let (index, isNew) = try DiskIndex.openOrRebuild(in: folder, configuration: configuration)
-            let opened = Opened(
-                folder: folder, lock: lock, journal: journal, revocations: revocations, index: index,
-                isNew: isNew)
-            return (opened, try revocations.read())
-        }
-        let isSound = !lock.wasCutOff && !isLogMissing
-        do {
-            try settle(&opened, counted, isSound: isSound, isCut: isCut, ballast, limits, clock)
-        } catch .brokenIndex {
-            // Some damage shows only in a page that has to be changed.
-            try DiskIndex.setAside(in: folder)
-            try opened.index.reopen()
-            opened.isNew = true
-            try settle(&opened, counted, isSound: isSound, isCut: isCut, ballast, limits, clock)
-        }
-        return opened
+    /// Measures all that the tier takes beside its entries: some thousand fstatat(2).
+    func measure() {
+        measureIndex()
+        // Lost: why the folder can't be read; what was measured before holds until it can.
+        guard let bytes = try? folder.overheadBytes(without: Self.indexFiles) else { return }
+        otherBytes.store(bytes, ordering: .relaxed)
     }
 
-    /// Sets an index right that has just been opened, and finds out what of it is to be believed.
-    ///
-    /// - Parameters:
-    ///   - counted: how many revocations there have been.
-    ///   - isSound: whether the last run's end has lost nothing.
-    ///   - isCut: whether it has lost some of the index's log.
-    private static func settle(
-        _ opened: inout Opened, _ counted: Int64, isSound: Bool, isCut: Bool, _ ballast: Ballast,
-        _ limits: DiskCacheConfiguration.Limits, _ clock: () -> Int64
-    ) throws(DiskCacheError) {
-        let (folder, index, journal) = (opened.folder, opened.index, opened.journal)
-        let lacksRevocations = isCut || counted > index.revocations.load(ordering: .acquiring)
-        let isSettled = try withRoom(folder, ballast, limits) { () throws(DiskCacheError) in
-            try settle(folder, journal, index, clock)
-        }
-        let knowsAll = try index.knowsAllFiles()
-        opened.needsScan = opened.isNew || !isSound || lacksRevocations || !knowsAll || !isSettled
-        // Whoever is ended before all has been looked through leaves the rest to the next start.
-        if opened.needsScan, knowsAll {
-            try withRoom(folder, ballast, limits) { () throws(DiskCacheError) in
-                try index.setKnowsAllFiles(false)
-            }
-        }
-        let (revocations, wasCutOff) = (opened.revocations, opened.lock.wasCutOff)
-        try withRoom(folder, ballast, limits) { () throws(DiskCacheError) in
-            if lacksRevocations {
-                try index.doubtEverything(counted)
-                try revocations.write(index.revocations.load(ordering: .acquiring), durable: false)
-            } else if wasCutOff {
-                // What the index knew to be superseded may not have reached the disk.
-                try index.beginEpoch()
-            }
-        }
-    }
+    private static let indexFiles: Set<String> = [DiskIndex.fileName, DiskIndex.fileName + "-wal"]
 
-    /// Does a step of the start that needs some room; on a full disk again, in that of the ballast, or else of entries.
-    private static func withRoom<Value>(
-        _ folder: DiskFolder, _ ballast: Ballast, _ limits: DiskCacheConfiguration.Limits,
-        _ step: () throws(DiskCacheError) -> Value
-    ) throws(DiskCacheError) -> Value {
-        do {
-            return try step()
-        } catch .full {
-            if ballast.release() {
-                do { return try step() } catch .full {}
-            }
-            try folder.makeRoom(for: max(limits.ballast.bytes, minRoom))
-            return try step()
-        }
-    }
-
-    /// What a start needs at most: the index's shared memory and some pages, in bytes.
-    private static let minRoom = 1 << 20
-
-    /// Sets the index right about the entries of the last batch, whatever became of it.
-    ///
-    /// The interleavings of a crash, per entry: 1. before linkat: an older file or none is there, and the index may know it;
-    /// 2. between linkat and rename: the entry's `.new` is left over; 3. before the index's commit: the file is there and
-    /// the index knows nothing of it, or only of the older one. So: remove the `.new`, and tell the index what is there.
-    ///
-    /// - Returns: false where a file can't be read or removed: then all have to be looked through once that is healed.
-    private static func settle(
-        _ folder: DiskFolder, _ journal: CommitJournal, _ index: DiskIndex, _ clock: () -> Int64
-    ) throws(DiskCacheError) -> Bool {
-        let block = try journal.read()
-        var changes: [IndexChange] = []
-        var isSettled = true
-        for id in block.entries {
-            do throws(DiskCacheError) {
-                try folder.unlink(id, .new)
-                changes.append(try adoption(of: id, in: folder, at: clock()).map { .put($0) } ?? .delete(id))
-            } catch  where error.isOfOneFile {
-                changes.append(.delete(id))
-                isSettled = false
-            }
-        }
-        if block.removesEverything {
-            try folder.discardEverything()
-            changes = [.deleteEverything(keepingTags: false)]
-        }
-        if !changes.isEmpty { _ = try index.apply(changes, durable: false) }
-        try journal.write(CommitJournal.Block())
-        return isSettled
-    }
+    // MARK: - Files
 
     /// What the index has to know of an entry's file; nil when there is none, or none that is valid: then it is gone now.
-    func adoption(of id: EntryID) throws(DiskCacheError) -> IndexEntry? {
-        try Self.adoption(of: id, in: folder, at: clock())
-    }
-
-    private static func adoption(
-        of id: EntryID, in folder: DiskFolder, at now: Int64
-    ) throws(DiskCacheError) -> IndexEntry? {
-        guard case .file(let file) = try folder.open(id, fromMemory: false) else { return nil }
+    func indexEntry(ofFile id: EntryID) throws(DiskCacheError) -> IndexEntry? {
+        guard let file = try folder.open(id, fromMemory: false) else { return nil }
         guard let entry = try EntryFile(file: file, status: folder.status(of: file)).header(), entry.id == id
         else {
             try folder.unlink(id)
             return nil
         }
-        return IndexEntry(
-            id: id, sourceKey: entry.description.sourceKey, bytes: entry.fileLength,
-            storedAt: entry.description.storedAt, accessedAt: now)
+        return indexEntry(entry)
+    }
+
+    /// Opens a file for the body of an entry-to-be.
+    func stage(
+        kind: EntryKind, keyText: String, countedBy files: BodyFiles? = nil
+    ) throws(DiskCacheError) -> StagedEntry {
+        if let outage { throw outage }
+        guard let offset = DiskEntry.bodyOffset(keyText: keyText) else {
+            throw .invalid("the key's text is longer than \(DiskEntry.maxKeyTextLength) bytes")
+        }
+        return StagedEntry(
+            file: try folder.stage(countedBy: files), bodyOffset: offset, kind: kind, keyText: keyText)
+    }
+
+    /// Writes the header before the body, so that the file describes itself.
+    ///
+    /// - Parameter checksum: the body's CRC32C; where it is nil the body is read once.
+    func finish(
+        _ staged: StagedEntry, _ description: EntryDescription, _ record: SourceRecord?, byteCount: Int,
+        checksum: UInt32?, durable: Bool
+    ) throws(DiskCacheError) -> IndexEntry {
+        let length = Int64(byteCount)
+        let status = try folder.status(of: staged.file)
+        let end = staged.bodyOffset + length
+        guard status.size >= end || length == 0 else {
+            throw .invalid("the body is shorter than \(byteCount) bytes")
+        }
+        if status.size != end, ftruncate(staged.file.raw, off_t(end)) != 0 {
+            throw DiskCacheError("ftruncate", code: errno)
+        }
+        var known = checksum
+        if known == nil {
+            let body = EntryFile(file: staged.file, status: status)
+            known = try body.checksum(of: length, from: staged.bodyOffset, fromMemory: false)
+        }
+        let entry = DiskEntry(
+            description: description, bodyLength: length, bodyChecksum: known ?? 0,
+            snapshot: snapshot(of: record))
+        try staged.file.write(entry.encoded(), at: 0)
+        if durable { try staged.file.sync() }
+        return indexEntry(entry)
+    }
+
+    /// Writes a body that is in memory into a new file, header and all in one call.
+    func write(_ pending: PendingWrite, durable: Bool) throws(DiskCacheError) -> (IndexEntry, OwnedDescriptor)
+    {
+        let description = pending.description
+        let staged = try stage(kind: description.kind, keyText: description.keyText)
+        let entry = DiskEntry(
+            description: description, bodyLength: Int64(pending.body.count), bodyChecksum: pending.checksum,
+            snapshot: snapshot(of: pending.record))
+        try staged.file.write(entry.encoded(), pending.body)
+        if durable { try staged.file.sync() }
+        return (indexEntry(entry), staged.file)
+    }
+
+    private func snapshot(of record: SourceRecord?) -> RecordSnapshot? {
+        record.flatMap { RecordSnapshot(of: $0, generation: index.generation) }
+    }
+
+    private func indexEntry(_ entry: DiskEntry) -> IndexEntry {
+        IndexEntry(
+            id: entry.id, sourceKey: entry.description.sourceKey, bytes: entry.fileLength,
+            storedAt: entry.description.storedAt, accessedAt: clock())
+    }
+}
+
+extension DiskCacheError {
+    /// Whether a new index made from the files would heal it.
+    fileprivate var isIndexUnusable: Bool {
+        switch self {
+        case .index, .brokenIndex: true
+        default: false
+        }
     }
 }

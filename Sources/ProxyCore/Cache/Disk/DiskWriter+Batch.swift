@@ -3,12 +3,12 @@
 import Synchronization
 
 extension DiskWriter {
-    /// What a batch has done to files and has yet to tell the index.
+    /// What a batch has done to files and the index has yet to learn.
     private struct Pending {
         var changes: [IndexChange] = []
-        /// Entries whose files were named; unnamed again when the index cannot be told.
+        /// Entries whose files were named; unnamed again when the index can't be written.
         var linked: [EntryID] = []
-        /// Tags that are known when the index is told.
+        /// Tags that are known when the index is written.
         var links: [TagLink] = []
         var isDurable = false
         /// The length of the files that were named.
@@ -17,20 +17,15 @@ extension DiskWriter {
     }
 
     /// Does the jobs in their order, in one transaction, or in several where one needs to see what another did.
+    ///
+    /// A process that is killed between a file's change and the transaction leaves a file without a row, which the next
+    /// start finds by looking through the folder, or a row without a file, which is a miss.
     func run(_ batch: [WriteJob]) {
         if let error = parts.outage {
             for job in batch { runOff(job, because: error) }
             return
         }
         var pending = Pending()
-        do {
-            try announce(batch)
-        } catch {
-            parts.counters.failedToWrite(batch.count)
-            parts.monitor.failed(with: error)
-            for job in batch { job.completion?(.failure(error)) }
-            return
-        }
         for job in batch {
             do throws(DiskCacheError) {
                 try run(job, &pending)
@@ -40,18 +35,9 @@ extension DiskWriter {
                 job.completion?(.failure(error))
             }
         }
-        settle(&pending)
+        commit(&pending)
         parts.measureIndex()
         if isOverSize { beginSweep(nil) }
-    }
-
-    /// Writes down which entries the batch is about to name, before it does.
-    private func announce(_ batch: [WriteJob]) throws(DiskCacheError) {
-        var block = CommitJournal.Block()
-        for job in batch {
-            if let id = job.task.named { block.entries.append(id) }
-        }
-        if !block.entries.isEmpty { try parts.journal.write(block) }
     }
 
     private func run(_ job: WriteJob, _ pending: inout Pending) throws(DiskCacheError) {
@@ -59,24 +45,19 @@ extension DiskWriter {
         switch job.task {
         case .commit(let entry, let file, let isDurable, let record, let permit):
             guard permit?.isValid ?? true else { throw .purged }
-            try commit(entry, file, isDurable, record, &pending)
-        case .store(let draft, let isDurable, let record, let permit):
+            try link(file, as: entry, isDurable, record, &pending)
+        case .store(let write, let isDurable, let record, let permit):
             guard permit?.isValidForBody ?? true else { throw .purged }
-            // A 304 may have come while it waited: the bytes are still right, what was known of them is not.
+            // A 304 may have come while it waited: the bytes are still right, the record is not.
             let isLatest = permit?.isValid ?? true
-            let (entry, file) = try parts.write(isLatest ? draft : draft.withoutRecord, durable: isDurable)
-            try commit(entry, file, isDurable, isLatest ? record : nil, &pending)
+            let (entry, file) = try parts.write(isLatest ? write : write.withoutRecord, durable: isDurable)
+            try link(file, as: entry, isDurable, isLatest ? record : nil, &pending)
         case .secure(let entry, let identity): count = try secure(entry, identity, &pending) ? 1 : 0
         case .remove(let id, let reason): count = try remove(id, because: reason, &pending) ? 1 : 0
         case .discard(let id, let identity): count = try discard(id, identity, &pending) ? 1 : 0
-        case .save(let record, let permit):
+        case .save(let record, let permit, let isCurrent):
             guard permit?.isValid ?? true else { throw .purged }
-            pending.changes.append(.save(record, at: parts.clock()))
-        case .saveLate(let record, let permit, let isCurrent):
-            guard permit?.isValid ?? true else { throw .purged }
-            guard isCurrent() else { break }
-            pending.changes.append(.save(record, at: parts.clock()))
-        case .removeRecord(let key): pending.changes.append(.deleteRecord(key))
+            if isCurrent() { pending.changes.append(.save(record, at: parts.clock())) }
         case .removeSource(let key): count = try removeSource(key, &pending)
         case .link(let links):
             pending.changes += links.map { .link($0, at: parts.clock()) }
@@ -84,7 +65,7 @@ extension DiskWriter {
         case .removeTag(let tag, let found): count = try removeTag(tag, found, &pending)
         case .removeAll(let keepingTags): count = try removeAll(keepingTags: keepingTags, &pending)
         case .sweep:
-            settle(&pending)
+            commit(&pending)
             beginSweep(job.completion)
             return
         case .nothing: count = 0
@@ -92,8 +73,8 @@ extension DiskWriter {
         if let completion = job.completion { pending.completions.append((completion, count)) }
     }
 
-    private func commit(
-        _ entry: IndexEntry, _ file: OwnedDescriptor, _ isDurable: Bool, _ record: SourceRecord?,
+    private func link(
+        _ file: OwnedDescriptor, as entry: IndexEntry, _ isDurable: Bool, _ record: SourceRecord?,
         _ pending: inout Pending
     ) throws(DiskCacheError) {
         try parts.folder.link(file, as: entry.id)
@@ -117,7 +98,9 @@ extension DiskWriter {
         return true
     }
 
-    /// Unlinks first and tells the index later: a crash in between leaves a row without a file, which is a miss.
+    // MARK: - Removal
+
+    /// Unlinks before the index is written: a purge that was answered has removed the file and committed the change.
     private func remove(
         _ id: EntryID, because reason: EvictionReason, _ pending: inout Pending
     ) throws(DiskCacheError) -> Bool {
@@ -131,24 +114,24 @@ extension DiskWriter {
     private func discard(
         _ id: EntryID, _ identity: VerifiedFiles.Identity?, _ pending: inout Pending
     ) throws(DiskCacheError) -> Bool {
-        // Whoever saw the damage saw it some time ago; a file that has taken the place since is not damaged.
+        // The damage was seen some time ago; a file that has taken the place since is not damaged.
         guard try parts.folder.status(of: id)?.identity == identity else { return false }
         return try remove(id, because: identity == nil ? .missing : .corrupt, &pending)
     }
 
     private func removeSource(_ key: CacheKey, _ pending: inout Pending) throws(DiskCacheError) -> Int {
-        settle(&pending)
+        commit(&pending)
         // While files are looked through, the index does not know them all.
         try finishScan()
         // A file that should outlive the purge is believed no more.
-        parts.index.superseded.insert(key)
+        parts.index.outdated.insert(key)
         // The original's place is known without the index.
         var count = try remove(EntryID(kind: .original, key: key), because: .purged, &pending) ? 1 : 0
         while true {
             let entries = try parts.index.entries(ofSource: key, limit: parts.configuration.limits.batchSize)
             for entry in entries where try remove(entry.id, because: .purged, &pending) { count += 1 }
             pending.changes.append(.deleteRecord(key))
-            try tellIndex(&pending)
+            try writeIndex(&pending)
             if entries.isEmpty { return count }
         }
     }
@@ -156,12 +139,12 @@ extension DiskWriter {
     private func removeTag(
         _ tag: String, _ found: ([TagLink]) -> Void, _ pending: inout Pending
     ) throws(DiskCacheError) -> Int {
-        settle(&pending)
+        commit(&pending)
         var count = 0
         while true {
             let links = try parts.index.links(ofTag: tag, limit: parts.configuration.limits.batchSize)
             guard !links.isEmpty else { return count }
-            // First of all: who asks from now on writes them again, behind this.
+            // First of all: a request from now on writes its links again, behind this.
             parts.tags.remove(links)
             found(links)
             count += try purge(links, &pending)
@@ -178,24 +161,25 @@ extension DiskWriter {
             }
             pending.changes.append(.unlink(link))
         }
-        try tellIndex(&pending)
+        try writeIndex(&pending)
         return count
     }
 
-    /// Forgets links that there is no room for, and purges what hangs on them, in memory too.
+    /// Forgets links that there is no space for, and purges their results, in memory too.
     func purge(_ links: [TagLink]) throws(DiskCacheError) {
         var pending = Pending()
-        // First of all: who asks from now on writes them again, behind this.
+        // First of all: a request from now on writes its links again, behind this.
         parts.tags.remove(links)
-        parts.tellUnlinked(links, isDone: false)
-        defer { parts.tellUnlinked(links, isDone: true) }
+        let unlinked = parts.observers.withLock(\.unlinked)
+        unlinked(links, false)
+        defer { unlinked(links, true) }
         _ = try purge(links, &pending)
     }
 
     /// Has the origin asked about a source before it is answered from again; returns how many entries go for that.
     ///
-    /// With what forgets the tag's links, and never behind that: whoever is ended in between, or finds the disk full, is
-    /// purged again, and must find them again.
+    /// In the transaction that forgets the tag's links: a purge that is cut off before it finds them again when it is
+    /// repeated.
     private func distrust(_ source: CacheKey, _ pending: inout Pending) throws(DiskCacheError) -> Int {
         guard var record = try parts.index.record(for: source) else {
             // What its files say of its freshness must not be believed either.
@@ -209,15 +193,13 @@ extension DiskWriter {
     private func removeAll(
         keepingTags: Bool, _ pending: inout Pending
     ) throws(DiskCacheError) -> Int {
-        settle(&pending)
+        commit(&pending)
         if !keepingTags { parts.tags.removeAll() }
         let count = max(0, parts.counters.tally.entries)
-        try parts.journal.write(CommitJournal.Block(removesEverything: true))
         try discardEverything()
         parts.entries.removeAll()
         pending.changes.append(.deleteEverything(keepingTags: keepingTags))
-        try tellIndex(&pending)
-        try parts.journal.write(CommitJournal.Block())
+        try writeIndex(&pending)
         parts.counters.resetTally()
         parts.counters.evicted(count, because: .purged)
         housekeeping.withLock { $0.hasTrash = true }
@@ -237,64 +219,46 @@ extension DiskWriter {
 
     // MARK: - The index
 
-    /// Tells the index and everybody who waits; what cannot be told is undone.
-    private func settle(_ pending: inout Pending) {
+    /// Writes the index and calls the completions; files whose rows can't be written are removed again.
+    private func commit(_ pending: inout Pending) {
         let completions = pending.completions
         pending.completions = []
         let linked = pending.linked
         do throws(DiskCacheError) {
-            try tellIndex(&pending)
+            try writeIndex(&pending)
             for (completion, count) in completions { completion(.success(count)) }
         } catch {
             parts.counters.failedToWrite(max(1, completions.count))
             parts.monitor.failed(with: error)
             // A broken index is made anew from the files: those stay, and are found then.
-            if case .brokenIndex = error {} else { undo(linked) }
+            if case .brokenIndex = error {} else { unlink(linked) }
             for (completion, _) in completions { completion(.failure(error)) }
         }
     }
 
-    private func tellIndex(_ pending: inout Pending) throws(DiskCacheError) {
-        let (changes, isDurable) = (pending.changes, pending.isDurable)
-        let (bytes, links) = (pending.bytes, pending.links)
-        (pending.changes, pending.linked, pending.isDurable, pending.bytes) = ([], [], false, 0)
-        pending.links = []
-        try apply(changes, durable: isDurable)
-        if !links.isEmpty { parts.tags.insert(links) }
-        if bytes > 0 { parts.monitor.stored(bytes) }
-    }
-
-    /// Makes changes in the index; on a full disk a second time, in the room that the ballast leaves.
-    func apply(_ changes: [IndexChange], durable: Bool = false) throws(DiskCacheError) {
-        guard !changes.isEmpty else { return }
-        let revoked = parts.index.revocations.load(ordering: .acquiring)
-        do {
-            parts.counters.add(try parts.index.apply(changes, durable: durable))
-        } catch .full where parts.ballast.release() {
-            parts.counters.add(try parts.index.apply(changes, durable: durable))
-        }
-        // Behind the commit: whoever is killed in between leaves an index that lacks nothing.
-        let revocations = parts.index.revocations.load(ordering: .acquiring)
-        guard revocations != revoked else { return }
-        try parts.revocations.write(revocations, durable: changes.contains(where: \.isPurge))
-    }
-
-    private func undo(_ linked: [EntryID]) {
-        for id in linked {
+    private func unlink(_ entries: [EntryID]) {
+        for id in entries {
             parts.entries.remove(id)
             // Lost: why the file can't be removed; it is right and can be read, but only the next commit removes it.
             _ = try? parts.folder.unlink(id)
         }
     }
-}
 
-extension WriteJob.Task {
-    /// The entry whose file it names.
-    fileprivate var named: EntryID? {
-        switch self {
-        case .commit(let entry, _, _, _, _): entry.id
-        case .store(let draft, _, _, _): EntryID(kind: draft.description.kind, key: draft.description.key)
-        default: nil
+    private func writeIndex(_ pending: inout Pending) throws(DiskCacheError) {
+        let all = pending
+        pending = Pending(completions: all.completions)
+        try apply(all.changes, durable: all.isDurable)
+        if !all.links.isEmpty { parts.tags.insert(all.links) }
+        if all.bytes > 0 { parts.monitor.stored(all.bytes) }
+    }
+
+    /// Makes changes in the index; on a full disk a second time, in the space that the ballast leaves.
+    func apply(_ changes: [IndexChange], durable: Bool = false) throws(DiskCacheError) {
+        guard !changes.isEmpty else { return }
+        do {
+            parts.counters.add(try parts.index.apply(changes, durable: durable))
+        } catch .full where parts.ballast.release() {
+            parts.counters.add(try parts.index.apply(changes, durable: durable))
         }
     }
 }

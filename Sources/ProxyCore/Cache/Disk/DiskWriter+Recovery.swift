@@ -3,13 +3,14 @@
 import Synchronization
 
 extension DiskWriter {
-    /// Looks whether somebody took the folder, the lock or the index away; to be called now and then.
+    /// Looks whether the folder, the lock or the index was taken away; to be called now and then.
     func checkPlace() {
-        let parts = self.parts
-        guard !parts.isOff, parts.folder.isInPlace, parts.lock.isInPlace(in: parts.folder),
-            parts.folder.hasFile(DiskIndex.fileName)
-        else { return parts.monitor.lostFolder() }
+        guard !parts.isOff, isInPlace, parts.folder.hasFile(DiskIndex.fileName) else {
+            return parts.monitor.lostFolder()
+        }
     }
+
+    private var isInPlace: Bool { parts.folder.isInPlace && parts.lock.isInPlace(in: parts.folder) }
 
     /// Begins anew in the folder as it is now, with a new index of the files that are there.
     ///
@@ -21,20 +22,20 @@ extension DiskWriter {
         }
         // A failure is met again by the next check or the next store.
         parts.monitor.recovered()
-        let isElsewhere =
-            parts.isOff || !parts.folder.isInPlace || !parts.lock.isInPlace(in: parts.folder)
+        let isElsewhere = parts.isOff || !isInPlace
         if isElsewhere, try !attach() { return false }
-        // What a damaged index does not tell any more is lost, and purges by tag say so.
-        let links = isElsewhere ? nil : try? parts.index.latestLinks(limit: Self.mostCarried)
+        parts.index.detach()
         try DiskIndex.setAside(in: parts.folder)
-        try parts.index.reopen()
+        try parts.index.open()
         parts.index.blockSize.store(parts.folder.blockSize, ordering: .relaxed)
-        // First: the links' own transaction raises the count by which a start would know that some are lost.
-        if links?.count ?? Self.mostCarried >= Self.mostCarried { try parts.index.noteLostLinks() }
-        try tellIndexOfTags(and: links ?? [])
-        try parts.revocations.write(parts.index.revocations.load(ordering: .acquiring), durable: false)
-        // The new index has an epoch of its own: no file of before is believed.
-        parts.index.superseded.markComplete()
+        try parts.index.noteLostLinks()
+        // Memory goes on holding the results of the tags that are known.
+        let links = parts.tags.all
+        parts.tags.removeAll()
+        try apply(links.map { .link($0, at: parts.clock()) })
+        parts.tags.insert(links)
+        // The new index has generations of its own: no file of before is believed.
+        parts.index.outdated.markComplete()
         parts.entries.markIncomplete()
         parts.entries.removeAll()
         parts.counters.resetTally()
@@ -44,12 +45,9 @@ extension DiskWriter {
         }
         parts.switchOn()
         parts.ballast.fill()
-        parts.monitor.tell(isElsewhere ? .folderReplaced : .indexReplaced)
+        parts.monitor.report(isElsewhere ? .folderReplaced : .indexReplaced)
         return true
     }
-
-    /// Most links that a new index takes over from the one in whose place it comes.
-    private static let mostCarried = 65_536
 
     /// Takes the folder that is in the place now; first its lock, for until then it is another daemon's.
     ///
@@ -58,12 +56,8 @@ extension DiskWriter {
         do throws(DiskCacheError) {
             let root = try parts.folder.openPlace()
             let lock = try FolderLock.take(in: root, path: parts.folder.path)
-            let journal = try parts.journal.open(in: root)
-            let revocations = try RevocationCount.open(in: root)
             try parts.folder.reattach(to: root)
             try parts.lock.hold(lock)
-            try parts.journal.reattach(to: journal)
-            try parts.revocations.reattach(to: revocations)
             return true
         } catch .locked(let path) {
             switchOff(because: .locked(path))
@@ -74,7 +68,7 @@ extension DiskWriter {
         }
     }
 
-    /// Keeps nothing and finds nothing from now on, in a folder that is no longer ours.
+    /// Stores nothing and finds nothing from now on, in a folder that is no longer ours.
     private func switchOff(because error: DiskCacheError) {
         guard !parts.isOff else { return }
         parts.switchOff(because: error)
@@ -90,27 +84,17 @@ extension DiskWriter {
         parts.monitor.failed(with: error)
     }
 
-    /// Writes the tags that are known into a new index, and those of the earlier one: they hang on what memory holds, too.
-    private func tellIndexOfTags(and others: [TagLink]) throws(DiskCacheError) {
-        let links = Array(Set(parts.tags.all).union(others))
-        parts.tags.removeAll()
-        try apply(links.map { .link($0, at: parts.clock()) })
-        parts.tags.insert(links)
-    }
-
-    // MARK: - While the tier is off
-
-    /// Does a job without the disk: nothing is there to be removed, and nothing is stored. Tags are remembered, for memory
-    /// goes on holding what they hang on.
+    /// Does a job while the tier is off: nothing is there to be removed, and nothing is stored. Tags are remembered, for
+    /// memory goes on holding their results.
     func runOff(_ job: WriteJob, because error: DiskCacheError) {
         switch job.task {
-        case .commit, .store, .secure, .save, .saveLate:
+        case .commit, .store, .secure, .save:
             parts.counters.failedToWrite()
             parts.monitor.failed(with: error)
             job.completion?(.failure(error))
         case .sweep: beginSweep(job.completion)
         case .link(let links):
-            // Nobody else knows them meanwhile: what is not found by its tag must not be kept.
+            // No index knows them meanwhile: what is not found by its tag must not be kept.
             let hasRoom = parts.tags.insertIfRoom(links)
             job.completion?(hasRoom ? .success(1) : .failure(error))
         case .removeTag(let tag, let found):
@@ -121,7 +105,94 @@ extension DiskWriter {
         case .removeAll(let keepingTags):
             if !keepingTags { parts.tags.removeAll() }
             job.completion?(.success(0))
-        case .remove, .discard, .removeRecord, .removeSource, .nothing: job.completion?(.success(0))
+        case .remove, .discard, .removeSource, .nothing: job.completion?(.success(0))
         }
+    }
+
+    // MARK: - Looking through the folder
+
+    /// Looks through some more files of a folder that the index may not know all of; false when there are none.
+    func stepScan() throws(DiskCacheError) -> Bool {
+        guard let shard = housekeeping.withLock({ $0.loading == .done ? $0.scan.last : nil }) else {
+            return false
+        }
+        do throws(DiskCacheError) {
+            try step(through: shard)
+        } catch  where error.isOfOneFile {
+            housekeeping.withLock { state in
+                state.names = []
+                state.scan.removeLast()
+            }
+            postpone(shard, because: error)
+        }
+        if housekeeping.withLock({ $0.scan.isEmpty && $0.unreadable.isEmpty }) {
+            parts.entries.markComplete()
+            try parts.index.setKnowsAllFiles(true)
+        }
+        return true
+    }
+
+    private func step(through shard: DiskFolder.Shard) throws(DiskCacheError) {
+        if housekeeping.withLock({ $0.names.isEmpty }) {
+            let names = try parts.folder.names(in: shard.path)
+            housekeeping.withLock { $0.names = names }
+        }
+        let limit = parts.configuration.limits.batchSize
+        let some = housekeeping.withLock { Array($0.names.suffix(limit)) }
+        // Files that could not be read are looked at again.
+        if let failure = try adopt(some, in: shard) { postpone(shard, because: failure) }
+        housekeeping.withLock { state in
+            state.names.removeLast(some.count)
+            if state.names.isEmpty { state.scan.removeLast() }
+        }
+    }
+
+    /// Has a folder looked through again after the next sweep: what can't be read must not keep the rest from being known,
+    /// nor the tier from being swept.
+    private func postpone(_ shard: DiskFolder.Shard, because error: DiskCacheError) {
+        parts.counters.failedToRead()
+        let isNews = housekeeping.withLock { state in
+            defer { state.whyUnreadable = error }
+            if state.unreadable.last?.path != shard.path { state.unreadable.append(shard) }
+            return state.whyUnreadable == nil
+        }
+        if isNews { parts.monitor.failed(with: error) }
+    }
+
+    /// Looks through everything that is left, for a purge, which must not miss a file.
+    /// - Throws: why a folder can't be looked through.
+    func finishScan() throws(DiskCacheError) {
+        while try stepScan() {}
+        if let error = housekeeping.withLock({ $0.unreadable.isEmpty ? nil : $0.whyUnreadable }) {
+            throw error
+        }
+    }
+
+    /// Adds files to the index that it does not know, and removes what is no entry; returns why some could not be read.
+    private func adopt(
+        _ names: [String], in shard: DiskFolder.Shard
+    ) throws(DiskCacheError) -> DiskCacheError? {
+        var failure: DiskCacheError?
+        var changes: [IndexChange] = []
+        var adopted: [EntryID] = []
+        for name in names {
+            do throws(DiskCacheError) {
+                guard let key = EntryPath.key(ofName: name) else {
+                    try parts.folder.removeFile("\(shard.path)/\(name)")
+                    continue
+                }
+                let id = EntryID(kind: shard.kind, key: key)
+                guard !parts.entries.hasSeen(id), let entry = try parts.indexEntry(ofFile: id) else {
+                    continue
+                }
+                adopted.append(id)
+                changes.append(.put(entry))
+            } catch  where error.isOfOneFile {
+                failure = error
+            }
+        }
+        try apply(changes)
+        for id in adopted { parts.entries.insert(id) }
+        return failure
     }
 }

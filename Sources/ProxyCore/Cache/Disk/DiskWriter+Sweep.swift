@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Synchronization
 
 extension DiskWriter {
@@ -12,10 +13,10 @@ extension DiskWriter {
         parts.counters.tally.bytes > parts.entryBytes(of: parts.bounds.withLock(\.maxBytes))
     }
 
-    /// Begins a sweep, or has another one follow the one that is going on when somebody waits for it.
+    /// Begins a sweep; while one is going on, a caller that waits gets the next.
     func beginSweep(_ completion: (@Sendable (Result<Int, DiskCacheError>) -> Void)?) {
         housekeeping.withLock { state in
-            state.mustWriteTouches = true
+            state.mustWriteAccesses = true
             guard state.sweep == nil else {
                 if let completion { state.waiting.append(completion) }
                 return
@@ -36,7 +37,7 @@ extension DiskWriter {
             if try stepSweep() { return true }
             if try stepScan() { return true }
             if try stepTrash() { return true }
-            try stepTouches()
+            try stepAccesses()
             return false
         } catch {
             // Whatever could not be done now is tried again by the next sweep.
@@ -47,11 +48,11 @@ extension DiskWriter {
         }
     }
 
-    /// Does what must not be lost before the tier closes, and tells those who wait for a sweep that there is none.
+    /// Does what must not be lost before the tier closes, and fails the sweeps that are waited for.
     func finishHousekeeping() {
-        housekeeping.withLock { $0.mustWriteTouches = true }
+        housekeeping.withLock { $0.mustWriteAccesses = true }
         // Lost: accesses that can't be written; they are some minutes' at most, and the failure shows in closing.
-        while (try? writeTouches()) == true {}
+        while (try? writeAccesses()) == true {}
         endSweep(with: .failure(.closed))
     }
 
@@ -128,7 +129,7 @@ extension DiskWriter {
 
     /// Gives a full disk some room: what is between the low-water mark and all that there is now.
     ///
-    /// All at once and before anything else, for whoever stores now finds no room; some milliseconds for a thousand entries.
+    /// All at once and before anything else, for a store fails until then; some milliseconds for a thousand entries.
     private func makeRoom() throws(DiskCacheError) {
         let before = parts.counters.tally.bytes
         let target = Int64(Double(before) * parts.bounds.withLock(\.share))
@@ -137,7 +138,7 @@ extension DiskWriter {
         while try stepTrash() {}
     }
 
-    /// Removes entries; one that was served since the index was told of it is written down as such instead, and stays.
+    /// Removes entries; one that was served since the index was written is written down as such instead, and stays.
     ///
     /// One whose file can't be removed is given up, for the next start to find: it must not keep the others from going.
     ///
@@ -149,7 +150,7 @@ extension DiskWriter {
         var removed: [EntryID] = []
         var givenUp: DiskCacheError?
         for entry in victims {
-            if sparingAccessed, let time = accessToCome(of: entry) {
+            if sparingAccessed, let time = unwrittenAccess(of: entry) {
                 changes.append(.touch(entry.id, at: time))
                 continue
             }
@@ -164,7 +165,7 @@ extension DiskWriter {
             removed.append(entry.id)
         }
         // Whatever becomes of the rows: the files are gone, and one that is kept open takes up its room on the disk.
-        defer { parts.tellSwept(removed) }
+        defer { parts.observers.withLock(\.swept)(removed) }
         try apply(changes)
         if let givenUp {
             parts.monitor.failed(with: givenUp)
@@ -211,5 +212,48 @@ extension DiskWriter {
             return false
         }
         return true
+    }
+
+    // MARK: - Accesses
+
+    /// Of the time between two steps, one in so many goes into writing accesses.
+    ///
+    /// Each that goes to the index costs more than its hit. Where a million pictures are asked for at random there are as
+    /// many as hits, so they get a share of one core and no more; what finds no room meanwhile is forgotten.
+    private static let oneIn: UInt64 = 20
+
+    /// Writes some of the accesses that wait, unless it has done so just now; then it is woken when it is time.
+    private func stepAccesses() throws(DiskCacheError) {
+        let began = DispatchTime.now().uptimeNanoseconds
+        guard housekeeping.withLock({ $0.accessesNotBefore <= began }), try writeAccesses() else { return }
+        let spent = DispatchTime.now().uptimeNanoseconds - began
+        let next = began + spent * Self.oneIn
+        housekeeping.withLock { $0.accessesNotBefore = next }
+        wake(at: DispatchTime(uptimeNanoseconds: next))
+    }
+
+    /// Writes a batch of the accesses that wait; false when there are none, or too few as yet.
+    private func writeAccesses() throws(DiskCacheError) -> Bool {
+        let (isRoundOver, mustWrite) = housekeeping.withLock { ($0.accessed.isEmpty, $0.mustWriteAccesses) }
+        if isRoundOver, mustWrite || parts.accesses.isHalfFull {
+            let round = parts.accesses.beginRound()
+            housekeeping.withLock { ($0.accessed, $0.mustWriteAccesses) = (round, false) }
+        }
+        let some = housekeeping.withLock { state in
+            // A copy, so that the array that it is taken from stays in place.
+            let some = Array(state.accessed.suffix(batchSize))
+            state.accessed.removeLast(some.count)
+            return some
+        }
+        try apply(parts.accesses.take(some.reversed()))
+        return !some.isEmpty
+    }
+
+    /// When an entry was served that the index takes for older, because that has yet to be written; nil for any other.
+    private func unwrittenAccess(of entry: IndexEntry) -> Int64? {
+        guard parts.configuration.expireBy == .access, let time = parts.accesses.time(of: entry.id),
+            time - entry.accessedAt > parts.index.accessPrecision
+        else { return nil }
+        return time
     }
 }

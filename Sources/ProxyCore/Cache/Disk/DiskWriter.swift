@@ -14,7 +14,7 @@ final class DiskWriter: Sendable {
     private let queue = DispatchQueue(label: "disk cache writer", attributes: .initiallyInactive)
     private let inbox: Mutex<WriteInbox>
 
-    /// A writer that accepts jobs but does none before `begin`.
+    /// A writer that accepts jobs but does none before `load`.
     init(parts: DiskParts) {
         self.parts = parts
         let limits = parts.configuration.limits
@@ -22,8 +22,41 @@ final class DiskWriter: Sendable {
         housekeeping = Mutex(Housekeeping(scan: parts.needsScan ? DiskFolder.Shard.all : []))
     }
 
-    /// Begins to work with what waits; a second call does nothing.
-    func begin() {
+    /// Reads everything that the index knows into memory, and begins to write; called once, on a thread that may block for
+    /// seconds.
+    ///
+    /// The writer begins as soon as the index's state is fixed, so that what it changes is counted exactly once.
+    func load() {
+        guard !parts.isOff else {
+            housekeeping.withLock { $0.loading = .done }
+            parts.entries.markComplete()
+            return begin()
+        }
+        do {
+            var tally = DiskTally()
+            tally.records = try parts.index.load(begun: begin) { id, bytes in
+                parts.entries.insert(id)
+                tally.add(entries: 1, bytes: parts.index.allocated(bytes), of: id.kind)
+            }
+            parts.counters.add(tally)
+            parts.measure()
+        } catch {
+            // The set stays incomplete then: every look-up asks the file system, until there is another index.
+            parts.counters.failedToRead()
+            housekeeping.withLock { $0.loading = .failed }
+            parts.monitor.failed(with: .brokenIndex("\(error)"))
+            begin()
+            return wake()
+        }
+        let knowsAll = housekeeping.withLock { state in
+            state.loading = .done
+            return state.scan.isEmpty
+        }
+        if knowsAll { parts.entries.markComplete() }
+        wake()
+    }
+
+    private func begin() {
         let isFirst = housekeeping.withLock { state in
             defer { state.hasBegun = true }
             return !state.hasBegun
@@ -46,12 +79,12 @@ final class DiskWriter: Sendable {
         return try result.get()
     }
 
-    /// Has a job done without waiting for it; one that finds no room is forgotten, and counted.
+    /// Has a job done without waiting for it; one that finds no space is forgotten, and counted.
     func enqueue(_ task: WriteJob.Task) {
         if submit(WriteJob(task: task, completion: nil)) != nil { parts.counters.failedToWrite() }
     }
 
-    /// Has a job done within `limits.storeDelay`, for which nobody waits; `completion` is called then, on the writer's thread.
+    /// Has a job done within `limits.storeDelay`; `completion` is called then, on the writer's thread.
     ///
     /// - Returns: why it will never be done; nil when it will.
     func enqueuePatiently(
@@ -60,15 +93,15 @@ final class DiskWriter: Sendable {
         submit(WriteJob(task: task, completion: completion, isPatient: true))
     }
 
-    /// Sees to housekeeping soon: steps of a sweep or scan that wait.
+    /// Does housekeeping soon: steps of a sweep or scan that wait.
     func wake() {
         if inbox.withLock({ $0.wake() }) { queue.async { self.drain() } }
     }
 
-    /// Sees to housekeeping at some time to come.
+    /// Does housekeeping at a later time.
     func wake(at time: DispatchTime) {
         queue.asyncAfter(deadline: time) { [weak self] in
-            guard let self, !inbox.withLock({ $0.isShut }) else { return }
+            guard let self, !inbox.withLock({ $0.isClosed }) else { return }
             wake()
         }
     }
@@ -115,7 +148,7 @@ final class DiskWriter: Sendable {
             let batch = inbox.withLock { $0.takeBatch() }
             if !batch.isEmpty { run(batch) }
             for answer in inbox.withLock({ $0.takePings() }) { answer() }
-            if inbox.withLock({ $0.isShut }) {
+            if inbox.withLock({ $0.isClosed }) {
                 finishHousekeeping()
             } else if keepHouseInPauses() {
                 continue
@@ -152,7 +185,7 @@ final class DiskWriter: Sendable {
         do {
             try parts.index.close()
         } catch {
-            // Nothing is lost: the next start finds the changes in the index's own journal.
+            // Nothing is lost: the next start finds the changes in the index's own log.
             parts.counters.failedToWrite()
         }
         parts.lock.release()
@@ -161,11 +194,72 @@ final class DiskWriter: Sendable {
     private func scheduleSweep() {
         let interval = parts.bounds.withLock(\.sweepInterval)
         queue.asyncAfter(deadline: .now() + .milliseconds(interval)) { [weak self] in
-            guard let self, !inbox.withLock({ $0.isShut }) else { return }
+            guard let self, !inbox.withLock({ $0.isClosed }) else { return }
             checkPlace()
             beginSweep(nil)
             wake()
             scheduleSweep()
         }
+    }
+}
+
+/// What the writer does between batches, and how far it has come.
+struct Housekeeping: Sendable {
+    /// The steps of a sweep, in order.
+    enum Phase: Sendable {
+        /// Removing what is too old.
+        case age
+        /// Forgetting the source records saved longest ago, when there are too many or the index is too large.
+        case records
+        /// Purging the results of the tags seen longest ago, when there are too many.
+        case tags
+        /// Giving unused pages of the index back.
+        case vacuum
+        /// Removing the oldest until the low-water mark, when the tier is over its size.
+        case size
+    }
+
+    /// The reading of the index at the start.
+    enum Loading: Sendable {
+        case underway, done, failed
+    }
+
+    /// A sweep that is going on.
+    struct Sweep: Sendable {
+        var phase = Phase.age
+        /// How many bytes are to be left, once it is known that there are too many.
+        var target: Int64?
+        /// Entries removed so far.
+        var removed = 0
+        /// Called when it is over.
+        var completions: [@Sendable (Result<Int, DiskCacheError>) -> Void] = []
+    }
+
+    var hasBegun = false
+    /// Whether the index is closed.
+    var hasEnded = false
+    var sweep: Sweep?
+    /// Requests for a sweep that came while one was going on; they get the next.
+    var waiting: [@Sendable (Result<Int, DiskCacheError>) -> Void] = []
+    /// Entries whose accesses are being written, from the last to the first.
+    var accessed: [EntryID] = []
+    /// Whether the accesses that have been collected are to be written next, however few.
+    var mustWriteAccesses = false
+    /// The next time for that, in nanoseconds of the uptime.
+    var accessesNotBefore: UInt64 = 0
+    /// Folders that have yet to be looked through.
+    var scan: [DiskFolder.Shard]
+    /// Those of them that could not be looked through, and come again after the next sweep; and why.
+    var unreadable: [DiskFolder.Shard] = []
+    var whyUnreadable: DiskCacheError?
+    /// Names found in the folder that is being looked through.
+    var names: [String] = []
+    var loading = Loading.underway
+    /// Whether there may be discarded folders; true at the start, for they may be another process's.
+    var hasTrash = true
+
+    /// Begins with these folders to look through.
+    init(scan: [DiskFolder.Shard]) {
+        self.scan = scan
     }
 }

@@ -18,7 +18,7 @@ final class FolderLock: Sendable {
 
     /// Whether the machine stopped while the folder was in use.
     let wasCutOff: Bool
-    /// Whether whoever had the folder last did not leave it in order.
+    /// Whether the process that had the folder last did not leave it in order.
     let wasLeft: Bool
 
     private let file: OwnedDescriptor
@@ -28,13 +28,14 @@ final class FolderLock: Sendable {
     init(folder: DiskFolder, patience: TimeSpan) throws(DiskCacheError) {
         file = try folder.openOwn(Self.fileName)
         try Self.lock(file, patience: patience, path: folder.path)
-        let boot = Self.read(Self.bootPath)
-        guard case .bytes(let last) = try file.read(Self.maxContent, at: 0, fromMemory: false) else {
-            throw .system(call: "read lock", code: EAGAIN)
-        }
+        let last = try file.read(Self.maxContent, at: 0, fromMemory: false)
         wasLeft = last.contains { $0 != Self.blank }
-        wasCutOff = wasLeft && last != boot
-        try Self.write(boot, to: file)
+        wasCutOff = wasLeft && last != Self.read(Self.bootPath)
+    }
+
+    /// Declares that the folder is in use; before that, the next start sees what this one saw.
+    func markInUse() throws(DiskCacheError) {
+        try Self.write(Self.read(Self.bootPath), to: file)
     }
 
     /// A lock on nothing, for a folder that nothing can be written in; `hold` makes it one.
@@ -91,9 +92,6 @@ final class FolderLock: Sendable {
         guard descriptor >= 0 else { return [] }
         let file = OwnedDescriptor(owning: descriptor)
         // Lost: why the boot has no name; the folder is then never looked through for a cut-off's sake.
-        guard case .bytes(let bytes)? = try? file.read(maxContent, at: 0, fromMemory: false) else {
-            return []
-        }
-        return bytes
+        return (try? file.read(maxContent, at: 0, fromMemory: false)) ?? []
     }
 }

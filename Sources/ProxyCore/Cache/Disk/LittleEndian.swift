@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
+
 /// Appends integers and texts in the disk tier's byte order, least significant byte first.
 struct LittleEndianWriter {
     /// What has been written.
@@ -72,5 +74,21 @@ struct LittleEndianReader {
         guard count >= 0, count <= bytes.endIndex - place else { return nil }
         defer { place += count }
         return bytes[place..<place + count]
+    }
+}
+
+/// CRC32C, by which bytes that changed on the disk are told from those that were written.
+enum Checksum {
+    /// The checksum of `bytes`, continuing from that of what came before them (0 to begin).
+    static func crc32c(_ bytes: UnsafeRawBufferPointer, continuing checksum: UInt32 = 0) -> UInt32 {
+        unsafe linux_crc32c(checksum, bytes.baseAddress, bytes.count)
+    }
+
+    /// The checksum of `bytes`.
+    static func crc32c(_ bytes: some Collection<UInt8>) -> UInt32 {
+        let whole = bytes.withContiguousStorageIfAvailable { buffer in
+            unsafe crc32c(UnsafeRawBufferPointer(buffer))
+        }
+        return whole ?? crc32c(Array(bytes))
     }
 }

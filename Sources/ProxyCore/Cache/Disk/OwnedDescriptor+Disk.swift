@@ -4,39 +4,33 @@ import CLinux
 import Glibc
 
 extension OwnedDescriptor {
-    /// What reading a range came to.
-    enum ReadOutcome {
-        /// The bytes; fewer than asked for only at the end of the file.
-        case bytes([UInt8])
-        /// Some of them are not in memory.
-        case wouldBlock
-    }
-
-    /// Reads up to `count` bytes from `offset`.
+    /// Reads `count` bytes from `offset`; fewer only at the end of the file.
     ///
-    /// - Parameter fromMemory: answer only from the page cache (preadv2(2), RWF_NOWAIT).
-    func read(_ count: Int, at offset: Int64, fromMemory: Bool) throws(DiskCacheError) -> ReadOutcome {
+    /// - Parameter fromMemory: from the page cache alone (preadv2(2), RWF_NOWAIT); else it throws `wouldBlock`.
+    func read(_ count: Int, at offset: Int64, fromMemory: Bool) throws(DiskCacheError) -> [UInt8] {
         var code: Int32 = 0
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             (initialized, code) = unsafe fill(
                 UnsafeMutableRawBufferPointer(buffer), at: offset, fromMemory: fromMemory)
         }
-        switch code {
-        case 0: return .bytes(bytes)
-        case EAGAIN, EOPNOTSUPP: return .wouldBlock
-        default: throw DiskCacheError("preadv2", code: code)
-        }
+        guard code == 0 else { throw Self.readError(code) }
+        return bytes
     }
 
-    /// Reads up to `count` bytes from the file's beginning by one call, maybe fewer; nil where that fails.
-    func readOnce(_ count: Int, fromMemory: Bool) -> [UInt8]? {
+    private static func readError(_ code: Int32) -> DiskCacheError {
+        code == EAGAIN || code == EOPNOTSUPP ? .wouldBlock : DiskCacheError("preadv2", code: code)
+    }
+
+    /// Reads up to `count` bytes from the file's beginning by one call, maybe fewer.
+    func readOnce(_ count: Int, fromMemory: Bool) throws(DiskCacheError) -> [UInt8] {
         let flags = fromMemory ? Self.nowait : 0
         var result = 0
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             result = unsafe linux_pread2(raw, buffer.baseAddress, count, 0, flags)
             initialized = max(0, result)
         }
-        return result < 0 ? nil : bytes
+        guard result >= 0 else { throw Self.readError(errno) }
+        return bytes
     }
 
     /// RWF_NOWAIT, which Glibc's module does not show.

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an entry's file keeps of its source's record, so that a fresh picture is answered from the file alone.
+/// What an entry's file holds of its source's record, so that a fresh picture is answered from the file alone.
 ///
-/// As the record was when the entry was stored. It counts only as long as the index has the epoch in which it was made
-/// and no other record of the source is known since; what only a revalidation needs is left out. Pure.
+/// As the record was when the entry was stored. It counts only in the index's generation in which it was made, and while no
+/// later record of the source is known; what only a revalidation needs is left out. Pure.
 ///
-/// 112 bytes, integers least significant byte first: epoch (4), directives (4), the source's format (1), length of
+/// 112 bytes, integers least significant byte first: generation (4), directives (4), the source's format (1), length of
 /// `Last-Modified` (1), 0 (2), then in 8 bytes each time of response, initial age, lifetime, `stale-while-revalidate` and
 /// `stale-if-error` (−1 for none) and the source's length; then `Last-Modified` (36), filled up with zeros, and in 8 bytes
 /// each the browsers' lifetime and 1 (0 where it is that of shared caches) and the origin's `Date` where age and arrival do
 /// not tell it (0 where they do).
 struct RecordSnapshot: Equatable {
-    /// Of the index when it was made; never 0, which stands for no snapshot.
-    let epoch: UInt32
+    /// The index's when it was made; never 0, which stands for no snapshot.
+    let generation: UInt32
     let directives: SourceRecord.Directives
     let format: ImageFormat
     let responseTime: Int64
@@ -31,13 +31,13 @@ struct RecordSnapshot: Equatable {
     private static let maxDateLength = 36
 
     /// What is worth keeping of a record; nil where that does not fit.
-    init?(of record: SourceRecord, epoch: UInt32) {
-        guard epoch != 0, !record.directives.contains(.seeded), !record.isTargeted,
+    init?(of record: SourceRecord, generation: UInt32) {
+        guard generation != 0, !record.directives.contains(.seeded), !record.isTargeted,
             record.lastModified?.utf8.count ?? 0 <= Self.maxDateLength,
             record.staleWhileRevalidate ?? 0 >= 0, record.staleIfError ?? 0 >= 0, record.told != 0,
             (0..<Int64.max).contains(record.browserLifetime ?? 0)
         else { return nil }
-        self.epoch = epoch
+        self.generation = generation
         directives = record.directives
         format = record.format
         responseTime = record.responseTime
@@ -67,7 +67,7 @@ struct RecordSnapshot: Equatable {
 
     func append(to writer: inout LittleEndianWriter) {
         let end = writer.bytes.count + Self.length - 2 * Int64.bitWidth / 8
-        writer.append(epoch)
+        writer.append(generation)
         writer.append(directives.rawValue)
         writer.append(format.storedCode)
         writer.append(UInt8(lastModified?.utf8.count ?? 0))
@@ -87,7 +87,8 @@ struct RecordSnapshot: Equatable {
     /// Reads what `append` wrote, from its own bytes; nil for zeros, or what makes no sense.
     init?(_ bytes: ArraySlice<UInt8>) {
         var reader = LittleEndianReader(bytes)
-        guard let epoch = reader.integer(UInt32.self), epoch != 0, let bits = reader.integer(UInt32.self),
+        guard let generation = reader.integer(UInt32.self), generation != 0,
+            let bits = reader.integer(UInt32.self),
             let format = reader.integer(UInt8.self).flatMap(ImageFormat.init(storedCode:)),
             let dateLength = reader.integer(UInt8.self), dateLength <= Self.maxDateLength,
             reader.integer(UInt16.self) == 0,
@@ -98,7 +99,7 @@ struct RecordSnapshot: Equatable {
             reader.take(Self.maxDateLength - Int(dateLength)) != nil,
             let browsers = reader.integer(Int64.self), browsers >= 0, let made = reader.integer(Int64.self)
         else { return nil }
-        self.epoch = epoch
+        self.generation = generation
         directives = SourceRecord.Directives(rawValue: bits)
         self.format = format
         self.responseTime = responseTime

@@ -2,11 +2,12 @@
 
 import Synchronization
 
-/// Bodies that are about to be written, so that they are found before they are. Safe from any thread.
+/// Small bodies that are found before their files are written. Safe from any thread.
 ///
-/// As many as jobs may wait for the writer, and no more than so many bytes. A purge voids their permits, and from then on they are not found.
-final class WaitingDrafts: Sendable {
-    /// Names one draft among those of the same entry.
+/// As many as jobs may wait for the writer, and bounded in bytes. A purge voids their permits, and from then on they are
+/// not found.
+final class WriteBuffer: Sendable {
+    /// Names one pending write among those of the same entry.
     struct Ticket: Sendable {
         fileprivate let id: EntryID
         fileprivate let number: UInt64
@@ -15,7 +16,7 @@ final class WaitingDrafts: Sendable {
 
     private struct Item {
         let number: UInt64
-        let draft: WriteJob.Draft
+        let write: PendingWrite
         let permit: PurgeLedger.Permit?
     }
 
@@ -27,7 +28,6 @@ final class WaitingDrafts: Sendable {
     }
 
     private let maxBytes: Int
-
     private let state = Mutex(State())
     /// Spares the hot path the lock.
     private let count = Atomic(0)
@@ -40,21 +40,20 @@ final class WaitingDrafts: Sendable {
     /// Whether there are none.
     var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
-    /// Shows a draft in place of an earlier one of the same entry; nil where too many bytes wait.
-    func insert(_ draft: WriteJob.Draft, _ permit: PurgeLedger.Permit?) -> Ticket? {
-        let id = EntryID(kind: draft.description.kind, key: draft.description.key)
-        let bytes = draft.body.count + draft.description.keyText.utf8.count + (draft.record?.textBytes ?? 0)
+    /// Adds a write in place of an earlier one of the same entry; nil where too many bytes wait.
+    func insert(_ write: PendingWrite, _ permit: PurgeLedger.Permit?) -> Ticket? {
+        let bytes = write.body.count + write.description.keyText.utf8.count + (write.record?.textBytes ?? 0)
         return state.withLock { state in
             guard state.bytes + bytes <= maxBytes else { return nil }
             state.bytes += bytes
             state.last += 1
-            state.items[id] = Item(number: state.last, draft: draft, permit: permit)
+            state.items[write.id] = Item(number: state.last, write: write, permit: permit)
             count.store(state.items.count, ordering: .releasing)
-            return Ticket(id: id, number: state.last, bytes: bytes)
+            return Ticket(id: write.id, number: state.last, bytes: bytes)
         }
     }
 
-    /// Shows it no longer, unless another one has taken its place.
+    /// Removes a write, unless another one has taken its place.
     func remove(_ ticket: Ticket) {
         state.withLock { state in
             state.bytes -= ticket.bytes
@@ -69,14 +68,14 @@ final class WaitingDrafts: Sendable {
         !isEmpty && state.withLock { $0.items[id] != nil }
     }
 
-    /// Hot path: the entry as its file will say it; nil where none waits, or what waits was purged.
+    /// Hot path: the entry as its file will have it; nil where none waits, or what waits was purged.
     func hit(_ id: EntryID, _ keyText: String) -> DiskHit? {
         guard !isEmpty, let item = state.withLock({ $0.items[id] }), item.permit?.isValidForBody ?? true,
-            item.draft.description.keyText == keyText
+            item.write.description.keyText == keyText
         else { return nil }
-        let draft = item.permit?.isValid ?? true ? item.draft : item.draft.withoutRecord
+        let write = item.write
         return DiskHit(
-            description: draft.description, body: .bytes(draft.body), checksum: draft.checksum,
-            record: draft.record)
+            description: write.description, body: .bytes(write.body), checksum: write.checksum,
+            record: item.permit?.isValid ?? true ? write.record : nil)
     }
 }

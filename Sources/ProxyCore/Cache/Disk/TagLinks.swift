@@ -2,6 +2,23 @@
 
 import Synchronization
 
+/// A tag on a result and its source, to be purged by.
+public struct TagLink: Sendable, Hashable {
+    /// The tag's name.
+    public var tag: String
+    /// The result that was asked for under it.
+    public var result: CacheKey
+    /// The source behind that.
+    public var source: CacheKey
+
+    /// Ties a tag to a result.
+    public init(tag: String, result: CacheKey, source: CacheKey) {
+        self.tag = tag
+        self.result = result
+        self.source = source
+    }
+}
+
 /// Tags that the index holds for certain, so that they are not written for each request, and another index learns of them.
 ///
 /// Only the thread that writes the index changes it, together with that: a link that is known here is found by the next

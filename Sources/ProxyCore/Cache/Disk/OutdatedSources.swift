@@ -2,15 +2,15 @@
 
 import Synchronization
 
-/// Sources of which another record is known than the one that went into their entries' files.
+/// Sources of which a later record is known than the one in their entries' files.
 ///
-/// A Bloom filter of fixed size: it may take a source for superseded that is not, which costs a read of the index, and never
-/// errs the other way. Says "superseded" of every source until what the index knows has been added. Safe from any thread.
-final class SupersededSources: Sendable {
+/// A Bloom filter of fixed size: it may name a source that is not outdated, which costs a read of the index, and never
+/// misses one that is. It names every source until `markComplete`. Safe from any thread.
+final class OutdatedSources: Sendable {
     private let words: Mutex<[UInt64]>
     private let isComplete = Atomic(false)
 
-    /// A mebibyte: with a million sources in it, one in ten others is taken for one.
+    /// A mebibyte: with a million sources in it, it names one in ten others.
     private static let bitCount: UInt64 = 1 << 23
     /// The bits that stand for a source.
     private static let bitsPerSource: UInt64 = 3
@@ -19,7 +19,7 @@ final class SupersededSources: Sendable {
         words = Mutex([UInt64](repeating: 0, count: Int(Self.bitCount / 64)))
     }
 
-    /// Hot path: whether the record in a file of the source may be out of date.
+    /// Hot path: whether the record in a file of the source may be outdated.
     func mayContain(_ source: CacheKey) -> Bool {
         guard isComplete.load(ordering: .acquiring) else { return true }
         return words.withLock { words in
@@ -40,7 +40,7 @@ final class SupersededSources: Sendable {
         }
     }
 
-    /// Declares that every source that the index knows to be superseded has been added.
+    /// Declares that every outdated source of the index has been added.
     func markComplete() {
         isComplete.store(true, ordering: .releasing)
     }

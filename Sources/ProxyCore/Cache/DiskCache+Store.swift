@@ -2,6 +2,30 @@
 
 import Synchronization
 
+/// A file of the disk tier without a name: write the body into it from `bodyOffset` on, then commit it.
+///
+/// No look-up finds it, and one that is dropped leaves nothing behind, not even by a crash.
+public final class StagedEntry: Sendable {
+    /// The file, open for reading and writing.
+    public let file: OwnedDescriptor
+    /// Where the body begins; what lies before is kept for the header.
+    public let bodyOffset: Int64
+    /// The kind of entry it will be.
+    public let kind: EntryKind
+    /// The canonical text behind the key it will have.
+    public let keyText: String
+
+    init(file: OwnedDescriptor, bodyOffset: Int64, kind: EntryKind, keyText: String) {
+        self.file = file
+        self.bodyOffset = bodyOffset
+        self.kind = kind
+        self.keyText = keyText
+    }
+
+    /// The same file as the place where a growing body goes.
+    public var spill: SpillFile { SpillFile(file: file, offset: bodyOffset) }
+}
+
 extension DiskCache {
     /// Opens a file for the body of an entry-to-be.
     ///
@@ -42,7 +66,7 @@ extension DiskCache {
         do {
             try checkSize(byteCount)
             let row = try await readers.run { () throws(DiskCacheError) in
-                try self.parts.seal(
+                try self.parts.finish(
                     staged, description, record, byteCount: byteCount, checksum: bodyChecksum,
                     durable: durable)
             }
@@ -67,12 +91,12 @@ extension DiskCache {
         record: SourceRecord? = nil, savesRecord: Bool = false, durable: Bool = false,
         permit: PurgeLedger.Permit? = nil
     ) async throws(DiskCacheError) {
-        let draft = WriteJob.Draft(
+        let write = PendingWrite(
             description: description, body: body, checksum: checksum ?? Checksum.crc32c(body), record: record)
         let saved = savesRecord ? record : nil
         do {
             try checkSize(body.count)
-            _ = try await writer.perform(.store(draft, durable: durable, record: saved, permit))
+            _ = try await writer.perform(.store(write, durable: durable, record: saved, permit))
             try remember(saved, permit)
         } catch {
             failed(with: error)
@@ -82,7 +106,7 @@ extension DiskCache {
 
     /// Stores a body that is in memory, without waiting for it: it is found at once, and in its file a moment later.
     ///
-    /// Who kills the process within `limits.storeDelay` finds it no more; what else can go wrong is counted.
+    /// A process that is killed within `limits.storeDelay` loses it; what else can go wrong is counted.
     /// - Parameter record: of the source, remembered too, whatever becomes of the body.
     /// - Returns: false when too much waits, the body is too large, or the permit is void: then nothing will be stored.
     public func storeSoon(
@@ -90,24 +114,24 @@ extension DiskCache {
         permit: PurgeLedger.Permit? = nil
     ) -> Bool {
         guard !parts.isOff, fits(body.count), records.save(record, permit) else { return false }
-        let draft = WriteJob.Draft(
+        let write = PendingWrite(
             description: description, body: body, checksum: checksum, record: record)
-        guard let ticket = drafts.insert(draft, permit) else {
+        guard let ticket = buffer.insert(write, permit) else {
             failed(with: .overloaded)
             return false
         }
-        let refusal = writer.enqueuePatiently(.store(draft, durable: false, record: record, permit)) {
-            [drafts, weak self] result in
-            drafts.remove(ticket)
+        let refusal = writer.enqueuePatiently(.store(write, durable: false, record: record, permit)) {
+            [buffer, weak self] result in
+            buffer.remove(ticket)
             guard case .failure(let error) = result, let self else { return }
             failed(with: error)
             guard error != .purged else { return }
-            // A newer one, known since, has been handed to the writer after it became known: that one stays.
+            // A newer one, known since, was handed to the writer after it became known: that one stays.
             writer.enqueue(
-                .saveLate(record, permit) { [records] in records.record(for: record.key) == record })
+                .save(record, permit) { [records] in records.record(for: record.key) == record })
         }
         guard let refusal else { return true }
-        drafts.remove(ticket)
+        buffer.remove(ticket)
         failed(with: refusal)
         return false
     }
@@ -116,8 +140,8 @@ extension DiskCache {
     public var storesSoon: Bool { parts.configuration.limits.storeDelay.milliseconds > 0 }
 
     /// Waits until everything that was stored so far is in its file, or never will be.
-    public func settle() async {
-        guard !drafts.isEmpty else { return }
+    public func flush() async {
+        guard !buffer.isEmpty else { return }
         // Lost: that the tier is closing, or overloaded; what waits in it is done all the same.
         _ = try? await writer.perform(.nothing)
     }
@@ -136,5 +160,46 @@ extension DiskCache {
     ) throws(DiskCacheError) {
         guard let record else { return }
         guard records.save(record, permit) else { throw .purged }
+    }
+
+    // MARK: - Loss of power
+
+    /// Has an entry that lies on disk survive a loss of power, too; nothing is written anew.
+    ///
+    /// A file is synchronised once, as long as it is remembered that it was.
+    ///
+    /// - Returns: false when the entry on disk is not the one described, or there is none: then it has to be stored.
+    /// - Throws: `overloaded` when too much waits; what went wrong with the file system.
+    func secure(_ description: EntryDescription) async throws(DiskCacheError) -> Bool {
+        do {
+            return try await secureInPlace(description)
+        } catch {
+            failed(with: error)
+            throw error
+        }
+    }
+
+    private func secureInPlace(_ description: EntryDescription) async throws(DiskCacheError) -> Bool {
+        let id = EntryID(kind: description.kind, key: description.key)
+        let found = try await readers.run { () throws(DiskCacheError) -> DiskHit? in
+            guard let hit = try self.findOnDisk(id, description.keyText),
+                hit.description.contentHash == description.contentHash,
+                hit.description.sourceHash == description.sourceHash, case .file(let file, _, _) = hit.body
+            else { return nil }
+            if !hit.isReadOnly, let identity = hit.identity, !self.parts.secured.contains(identity) {
+                try file.sync()
+            }
+            return hit
+        }
+        guard let hit = found else { return false }
+        guard !hit.isReadOnly, let identity = hit.identity, !parts.secured.contains(identity),
+            case .file(_, let offset, let length) = hit.body
+        else { return true }
+        let entry = IndexEntry(
+            id: id, sourceKey: hit.description.sourceKey, bytes: offset + length,
+            storedAt: hit.description.storedAt, accessedAt: parts.clock())
+        guard try await writer.perform(.secure(entry, identity)) > 0 else { return false }
+        parts.secured.insert(identity)
+        return true
     }
 }

@@ -2,18 +2,22 @@
 
 import Dispatch
 
-/// A folder of entries that somebody else made, as another daemon's cache is laid out; read, never written
+/// A folder of entries made before, as another daemon's cache is laid out; read, never written
 /// (SDWebImage: additionalCachePathBlock).
-final class SeedFolder: Sendable {
+final class ReadOnlyFolder: Sendable {
     let folder: DiskFolder
     /// What it holds; complete once it has been looked through.
     let entries = EntrySet()
 
     /// Opens the folder, and begins to look through it on a thread of its own.
-    /// - Throws: the call that failed, where there is no such folder.
+    /// - Throws: `readOnlyFolder` where that fails.
     init(path: String) throws(DiskCacheError) {
-        folder = try DiskFolder(existing: path)
-        DispatchQueue(label: "seed loader").async { [weak self] in self?.load() }
+        do {
+            folder = try DiskFolder(existing: path)
+        } catch {
+            throw .readOnlyFolder(path, because: "\(error)")
+        }
+        DispatchQueue(label: "read-only folder loader").async { [weak self] in self?.load() }
     }
 
     private func load() {
