@@ -156,7 +156,8 @@ extension FreshnessConfiguration {
         check.require("freshness.heuristic.factor", heuristic.factor, in: 0...1)
         check.require("freshness.heuristic.maximum", heuristic.maximum, in: .seconds(0)...longest)
         check.require(
-            "freshness.heuristic.minimum", heuristic.minimum, heuristic.minimum <= heuristic.maximum,
+            "freshness.heuristic.minimum", heuristic.minimum,
+            heuristic.minimum <= min(heuristic.maximum, longest),
             allowed: "at most freshness.heuristic.maximum, \(heuristic.maximum)")
         check.require("freshness.staleWhileRevalidate", staleWhileRevalidate, in: .seconds(0)...longest)
         check.require("freshness.staleIfError", staleIfError, in: .seconds(0)...longest)
