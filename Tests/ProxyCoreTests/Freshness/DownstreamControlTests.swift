@@ -48,7 +48,7 @@ struct DownstreamControlTests {
             "s-maxage=600, max-age=60, stale-if-error=9, no-transform, must-understand, no-store")
         let told =
             "public, must-understand, no-store, max-age=60, s-maxage=600, no-transform, stale-if-error=9"
-        let snapshot = try #require(RecordSnapshot(of: stored, epoch: 1))
+        let snapshot = try #require(RecordSnapshot(of: stored, generation: 1))
         var writer = LittleEndianWriter()
         snapshot.append(to: &writer)
         let entry = EntryDescription(
