@@ -2,7 +2,7 @@
 # `make run` and `make test` install what they need, on Debian 12 with a Swift toolchain.
 
 PREFIX ?= /usr
-PACKAGES := libcurl4-openssl-dev libvips-dev libsystemd-dev libsqlite3-dev libseccomp-dev zlib1g-dev pkg-config ca-certificates
+PACKAGES := libcurl4-openssl-dev libvips-dev libsystemd-dev libsqlite3-dev libseccomp-dev zlib1g-dev pkg-config ca-certificates curl binutils
 
 # The compiler proves exclusive access where it can; debug builds, and so all tests, check the rest at run time. A release
 # omits the run-time check, which is a tenth of a hit's own instructions. The modules are optimized as one program,
