@@ -23,6 +23,8 @@ public enum PipelineError: Error, Sendable, Hashable {
     case signatureMismatch
     /// The option, or parameter, is not for everybody.
     case optionForbidden(String)
+    /// The parameter changes the picture, and the configuration has presets alone do that.
+    case presetRequired(String)
     /// The URL's time is over.
     case urlExpired
     /// The address that stands in the source's URL is private, special or denied.
@@ -158,6 +160,7 @@ extension PipelineError {
         case .signatureMismatch:
             Disposition(403, "signature_mismatch", "The URL's signature does not fit")
         case .optionForbidden: Disposition(403, "option_forbidden", "This needs a signed URL")
+        case .presetRequired: Disposition(403, "option_forbidden", "Only a preset may change the picture")
         case .urlExpired: Disposition(410, "url_expired", "The URL is no longer valid")
         case .addressForbidden: Disposition(403, "address_forbidden", "The source's address is not allowed")
         case .upstreamNotFound:
@@ -294,6 +297,8 @@ extension PipelineError {
             a signed URL may go further
             """
         case .optionForbidden(let name): "'\(name)' is for signed URLs, or where the configuration allows it"
+        case .presetRequired(let name):
+            "'\(name)' changes the picture, which security.onlyPresets leaves to preset=NAME, also in signed URLs"
         case .upstreamNotFound(let status), .upstreamStatus(let status, _): "the origin answered \(status)"
         case .upstreamUnreachable, .nameForbidden:
             "its name does not resolve, nothing answers there, or its address is in a private network that "

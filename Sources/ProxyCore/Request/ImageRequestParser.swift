@@ -183,7 +183,7 @@ public final class ImageRequestParser: Sendable {
                     hint: Self.hint(suggestion(for: item.name, among: Self.parameterNames), escape))
             }
             guard !policy.onlyPresets || Self.shapeless.contains(item.name) else {
-                throw .optionForbidden(item.name)
+                throw .presetRequired(item.name)
             }
             try read(&draft, item.value)
             draft.presetNames.remove(item.name)

@@ -188,6 +188,7 @@ struct OptionTests {
 
         #expect(preset.pngSize == [30, 20])
         #expect(shaped.status == 403 && shaped.code == "option_forbidden")
+        #expect(shaped.text.contains("security.onlyPresets"))
         #expect(bare.status == 400 && bare.code == "missing_parameter")
     }
 
