@@ -208,14 +208,7 @@ public final class DaemonProcess: Sendable {
     private static func datagramSocket(at path: String) throws -> CInt {
         unlink(path)
         let descriptor = socket(AF_UNIX, LINUX_SOCK_DGRAM | LINUX_SOCK_CLOEXEC, 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
-        let bound = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
+        let bound = UnixAddress.with(path) { bind(descriptor, $0, $1) }
         guard bound == 0 else { throw Failure(description: "bind \(path): \(errno)") }
         var timeout = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))

@@ -14,14 +14,7 @@ public final class ListeningSocket: Sendable {
     public init(at path: String) throws {
         descriptor = socket(AF_UNIX, LINUX_SOCK_STREAM | LINUX_SOCK_CLOEXEC, 0)
         port = 0
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
-        let bound = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
+        let bound = UnixAddress.with(path) { [descriptor] in bind(descriptor, $0, $1) }
         guard bound == 0, listen(descriptor, 16) == 0 else {
             throw DaemonProcess.Failure(description: "bind \(path): \(errno)")
         }

@@ -43,13 +43,7 @@ public struct RawHTTPClient: Sendable {
     /// Connects to a unix socket.
     public init(unixSocket path: String) throws {
         line = Line(socket(AF_UNIX, LINUX_SOCK_STREAM | LINUX_SOCK_CLOEXEC, 0))
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
-        let connected = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
+        let connected = UnixAddress.with(path) { [descriptor = line.descriptor] in connect(descriptor, $0, $1)
         }
         guard connected == 0 else { throw Failure(description: "connect \(path): \(errno)") }
         limitPatience()
