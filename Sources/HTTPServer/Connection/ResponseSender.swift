@@ -9,7 +9,7 @@ struct ResponseSender {
     enum Flush {
         /// All of it is sent.
         case sent
-        /// All of it is sent, and the streamed body has nothing to give for now.
+        /// All of it is sent, and the streamed body has no piece at hand.
         case waiting
         /// The socket's buffer is full.
         case blocked
@@ -38,7 +38,7 @@ struct ResponseSender {
     /// Whether a response's body is still being received.
     var isStreaming: Bool { stream != nil }
 
-    /// Whether the streamed body has nothing to give for now.
+    /// Whether the streamed body has no piece at hand.
     var isStreamWaiting: Bool { stream?.isWaiting ?? false }
 
     /// Whether the client has ended its side before its answer began, so that a reset shows no fault.

@@ -15,7 +15,7 @@ final class ExchangeNote: Sendable {
         var timings: ImageResponse.Timings?
         /// Why there is no image, or why a stale one was sent.
         var failure: PipelineError?
-        /// What tells in the end how an image has arrived.
+        /// The body of a streamed image, which knows at its end how it arrived.
         var body: ArrivingBody?
     }
 

@@ -2,10 +2,10 @@
 
 import Synchronization
 
-/// Tells systemd that the daemon works, each time all of its parts have answered (`WatchdogSec=`).
+/// Notifies systemd that the daemon works, each time all of its parts have answered (`WatchdogSec=`).
 ///
-/// A part that has stalled gives no answer, nothing is told from then on, and systemd ends the daemon once its interval has
-/// passed. The parts are asked at once, and again a third of the interval later.
+/// A stalled part does not answer. Then no notification follows, and systemd ends the daemon when its interval has passed. The
+/// parts are asked at once, and again a third of the interval later.
 struct Watchdog<Time: _Concurrency.Clock>: Sendable where Time.Duration == Duration {
     /// Something that must not stall.
     struct Part: Sendable {
@@ -15,16 +15,16 @@ struct Watchdog<Time: _Concurrency.Clock>: Sendable where Time.Duration == Durat
         let answer: @Sendable () async -> Void
     }
 
-    /// After how long without a word systemd ends the daemon.
+    /// The time without a notification after which systemd ends the daemon.
     let interval: Duration
     let parts: [Part]
     let clock: Time
-    /// Tells systemd.
+    /// Notifies systemd.
     let notify: @Sendable () -> Void
     /// Takes the names of those that have not answered for half of the interval, for the log.
     let complain: @Sendable ([String]) -> Void
 
-    /// Asks and tells until the task is cancelled.
+    /// Asks the parts and notifies systemd until the task is cancelled.
     func run() async {
         while !Task.isCancelled {
             let start = clock.now

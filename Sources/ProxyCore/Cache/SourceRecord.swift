@@ -132,7 +132,7 @@ public struct SourceRecord: Sendable, Hashable, Codable {
     ///
     /// The origin's own `Date` (RFC 9110 §6.6.1), by which it also counts which of two responses is the later one (RFC 9111
     /// §4): an answer that was long on its way is older than it says, but not made earlier.
-    public var generationTime: Int64 { told ?? responseTime - initialAge }
+    public var generationTime: Int64 { statedDate ?? responseTime - initialAge }
 
     /// Whether the response may be reused without asking the origin (RFC 9111 §4.2).
     public func isFresh(at now: Int64) -> Bool {

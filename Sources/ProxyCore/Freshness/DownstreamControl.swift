@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the `Cache-Control` of an answer tells browsers and the caches behind this one.
+/// The `Cache-Control` of a response to browsers and downstream caches.
 ///
 /// As the origin meant it for them, within the configured bounds; an operator's rule for lifetimes holds for them, too.
 /// `Age` counts from the same moment as the lifetimes here, so they stay constant for an entry.
@@ -37,7 +37,7 @@ public struct DownstreamControl: Sendable, Hashable {
             // Caches that know the first of the two ignore the second; others obey it (RFC 9111 §5.2.2.3).
             if directives.contains(.liftedNoStore) { value += ", must-understand, no-store".utf8 }
         }
-        // What varies by anything is never reused unasked (RFC 9111 §4.1), by those behind us no more than by us.
+        // A response that varies on everything is never reused without validation (RFC 9111 §4.1), here and downstream.
         let isRevalidated = !directives.isDisjoint(with: [.noCache, .variesOnEverything])
         if isRevalidated { value += ", no-cache".utf8 }
         // A lifetime that we made up would contradict these two.
@@ -112,8 +112,8 @@ extension DownstreamControl {
 }
 
 extension SourceRecord {
-    /// What browsers and the caches behind this one are told: what the origin says to all, where it says something else to
-    /// us by name (RFC 9213).
+    /// The directives for browsers and downstream caches: those that the origin sends to all, where it addresses this cache
+    /// with a targeted field (RFC 9213).
     public var downstream: DownstreamControl {
         guard var control = untargeted else {
             var control = DownstreamControl(lifetime: freshnessLifetime, directives: directives)
@@ -121,15 +121,15 @@ extension SourceRecord {
             (control.staleWhileRevalidate, control.staleIfError) = (staleWhileRevalidate, staleIfError)
             return control
         }
-        // What is for one client alone here is so for all others, too: we may have said so, whatever the origin did.
+        // A response that is private here is private downstream, too, whatever the origin says to others.
         control.directives.formUnion(directives.intersection([.purged, .isPrivate]))
         return control
     }
 
-    /// Whether what is told to others differs from what holds here.
+    /// Whether the downstream directives differ from those that apply here.
     var isTargeted: Bool { line(beginningWith: Self.untargetedMark) != nil }
 
-    /// What is told to others, where the origin makes a difference.
+    /// The downstream directives, where the origin sends other ones to this cache.
     private var untargeted: DownstreamControl? {
         get {
             line(beginningWith: Self.untargetedMark).map {
@@ -145,12 +145,12 @@ extension SourceRecord {
         set { setLine(Self.browserMark, newValue.map { "\($0)" }) }
     }
 
-    /// The origin's `Date` where age and arrival do not tell it, in seconds since 1970; nil where they do.
-    var told: Int64? {
+    /// The origin's `Date` in seconds since 1970; nil where it follows from the age and the response time.
+    var statedDate: Int64? {
         line(beginningWith: Self.madeMark).flatMap { Int64($0.dropFirst(Self.madeMark.count)) }
     }
 
-    /// Bounds every lifetime, those that others are told among them.
+    /// Bounds every lifetime, also those for downstream.
     mutating func boundLifetimes(_ bound: (Int64) -> Int64) {
         freshnessLifetime = bound(freshnessLifetime)
         if let seconds = browserLifetime { browserLifetime = bound(seconds) }
@@ -194,7 +194,7 @@ extension SourceRecord {
     /// Begins the line of `reuseFields` that keeps the origin's `Date`.
     static let madeMark = "made: "
 
-    /// Begins the line of `reuseFields` that keeps what is told to others.
+    /// Begins the line of `reuseFields` with the downstream directives.
     static let untargetedMark = "untargeted: "
 
     /// Begins the line of `reuseFields` that keeps the browsers' lifetime.

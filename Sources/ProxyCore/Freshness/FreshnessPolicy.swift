@@ -61,7 +61,7 @@ public struct FreshnessPolicy: Sendable, Hashable {
             "\(targeted.name): \(targeted.value)", untargeted.reuseFields,
             "\(SourceRecord.untargetedMark)\(DownstreamControl(untargeted).line)",
         ]
-        // Whom it is not meant for are told what stands in the last line.
+        // Browsers and downstream caches get the directives of the last line.
         verdict.browserLifetime = nil
         verdict.reuseFields = kept.filter { !$0.isEmpty }.joined(separator: "\n")
         return verdict

@@ -4,7 +4,7 @@ import CCurl
 import Glibc
 
 extension CurlHandle {
-    /// The same ending in the words of whoever knows most of it: the kernel, TLS, or libcurl.
+    /// The reason of the failure in the words of the part that knows most: the kernel, TLS or libcurl.
     ///
     /// Without the name of the host, which `log.url` says or leaves out.
     func explained(_ ending: Ending, ofHost host: String) -> Ending {

@@ -16,7 +16,7 @@ public struct FetchContext: Sendable, Hashable {
     /// The client, for turns in queues; nil for the daemon itself and for clients that can't be
     /// distinguished.
     public let client: ClientID?
-    /// Where it is noted whether the origin was asked; nil where no client is told.
+    /// Records whether the origin was asked, for `Cache-Status`; nil where no response reports it.
     public let forwarding: ForwardingRecord?
 
     /// The proxies that a request names as its path; checked by `LoopGuard` before. The daemon adds itself.

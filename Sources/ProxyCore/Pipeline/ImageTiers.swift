@@ -129,7 +129,7 @@ public final class ImageTiers: Sendable {
     }
 
     /// The stored result for `request`, if it was made from content `hash`; for an untransformed image the original.
-    /// - Throws: `queueFull` where it can't be looked for now.
+    /// - Throws: `queueFull` when too many look-ups wait for the disk.
     func result(for request: ImageRequest, hash: ContentHash) async throws(PipelineError) -> Found? {
         if let entry = peek(request.resultKey), entry.description.sourceHash == hash {
             return Found(
@@ -149,7 +149,7 @@ public final class ImageTiers: Sendable {
     }
 
     /// The stored original of `request`'s source, if its content is still `hash`.
-    /// - Throws: `queueFull` where it can't be looked for now.
+    /// - Throws: `queueFull` when too many look-ups wait for the disk.
     func original(for request: ImageRequest, hash: ContentHash) async throws(PipelineError) -> Found? {
         if let entry = peek(request.sourceKey), entry.description.contentHash == hash {
             return Found(description: entry.description, body: entry.body, entry: nil, isInMemory: true)

@@ -229,29 +229,29 @@ final class WorkerSlot: Sendable {
             if case .waiting(let bytes) = stage, pool.update({ $0.grant(bytes, to: index, for: job) }),
                 !goOn(.proceed, &stage, &deadline, process)
             {
-                return mourn(job, &process)
+                return handleWorkerExit(job, &process)
             }
             switch (process.wait(alert: alert.raw, until: deadline), stage) {
             case (.message, .header):
                 let reply: WorkerProtocol.Reply
-                do { reply = try process.receive() } catch { return mourn(job, &process) }
+                do { reply = try process.receive() } catch { return handleWorkerExit(job, &process) }
                 guard case .measured(let bytes, let work) = reply else {
                     return answer(job, reply, queued: queued, from: &process)
                 }
-                guard bytes >= 0 else { return mourn(job, &process) }
+                guard bytes >= 0 else { return handleWorkerExit(job, &process) }
                 isPostponed = !pool.update { ($0.admits(work: work, on: index), .init()) }
                 guard !isPostponed else {
                     if goOn(.refuse(.queueTimedOut), &stage, &deadline, process) { continue }
-                    return mourn(job, &process)
+                    return handleWorkerExit(job, &process)
                 }
                 stage = .waiting(bytes)
                 deadline = job.enqueued + configuration.queueTimeout.duration
                 if isTooMuch(bytes), !goOn(.refuse(.outOfMemory), &stage, &deadline, process) {
-                    return mourn(job, &process)
+                    return handleWorkerExit(job, &process)
                 }
             case (.message, .pixels):
                 let reply: WorkerProtocol.Reply
-                do { reply = try process.receive() } catch { return mourn(job, &process) }
+                do { reply = try process.receive() } catch { return handleWorkerExit(job, &process) }
                 if isPostponed, case .failed(.queueTimedOut) = reply {
                     postpone(job)
                     return nil
@@ -259,10 +259,12 @@ final class WorkerSlot: Sendable {
                 return answer(job, reply, queued: queued, from: &process)
             case (.message, .waiting):
                 // It has nothing to say before it is told to go on.
-                return mourn(job, &process)
+                return handleWorkerExit(job, &process)
             case (.deadline, .waiting):
                 pool.update { ((), $0.releaseMemory(of: index)) }
-                if !goOn(.refuse(.queueTimedOut), &stage, &deadline, process) { return mourn(job, &process) }
+                if !goOn(.refuse(.queueTimedOut), &stage, &deadline, process) {
+                    return handleWorkerExit(job, &process)
+                }
             case (.deadline, _):
                 return giveUp(job, .timedOut, .timeout, &process)
             case (.alert, _):
@@ -303,9 +305,9 @@ final class WorkerSlot: Sendable {
         }
     }
 
-    /// A worker is gone, or talks nonsense: one that its own clock has ended took too long, one that a stranger has
-    /// killed says nothing of its picture, all others fell.
-    private func mourn(_ job: RenderJob, _ process: inout WorkerProcess) -> Ending {
+    /// Decides what a worker's exit, or its breach of the protocol, says of its job: a worker that its own alarm has ended took
+    /// too long; one that another process has killed says nothing of the picture; any other has crashed.
+    private func handleWorkerExit(_ job: RenderJob, _ process: inout WorkerProcess) -> Ending {
         let hasEndedItself = process.hasEndedItself()
         process.end()
         if process.endSignal == SIGPROF || process.endSignal == SIGALRM {

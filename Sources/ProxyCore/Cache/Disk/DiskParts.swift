@@ -40,7 +40,7 @@ final class DiskParts: Sendable {
     /// How many bytes of the disk the index takes with its log; and what else but entries.
     private let indexBytes = Atomic<Int64>(0)
     private let otherBytes = Atomic<Int64>(0)
-    /// Why nothing is stored or found for now; nil while the tier works.
+    /// Why the tier is off and stores and finds nothing; nil while it works.
     private let reason = Mutex<DiskCacheError?>(nil)
     private let hasNoFolder = Atomic(false)
 
@@ -139,7 +139,7 @@ final class DiskParts: Sendable {
 
     // MARK: - Whether the tier is off
 
-    /// Why the tier stores and finds nothing for now; nil while it works.
+    /// Why the tier is off and stores and finds nothing; nil while it works.
     var outage: DiskCacheError? { isOff ? reason.withLock { $0 } : nil }
 
     /// Hot path: whether it does neither.

@@ -34,7 +34,7 @@ struct RecordSnapshot: Equatable {
     init?(of record: SourceRecord, generation: UInt32) {
         guard generation != 0, !record.directives.contains(.seeded), !record.isTargeted,
             record.lastModified?.utf8.count ?? 0 <= Self.maxDateLength,
-            record.staleWhileRevalidate ?? 0 >= 0, record.staleIfError ?? 0 >= 0, record.told != 0,
+            record.staleWhileRevalidate ?? 0 >= 0, record.staleIfError ?? 0 >= 0, record.statedDate != 0,
             (0..<Int64.max).contains(record.browserLifetime ?? 0)
         else { return nil }
         self.generation = generation
@@ -47,7 +47,7 @@ struct RecordSnapshot: Equatable {
         staleIfError = record.staleIfError
         byteCount = record.byteCount
         lastModified = record.lastModified
-        made = record.told
+        made = record.statedDate
         browserLifetime = record.browserLifetime
     }
 
