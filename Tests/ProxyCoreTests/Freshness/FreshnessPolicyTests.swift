@@ -5,10 +5,7 @@ import Testing
 @testable import ProxyCore
 
 @Suite("The freshness policy")
-struct FreshnessPolicyTests {
-    /// When the responses of these tests were generated.
-    private let date: Int64 = 1_795_219_200
-
+struct FreshnessPolicyTests: FreshnessTesting {
     // MARK: - Lifetime
 
     @Test("s-maxage wins over max-age, which wins over Expires (RFC 9111 §4.2.1)")
@@ -363,28 +360,6 @@ struct FreshnessPolicyTests {
 
     private func directives(_ fields: [(String, String)]) -> SourceRecord.Directives {
         policy().verdict(on: head(fields)).directives
-    }
-
-    private func policy(_ configuration: FreshnessConfiguration = FreshnessConfiguration()) -> FreshnessPolicy
-    {
-        FreshnessPolicy(configuration: configuration)
-    }
-
-    private func http(_ seconds: Int64) -> String { HTTPDate(seconds: seconds).description }
-
-    private func lifetime(
-        _ fields: [(String, String)], _ configuration: FreshnessConfiguration = FreshnessConfiguration()
-    ) -> Int64 {
-        policy(configuration).verdict(on: head(fields + [("date", http(date))])).freshnessLifetime
-    }
-
-    private func head(
-        _ fields: [(String, String)], status: Int = 200, requestTime: Int64? = nil, responseTime: Int64? = nil
-    ) -> OriginHead {
-        OriginHead(
-            status: status, fields: fields.map { OriginRequest.Field(name: $0.0, value: $0.1) },
-            contentLength: nil,
-            requestTime: requestTime ?? responseTime ?? date, responseTime: responseTime ?? date)
     }
 
     private func record(_ fields: [(String, String)]) throws -> SourceRecord {

@@ -5,10 +5,7 @@ import Testing
 @testable import ProxyCore
 
 @Suite("Lifetimes that no origin names")
-struct HeuristicLifetimeTests {
-    /// When the responses of these tests were generated.
-    private let date: Int64 = 1_795_219_200
-
+struct HeuristicLifetimeTests: FreshnessTesting {
     @Test(
         "without a word of the origin the default holds, or a share of the time since Last-Modified where one is set"
     )
@@ -38,28 +35,5 @@ struct HeuristicLifetimeTests {
 
         #expect(stored.freshnessLifetime == 100)
         #expect(policy.updating(stored, with: head).freshnessLifetime == 200)
-    }
-
-    // MARK: - Helpers
-
-    private func policy(_ configuration: FreshnessConfiguration = FreshnessConfiguration()) -> FreshnessPolicy
-    {
-        FreshnessPolicy(configuration: configuration)
-    }
-
-    private func http(_ seconds: Int64) -> String { HTTPDate(seconds: seconds).description }
-
-    private func lifetime(
-        _ fields: [(String, String)], _ configuration: FreshnessConfiguration = FreshnessConfiguration()
-    ) -> Int64 {
-        policy(configuration).verdict(on: head(fields + [("date", http(date))])).freshnessLifetime
-    }
-
-    private func head(
-        _ fields: [(String, String)], status: Int = 200, responseTime: Int64? = nil
-    ) -> OriginHead {
-        OriginHead(
-            status: status, fields: fields.map { OriginRequest.Field(name: $0.0, value: $0.1) },
-            contentLength: nil, requestTime: responseTime ?? date, responseTime: responseTime ?? date)
     }
 }
