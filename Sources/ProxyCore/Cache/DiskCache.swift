@@ -14,7 +14,7 @@ import Synchronization
 public final class DiskCache: Sendable {
     let parts: DiskParts
     let writer: DiskWriter
-    let readers: IOQueue
+    let readers: IOQueue<DiskCacheError>
     let records: RecordMemory
     let buffer: WriteBuffer
     /// Folders that are only read, in the order in which they are asked.
@@ -34,7 +34,7 @@ public final class DiskCache: Sendable {
     public init(
         directory: String, configuration: DiskCacheConfiguration = DiskCacheConfiguration(),
         patience: TimeSpan = .seconds(0), recordShare: MemoryShare = MemoryShare(bytes: 16 << 20),
-        clock: @escaping @Sendable () -> Int64 = DiskCache.systemTime,
+        clock: @escaping @Sendable () -> Int64 = SystemTime.seconds,
         report: @escaping @Sendable (DiskEvent) -> Void = { _ in }
     ) throws(DiskCacheError) {
         var folders: [ReadOnlyFolder] = []
@@ -47,7 +47,8 @@ public final class DiskCache: Sendable {
         buffer = WriteBuffer(maxBytes: limits.maxWaitingBytes.bytes)
         writer = DiskWriter(parts: parts)
         readers = IOQueue(
-            label: "disk cache reader", maxRunning: limits.readers, maxWaiting: limits.maxWaitingReads)
+            label: "disk cache reader", maxRunning: limits.readers, maxWaiting: limits.maxWaitingReads,
+            overloaded: .overloaded)
         records = RecordMemory(
             limit: limits.maxRecordsInMemory, scanLimit: limits.maxRecordsInMemory, share: recordShare)
         whenUnlinked { _, _ in }
@@ -56,13 +57,6 @@ public final class DiskCache: Sendable {
 
     /// The files that clients are answered from, or will be.
     var bodies: BodyFiles { parts.bodies }
-
-    /// The system's time in seconds since 1970.
-    public static let systemTime: @Sendable () -> Int64 = {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec)
-    }
 
     /// Writes what has yet to be written, closes the index and lets go of the folder; a restart finds everything warm.
     ///
