@@ -94,7 +94,7 @@ extension ImagePipeline {
                 request, fetch, validating: record, isAuthorized: question.isAuthorized, asking: client,
                 permit: fetch.permit)
         } catch {
-            fetch.body.fail(error)
+            fetch.fail(error)
             failures.hosts.report(pass, error, lastHop: fetch.lastHop, at: clock())
             let failure = PipelineError(error, at: fetch.hop(from: question.url, of: request.source))
             metrics.count(error, took: start.microsecondsUntilNow)

@@ -82,7 +82,7 @@ extension ImagePipeline {
             return try await renderer.render(
                 plan, from: body, into: canvas.file, at: canvas.offset, beside: beside)
         } catch .notWritten(let text) where canvas.staged != nil {
-            do throws(LoadError) { canvas = try tiers.refuge() } catch { throw .notWritten(text) }
+            do throws(BodyError) { canvas = try tiers.refuge() } catch { throw .notWritten(text) }
             return try await renderer.render(
                 plan, from: body, into: canvas.file, at: canvas.offset, beside: beside)
         }

@@ -24,7 +24,7 @@ extension ImagePipeline {
         // Stored for as long as the source is, and never made anew.
         plan.effort = .full
         let rendition: Rendition
-        var canvas = try tiers.scratch()
+        var canvas = try LoadError.translated(tiers.scratch)
         do throws(RenderError) {
             rendition = try await rendered(plan, from: original.content.body, on: &canvas)
         } catch {
@@ -44,10 +44,10 @@ extension ImagePipeline {
             throw .storage("a rendition can't be read back")
         }
         let (body, place) = tiers.newBody(keyText: request.sourceKeyText, keeping: keeping)
-        let appended: Result<Void, LoadError> = unsafe bytes.withUnsafeBytes { bytes in
-            Result { () throws(LoadError) in try unsafe body.append(bytes) }
+        let appended: Result<Void, BodyError> = unsafe bytes.withUnsafeBytes { bytes in
+            Result { () throws(BodyError) in try unsafe body.append(bytes) }
         }
-        try appended.get()
+        try LoadError.translated(appended.get)
         body.finish()
         guard let content = body.content else { throw .storage("the body can't be read back") }
         return FetchedOriginal(content: content, place: place, format: format)

@@ -59,7 +59,7 @@ extension ImagePipeline {
             metrics.count(summary, isNotModified: false, took: start.microsecondsUntilNow)
             return try await unsharedSource(request, from: fetch, fetchTime: start.microsecondsUntilNow)
         } catch {
-            fetch.body.fail(error)
+            fetch.fail(error)
             failures.hosts.report(pass, error, lastHop: fetch.lastHop, at: clock())
             metrics.count(error, took: start.microsecondsUntilNow)
             let failure = PipelineError(error, at: fetch.hop(from: question.url, of: request.source))

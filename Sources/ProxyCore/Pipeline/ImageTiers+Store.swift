@@ -28,11 +28,11 @@ extension ImageTiers {
     func newBody(keyText: String, keeping: Keeping) -> (body: GrowingBody, place: SpillPlace) {
         let mayStore = originals.usesDisk && keeping.usesDisk
         let place = SpillPlace()
-        let body = GrowingBody { () throws(LoadError) in
+        let body = GrowingBody { () throws(BodyError) in
             let canvas = try self.canvas(.original, keyText, mayStore: mayStore)
             place.set(canvas)
             return SpillFile(file: canvas.file, offset: canvas.offset)
-        } makeRefuge: { () throws(LoadError) in
+        } makeRefuge: { () throws(BodyError) in
             let canvas = try self.refuge()
             place.set(canvas)
             return SpillFile(file: canvas.file, offset: canvas.offset)
@@ -41,23 +41,23 @@ extension ImageTiers {
     }
 
     /// A place in memory for what the disk does not take; the disk tier counts that.
-    func refuge() throws(LoadError) -> Canvas {
+    func refuge() throws(BodyError) -> Canvas {
         disk.countWriteFailure()
         return try memoryCanvas()
     }
 
     /// A place for bytes that are read again at once.
-    func scratch() throws(LoadError) -> Canvas { try memoryCanvas() }
+    func scratch() throws(BodyError) -> Canvas { try memoryCanvas() }
 
     /// A place for a rendition.
     func newResult(
         _ kind: EntryKind, for request: ImageRequest, of record: SourceRecord, keeping: Keeping
     ) throws(PipelineError) -> Canvas {
         let mayStore = results.usesDisk && keeping.usesDisk && !record.directives.forbidStoring
-        do throws(LoadError) {
+        do throws(BodyError) {
             return try canvas(kind, request.resultKeyText, mayStore: mayStore)
         } catch {
-            throw PipelineError(error)
+            throw PipelineError(LoadError(error))
         }
     }
 
@@ -71,7 +71,7 @@ extension ImageTiers {
         return Canvas(file: staged.file, offset: staged.bodyOffset, staged: staged)
     }
 
-    private func canvas(_ kind: EntryKind, _ keyText: String, mayStore: Bool) throws(LoadError) -> Canvas {
+    private func canvas(_ kind: EntryKind, _ keyText: String, mayStore: Bool) throws(BodyError) -> Canvas {
         // Lost: why nothing can be staged; the disk tier has counted it, and the bytes are then only answered.
         if mayStore, let staged = try? disk.stage(kind: kind, keyText: keyText) {
             return Canvas(file: staged.file, offset: staged.bodyOffset, staged: staged)
@@ -79,14 +79,14 @@ extension ImageTiers {
         return try memoryCanvas()
     }
 
-    private func memoryCanvas() throws(LoadError) -> Canvas {
+    private func memoryCanvas() throws(BodyError) -> Canvas {
         // Too much is under way at once; it heals.
-        guard disk.bodies.enter() else { throw .queueFull }
+        guard disk.bodies.enter() else { throw .tooManyFiles }
         let descriptor = unsafe linux_memfd_create("body")
         guard descriptor >= 0 else {
             let code = errno
             disk.bodies.leave()
-            guard code != EMFILE, code != ENFILE else { throw .queueFull }
+            guard code != EMFILE, code != ENFILE else { throw .tooManyFiles }
             throw .storage("memfd_create: error \(code)")
         }
         return Canvas(

@@ -16,6 +16,7 @@ final class OriginalFetch: OriginReceiving {
         var finalURL: SourceURL?
         var hops: HopRules
         var format: ImageFormat?
+        var failure: LoadError?
         var isUnshareable = false
         var observers: [@Sendable () -> Void] = []
         var isArriving = false
@@ -114,7 +115,7 @@ final class OriginalFetch: OriginReceiving {
         try hops.check(head)
         if let length = head.contentLength {
             guard length <= maxBytes else { throw .tooLarge }
-            if head.status != 304 { try body.expect(length) }
+            if head.status != 304 { try LoadError.translated { () throws(BodyError) in try body.expect(length) } }
         }
         let verdict = judge(head, redirects)
         let isShareable = !verdict.directives.forbidStoring
@@ -140,7 +141,7 @@ final class OriginalFetch: OriginReceiving {
     }
 
     func receive(bytes: UnsafeRawBufferPointer) throws(LoadError) {
-        try unsafe body.append(bytes)
+        try LoadError.translated { () throws(BodyError) in try unsafe body.append(bytes) }
         if format == nil, body.count >= ImageFormat.sniffLength { try sniff() }
     }
 
@@ -198,6 +199,15 @@ final class OriginalFetch: OriginReceiving {
         }
         if isArriving { follower() }
     }
+
+    /// Ends the body, for this reason.
+    func fail(_ error: LoadError) {
+        state.withLock { $0.failure = error }
+        body.fail()
+    }
+
+    /// Why the fetch failed; nil as long as it has not.
+    var failure: LoadError? { state.withLock(\.failure) }
 
     /// Compares the magic bytes; called again at the end, since a body may be shorter than any magic.
     @discardableResult
