@@ -155,7 +155,7 @@ struct Daemon {
     /// Where pixels are computed.
     private static func renderer(
         _ configuration: TransformConfiguration, _ workers: WorkerPool
-    ) -> any Rendering {
+    ) -> any ImageRendering {
         guard configuration.isolation == .none else { return workers }
         let width = configuration.workers > 0 ? configuration.workers : coreCount
         return InProcessRenderer(

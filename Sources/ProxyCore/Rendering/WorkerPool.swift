@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// A thread a worker starts it, hands it one job at a time, kills it at the deadline and starts the next one; jobs
 /// wait in one bounded queue, in which clients take turns. Nothing here runs on Swift's cooperative pool but the calls.
-public final class WorkerPool: Rendering {
+public final class WorkerPool: ImageRendering {
     private let settings: Mutex<TransformConfiguration>
     private let executable: String
     private let state: Mutex<PoolState>
@@ -141,7 +141,7 @@ public final class WorkerPool: Rendering {
                 var job = RenderJob(
                     id: id, plan: plan, source: source, destination: destination, offset: offset,
                     beside: beside,
-                    enqueued: .now, interest: .current ?? RenderInterest(.normal), continuation: continuation)
+                    enqueued: .now, interest: .current ?? RenderInterest(), continuation: continuation)
                 // What no client waits for is not worth a second worker.
                 job.isRetried = job.interest.isBackground
                 enqueue(job)

@@ -32,7 +32,7 @@ final class PipelineFixture: Sendable {
         failedURLs: FailedURLsConfiguration = FailedURLsConfiguration(),
         intermediates: IntermediateConfiguration = IntermediateConfiguration(),
         improve: ImproveConfiguration = ImproveConfiguration(),
-        renderer: any Rendering = InProcessRenderer(), firstByteTimeout: TimeSpan = .minutes(5),
+        renderer: any ImageRendering = InProcessRenderer(), firstByteTimeout: TimeSpan = .minutes(5),
         tagLinks: Int = 1_000
     ) throws {
         origin = try FakeOrigin()
@@ -124,7 +124,7 @@ extension ImageResponse {
 }
 
 /// A renderer whose first job waits at a gate; all others run at once.
-final class GatedRenderer: Rendering {
+final class GatedRenderer: ImageRendering {
     let gate = Gate()
     private let hasBegun = Atomic(false)
     private let renderer = InProcessRenderer()
