@@ -102,7 +102,8 @@ struct ConnectionStateMachine {
                 deadline.start(.answer, at: now, driver.context.times)
                 driver.startTask(work, for: output.answers)
             case .refused(let request, let error):
-                refuse(request, error.rawValue, HTTPServer.RejectionReason(error), driver)
+                refuse(
+                    request, error.status, HTTPServer.RejectionReason(error), detail: error.detail, driver)
             }
             if count == 0 { break }
             consumed += count
@@ -177,11 +178,11 @@ struct ConnectionStateMachine {
     /// Refuses a request behind which no other can be read.
     private mutating func refuse(
         _ request: AnsweredRequest, _ status: UInt16, _ reason: HTTPServer.RejectionReason,
-        _ driver: some ConnectionDriver
+        detail: String? = nil, _ driver: some ConnectionDriver
     ) {
         driver.reject(reason)
         input.removeAll()
-        answer(request, with: ServerProblem.response(status), driver)
+        answer(request, with: ServerProblem.response(status, detail: detail), driver)
         flush(driver)
     }
 

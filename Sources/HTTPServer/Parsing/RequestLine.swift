@@ -28,8 +28,9 @@ struct RequestLine: Equatable {
         let target = targetStart..<targetEnd
         let known = HTTPMethod(octets, name)
         guard known != nil || octets.all(in: .token, name) && !name.isEmpty, !target.isEmpty,
-            targetEnd < line.upperBound, octets[targetEnd] == Octet.space
+            targetEnd < line.upperBound
         else { throw .malformed }
+        guard octets[targetEnd] == Octet.space else { throw .unencodedTarget }
         isHTTP10 = try Self.isVersion10(octets, (targetEnd + 1)..<line.upperBound)
         guard let method = known, method != .connect else { throw .notImplemented }
         guard target.count <= maxTargetBytes else { throw .targetTooLong }
@@ -60,7 +61,12 @@ struct RequestLine: Equatable {
             octets[start + 3] == UInt8(ascii: "P"), octets[start + 4] == UInt8(ascii: "/"),
             octets[start + 6] == UInt8(ascii: "."), let major = Octet.digit(octets[start + 5]),
             let minor = Octet.digit(octets[start + 7])
-        else { throw .malformed }
+        else {
+            // With a version at the end of the line, a space before it is one of the target's.
+            let version = max(start, range.upperBound - versionLength)
+            let hasVersion = octets.spells("http/", version..<min(version + 5, range.upperBound))
+            throw hasVersion && version > start ? .unencodedTarget : .malformed
+        }
         guard major == 1 else { throw .versionNotSupported }
         return minor == 0
     }

@@ -82,7 +82,7 @@ extension HTTPServer {
         init(_ error: RequestError) {
             self =
                 switch error {
-                case .malformed: .malformed
+                case .malformed, .unencodedTarget: .malformed
                 case .bodyTooLarge: .bodyTooLarge
                 case .targetTooLong: .targetTooLong
                 case .unknownExpectation: .unknownExpectation
