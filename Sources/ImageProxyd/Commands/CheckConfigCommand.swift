@@ -20,10 +20,10 @@ struct CheckConfigCommand: ParsableCommand {
 
     func run() throws {
         if let user { try become(user) }
-        let (configuration, _) = try settings.loadAll()
+        let (configuration, _, places) = try settings.loadAll()
         let problems = configuration.folderProblems()
         guard problems.isEmpty else {
-            HostProcess.complain(ConfigurationError(issues: problems).description)
+            HostProcess.complain(places.located(ConfigurationError(issues: problems)).description)
             throw ExitCode(SettingsOptions.wrongConfiguration)
         }
         for name in ConfigurationLoader.ignoredVariables(in: HostProcess.environment) {

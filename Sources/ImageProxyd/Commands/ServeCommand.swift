@@ -16,7 +16,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let sockets = try inheritedSockets()
-        let (configuration, files) = try settings.loadAll(sockets)
+        let (configuration, files, _) = try settings.loadAll(sockets)
         try await Daemon.run(configuration: configuration, files: files, source: settings.source(sockets))
     }
 

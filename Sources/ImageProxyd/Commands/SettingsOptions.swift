@@ -17,8 +17,13 @@ struct SettingsOptions: ParsableArguments {
 
     /// Returns the settings; when they are wrong, says all that is and ends with 78 (EX_CONFIG of sysexits(3)).
     func load(_ sockets: InheritedSockets = InheritedSockets()) throws -> ProxyConfiguration {
+        try complaining { try source(sockets).settings().configuration }
+    }
+
+    /// Says all that is wrong with settings, and ends with 78.
+    private func complaining<Value>(_ read: () throws -> Value) throws -> Value {
         do {
-            return try source(sockets).settings()
+            return try read()
         } catch let error as ConfigurationError {
             HostProcess.complain(error.description)
             throw ExitCode(Self.wrongConfiguration)
@@ -37,14 +42,8 @@ struct SettingsOptions: ParsableArguments {
     /// Returns the settings with what lies in the files that they name; when any of it is wrong, ends likewise.
     func loadAll(
         _ sockets: InheritedSockets = InheritedSockets()
-    ) throws -> (ProxyConfiguration, NamedFiles) {
-        let configuration = try load(sockets)
-        do throws(ConfigurationError) {
-            return (configuration, try NamedFiles(configuration))
-        } catch {
-            HostProcess.complain(error.description)
-            throw ExitCode(Self.wrongConfiguration)
-        }
+    ) throws -> (configuration: ProxyConfiguration, files: NamedFiles, places: SettingPlaces) {
+        try complaining { try source(sockets).read() }
     }
 
     /// EX_CONFIG of sysexits(3).

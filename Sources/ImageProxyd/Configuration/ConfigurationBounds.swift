@@ -89,19 +89,47 @@ extension ProxyConfiguration {
         check.require(
             "security.onlyPresets", security.onlyPresets, !security.onlyPresets || !presets.isEmpty,
             allowed: "false while there are no presets: every request would be refused")
+        let parser = parser(policy: unrestrictedPolicy)
+        for (name, preset) in presets.sorted(by: { $0.key < $1.key }) {
+            for error in parser.problems(of: preset, followsHints: http.clientHints) {
+                let parameter = error.parameter.map { ".\($0.name)" } ?? ""
+                check.complain("presets.\(name)\(parameter)", error.statement ?? error.disposition.title)
+            }
+        }
+    }
+
+    /// What is wrong with a signed target; nil when the daemon would answer it, as far as the settings can tell.
+    func problem(ofTarget target: String) -> String? {
+        let bytes = Array(target.utf8)
+        let query = bytes.drop { $0 != UInt8(ascii: "?") }.dropFirst()
+        var policy = unrestrictedPolicy
+        policy.presets = presets
+        policy.onlyPresets = security.onlyPresets
+        do throws(PipelineError) {
+            switch target.prefix(while: { $0 != "?" }) {
+            case "/img":
+                _ = try parser(policy: policy).parse(query: query, isSigned: true, dpr: .init(ratio: nil)) {
+                    AcceptClass()
+                }
+            case "/info": _ = try parser(policy: policy).parseInformation(target: bytes, at: 0)
+            case let path: return "images are at /img and /info, not at \(path)"
+            }
+            return nil
+        } catch {
+            return error.detail ?? error.disposition.title
+        }
+    }
+
+    /// Any source, with the pictures that the settings name.
+    private var unrestrictedPolicy: RequestPolicy {
         var policy = RequestPolicy(sources: .unrestricted)
         policy.placeholders = Set(placeholders.keys)
         for name in watermarks.keys { policy.watermarks[name] = WatermarkImage(name: name, bytes: []) }
-        let parser = ImageRequestParser(limits: limits, formats: formats, quality: quality, policy: policy)
-        for (name, preset) in presets.sorted(by: { $0.key < $1.key }) {
-            do throws(PipelineError) {
-                try parser.check(preset, followsHints: http.clientHints)
-            } catch {
-                let reason = error.detail ?? error.disposition.title
-                check.refuse(
-                    "presets.\(name)", JSONValue.string(reason).compact, allowed: "parameters of /img")
-            }
-        }
+        return policy
+    }
+
+    private func parser(policy: RequestPolicy) -> ImageRequestParser {
+        ImageRequestParser(limits: limits, formats: formats, quality: quality, policy: policy)
     }
 }
 

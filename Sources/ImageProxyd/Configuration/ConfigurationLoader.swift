@@ -27,18 +27,24 @@ struct ConfigurationLoader {
     private struct Overlay {
         var path: [String]
         var value: JSONValue
-        var origin: ConfigurationIssue.Origin
     }
 
     private let defaults: JSONValue
     private var issues: [ConfigurationIssue] = []
     private var overlays: [Overlay] = []
-    /// Where each value of the file begins, by its path.
-    private var positions: [String: TextPosition] = [:]
+    private var places = SettingPlaces()
 
     /// Returns the settings.
     /// - Throws: all that is wrong with them.
     static func load(_ sources: Sources) throws(ConfigurationError) -> ProxyConfiguration {
+        try loadWithPlaces(sources).configuration
+    }
+
+    /// Returns the settings, and where their values stand.
+    /// - Throws: all that is wrong with them.
+    static func loadWithPlaces(
+        _ sources: Sources
+    ) throws(ConfigurationError) -> (configuration: ProxyConfiguration, places: SettingPlaces) {
         var loader = ConfigurationLoader(defaults: Self.defaults)
         if let file = sources.file { loader.readFile(file.name, file.bytes) }
         loader.readEnvironment(sources.environment)
@@ -52,7 +58,7 @@ struct ConfigurationLoader {
         if !sources.inherited.admin.isEmpty {
             loader.lay(.strings(sources.inherited.admin), at: ["admin", "listen"], from: systemd)
         }
-        return try loader.finish()
+        return (try loader.finish(), loader.places)
     }
 
     /// The defaults as a tree, in the order of declaration.
@@ -82,7 +88,7 @@ struct ConfigurationLoader {
                 return report([], "\(root.kind) is not allowed, expected an object", .file(name, nil))
             }
             let positions = parser.positions
-            for (path, position) in positions { self.positions[path.joined(separator: ".")] = position }
+            for (path, position) in positions { places.positions[path.joined(separator: ".")] = position }
             walk(root, over: defaults, at: []) { .file(name, positions[$0]) }
         } catch {
             report([], error.message, .file(name, error.position))
@@ -150,7 +156,8 @@ struct ConfigurationLoader {
             let shown = SecretSettings.contains(path.joined(separator: ".")) ? "the value" : value.compact
             return report(path, "\(shown) is not allowed, \(mismatch.text)", origin)
         }
-        overlays.append(Overlay(path: path, value: value, origin: origin))
+        overlays.append(Overlay(path: path, value: value))
+        places.origins.append((path.joined(separator: "."), origin))
     }
 
     private func mismatch(_ value: JSONValue, at path: [String]) -> Mismatch? {
@@ -186,25 +193,9 @@ struct ConfigurationLoader {
             // Each value decoded alone, so this is a bug of a `Decodable` that looks at two; it must not go unsaid.
             throw ConfigurationError(issues: issues + [ConfigurationIssue(path: "", problem: "\(error)")])
         }
-        let all = issues + configuration.problems().map(located)
+        let all = issues + configuration.problems().map(places.located)
         guard all.isEmpty else { throw ConfigurationError(issues: all) }
         return configuration
-    }
-
-    /// Adds where the value came from; the last to set it wins. What contradicts a default has no place.
-    ///
-    /// In the file that is where the value itself stands, also inside a list, or an object of any names.
-    private func located(_ issue: ConfigurationIssue) -> ConfigurationIssue {
-        var issue = issue
-        let overlay = overlays.last { overlay in
-            let path = overlay.path.joined(separator: ".")
-            return issue.path == path || issue.path.hasPrefix(path + ".")
-        }
-        issue.origin = overlay?.origin
-        if case .file(let name, _)? = issue.origin, let position = positions[issue.path] {
-            issue.origin = .file(name, position)
-        }
-        return issue
     }
 }
 

@@ -46,7 +46,7 @@ final class Reloader: Sendable {
     }
 
     private func apply() throws -> ReloadPlan {
-        let (read, files) = try source.read()
+        let (read, files, _) = try source.read()
         let plan = ReloadPlan(running: running.withLock { $0 }, read: read)
         // What was read is right in itself; what runs from now on is a mixture of it and of what needs a restart.
         let issues = plan.next.problems()

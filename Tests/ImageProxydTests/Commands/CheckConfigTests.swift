@@ -25,7 +25,7 @@ struct CheckConfigTests {
         let outcome = try await check(#"{"cache": {"disk": {"directory": "\#(folder.path)/file/cache"}}}"#)
 
         #expect(outcome.code == 78)
-        #expect(outcome.errors == "cache.disk.directory: \(folder.path)/file/cache: Not a directory\n")
+        #expect(outcome.errors == "\(folder.path)/c.json:1:34: cache.disk.directory: \(folder.path)/file/cache: Not a directory\n")
         #expect(try await check(#"{"cache": {"disk": {"directory": "\#(folder.path)/a/b/c"}}}"#).code == 0)
         #expect(folder.files == ["c.json", "file"])
     }
@@ -85,20 +85,34 @@ struct CheckConfigTests {
     func missingKey() async throws {
         let outcome = try await check(#"{"security": {"keys": ["\#(folder.path)/key"]}}"#)
 
-        #expect(outcome.errors == "security.keys.0: \(folder.path)/key: No such file or directory\n")
+        #expect(outcome.errors == "\(folder.path)/c.json:1:24: security.keys.0: \(folder.path)/key: No such file or directory\n")
     }
 
-    @Test("points at the preset that is wrong, and at the element of a list")
+    @Test("names the line of each wrong parameter of each preset, and of each missing file")
     func places() async throws {
         let outcome = try await check(
             """
             {"presets": {
               "good": {"quality": 70},
-              "bad": {"quality": 700}}}
+              "bad": {
+                "quality": 700,
+                "transform": "resize:300x200,blr:2"}}}
+            """)
+        let files = try await check(
+            """
+            {"placeholders": {
+              "none": "/nonexistent.png"}}
             """)
 
+        let path = "\(folder.path)/c.json"
         #expect(outcome.code == 78)
-        #expect(outcome.errors.hasPrefix("\(folder.path)/c.json:3:10: presets.bad: "), "\(outcome.errors)")
+        #expect(
+            outcome.errors == """
+                \(path):4:16: presets.bad.quality: must be from 1 to 100
+                \(path):5:18: presets.bad.transform: position 15: blr: there is no such operation; did you mean 'blur'?
+
+                """)
+        #expect(files.errors == "\(path):2:11: placeholders.none: /nonexistent.png: No such file or directory\n")
     }
 
     @Test(
@@ -118,6 +132,6 @@ struct CheckConfigTests {
         #expect(asRoot.code == 0)
         #expect(asRoot.errors.hasPrefix("warning: security.keys.0: \(folder.path)/key is readable"))
         #expect(asNobody.code == 78)
-        #expect(asNobody.errors == "security.keys.0: \(folder.path)/key: Permission denied\n")
+        #expect(asNobody.errors == "\(folder.path)/c.json:1:24: security.keys.0: \(folder.path)/key: Permission denied\n")
     }
 }

@@ -132,6 +132,8 @@ struct SigningTests {
             let refused = try await sign("/img?url=a", key: key, by: program, suffix)
             #expect(refused.code != 0 && refused.output.isEmpty, "\(key)")
         }
+        let whole = try await sign("https://a/img?url=b", key: "0123456789abcdef", by: program, suffix)
+        #expect(whole.code != 0 && whole.output.isEmpty && whole.errors.contains("path and query"))
     }
 
     private func sign(
@@ -153,6 +155,31 @@ struct SigningTests {
             let key = try #require(KeyText.decode(Array(vector.1.utf8)))
             let policy = SignaturePolicy(keys: [key], isRequired: true)
             #expect(try policy.check(Array("\(vector.2)&sig=\(vector.3)".utf8)).isSigned)
+        }
+    }
+
+    @Test(
+        "sign warns of a target that the daemon would refuse, and signs it all the same",
+        arguments: [
+            ("/img?url=http%3A%2F%2Fa%2Fb.jpg", nil), ("/info?url=http%3A%2F%2Fa%2Fb.jpg", nil),
+            ("/img?url=http://a/b?c=1&d=2", "'d' is no parameter"), ("/img?transform=flip", "'url' is required"),
+            ("/img?url=http%3A%2F%2Fa%2Fb.jpg&transform=blr", "did you mean 'blur'?"),
+            ("/cat.jpg?url=http%3A%2F%2Fa%2Fb.jpg", "images are at /img"),
+        ])
+    func checkedTargets(target: String, warning: String?) async throws {
+        let folder = try TemporaryDirectory()
+        try folder.write(Self.key, to: "key")
+
+        let outcome = try await OtherProgram.run(
+            DaemonProcess.executable, ["sign", "--key", folder.path + "/key", target])
+
+        #expect(outcome.code == 0)
+        #expect(outcome.output == SignaturePolicy.sign(target, with: Self.key) + "\n")
+        if let warning {
+            #expect(outcome.errors.hasPrefix("warning: the daemon would refuse this: "))
+            #expect(outcome.errors.contains(warning), "\(outcome.errors)")
+        } else {
+            #expect(outcome.errors.isEmpty, "\(outcome.errors)")
         }
     }
 
