@@ -184,7 +184,11 @@ struct Daemon {
                     directory: directory, configuration: configuration, recordShare: records,
                     report: report)
             } catch .locked {
-                logger.notice("another daemon uses \(directory); waiting up to \(lockPatience) for its end")
+                logger.notice(
+                    """
+                    another daemon uses \(directory); waiting up to \(lockPatience) for its end; to run beside it, \
+                    this one needs its own cache.disk.directory and listen
+                    """)
                 return try DiskCache(
                     directory: directory, configuration: configuration, patience: lockPatience,
                     recordShare: records, report: report)

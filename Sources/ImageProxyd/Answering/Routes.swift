@@ -101,7 +101,9 @@ final class Routes: Sendable {
 
     private static func notFound(_ request: HTTPRequest) -> HTTPResponse {
         var response = ResponseMapping.problem(
-            ProblemDocument(status: 404, code: "not_found", title: "There is nothing at this path"),
+            ProblemDocument(
+                status: 404, code: "not_found", title: "There is nothing at this path",
+                detail: "images are at /img?url=…, what is known of one at /info?url=…"),
             context: ExchangeContext(.other))
         response.note = ExchangeNote(
             path: unsafe request.withTarget { unsafe InlineText($0, upTo: UInt8(ascii: "?")) })
@@ -112,7 +114,7 @@ final class Routes: Sendable {
         var response = ResponseMapping.problem(
             ProblemDocument(
                 status: 405, code: "method_not_allowed", title: "The method is not allowed here",
-                detail: "allowed are \(allowed)"),
+                detail: "allowed are \(allowed); DELETE and PURGE are for the listener of admin.listen"),
             context: ExchangeContext(route))
         response.fields.append(.allow, text: allowed)
         return response

@@ -49,9 +49,9 @@ struct ScriptTests {
         #expect(outcome.output != "127.0.0.1:8080\n")
     }
 
-    @Test("IMAGEPROXYD_DEMO_LISTEN chooses the demonstration's address")
+    @Test("DEMO_LISTEN chooses the demonstration's address")
     func demoAddress() async throws {
-        let outcome = try await shell(Self.visit, ["IMAGEPROXYD_DEMO_LISTEN": "127.0.0.2:0"])
+        let outcome = try await shell(Self.visit, ["DEMO_LISTEN": "127.0.0.2:0"])
 
         #expect(outcome.code == 0, "\(outcome.output)")
         #expect(outcome.output.hasPrefix("127.0.0.2:"))
@@ -61,7 +61,7 @@ struct ScriptTests {
     func demoFails() async throws {
         let other = try ListeningSocket(port: 0)
 
-        let outcome = try await shell("demo/run", ["IMAGEPROXYD_DEMO_LISTEN": "127.0.0.1:\(other.port)"])
+        let outcome = try await shell("demo/run", ["DEMO_LISTEN": "127.0.0.1:\(other.port)"])
 
         #expect(outcome.code == 1)
         #expect(outcome.errors.contains("can't listen on 127.0.0.1:\(other.port)"))
