@@ -9,9 +9,9 @@ import Synchronization
 /// its sockets.
 ///
 /// Dispatch watches a single descriptor, so one wake-up serves a whole batch of sockets. The handler stays in
-/// epoll_wait for a moment before it returns its thread, since the next event usually follows at once. Safe
-/// because all mutable state is used on `queue` alone, by `turn` and what it calls; the rest is immutable or
-/// locked.
+/// epoll_wait for a moment before it returns its thread, since the next event usually follows at once.
+/// Safe because all mutable state is used on `queue` alone, by `turn` and what it calls; the rest is
+/// immutable or locked.
 final class EventLoop: @unchecked Sendable {
     let index: Int
     let configuration: HTTPServer.Configuration

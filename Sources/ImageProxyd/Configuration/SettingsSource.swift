@@ -9,18 +9,18 @@ struct SettingsSource: Sendable {
     var file: String?
     /// `--listen`, when given.
     var listen: [String] = []
-    /// What systemd opened in place of `listen` and `admin.listen`.
+    /// The sockets that systemd opened in place of `listen` and `admin.listen`.
     var sockets = InheritedSockets()
 
     /// Reads the settings, and the files that they name.
-    /// - Throws: all that is wrong with them.
+    /// - Throws: all problems with them.
     func read() throws -> (ProxyConfiguration, NamedFiles) {
         let configuration = try settings()
         return (configuration, try NamedFiles(configuration))
     }
 
     /// Reads the settings alone.
-    /// - Throws: `ConfigurationError`; `HostProcess.Failure` where the file can't be read.
+    /// - Throws: `ConfigurationError`; `HostProcess.Failure` if the file can't be read.
     func settings() throws -> ProxyConfiguration {
         var sources = ConfigurationLoader.Sources(environment: HostProcess.environment, listen: listen)
         sources.inherited = (
