@@ -6,13 +6,13 @@ public enum RequestError: Error, Sendable, Hashable, CaseIterable {
     case malformed
     /// The target contains an octet that a URI has only percent-encoded (RFC 3986 §2).
     case unencodedTarget
-    /// The content, or what its chunks say beside it, is longer than allowed.
+    /// The content, its chunk extensions or its trailers are longer than allowed.
     case bodyTooLarge
     /// The target is longer than allowed.
     case targetTooLong
     /// An expectation other than `100-continue`.
     case unknownExpectation
-    /// A resource of `https`, asked for over a connection that nobody has secured (RFC 9110 §7.4).
+    /// An `https` resource requested over a connection without TLS (RFC 9110 §7.4).
     case misdirected
     /// The head or the trailers are longer than allowed, or have too many lines.
     case headTooLarge

@@ -3,7 +3,7 @@
 /// `method SP request-target SP HTTP-version` (RFC 9112 §3), with exactly one space each.
 struct RequestLine: Equatable {
     let method: HTTPMethod
-    /// Where the target lies, in whatever form.
+    /// The range of the target, in any form.
     let target: Range<Int>
     let form: TargetForm
     let isHTTP10: Bool
@@ -12,11 +12,11 @@ struct RequestLine: Equatable {
     enum TargetForm: Equatable {
         case origin
         case asterisk
-        /// A whole URI; `path` is what its empty path stands for.
+        /// A whole URI; `path` replaces its empty path.
         case absolute(authority: Range<Int>, path: UInt8?)
     }
 
-    /// Octets of a line beside its target: the longest method, two spaces, the version, CR LF.
+    /// Octets of a line in addition to its target: the longest method, two spaces, the version, CR LF.
     static var overhead: Int { HTTPMethod.longestName + 2 + versionLength + 2 }
     private static var versionLength: Int { 8 }
 
@@ -39,7 +39,7 @@ struct RequestLine: Equatable {
         form = try Self.form(octets, target, method)
     }
 
-    /// What is wrong with a line longer than any that can be answered, of which these are the first octets.
+    /// The error of a line longer than any that can be answered, of which these are the first octets.
     static func excess(_ octets: Span<UInt8>, _ line: Range<Int>) -> RequestError {
         let name = untilSpace(octets, line.lowerBound..<min(line.lowerBound + 8, line.upperBound))
         guard octets.all(in: .token, name), !name.isEmpty else { return .malformed }
@@ -52,7 +52,7 @@ struct RequestLine: Equatable {
         return range.lowerBound..<end
     }
 
-    /// `HTTP/1.0`, or a higher minor version, which is taken as 1.1 (RFC 9110 §2.5).
+    /// `HTTP/1.0`, or a higher minor version, which is treated as 1.1 (RFC 9110 §2.5).
     private static func isVersion10(_ octets: Span<UInt8>, _ range: Range<Int>) throws(RequestError) -> Bool {
         let start = range.lowerBound
         // Case-sensitive (RFC 9112 §2.3).
@@ -100,7 +100,7 @@ struct RequestLine: Equatable {
         if end < target.upperBound, octets[end] == UInt8(ascii: "/") {
             return .absolute(authority: start..<end, path: nil)
         }
-        // OPTIONS for a URI without path and query is about the server (RFC 9112 §3.2.4).
+        // OPTIONS for a URI without path and query concerns the server (RFC 9112 §3.2.4).
         let isForServer = method == .options && end == target.upperBound
         return .absolute(
             authority: start..<end, path: isForServer ? UInt8(ascii: "*") : UInt8(ascii: "/"))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The answers that the server gives by itself, as problem documents (RFC 9457).
+/// The answers of the server itself, as problem documents (RFC 9457).
 enum ServerProblem {
     /// There are too many connections for anything but health checks.
     static var overload: HTTPResponse { response(503) }

@@ -3,7 +3,7 @@
 import ArgumentParser
 import ProxyCore
 
-/// `imageproxyd sign`: puts a signature behind a URL.
+/// `imageproxyd sign`: appends a signature to a URL.
 struct SignCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign",

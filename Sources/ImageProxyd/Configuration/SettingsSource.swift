@@ -9,7 +9,7 @@ struct SettingsSource: Sendable {
     var file: String?
     /// `--listen`, when given.
     var listen: [String] = []
-    /// What systemd opened in place of `listen` and `admin.listen`.
+    /// The sockets that systemd opened in place of `listen` and `admin.listen`.
     var sockets = InheritedSockets()
 
     /// Reads the settings, and the files that they name.

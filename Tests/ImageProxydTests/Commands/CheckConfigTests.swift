@@ -18,7 +18,7 @@ struct CheckConfigTests {
             DaemonProcess.executable, ["check-config", "--config", folder.path + "/c.json"] + arguments)
     }
 
-    @Test("finds a cache folder that can't be made")
+    @Test("check-config reports a cache folder that can't be created")
     func cacheFolder() async throws {
         try folder.write([1], to: "file")
 
@@ -31,7 +31,7 @@ struct CheckConfigTests {
     }
 
     @Test(
-        "finds two listeners that take each other's place",
+        "check-config reports two listeners on the same address",
         arguments: [
             (#""listen": ["127.0.0.1:80", "127.0.0.1:80"]"#, "listen"),
             (#""listen": ["unix:/a", "unix:/a"]"#, "listen"),
@@ -46,14 +46,14 @@ struct CheckConfigTests {
         #expect(outcome.errors.contains(" \(path): ") && outcome.errors.contains("takes the same place"))
     }
 
-    @Test("lets listeners be that differ, and those for which the kernel chooses a port")
+    @Test("check-config accepts listeners that differ, and those for which the kernel chooses a port")
     func distinct() async throws {
         let settings = #"{"listen": ["127.0.0.1:0", "127.0.0.1:0", "[::1]:80", "127.0.0.1:80"]}"#
 
         #expect(try await check(settings).code == 0)
     }
 
-    @Test("finds that presets alone are allowed where there are none")
+    @Test("check-config reports that only presets are allowed while none exists")
     func onlyPresets() async throws {
         let outcome = try await check(#"{"security": {"onlyPresets": true}}"#)
 
@@ -62,7 +62,7 @@ struct CheckConfigTests {
     }
 
     @Test(
-        "does not show a key that was pasted where its file belongs",
+        "check-config does not show a key that was pasted in place of its file's path",
         arguments: [
             #""security": {"keys": ["hex:00112233445566778899aabbccddeeff"]}"#,
             #""security": {"keys": ["/Wm9vQmFyQmF6UXV4MTIzNDU2"]}"#,
@@ -81,7 +81,7 @@ struct CheckConfigTests {
                 || outcome.errors.contains("fetch.headers"))
     }
 
-    @Test("shows the path of a key that is not there")
+    @Test("check-config shows the path of a missing key file")
     func missingKey() async throws {
         let outcome = try await check(#"{"security": {"keys": ["\#(folder.path)/key"]}}"#)
 
@@ -116,7 +116,7 @@ struct CheckConfigTests {
     }
 
     @Test(
-        "warns root of a key that the unit's user can't read, and finds it as that user",
+        "check-config warns root of a key that the unit's user can't read, and reports it as that user",
         .enabled(if: geteuid() == 0))
     func unreadableKey() async throws {
         try folder.write([UInt8](repeating: 0x61, count: 32), to: "key")
