@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The fields that decide on a response's reuse, as a source record keeps them for the next 304 to update.
+/// The fields that decide on a response's reuse, as a source record stores them for the next 304 to update.
 ///
 /// Canonical, so that they are short whatever an origin sends.
 enum ReuseFields {
@@ -17,7 +17,7 @@ enum ReuseFields {
         if made != head.responseTime - FreshnessPolicy.initialAge(head) {
             lines.append("\(SourceRecord.madeMark)\(made)")
         }
-        // A 304 does not tell which status it confirms.
+        // A 304 does not contain the status that it confirms.
         let status = status(of: head)
         if !StatusReuse.isHeuristic(status) || !StatusReuse.isUnderstood(status) {
             lines.append("\(statusName): \(status)")
@@ -25,13 +25,13 @@ enum ReuseFields {
         return lines.joined(separator: "\n")
     }
 
-    /// The status that a response was stored with, behind a 304; its own otherwise.
+    /// The status that a response was stored with, after a 304; its own otherwise.
     static func status(of head: OriginHead) -> Int {
         guard head.status == 304, let stored = head.values(of: statusName).first else { return head.status }
         return Int(stored) ?? head.status
     }
 
-    /// No name of a field, so that no origin can send it.
+    /// Not a field name, so that no origin can send it.
     private static let statusName = "status/"
 
     /// The stored fields of a record, its validators among them.
@@ -46,7 +46,7 @@ enum ReuseFields {
         return kept + [tag, date].compactMap { $0 }
     }
 
-    /// A date as HTTP writes it today; `0` for what is none (RFC 9111 §5.3).
+    /// A date in IMF-fixdate; `0` for an invalid one (RFC 9111 §5.3).
     private static func expires(_ head: OriginHead) -> String? {
         let values = head.values(of: "expires")
         guard let value = values.first else { return nil }
@@ -56,9 +56,9 @@ enum ReuseFields {
 }
 
 extension SourceRecord {
-    /// The digest of the URL that redirects led to; nil where there were none.
+    /// The digest of the URL that redirects led to; nil if there were none.
     ///
-    /// Kept among the fields that decide on the reuse, since the validators are that URL's.
+    /// Stored among the fields that decide on the reuse, since the validators are that URL's.
     var finalURL: String? {
         get {
             reuseFields.split(separator: "\n").first { $0.hasPrefix(Self.finalURLMark) }.map {

@@ -315,6 +315,15 @@ extension PipelineError {
         return "read are \(names[0]), and \(names[1]) where the setting formats.decode names them"
     }()
 
+    /// The same where the parameter has been named already: in the settings, under the preset's key.
+    public var statement: String? {
+        switch self {
+        case .invalidParameter(_, let position, let reason):
+            position == 0 ? reason : "position \(position): \(reason)"
+        default: detail
+        }
+    }
+
     /// The parameter at fault, and where in its decoded value.
     public var parameter: (name: String, position: Int?)? {
         switch self {

@@ -3,14 +3,14 @@
 import Dispatch
 import Synchronization
 
-/// Runs work that blocks, away from the event loops and Swift's own threads; bounded in what runs and in what waits.
+/// Runs blocking work, outside the event loops and Swift's own threads; bounded in running and waiting jobs.
 ///
-/// Each lane is a serial Dispatch queue, which gets a thread of its own; a concurrent queue would share as many threads as
-/// there are cores, and blocking them all would stop everybody else's.
+/// Each lane is a serial Dispatch queue, which gets a thread of its own; a concurrent queue would share as
+/// many threads as there are cores, and blocking them all would stop other users of Dispatch.
 final class IOQueue<Failure: Error>: Sendable {
     private struct State {
         var idle: [DispatchQueue]
-        /// nil where the job has been taken.
+        /// nil if the job has been taken.
         var waiting: [(@Sendable () -> Void)?] = []
         /// How many of `waiting` have been taken.
         var taken = 0
@@ -21,8 +21,9 @@ final class IOQueue<Failure: Error>: Sendable {
     private let overloaded: Failure
     private let state: Mutex<State>
 
-    /// A queue that runs at most `maxRunning` at once and keeps at most `maxWaiting` waiting.
-    /// - Parameter overloaded: thrown when too much waits already.
+    /// Creates a queue that runs at most `maxRunning` jobs at once and holds at most `maxWaiting` waiting
+    /// ones.
+    /// - Parameter overloaded: thrown if too much waits already.
     init(label: String, maxRunning: Int, maxWaiting: Int, overloaded: Failure) {
         self.maxWaiting = maxWaiting
         self.overloaded = overloaded
@@ -33,8 +34,8 @@ final class IOQueue<Failure: Error>: Sendable {
     /// How often work was refused.
     var refused: Int { state.withLock { $0.refused } }
 
-    /// Runs `work` on a lane and returns what it returns.
-    /// - Throws: `overloaded` when too much waits already; else what `work` throws.
+    /// Runs `work` on a lane and returns its result.
+    /// - Throws: `overloaded` if too much waits already; else what `work` throws.
     func run<Value: Sendable>(
         _ work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -67,7 +68,7 @@ final class IOQueue<Failure: Error>: Sendable {
         while let next = state.withLock({ next(&$0, for: lane) }) { next() }
     }
 
-    /// The job that waits longest; when none does, the lane is idle again.
+    /// The job that has waited longest; if there is none, the lane is idle again.
     private func next(_ state: inout State, for lane: DispatchQueue) -> (@Sendable () -> Void)? {
         guard state.taken < state.waiting.count else {
             state.idle.append(lane)
