@@ -11,7 +11,7 @@ public struct LogConfiguration: Sendable, Hashable, Codable {
     /// How much of a source's URL a request's line says. Default `host`.
     public var url: URLDetail = .host
     /// Access-log records that may wait for the writer, for each event loop. Default 4096, range 16–65536; beyond it
-    /// records are dropped and counted in `access_log_dropped_total`.
+    /// records are dropped and counted in `imageproxyd_access_log_dropped_total`.
     public var accessRecords: Int = 4_096
 
     /// How severe a message is.
