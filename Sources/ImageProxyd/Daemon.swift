@@ -186,7 +186,7 @@ struct Daemon {
                     directory: directory, configuration: configuration, recordShare: records,
                     report: report)
             } catch .locked {
-                logger.notice("another daemon uses \(directory); waiting up to \(lockPatience) for its end")
+                logger.notice("another daemon uses \(directory); waiting up to \(lockPatience) until it ends")
                 return try DiskCache(
                     directory: directory, configuration: configuration, patience: lockPatience,
                     recordShare: records, report: report)
@@ -240,7 +240,7 @@ struct Daemon {
         watchdog?.cancel()
         hangUps.cancel()
         machinery.drain.begin()
-        logger.notice("\(signal): finishing what is in flight")
+        logger.notice("\(signal): finishing the requests in progress")
         service.report(to: logger) { () throws(ServiceManager.Failure) in try service.stopping() }
         service.report(to: logger) { () throws(ServiceManager.Failure) in
             try service.extendTimeout(by: Self.drainTime * 2)
@@ -250,7 +250,8 @@ struct Daemon {
 
     private func tellOfWorkers() {
         guard configuration.transform.isolation == .process else {
-            logger.warning("transform.isolation is none: a hostile picture can end or take over the daemon")
+            logger.warning(
+                "transform.isolation is none: a hostile picture can crash or compromise the daemon")
             return
         }
         guard let sandbox = workers.sandbox else { return }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Smaller stand-ins for large originals, which make further sizes cheap. Configuration: `transform.intermediates`.
+/// Smaller versions of large originals, which make further sizes cheap. Configuration:
+/// `transform.intermediates`.
 public struct IntermediateConfiguration: Sendable, Hashable, Codable {
     /// Whether they are made and used. Default true. One is made with the second size of an original, in the same
     /// decoding; later sizes up to half its own are made from it, unless nothing may be lost.
@@ -12,9 +13,10 @@ public struct IntermediateConfiguration: Sendable, Hashable, Codable {
     public var minPixels: Int = 4_000_000
     /// Encoder quality, 1–100. Default 88.
     public var quality: Int = 88
-    /// Originals whose first size is remembered; beyond it the earliest is forgotten. Default 4096, about 100 bytes each.
+    /// Originals whose first size is remembered; beyond it the earliest is dropped. Default 4096, about 100
+    /// bytes each.
     public var originals: Int = 4_096
 
-    /// The defaults.
+    /// Creates the defaults.
     public init() {}
 }
