@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Results in AVIF and JPEG XL are made with the fast effort, and once more with the full one when they are asked for again
-/// and workers have nothing else to do. Configuration: `transform.improve`.
+/// Results in AVIF and JPEG XL are made with the fast effort, and once more with full effort when they are
+/// requested again and workers have nothing else to do. Configuration: `transform.improve`.
 public struct ImproveConfiguration: Sendable, Hashable, Codable {
     /// Whether results in AVIF and JPEG XL, which are made with the fast effort first, are made again with the full effort
     /// when they are requested again and workers are idle. Default true.
@@ -12,6 +12,6 @@ public struct ImproveConfiguration: Sendable, Hashable, Codable {
     /// The maximum `max-age` of a result that will be made again, counted from when it was made. Default 60s.
     public var maxAge: TimeSpan = .seconds(60)
 
-    /// The defaults.
+    /// Creates the defaults.
     public init() {}
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Smaller stand-ins for large originals, which make further sizes cheap. Configuration: `transform.intermediates`.
+/// Smaller versions of large originals, which make further sizes cheap. Configuration:
+/// `transform.intermediates`.
 public struct IntermediateConfiguration: Sendable, Hashable, Codable {
     /// Whether intermediates are made and used: a smaller copy of a large original, made with its second size in the same
     /// decoding, from which later sizes up to half its own are made, unless the result is to be lossless. Default true.
@@ -16,6 +17,6 @@ public struct IntermediateConfiguration: Sendable, Hashable, Codable {
     /// 100 bytes each.
     public var originals: Int = 4_096
 
-    /// The defaults.
+    /// Creates the defaults.
     public init() {}
 }
