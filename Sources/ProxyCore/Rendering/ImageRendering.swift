@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// THE SEAM to pixels: turns a source picture into a rendition, wherever that is done.
+/// THE SEAM to pixels: turns a source picture into a rendition, in any process.
 ///
-/// Two implementations: `WorkerPool` (spawned processes, for the daemon) and `InProcessRenderer` (for tests and the
-/// command line). Safe from any task; many calls may run at once, and each implementation bounds how many do.
+/// Two implementations: `WorkerPool` (spawned processes, for the daemon) and `InProcessRenderer` (for tests
+/// and the command line). Safe from any task; many calls may run at once, and each implementation bounds how
+/// many do.
 public protocol ImageRendering: Sendable {
-    /// Decodes `source`, applies the plan and writes the encoded rendition into `destination` from `offset` on.
+    /// Decodes `source`, applies the plan and writes the encoded rendition into `destination` from `offset`
+    /// on.
     ///
-    /// What a plan writes beside its result goes to `beside`; where that fails, the result is none the worse for it.
+    /// The intermediate of a plan is written to `beside`; if that fails, the result is unaffected.
     ///
-    /// Cancelling the task gives up: a job that still queues leaves the queue, one that runs is killed.
-    /// - Throws: what went wrong, as the room's closed error; the destination's content is then undefined.
+    /// Cancelling the task ends the job: a waiting one leaves the queue, a running one is killed.
+    /// - Throws: the error of the module's closed list; the destination's content is then undefined.
     func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
         beside: SecondOutput?
@@ -18,7 +20,7 @@ public protocol ImageRendering: Sendable {
 }
 
 extension ImageRendering {
-    /// Renders what writes nothing beside its result.
+    /// Renders a plan that writes no intermediate.
     public func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64
     ) async throws(RenderError) -> Rendition {
@@ -30,10 +32,10 @@ extension ImageRendering {
 public struct SecondOutput: Sendable {
     /// The file.
     public let file: OwnedDescriptor
-    /// Where in it the intermediate begins.
+    /// The offset at which the intermediate begins.
     public let offset: Int64
 
-    /// Names the place.
+    /// Creates the output.
     public init(file: OwnedDescriptor, offset: Int64) {
         self.file = file
         self.offset = offset

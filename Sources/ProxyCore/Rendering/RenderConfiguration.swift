@@ -4,15 +4,15 @@
 public struct TransformConfiguration: Sendable, Hashable, Codable {
     /// Worker processes; 0 (the default) means one per core.
     public var workers: Int = 0
-    /// Jobs that may wait; 0 (the default) means 1,024, or 32 × workers where that is more. Each holds at most 64 KiB of memory
-    /// for its source, and two open files. Beyond it 503 `queue_full`.
+    /// Jobs that may wait; 0 (the default) means 1,024, or 32 × workers where that is more. Each holds at
+    /// most 64 KiB of memory for its source, and two open files. Beyond it 503 `queue_full`.
     public var queue: Int = 0
-    /// Longest wait for a worker. Default 1m: a page of 200 pictures is made in less, also by two cores that are busy otherwise;
+    /// Longest wait for a worker. Default 1m: a page of 200 pictures takes less, also on two busy cores;
     /// beyond it 503 `queue_timeout`.
     public var queueTimeout: TimeSpan = .minutes(1)
-    /// Wait for a worker after which the automatic choice of format takes the one that costs the least to write, of those that
-    /// the client accepts. Such a result is replaced when workers have time, or made anew after ten minutes. Default 3s; 0 is
-    /// never.
+    /// Wait for a worker after which the automatic choice of format takes the one with the least work, of
+    /// those that the client accepts. Such a result is replaced when workers have time, or remade after ten
+    /// minutes. Default 3s; 0 is never.
     public var cheapestAfter: TimeSpan = .seconds(3)
     /// Longest run of one job; beyond it the worker is killed and the answer is 422 `transform_timeout`. Default 15s.
     public var timeout: TimeSpan = .seconds(15)
@@ -33,17 +33,18 @@ public struct TransformConfiguration: Sendable, Hashable, Codable {
     public var niceness: Int = 10
     /// Where pixels are computed. Default `process`.
     public var isolation: Isolation = .process
-    /// Whether workers must be sealed in every way we know, or as far as the kernel lets us. Default `required`.
+    /// Whether workers need every part of the sandbox, or only those that the kernel supports. Default
+    /// `required`.
     public var sandbox: Sandbox = .required
 
-    /// Whether `resize` adds up light and not encoded levels: fine bright detail stays as bright, for up to ten times the
-    /// processor time, and without intermediates. Default false.
+    /// Whether `resize` averages linear light and not encoded levels: fine bright detail stays as bright, for
+    /// up to ten times the processor time, and without intermediates. Default false.
     public var linearLight = false
 
-    /// Stand-ins for large originals.
+    /// Smaller versions of large originals.
     public var intermediates = IntermediateConfiguration()
 
-    /// Better results in place of those that were made in a hurry.
+    /// Better results in place of those that were made quickly.
     public var improve = ImproveConfiguration()
 
     /// Where pixels are computed.
@@ -56,12 +57,12 @@ public struct TransformConfiguration: Sendable, Hashable, Codable {
 
     /// What to do on a kernel that lacks a part of the sandbox.
     public enum Sandbox: String, Sendable, Hashable, Codable, CaseIterable {
-        /// Not to start.
+        /// Do not start.
         case required
-        /// To go without that part, and to say so in the log.
+        /// Start without that part, and log it.
         case bestEffort
     }
 
-    /// The defaults.
+    /// Creates the defaults.
     public init() {}
 }

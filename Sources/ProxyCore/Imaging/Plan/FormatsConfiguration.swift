@@ -8,11 +8,11 @@ public struct FormatsConfiguration: Sendable, Hashable, Codable {
     public var avifMaxPixels: Int = 2_000_000
     /// Formats that may be decoded; others are 415 `unsupported_format`.
     public var decode: [ImageFormat] = [.jpeg, .png, .webp, .gif, .avif, .heic]
-    /// Whether an SVG that nothing is asked of goes out as it came, once `decode` names SVG; otherwise its pixels do.
-    /// Default false.
+    /// Whether an SVG without any transform is sent unchanged, once `decode` names SVG; otherwise its pixels
+    /// are. Default false.
     public var svgPassThrough = false
 
-    /// The defaults.
+    /// Creates the defaults.
     public init() {}
 }
 
@@ -27,7 +27,7 @@ public struct QualityConfiguration: Sendable, Hashable, Codable {
     /// JPEG XL. Default 77.
     public var jxl: Int = 77
 
-    /// The defaults.
+    /// Creates the defaults.
     public init() {}
 
     /// The same, by format.

@@ -12,11 +12,11 @@ public struct RenderLimits: Sendable, Hashable, Codable {
     public var outputPixels: Int = 50_000_000
     /// Most operations in one pipeline. Default 16; beyond it 400 `invalid_parameter`.
     public var operations: Int = 16
-    /// Most work of a plan without a signature, in megapixels as they are written as JPEG, which is some 25 ms of processor
-    /// time each; what takes longer counts as many times more (`docs/engine.md` has the factors). Default 160; beyond it
-    /// 422 `too_much_work`. Presets go further.
+    /// Most work of a plan without a signature, in megapixels written as JPEG, which take some 25 ms of
+    /// processor time each; slower formats and operations count as many times more (`docs/engine.md` has the
+    /// factors). Default 160; beyond it 422 `too_much_work`. Presets may exceed it.
     public var unsignedWork: Int = 160
 
-    /// The defaults.
+    /// Creates the defaults.
     public init() {}
 }

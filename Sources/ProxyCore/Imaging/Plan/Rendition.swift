@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What came out of a rendering: facts about the bytes that were written, and what they cost.
+/// The result of a rendering: facts about the bytes that were written, and what they cost.
 public struct Rendition: Sendable, Equatable, Codable {
     /// The format written.
     public var format: ImageFormat
@@ -12,18 +12,18 @@ public struct Rendition: Sendable, Equatable, Codable {
     public var frames: Int
     /// The number of bytes written from the offset on.
     public var byteCount: Int
-    /// What the source turned out to be; the original that an intermediate stands for.
+    /// The facts about the source; about its original if it is an intermediate.
     public var source: SourceFacts
-    /// What was written beside the result.
+    /// The intermediate that was written.
     public var intermediate: Intermediate?
     /// How long each step took.
     public var timings: Timings
-    /// Bytes that it was estimated to take.
+    /// The estimated memory in bytes.
     public var memory = 0
     /// Whether the format is the cheapest and not the one that would have been chosen otherwise.
     public var isCheapest = false
 
-    /// An intermediate as it was written.
+    /// An intermediate that was written.
     public struct Intermediate: Sendable, Equatable, Codable {
         /// Its format.
         public var format: ImageFormat
@@ -60,7 +60,8 @@ public struct Rendition: Sendable, Equatable, Codable {
     }
 
     /// Durations in microseconds. libvips is demand-driven: decoding, the operations and encoding overlap, so
-    /// `decode` covers opening (header and shrink-on-load choice), `transform` building the pipeline, `encode` the run.
+    /// `decode` covers opening (header and shrink-on-load choice), `transform` building the pipeline,
+    /// `encode` the run.
     public struct Timings: Sendable, Equatable, Codable {
         /// Waiting for a worker.
         public var queue: Int
