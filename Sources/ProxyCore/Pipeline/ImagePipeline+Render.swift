@@ -79,11 +79,20 @@ extension ImagePipeline {
         _ plan: RenderPlan, from body: StoredBody, on canvas: inout Canvas, beside: SecondOutput? = nil
     ) async throws(RenderError) -> Rendition {
         do {
-            return try await renderer.render(
-                plan, from: body, into: canvas.file, at: canvas.offset, beside: beside)
+            return try await render(plan, from: body, on: canvas, beside: beside)
         } catch .notWritten(let text) where canvas.staged != nil {
             do throws(BodyError) { canvas = try tiers.refuge() } catch { throw .notWritten(text) }
-            return try await renderer.render(
+            return try await render(plan, from: body, on: canvas, beside: beside)
+        }
+    }
+
+    /// Renders for the clients that wait for it; a refresh renders for the client that caused it.
+    private func render(
+        _ plan: RenderPlan, from body: StoredBody, on canvas: Canvas, beside: SecondOutput?
+    ) async throws(RenderError) -> Rendition {
+        let interest = RenderInterest.current ?? RenderInterest(.normal)
+        return try await interest.carried { () async throws(RenderError) in
+            try await self.renderer.render(
                 plan, from: body, into: canvas.file, at: canvas.offset, beside: beside)
         }
     }

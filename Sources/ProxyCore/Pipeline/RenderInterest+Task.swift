@@ -6,16 +6,6 @@ extension RenderInterest {
         self.init(FetchContext.current.client, priority ?? .normal)
     }
 
-    /// Renders for this interest in `work`.
-    func carried<Value: Sendable>(
-        _ work: @Sendable () async throws(PipelineError) -> Value
-    ) async throws(PipelineError) -> Value {
-        let outcome: Result<Value, PipelineError> = await Self.$current.withValue(self) {
-            do throws(PipelineError) { return .success(try await work()) } catch { return .failure(error) }
-        }
-        return try outcome.get()
-    }
-
     /// Adds the current task's client.
     func join(_ priority: FetchPriority?) {
         join(FetchContext.current.client, priority ?? .normal)

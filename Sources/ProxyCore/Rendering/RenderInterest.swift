@@ -33,6 +33,16 @@ public final class RenderInterest: Sendable {
         self.isBackground = isBackground
     }
 
+    /// Renders for this interest in `work`.
+    func carried<Value: Sendable, Failure: Error>(
+        _ work: @Sendable () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let outcome: Result<Value, Failure> = await Self.$current.withValue(self) {
+            do throws(Failure) { return .success(try await work()) } catch { return .failure(error) }
+        }
+        return try outcome.get()
+    }
+
     /// The clients now.
     var parties: Parties { state.withLock { $0 } }
 
