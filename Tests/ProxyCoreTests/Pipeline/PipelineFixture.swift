@@ -120,7 +120,15 @@ final class PipelineFixture: Sendable {
 
 extension ImageResponse {
     /// The bytes, in memory or in a file.
-    var bytes: [UInt8] { get throws { try body.readAll() } }
+    var bytes: [UInt8] {
+        get throws {
+            switch body {
+            case .bytes(let bytes): bytes
+            case .file(let file, let offset, let length):
+                try file.readAll(from: offset, count: Int(length))
+            }
+        }
+    }
 }
 
 /// A renderer whose first job waits at a gate; all others run at once.
