@@ -49,7 +49,7 @@ extension ImagePipeline {
         // Several lines of `Cookie` are one list, joined by semicolons (RFC 9113 §8.2.3, RFC 6265 §4.2).
         if !cookies.isEmpty {
             question.fields.append(
-                OriginRequest.Field(name: "Cookie", value: cookies.joined(separator: "; ")))
+                HeaderField(name: "Cookie", value: cookies.joined(separator: "; ")))
         }
         question.urgency = FetchUrgency(request.delivery.priority ?? .normal, client: client)
         arrival?.follow(fetch)

@@ -40,7 +40,7 @@ struct CurlLoaderTests {
         }
         fixture.origin.route("/a", .body([1]))
         var request = try fixture.request("/a?b=c%20d")
-        request.fields = [OriginRequest.Field(name: "x-team", value: "own")]
+        request.fields = [HeaderField(name: "x-team", value: "own")]
 
         _ = try await fixture.loader.load(request, into: CollectingReceiver())
 
