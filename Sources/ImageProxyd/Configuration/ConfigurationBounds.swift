@@ -94,10 +94,11 @@ extension ProxyConfiguration {
         for name in watermarks.keys { policy.watermarks[name] = WatermarkImage(name: name, bytes: []) }
         let parser = ImageRequestParser(limits: limits, formats: formats, quality: quality, policy: policy)
         for (name, preset) in presets.sorted(by: { $0.key < $1.key }) {
-            do throws(PipelineError) {
+            do {
                 try parser.check(preset, followsHints: http.clientHints)
             } catch {
-                let reason = error.detail ?? error.disposition.title
+                let failure = PipelineError(error)
+                let reason = failure.detail ?? failure.row.title
                 check.refuse(
                     "presets.\(name)", JSONValue.string(reason).compact, allowed: "parameters of /img")
             }

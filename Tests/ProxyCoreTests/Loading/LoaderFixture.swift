@@ -41,7 +41,9 @@ struct LoaderFixture {
 
     /// Fetches a path of the origin and discards the response.
     @discardableResult
-    func load(_ path: String, into receiver: CollectingReceiver = CollectingReceiver()) async throws
+    func load(
+        _ path: String, into receiver: CollectingReceiver = CollectingReceiver()
+    ) async throws
         -> LoadSummary
     {
         try await loader.load(request(path), into: receiver)

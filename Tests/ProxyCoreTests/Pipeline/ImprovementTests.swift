@@ -39,7 +39,9 @@ struct ImprovementTests {
     }
 
     /// Asks for a picture twice, and has the second request begin what a hit begins.
-    private func askTwice(_ fixture: PipelineFixture, _ parameters: String = avif) async throws
+    private func askTwice(
+        _ fixture: PipelineFixture, _ parameters: String = avif
+    ) async throws
         -> ImageResponse
     {
         let first = try await fixture.get("/a.jpg", parameters) { $0.waitsForStore = true }

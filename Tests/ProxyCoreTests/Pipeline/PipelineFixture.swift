@@ -90,7 +90,9 @@ final class PipelineFixture: Sendable {
     }
 
     /// Asks for a path, as a client with this `Cache-Control` does.
-    func get(_ path: String, _ parameters: String = "", asking control: String? = nil) async throws
+    func get(
+        _ path: String, _ parameters: String = "", asking control: String? = nil
+    ) async throws
         -> ImageResponse
     {
         let client = RequestDirectives(cacheControl: control.map { [$0] } ?? [], pragma: [])

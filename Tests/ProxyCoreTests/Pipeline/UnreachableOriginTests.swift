@@ -39,7 +39,7 @@ struct UnreachableOriginTests {
                 continue
             }
         }
-        #expect(elsewhere?.disposition.code == "host_unavailable")
+        #expect(elsewhere?.row.code == "host_unavailable")
         #expect((1...600).contains(elsewhere?.retryAfter ?? 0))
         #expect(probe.provenance == .stale(.onError(.upstreamUnreachable(), wasAsked: true)))
     }

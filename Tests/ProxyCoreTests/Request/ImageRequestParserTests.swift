@@ -30,7 +30,7 @@ struct ImageRequestParserTests {
     func priorities() throws {
         let (high, low) = ("\(Self.url)&priority=high", "\(Self.url)&priority=low")
 
-        #expect(throws: PipelineError.optionForbidden("priority=high")) { try parse(high) }
+        #expect(throws: ImageRequestError.optionForbidden("priority=high")) { try parse(high) }
         #expect(try parse(low).delivery.priority == .low)
         #expect(try parse(Self.url + "&priority=normal").delivery.priority == .normal)
         #expect(try !parse(Self.url).mayGoFirst)
@@ -124,7 +124,7 @@ struct ImageRequestParserTests {
             ("format=jpeg&lossless=1", "lossless", "jpeg is never lossless"),
         ])
     func meaningless(parameters: String, name: String, reason: String) {
-        #expect(throws: PipelineError.invalidParameter(name: name, position: 0, reason: reason)) {
+        #expect(throws: ImageRequestError.invalidParameter(name: name, position: 0, reason: reason)) {
             try parse("\(Self.url)&\(parameters)")
         }
     }
@@ -157,8 +157,8 @@ struct ImageRequestParserTests {
         #expect(try parse("preset=soft&format=gif").resultKey == parse("format=gif").resultKey)
         #expect(try parse("preset=soft&lossless=1").plan?.quality == nil)
         #expect(try parse("preset=soft&format=webp").plan?.quality == 50)
-        #expect(throws: PipelineError.self) { try parse("preset=png&quality=50") }
-        #expect(throws: PipelineError.self) {
+        #expect(throws: ImageRequestError.self) { try parse("preset=png&quality=50") }
+        #expect(throws: ImageRequestError.self) {
             try parser.check(Preset(parameters: ["format": "png", "quality": "50"]))
         }
         try parser.check(soft)
@@ -178,7 +178,7 @@ struct ImageRequestParserTests {
     @Test(
         "errors name the parameter",
         arguments: [
-            ("", PipelineError.missingParameter("url")),
+            ("", ImageRequestError.missingParameter("url")),
             ("transform=flip:h", .missingParameter("url")),
             (
                 "\(url)&width=1",
@@ -255,21 +255,23 @@ struct ImageRequestParserTests {
                     position: 10, reason: "spaces and control characters must be percent-encoded")
             ),
         ])
-    func errors(query: String, error: PipelineError) {
+    func errors(query: String, error: ImageRequestError) {
         #expect(throws: error) { try parse(query) }
     }
 
     @Test("an error in the transform has its position")
     func transformPosition() {
-        let error = #expect(throws: PipelineError.self) { try parse("\(Self.url)&transform=flip:h,spin:3") }
+        let error = #expect(throws: ImageRequestError.self) {
+            try parse("\(Self.url)&transform=flip:h,spin:3")
+        }
+        let failure = error.map(PipelineError.init)
 
-        #expect(error?.parameter?.name == "transform")
-        #expect(error?.parameter?.position == 7)
+        #expect(failure?.parameter == PipelineError.Parameter(name: "transform", position: 7))
     }
 
     @Test("a source that no pattern allows is forbidden")
     func forbiddenSource() {
-        #expect(throws: PipelineError.sourceForbidden) {
+        #expect(throws: ImageRequestError.sourceForbidden) {
             try parse(Self.url, sources: ["https://example.org"])
         }
     }
@@ -303,8 +305,8 @@ struct ImageRequestParserTests {
             }.delivery.tags
         }
 
-        #expect(throws: PipelineError.optionForbidden("tag")) { try parse("tag=a") }
-        #expect(throws: PipelineError.optionForbidden("tag")) { try parse("preset=spring&tag=a") }
+        #expect(throws: ImageRequestError.optionForbidden("tag")) { try parse("tag=a") }
+        #expect(throws: ImageRequestError.optionForbidden("tag")) { try parse("preset=spring&tag=a") }
         #expect(try parse("tag=a", isSigned: true) == ["a"])
         #expect(try parse("preset=spring") == ["spring"])
         policy.allowsUnsignedTags = true
