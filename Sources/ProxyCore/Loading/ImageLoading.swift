@@ -74,8 +74,8 @@ public struct OriginRequest: Sendable, Hashable {
 
     /// A plain request for `url`.
     public init(
-        url: SourceURL, ifNoneMatch: String? = nil, ifModifiedSince: String? = nil, fields: [HeaderField] = [],
-        rule: OriginRule? = nil
+        url: SourceURL, ifNoneMatch: String? = nil, ifModifiedSince: String? = nil,
+        fields: [HeaderField] = [], rule: OriginRule? = nil
     ) {
         self.url = url
         self.ifNoneMatch = ifNoneMatch
