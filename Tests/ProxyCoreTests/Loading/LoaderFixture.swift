@@ -67,7 +67,7 @@ func expectFailure(
 
 /// The kind of an error whose text does not matter.
 enum LoadOutcome {
-    case incomplete, unreachable, tlsFailed, tooLarge, other
+    case incomplete, unreachable, tlsFailed, redirectForbidden, tooLarge, other
 }
 
 extension LoadError {
@@ -76,6 +76,7 @@ extension LoadError {
         case .incomplete: .incomplete
         case .unreachable, .disconnected: .unreachable
         case .tlsFailed: .tlsFailed
+        case .redirectForbidden: .redirectForbidden
         case .tooLarge: .tooLarge
         default: .other
         }

@@ -34,7 +34,9 @@ struct UnreachableOriginTests {
         let after = try await fixture.get("/a.jpg")
 
         for answer in [refused, after] {
-            guard case .stale(.onError(.hostUnavailable, wasAsked: false)) = answer.provenance else {
+            guard case .stale(.onError(let failure, wasAsked: false)) = answer.provenance,
+                failure.row.code == "host_unavailable"
+            else {
                 Issue.record("\(answer.provenance)")
                 continue
             }
