@@ -67,10 +67,4 @@ extension LoadError {
     static func translated<Value>(_ work: () throws(BodyError) -> Value) throws(LoadError) -> Value {
         do throws(BodyError) { return try work() } catch { throw LoadError(error) }
     }
-
-    /// Whether a deadline passed.
-    var isTimeout: Bool {
-        if case .timedOut = self { return true }
-        return false
-    }
 }
