@@ -10,7 +10,7 @@ import Synchronization
 /// purge removes entries, so that nothing is stored in between. Bounded: the last purged keys are
 /// distinguished; what began before one that was dropped counts as purged. Safe from any thread; calls no
 /// other component.
-public final class PurgeLedger: Sendable {
+package final class PurgeLedger: Sendable {
     private struct State {
         /// Purges so far.
         var count: UInt64 = 0
@@ -31,12 +31,12 @@ public final class PurgeLedger: Sendable {
     private let state = Mutex(State())
 
     /// - Parameter capacity: the number of keys that are distinguished.
-    public init(capacity: Int = 4_096) {
+    package init(capacity: Int = 4_096) {
         self.capacity = max(1, capacity)
     }
 
     /// Issues a token to store what is now beginning to be made for these keys.
-    public func permit(for keys: CacheKey...) -> Permit {
+    package func permit(for keys: CacheKey...) -> Permit {
         Permit(ledger: self, keys: keys, number: state.withLock(\.count))
     }
 
@@ -45,7 +45,7 @@ public final class PurgeLedger: Sendable {
     ///
     /// Until then the tiers still have what is to be removed: a request that finds it is answered with it,
     /// and does not store it.
-    func begin(_ keys: some Sequence<CacheKey>) {
+    package func begin(_ keys: some Sequence<CacheKey>) {
         state.withLock { state in
             for key in keys {
                 void(key, &state)
@@ -55,7 +55,7 @@ public final class PurgeLedger: Sendable {
     }
 
     /// Ends what `begin` began with the same keys, once no tier has anything of them.
-    func end(_ keys: some Sequence<CacheKey>) {
+    package func end(_ keys: some Sequence<CacheKey>) {
         state.withLock { state in
             for key in keys {
                 void(key, &state)
@@ -66,7 +66,7 @@ public final class PurgeLedger: Sendable {
     }
 
     /// Voids all tokens issued so far, and those issued until `endAll`.
-    func beginAll() {
+    package func beginAll() {
         state.withLock { state in
             Self.voidAll(&state)
             state.sweeps += 1
@@ -74,7 +74,7 @@ public final class PurgeLedger: Sendable {
     }
 
     /// Ends what `beginAll` began, once the tiers are empty.
-    func endAll() {
+    package func endAll() {
         state.withLock { state in
             Self.voidAll(&state)
             state.sweeps -= 1
@@ -122,7 +122,7 @@ public final class PurgeLedger: Sendable {
     ///
     /// The origin's `Date` decides which is later (RFC 9111 §4), then the response time. What came before the
     /// token does not count: a new request takes the origin's present answer, whatever its clock says.
-    func claim(
+    package func claim(
         _ record: SourceRecord, arrived: ContinuousClock.Instant, under permit: Permit
     ) -> Permit? {
         state.withLock { state in
@@ -158,7 +158,7 @@ public final class PurgeLedger: Sendable {
     }
 
     /// A token to store, valid unless one of its keys was purged since it was issued.
-    public struct Permit: Sendable {
+    package struct Permit: Sendable {
         fileprivate let ledger: PurgeLedger
         fileprivate let keys: [CacheKey]
         fileprivate let number: UInt64
@@ -166,7 +166,7 @@ public final class PurgeLedger: Sendable {
         fileprivate var claim: LatestRecords.Item?
 
         /// Whether what it was issued for may be stored.
-        public var isValid: Bool { ledger.isValid(self) }
+        package var isValid: Bool { ledger.isValid(self) }
 
         /// Whether the bytes may be stored, although perhaps a later record of the same ones has come.
         var isValidForBody: Bool { ledger.isValid(self, forBody: true) }
@@ -175,10 +175,12 @@ public final class PurgeLedger: Sendable {
         func current(_ entry: MemoryEntry) -> MemoryEntry? { ledger.current(entry, under: self) }
 
         /// Whether nothing is known that makes an entry outdated.
-        func admits(_ description: EntryDescription) -> Bool { ledger.admits(description, under: self) }
+        package func admits(_ description: EntryDescription) -> Bool {
+            ledger.admits(description, under: self)
+        }
 
         /// The same token for another result as well.
-        func extended(to key: CacheKey) -> Permit {
+        package func extended(to key: CacheKey) -> Permit {
             Permit(ledger: ledger, keys: keys + [key], number: number, claim: claim)
         }
     }
