@@ -7,9 +7,9 @@ import Synchronization
 /// Whoever holds it is a passenger of the flight that fetches the image: when the last one lets go of it before the end,
 /// the fetch is cancelled. The end is told only when the flight has landed: who has the whole image finds it stored from
 /// then on, and no body is whole that the loader did not call so. Safe from any thread; never waits.
-public final class ArrivingBody: Sendable {
+package final class ArrivingBody: Sendable {
     /// What comes next.
-    public enum Step: Sendable {
+    package enum Step: Sendable {
         /// The next bytes, at least one.
         case piece(StoredBody)
         /// The next bytes have yet to come.
@@ -54,7 +54,7 @@ public final class ArrivingBody: Sendable {
     /// Gives the bytes behind those given before: at most `count` where they lie in memory, all there are in a file.
     ///
     /// After `nothingYet`, `wake` is called once there is more to say, from another thread or this one.
-    public func next(atMost count: Int, orWake wake: @escaping @Sendable () -> Void) -> Step {
+    package func next(atMost count: Int, orWake wake: @escaping @Sendable () -> Void) -> Step {
         let (step, isWaitingForLanding) = state.withLock { state in
             state.waiter.map(fetch.body.leave)
             state.waiter = nil
@@ -93,10 +93,10 @@ public final class ArrivingBody: Sendable {
     }
 
     /// Why the rest never came; nil when it did, or may.
-    public var failure: PipelineError? { state.withLock(\.failure) }
+    package var failure: PipelineError? { state.withLock(\.failure) }
 
     /// Microseconds from the fetch's beginning to the end or the failure, or until now.
-    public var fetchTime: Int {
+    package var fetchTime: Int {
         fetch.start.microseconds(until: state.withLock(\.end) ?? .now)
     }
 }

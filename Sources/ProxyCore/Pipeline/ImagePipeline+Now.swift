@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What asking for a fresh picture of the disk tier came to.
-public enum StoredAnswer: Sendable {
+package enum StoredAnswer: Sendable {
     /// The picture.
     case hit(ImageResponse)
     /// That is not enough to tell, whatever the reason: `answer` finds out.
@@ -12,12 +12,12 @@ public enum StoredAnswer: Sendable {
 
 extension ImagePipeline {
     /// Whether the `Cache-Control` of requests counts.
-    public var honoursClients: Bool { freshness.honoursClients }
+    package var honoursClients: Bool { freshness.honoursClients }
 
     /// Hot path: a fresh picture of the disk tier, answered from its file and what the kernel has in memory.
     ///
     /// A handful of system calls, no task, no index.
-    public func storedResponse(for request: ImageRequest) -> StoredAnswer {
+    package func storedResponse(for request: ImageRequest) -> StoredAnswer {
         let isPlain = request.plan == nil
         guard request.delivery.tags.isEmpty, request.delivery.options.isEmpty,
             !isPlain || request.mayPassThrough, tiers.peek(request.resultKey) == nil
@@ -29,7 +29,7 @@ extension ImagePipeline {
     /// The same after `storedResponse` came to `wouldBlock`: one wait for the disk, no flight, no index.
     ///
     /// Nil where that is not enough to tell.
-    public func storedResponseSoon(for request: ImageRequest) async -> ImageResponse? {
+    package func storedResponseSoon(for request: ImageRequest) async -> ImageResponse? {
         let now = clock()
         return await tiers.lookUpBlocking(request) { hit, record in
             isFresh(hit, record, for: request, at: now)

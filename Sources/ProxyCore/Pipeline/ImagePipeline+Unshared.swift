@@ -8,7 +8,7 @@ extension ImagePipeline {
     /// A flight that nobody can join, no tier, no entry of the blacklist (SDWebImage: handleCookies); only the breakers
     /// hear of it.
     /// - Parameter streaming: what the client can follow.
-    public func unsharedAnswer(
+    package func unsharedAnswer(
         for request: ImageRequest, cookies: [String], streaming: ArrivingImage.Following
     ) async throws(PipelineError) -> ImageAnswer {
         var key = RenderingKey(request, asking: .none)

@@ -5,7 +5,7 @@ import Synchronization
 /// The way of a request from memory to the origin and back: SDWebImage's manager as one readable function.
 ///
 /// `cachedEntry` is the hot path; `response` tells the rest of the story. Safe from any thread.
-public final class ImagePipeline: Sendable {
+package final class ImagePipeline: Sendable {
     let tiers: ImageTiers
     let loader: any ImageLoading
     let renderer: any ImageRendering
@@ -31,24 +31,24 @@ public final class ImagePipeline: Sendable {
     let improvements: Mutex<ImprovementQueue>
 
     /// What the pipeline itself must know of the configuration.
-    public struct Configuration: Sendable {
+    package struct Configuration: Sendable {
         /// Most bytes of an original.
-        public var maxSourceBytes: Int
+        package var maxSourceBytes: Int
         /// Formats that are let in.
-        public var decodableFormats: Set<ImageFormat>
+        package var decodableFormats: Set<ImageFormat>
         /// Whether drawings may go out as they came.
-        public var passesDrawings = false
+        package var passesDrawings = false
         /// What is made of a source that must not go out as it is, because it is no raster image.
-        public var rasterPlan: RenderPlan
+        package var rasterPlan: RenderPlan
         /// How sources are treated, for who names one without asking for an image.
-        public var origins: OriginRules
+        package var origins: OriginRules
         /// Stand-ins for large originals.
         let intermediates: IntermediateRule
         /// Better results in place of those made in a hurry.
         let improve: ImproveConfiguration
 
         /// Collects the settings.
-        public init(
+        package init(
             maxSourceBytes: Int, decodableFormats: Set<ImageFormat>,
             rasterPlan: RenderPlan = RenderPlan(format: .source), origins: OriginRules = .none,
             intermediates: IntermediateConfiguration = IntermediateConfiguration(),
@@ -67,7 +67,7 @@ public final class ImagePipeline: Sendable {
     /// - Parameters:
     ///   - predecessor: whose place this one takes, with other settings in the same rooms; its counts go on.
     ///   - clock: seconds since 1970.
-    public init(
+    package init(
         tiers: ImageTiers, loader: any ImageLoading, renderer: any ImageRendering, failures: FailureMemory,
         freshness: FreshnessPolicy, configuration: Configuration, metrics: Metrics,
         succeeding predecessor: ImagePipeline? = nil, clock: @escaping @Sendable () -> Int64
@@ -89,23 +89,23 @@ public final class ImagePipeline: Sendable {
     }
 
     /// Stale copies served, for the metrics.
-    public let staleAnswers: StaleTally
+    package let staleAnswers: StaleTally
 
     /// Flights under way: fetches and renderings, for the metrics.
-    public var flightCounts: (fetches: Int, renderings: Int) { (fetches.count, renderings.count) }
+    package var flightCounts: (fetches: Int, renderings: Int) { (fetches.count, renderings.count) }
 
     /// An entry that may be served at once.
-    public struct CachedEntry: Sendable {
+    package struct CachedEntry: Sendable {
         /// The entry.
-        public let entry: MemoryEntry
+        package let entry: MemoryEntry
         /// Whether it is to be refreshed while it is served.
-        public let isStale: Bool
+        package let isStale: Bool
     }
 
     /// Hot path: what the memory tier may answer a client with that asks nothing special.
     ///
     /// One shard lock, no suspension, no allocation.
-    public func cachedEntry(for key: CacheKey, at now: Int64) -> CachedEntry? {
+    package func cachedEntry(for key: CacheKey, at now: Int64) -> CachedEntry? {
         guard let entry = tiers.entry(for: key), entry.description.isUsable(at: now),
             entry.description.kind != .original || !entry.record.directives.contains(.reencoded)
         else { return nil }
@@ -116,7 +116,7 @@ public final class ImagePipeline: Sendable {
     }
 
     /// Tells the disk tier that an entry is in use though nobody reads it there, or a sweep would take it for unused.
-    public func touch(_ entry: MemoryEntry) {
+    package func touch(_ entry: MemoryEntry) {
         let description = entry.description
         if description.kind.isResult { tiers.disk.touch(description.key, kind: description.kind) }
         tiers.disk.touch(description.sourceKey, kind: .original)
@@ -125,7 +125,7 @@ public final class ImagePipeline: Sendable {
     /// The image for `request`, from the nearest place that has it; however many ask at once, it is made once.
     ///
     /// Cancelling the task leaves the flight; the last one to leave cancels the fetch and the transform.
-    public func response(
+    package func response(
         for request: ImageRequest, asking client: RequestDirectives = .none
     ) async throws(PipelineError) -> ImageResponse {
         let entry = tiers.entry(for: request.resultKey)
@@ -139,7 +139,7 @@ public final class ImagePipeline: Sendable {
     /// The same, or what is known of the image as soon as its bytes can go out while they arrive.
     ///
     /// - Parameter streaming: what the client can follow.
-    public func answer(
+    package func answer(
         for request: ImageRequest, asking client: RequestDirectives = .none,
         streaming: ArrivingImage.Following
     ) async throws(PipelineError) -> ImageAnswer {
