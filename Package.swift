@@ -13,14 +13,38 @@ let policy: [SwiftSetting] = [
 ]
 
 /// Tests may use unsafe pointers without a comment on each.
-let testPolicy = policy.dropLast(2) + [.treatAllWarnings(as: .error)]
+let testPolicy = Array(policy.dropLast(2) + [.treatAllWarnings(as: .error)])
+
+/// A module of the daemon: the folder of its name in `Sources/ProxyCore`, with what it imports.
+///
+/// ARCHITECTURE.md shows these modules; a test compares.
+func module(_ name: String, imports: [String], libraries: [Target.Dependency] = []) -> Target {
+    .target(
+        name: name, dependencies: imports.map { .byName(name: $0) } + libraries,
+        path: "Sources/ProxyCore/\(name)", swiftSettings: policy)
+}
+
+/// The tests of a module of the daemon.
+func tests(of name: String, imports: [String], libraries: [Target.Dependency] = []) -> Target {
+    .testTarget(
+        name: "\(name)Tests", dependencies: ([name] + imports).map { .byName(name: $0) } + libraries,
+        path: "Tests/ProxyCoreTests/\(name)", swiftSettings: testPolicy)
+}
+
+/// A program that measures.
+func benchmark(_ name: String, in folder: String, imports: [String]) -> Target {
+    .executableTarget(
+        name: "bench-\(name)", dependencies: imports.map { .byName(name: $0) }, path: "bench/\(folder)",
+        swiftSettings: policy)
+}
+
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 
 let package = Package(
     name: "imageproxyd",
     products: [
         .executable(name: "imageproxyd", targets: ["ImageProxyd"]),
         .library(name: "HTTPServer", targets: ["HTTPServer"]),
-        .library(name: "ProxyCore", targets: ["ProxyCore"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -41,20 +65,45 @@ let package = Package(
         .systemLibrary(
             name: "CSeccomp", pkgConfig: "libseccomp", providers: [.apt(["libseccomp-dev"])]),
 
-        .target(name: "HTTPServer", dependencies: ["CLinux"], swiftSettings: policy),
-        .target(
-            name: "ProxyCore",
-            dependencies: [
-                "CLinux", "CVips", "CCurl", "CSeccomp", "CZlib",
-                .product(name: "Crypto", package: "swift-crypto"),
+        // From the bottom up.
+        module("Primitives", imports: [], libraries: ["CLinux", crypto]),
+        module("URLs", imports: ["Primitives"], libraries: ["CCurl", "CLinux"]),
+        module("Bodies", imports: ["Primitives"], libraries: ["CLinux", crypto]),
+        module("Imaging", imports: ["Primitives"], libraries: ["CVips", crypto]),
+        module("Observability", imports: ["URLs"], libraries: ["CLinux"]),
+        module("Freshness", imports: ["Primitives", "Bodies", "Imaging"]),
+        module(
+            "Origins", imports: ["Primitives", "URLs", "Bodies", "Imaging", "Freshness"],
+            libraries: ["CLinux"]),
+        module(
+            "Request", imports: ["Primitives", "URLs", "Imaging", "Freshness", "Origins"],
+            libraries: [crypto]),
+        module(
+            "Cache", imports: ["Primitives", "Bodies", "Imaging", "Freshness"],
+            libraries: [
+                "CLinux",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
+        module(
+            "Rendering", imports: ["Primitives", "Bodies", "Imaging"], libraries: ["CLinux", "CSeccomp"]),
+        module(
+            "Loading", imports: ["Primitives", "URLs", "Bodies", "Imaging", "Freshness", "Origins"],
+            libraries: ["CCurl", "CLinux", "CZlib"]),
+        module(
+            "Pipeline",
+            imports: [
+                "Primitives", "URLs", "Bodies", "Imaging", "Observability", "Freshness", "Origins", "Request",
+                "Cache", "Rendering", "Loading",
             ],
-            swiftSettings: policy),
+            libraries: ["CLinux"]),
+
+        .target(name: "HTTPServer", dependencies: ["CLinux"], swiftSettings: policy),
         .executableTarget(
             name: "ImageProxyd",
             dependencies: [
-                "CLinux", "CSystemd", "HTTPServer", "ProxyCore",
+                "Primitives", "URLs", "Bodies", "Imaging", "Observability", "Freshness", "Origins", "Request",
+                "Cache", "Rendering", "Loading", "Pipeline", "HTTPServer", "CLinux", "CSystemd", crypto,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -64,41 +113,64 @@ let package = Package(
             name: "demo-origin", dependencies: ["CLinux", "HTTPServer"], path: "demo/Origin",
             swiftSettings: policy),
 
-        .executableTarget(
-            name: "bench-fill", dependencies: ["ProxyCore"], path: "bench/Fill", swiftSettings: policy),
-        .executableTarget(
-            name: "bench-hit-ratio", dependencies: ["ProxyCore"], path: "bench/HitRatio",
-            swiftSettings: policy),
-        .executableTarget(
-            name: "bench-workers", dependencies: ["CLinux", "ProxyCore"], path: "bench/Workers",
-            swiftSettings: policy),
-
-        .executableTarget(
-            name: "bench-memory", dependencies: ["CLinux", "ProxyCore"], path: "bench/Memory",
-            swiftSettings: policy),
-        .executableTarget(
-            name: "bench-work", dependencies: ["CLinux", "ProxyCore"], path: "bench/Work",
-            swiftSettings: policy),
+        benchmark(
+            "fill", in: "Fill",
+            imports: ["Primitives", "URLs", "Bodies", "Imaging", "Freshness", "Request", "Cache"]),
+        benchmark(
+            "hit-ratio", in: "HitRatio", imports: ["Primitives", "Bodies", "Imaging", "Freshness", "Cache"]),
+        benchmark(
+            "workers", in: "Workers", imports: ["CLinux", "Primitives", "Bodies", "Imaging", "Rendering"]),
+        benchmark(
+            "memory", in: "Memory", imports: ["CLinux", "Primitives", "Bodies", "Imaging", "Rendering"]),
+        benchmark("work", in: "Work", imports: ["CLinux", "Bodies", "Imaging", "Rendering"]),
 
         // Answers look-ups of names in .test, in the tests' process only.
         .target(name: "CTestResolver", path: "Tests/CTestResolver"),
         .target(
             name: "TestSupport", dependencies: ["CLinux", "CSeccomp", "CTestResolver", "CZlib"],
-            path: "Tests/TestSupport",
-            swiftSettings: Array(testPolicy)),
-        .testTarget(
-            name: "HTTPServerTests", dependencies: ["HTTPServer", "TestSupport"],
-            swiftSettings: Array(testPolicy)),
+            path: "Tests/TestSupport", swiftSettings: testPolicy),
         .target(
-            name: "ImageTestSupport", dependencies: ["CLinux", "CVips", "ProxyCore"],
-            path: "Tests/ImageTestSupport", swiftSettings: Array(testPolicy)),
+            name: "ImageTestSupport", dependencies: ["CLinux", "CVips", "Bodies", "Imaging", "Rendering"],
+            path: "Tests/ImageTestSupport", swiftSettings: testPolicy),
+        tests(of: "Primitives", imports: ["TestSupport"]),
+        tests(of: "URLs", imports: []),
+        tests(of: "Bodies", imports: ["Primitives", "CLinux"]),
+        tests(of: "Imaging", imports: ["Primitives", "CVips", "ImageTestSupport", "TestSupport"]),
+        tests(of: "Observability", imports: ["URLs", "Imaging", "Pipeline", "CLinux", "TestSupport"]),
+        tests(of: "Freshness", imports: ["Primitives", "Bodies", "Imaging", "Cache", "TestSupport"]),
+        tests(
+            of: "Origins",
+            imports: ["Primitives", "URLs", "Bodies", "Imaging", "Freshness", "CLinux", "TestSupport"]),
+        tests(
+            of: "Request",
+            imports: ["Primitives", "URLs", "Imaging", "Freshness", "Origins", "Pipeline"]),
+        tests(
+            of: "Cache", imports: ["Primitives", "Bodies", "Imaging", "Freshness", "TestSupport"],
+            libraries: [.product(name: "GRDB", package: "GRDB.swift")]),
+        tests(
+            of: "Rendering",
+            imports: [
+                "Primitives", "Bodies", "Imaging", "Pipeline", "CVips", "ImageTestSupport", "TestSupport",
+            ]),
+        tests(
+            of: "Loading",
+            imports: ["Primitives", "URLs", "Bodies", "Imaging", "Freshness", "Origins", "TestSupport"],
+            libraries: [crypto]),
+        tests(
+            of: "Pipeline",
+            imports: [
+                "Primitives", "URLs", "Bodies", "Imaging", "Observability", "Freshness", "Origins", "Request",
+                "Cache", "Rendering", "Loading", "ImageTestSupport", "TestSupport",
+            ]),
         .testTarget(
-            name: "ProxyCoreTests", dependencies: ["ProxyCore", "ImageTestSupport", "TestSupport"],
-            swiftSettings: Array(testPolicy)),
+            name: "HTTPServerTests", dependencies: ["HTTPServer", "TestSupport"], swiftSettings: testPolicy),
         .testTarget(
             name: "ImageProxydTests",
-            dependencies: ["ImageProxyd", "HTTPServer", "ProxyCore", "TestSupport"],
-            swiftSettings: Array(testPolicy)),
+            dependencies: [
+                "Primitives", "URLs", "Bodies", "Imaging", "Observability", "Freshness", "Origins", "Request",
+                "Cache", "Rendering", "Loading", "Pipeline", "HTTPServer", "ImageProxyd", "TestSupport",
+            ],
+            swiftSettings: testPolicy),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CLinux
+import Cache
 internal import Dispatch
 internal import Glibc
 internal import HTTPServer
+import Imaging
+import Loading
 internal import Logging
-internal import ProxyCore
+import Observability
+import Pipeline
+import Primitives
+import Rendering
+import URLs
 
 /// The composition root: creates every component in the order of its dependencies and releases them in the
 /// opposite order.

@@ -3,7 +3,7 @@
 import ArgumentParser
 import Dispatch
 import Glibc
-import ProxyCore
+import Rendering
 
 /// Where the process begins.
 @main

@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cache
+import Freshness
 internal import HTTPServer
+import Imaging
+import Loading
 internal import Logging
-internal import ProxyCore
+import Observability
+import Origins
+import Pipeline
+import Primitives
+import Rendering
+import Request
+import URLs
 
 /// What exists as long as the process, also through reloads: tiers, loader, workers, metrics and logs.
 struct Machinery: Sendable {

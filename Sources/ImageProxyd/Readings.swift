@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cache
 internal import HTTPServer
-internal import ProxyCore
+import Loading
+import Observability
+import Pipeline
+import Rendering
 
 /// Connects the metrics to the numbers of the modules, which are read at each scrape.
 struct Readings {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPServer
-internal import ProxyCore
+import Pipeline
+import Request
 import Synchronization
+import URLs
 
 /// The handlers of requests, all of them made from one version of the settings: a reload replaces them as a
 /// whole.

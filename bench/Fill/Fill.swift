@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+import Cache
+import Freshness
 import Glibc
-import ProxyCore
+import Imaging
+import Primitives
+import Request
+import URLs
 
 /// Fills a cache folder with many small originals and their records through the disk tier: `bench-fill FOLDER
 /// COUNT BYTES URL`. The picture with number n belongs to `URL` + n + `.jpg`, and begins like a JPEG.

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
+import Bodies
+import Cache
+import Freshness
+import Imaging
+import Primitives
 
 /// Compares the memory tier's hit ratio with that of LRU for the same number of bytes, on synthetic traces:
 /// `hit-ratio`.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
 import CLinux
 import Glibc
-import ProxyCore
+import Imaging
+import Primitives
+import Rendering
 
 /// Compares the memory of jobs with their estimates: `bench-memory DAEMON PICTURE…`.
 ///

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
 import CLinux
 import Glibc
-import ProxyCore
+import Imaging
+import Rendering
 
 /// Compares the processor time of jobs with their estimated work: `bench-work PICTURE…`.
 ///

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
 import CLinux
 import Glibc
-import ProxyCore
+import Imaging
+import Primitives
+import Rendering
 
 /// Measures the cost of isolation: the same jobs in sandboxed workers and in this process, in turns, one at a
 /// time. `bench-workers PHOTO DAEMON [JOBS]`: a large photo resized to 800 px width, a tiny picture for the
@@ -80,7 +83,8 @@ enum Workers {
 
     /// The processor time of one job in milliseconds, of this process and the workers together.
     private static func cost(
-        of plan: RenderPlan, _ source: StoredBody, _ jobs: Int, by renderer: any ImageRendering, _ pool: WorkerPool
+        of plan: RenderPlan, _ source: StoredBody, _ jobs: Int, by renderer: any ImageRendering,
+        _ pool: WorkerPool
     ) async throws -> Double {
         let before = processorTime(pool)
         for _ in 0..<jobs { _ = try await rendered(plan, source, by: renderer) }

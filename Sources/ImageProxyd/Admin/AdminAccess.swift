@@ -2,7 +2,7 @@
 
 internal import Crypto
 internal import HTTPServer
-internal import ProxyCore
+import Observability
 
 /// Checks who may use the admin listener.
 struct AdminAccess: Sendable {

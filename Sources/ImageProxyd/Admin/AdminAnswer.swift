@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPServer
-internal import ProxyCore
+import Observability
 
 /// An answer of the admin listener.
 enum AdminAnswer {

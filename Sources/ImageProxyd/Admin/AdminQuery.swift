@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ProxyCore
+import Primitives
+import Request
+import URLs
 
 /// The parameters of an admin request: each known, each at most once.
 struct AdminQuery {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cache
 internal import HTTPServer
-internal import ProxyCore
+import Observability
+import Pipeline
+import Request
 
 /// The admin listener's table of routes, in addition to health and metrics.
 struct AdminRoutes {

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cache
+import Freshness
 internal import HTTPServer
-internal import ProxyCore
+import Imaging
+import Pipeline
+import Primitives
+import Request
+import URLs
 
 /// Answers `/cache` and `PURGE /img`: lists and purges what is cached.
 struct CacheHandler: Sendable {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cache
 internal import HTTPServer
-internal import ProxyCore
+import Pipeline
 
 /// Answers `/failed`: lists and clears the blacklist (SDWebImage: removeFailedURL).
 struct FailedHandler: Sendable {

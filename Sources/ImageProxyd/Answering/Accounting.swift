@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPServer
-internal import ProxyCore
+import Observability
 
 /// Counts each exchange when it has ended, and writes its line to the access log. Hot path: a few atomics and
 /// a lock.

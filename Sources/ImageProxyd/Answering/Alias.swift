@@ -2,7 +2,7 @@
 
 import Glibc
 internal import HTTPServer
-internal import ProxyCore
+import Primitives
 
 /// The prepared answer of one request target, for one variant of the fields that count: its entry's key and
 /// its head.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ProxyCore
+import Cache
 internal import Synchronization
 
 /// Maps exact request targets to prepared answers, so that a hit needs neither parsing nor keys.

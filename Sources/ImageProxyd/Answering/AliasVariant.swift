@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ProxyCore
+import Request
 
 /// The request fields that took part in choosing the answer for a target.
 struct AliasVariant: Hashable, Sendable {

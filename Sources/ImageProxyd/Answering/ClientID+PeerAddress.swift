@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPServer
-internal import ProxyCore
+import Primitives
 
 extension ClientID {
     /// The client at an address; nil for a unix socket, whose clients can't be distinguished.

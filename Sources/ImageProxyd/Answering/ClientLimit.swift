@@ -3,7 +3,9 @@
 internal import CLinux
 internal import Glibc
 internal import HTTPServer
-internal import ProxyCore
+import Pipeline
+import Primitives
+import Request
 
 /// Refuses clients that send too many requests, by address: an IPv4 address, or the /64 of an IPv6 one, which
 /// belongs to one customer.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ProxyCore
+import Observability
+import Pipeline
 
 /// Facts about a request that are needed when its answer has been sent: packed into the 64 bits that the
 /// server returns.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ProxyCore
+import Observability
+import Pipeline
+import URLs
 
 /// What the access log contains of an exchange beyond numbers; plain hits have none.
 final class ExchangeNote: Sendable {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPServer
-internal import ProxyCore
+import Loading
+import Pipeline
+import Primitives
 
 extension FetchContext {
     /// The fields of a request that are passed on to the origin.

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cache
+import Freshness
 internal import HTTPServer
-internal import ProxyCore
+import Loading
+import Observability
+import Pipeline
+import Primitives
+import Request
 
 /// Answers `/img`, or `/info`: from memory in the same turn of the loop, else from a task that runs the
 /// pipeline.

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cache
+import Freshness
 internal import HTTPServer
-internal import ProxyCore
+import Imaging
+import Pipeline
+import Request
 
 /// The fields of an image's answer that are the same for all its requests: of the 200, and of the 304.
 struct ImageHeads {

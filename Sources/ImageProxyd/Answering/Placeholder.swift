@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPServer
-internal import ProxyCore
+import Imaging
+import Primitives
 
 /// An image that is sent in place of a source that fails (SDWebImage: placeholder). Configuration:
 /// `placeholders`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPServer
-internal import ProxyCore
+import Pipeline
 
 /// An error as a client receives it: `application/problem+json` (RFC 9457).
 struct ProblemDocument {

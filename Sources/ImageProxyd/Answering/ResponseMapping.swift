@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+import Cache
+import Freshness
 internal import HTTPServer
-internal import ProxyCore
+import Observability
+import Pipeline
 
 /// Maps results of the pipeline to HTTP: 200, 304, or a problem document.
 struct ResponseMapping: Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPServer
-internal import ProxyCore
+import Observability
 
 /// The table of routes: which handler answers which path.
 final class Routes: Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPServer
-internal import ProxyCore
+import Observability
 
 /// Answers `/healthz`, `/readyz` and `/metrics`; never queued after image work.
 struct StatusHandler: Sendable {

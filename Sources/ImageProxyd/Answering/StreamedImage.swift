@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPServer
-internal import ProxyCore
+import Pipeline
 
 /// The bytes of an image that is being received, as the server sends them.
 final class StreamedImage: HTTPBodyStream {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ProxyCore
+import Primitives
 
 /// Hashes request targets quickly, with random keys of this process.
 ///

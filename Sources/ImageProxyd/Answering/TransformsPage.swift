@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
 internal import HTTPServer
-internal import ProxyCore
+import Imaging
+import Observability
 
 /// The answer to `/transforms`: every operation with its parameters, from their declarations.
 enum TransformsPage {

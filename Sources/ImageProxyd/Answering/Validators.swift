@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+import Freshness
 internal import HTTPServer
-internal import ProxyCore
 
 /// The validators of a representation (RFC 9110 §8.8), prepared once for all conditional requests.
 struct Validators: Sendable {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import ProxyCore
 
 /// The options of every command that needs the settings.
 struct SettingsOptions: ParsableArguments {

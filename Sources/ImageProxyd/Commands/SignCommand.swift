@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import ProxyCore
+import Request
 
 /// `imageproxyd sign`: appends a signature to a URL.
 struct SignCommand: ParsableCommand {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import ProxyCore
+import Imaging
 
 /// `imageproxyd transforms`: prints every operation with its parameters.
 struct TransformsCommand: ParsableCommand {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import ProxyCore
+import Rendering
 
 /// `imageproxyd worker`: the process that computes pixels; started by the daemon only.
 struct WorkerCommand: ParsableCommand {

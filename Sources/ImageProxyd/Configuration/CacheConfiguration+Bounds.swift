@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
+import Cache
+import Primitives
 
 extension CacheConfiguration {
     /// Checks the cache's settings.

@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cache
+import Freshness
 import HTTPServer
-import ProxyCore
+import Imaging
+import Loading
+import Observability
+import Origins
+import Pipeline
+import Primitives
+import Rendering
+import Request
+import URLs
 
 // The bounds of every setting, one function a section, in the order of ProxyConfiguration.
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
+import Primitives
 
 /// Collects values that are out of bounds; each section describes its bounds by calling it.
 struct ConfigurationCheck {

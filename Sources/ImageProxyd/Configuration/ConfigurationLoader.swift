@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
+import Primitives
 
 /// Merges the settings: defaults, over them the operator's file, over that the environment, over that flags.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cache
 internal import Glibc
-internal import ProxyCore
 
 /// Problems with folders and files that `check-config` reports in advance, also when another user than the
 /// daemon's runs it.

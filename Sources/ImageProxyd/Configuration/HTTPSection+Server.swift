@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import HTTPServer
-import ProxyCore
+import Primitives
+import URLs
 
 extension HTTPSection {
     /// The server's own settings; `cores` replaces 0 loops.

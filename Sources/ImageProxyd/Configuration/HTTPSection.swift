@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
+import Primitives
 
 /// Bounds of the HTTP server. Configuration: `http`.
 struct HTTPSection: Sendable, Hashable, Codable {

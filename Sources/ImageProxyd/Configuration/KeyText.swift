@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
+import Primitives
 
 /// The format of a signing key in a file.
 enum KeyText {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import ProxyCore
+import Imaging
+import Origins
+import Primitives
+import Request
 
 /// The contents of the files that the settings name: secrets and pictures. Read at the start, and at each
 /// reload.

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
+import Cache
+import Freshness
+import Imaging
+import Loading
+import Observability
+import Origins
+import Rendering
+import Request
 
 /// All settings of the daemon: one member for each module. The modules declare their settings, defaults and
 /// bounds.

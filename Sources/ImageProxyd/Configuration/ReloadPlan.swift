@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
+import Cache
+import Loading
+import Observability
+import Rendering
 
 /// Compares newly read settings with the running ones: which apply at once, and which need a restart. Pure.
 struct ReloadPlan {

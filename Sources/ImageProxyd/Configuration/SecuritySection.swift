@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
+import Request
+import URLs
 
 /// What the daemon may be asked for, and whom it may connect to. Configuration: `security`.
 struct SecuritySection: Sendable, Hashable, Codable {

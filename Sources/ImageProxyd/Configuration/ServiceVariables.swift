@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ProxyCore
+import URLs
 
 /// The variables that Kubernetes sets in each container for each Service: `IMAGEPROXYD_SERVICE_HOST` for one
 /// called `imageproxyd`, `IMAGEPROXYD_ADMIN_PORT_8081_TCP` for one called `imageproxyd-admin`.

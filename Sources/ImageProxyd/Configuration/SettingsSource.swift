@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import HTTPServer
-internal import ProxyCore
 
 /// Where the settings come from: the file and the flags of the command line, and the environment.
 struct SettingsSource: Sendable {

@@ -3,7 +3,7 @@
 import CLinux
 import Glibc
 import Logging
-import ProxyCore
+import Observability
 
 /// Writes the daemon's own log in the formats of the access log.
 ///

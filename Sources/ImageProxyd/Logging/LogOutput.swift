@@ -3,7 +3,7 @@
 import CLinux
 import Glibc
 import Logging
-import ProxyCore
+import Observability
 
 /// The output of the daemon's log and the access log: standard error, or the journal if standard error leads
 /// there.

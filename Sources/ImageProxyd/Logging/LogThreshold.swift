@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logging
-import ProxyCore
+import Observability
 import Synchronization
 
 /// The least severe messages that are written, for all loggers at once; a reload can change it. Safe from any thread.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ProxyCore
+import Bodies
 import Synchronization
 
 /// Shares the process's descriptors between connections and the disk tier's open files: files use those that

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
+import Observability
+import Primitives
+
 // Safe because the one global used, `environ`, is read at the start and at reloads, and never changed.
 @unsafe @preconcurrency import Glibc
-import ProxyCore
 
 /// What the process was started with: its environment, files named on its command line, standard error.
 enum HostProcess {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
+import Cache
 internal import Dispatch
 internal import Logging
-internal import ProxyCore
+import Primitives
 internal import Synchronization
 
 /// Shrinks the memory tier while the machine is short of memory, and lets it grow again afterwards.

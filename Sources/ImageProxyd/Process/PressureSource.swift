@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ProxyCore
+import Primitives
 
 /// Where the system reports memory pressure: at systemd's path (systemd.resource-control(5),
 /// MemoryPressureWatch=), else in the daemon's own control group, else for the whole machine (the kernel's

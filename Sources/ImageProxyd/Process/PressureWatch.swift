@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
 import CLinux
 internal import Dispatch
 import Glibc
-internal import ProxyCore
 
 /// Waits for the system to report memory pressure; costs nothing until then.
 ///

@@ -3,7 +3,6 @@
 internal import CLinux
 internal import Glibc
 internal import Logging
-internal import ProxyCore
 import Synchronization
 
 /// Reads the settings again at a reload, and applies what can change without a restart.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Primitives
 import Synchronization
 
 /// A body that is still being received: one writer appends; several readers read it, each from the beginning

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Primitives
+
 /// The two tiers. Configuration: `cache`.
 package struct CacheConfiguration: Sendable, Hashable, Codable {
     /// The memory tier.

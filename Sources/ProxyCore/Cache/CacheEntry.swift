@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Bodies
+package import Imaging
+package import Primitives
+
 /// The kinds of stored bytes.
 package enum EntryKind: UInt8, Sendable, Hashable, CaseIterable {
     /// Bytes as the origin sent them.

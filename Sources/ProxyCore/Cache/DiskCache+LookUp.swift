@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Bodies
+package import Freshness
+package import Primitives
+
 /// An entry that was found on disk, its body checked.
 package struct DiskHit: Sendable {
     /// The description of the entry's bytes.

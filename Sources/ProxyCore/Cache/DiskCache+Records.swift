@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+package import Freshness
+package import Primitives
+
 extension DiskCache {
     /// Hot path: returns a source's record if it is in memory.
     package func sourceRecordNow(for key: CacheKey) -> SourceRecord? {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Bodies
+package import Freshness
+import Primitives
 import Synchronization
 
 /// A file of the disk tier without a name: write the body into it from `bodyOffset` on, then commit it.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Bodies
 import CLinux
 import Dispatch
 import Glibc
+package import Primitives
 import Synchronization
 
 /// The disk tier: originals and results as self-describing files, and source records, in one folder of one

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Primitives
 import Synchronization
 
 /// The blacklist: failures that a retry would not heal soon, remembered for a while (SDWebImage's

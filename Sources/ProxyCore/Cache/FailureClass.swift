@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Classes of failures that the blacklist remembers, each for its own time.
 package enum FailureClass: String, Sendable, Hashable, CaseIterable {
     /// The origin answered 404 or 410.

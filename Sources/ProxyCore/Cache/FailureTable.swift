@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Remembered failures, found by key and ordered by their end: a binary heap with a dictionary of positions.
 struct FailureTable<Failure: Sendable>: Sendable {
     /// One remembered failure.

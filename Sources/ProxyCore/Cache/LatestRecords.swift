@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Freshness
+import Primitives
+
 /// The records that were stored last, so that work in progress learns of them. Pure.
 ///
 /// Bounded by count, each item within 3 KiB: records are stored without the source's text, which the key

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Freshness
+package import Primitives
 import Synchronization
 
 /// Which keys were purged while work was in progress, and the latest records of sources: what began before a

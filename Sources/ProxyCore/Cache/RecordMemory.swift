@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Freshness
+import Primitives
 import Synchronization
 
 /// The source records used last, so that most revalidations and disk hits read no database. Safe from any

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Primitives
+
 /// How long stored responses may be reused (RFC 9111, RFC 5861).
 ///
 /// Configuration: `freshness`.

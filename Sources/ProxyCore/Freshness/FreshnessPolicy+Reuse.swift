@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 extension FreshnessPolicy {
     /// Whether a stored response may be used without a request to the origin.
     package enum Reuse: Sendable, Hashable {

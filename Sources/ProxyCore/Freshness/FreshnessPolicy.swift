@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Bodies
+package import Imaging
+package import Primitives
+
 /// Decides how long an origin's response may be reused (RFC 9111 §4.2), within the configured bounds.
 package struct FreshnessPolicy: Sendable, Hashable {
     let configuration: FreshnessConfiguration

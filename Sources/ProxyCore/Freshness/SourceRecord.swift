@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Bodies
+package import Imaging
+package import Primitives
+
 /// The facts about a source: freshness, validators, content. Outlives the source's body, and is shared by all
 /// its results.
 ///

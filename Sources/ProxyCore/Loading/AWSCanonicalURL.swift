@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Origins
+import URLs
+
 /// The form of a URL that AWS Signature Version 4 signs. libcurl 7.88 signs path and query as they are
 /// written, so the request has to use this form.
 ///

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// The waiting fetches of one priority: a lane for each client; the clients take turns.
 ///
 /// Pure. The client with the fewest slots is served first; among equals, the client that was served longest

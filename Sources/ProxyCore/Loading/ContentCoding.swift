@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Freshness
+
 /// A content coding that the loader decodes although it requests none (RFC 9110 §8.4.1).
 ///
 /// All others, also `br`, `zstd` and `compress`, are refused: an origin may use them only if the request

@@ -3,6 +3,9 @@
 import CCurl
 import CLinux
 import Glibc
+import Origins
+import Primitives
+import URLs
 
 // Only this file (one transfer) and `CurlHandleSet.swift` (a set of transfers and its waker) import libcurl
 // for transfers; their interfaces are Swift. Option names and meanings are those of curl_easy_setopt(3) in

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
 import Synchronization
+package import URLs
 
 /// Fetches from origins with libcurl, on its own thread (SDWebImage's downloader).
 ///

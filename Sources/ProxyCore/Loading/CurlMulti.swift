@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+import Primitives
+import URLs
 
 /// The loader's thread: all transfers, their handles and their deadlines; no part of it leaves the thread.
 final class CurlMulti {

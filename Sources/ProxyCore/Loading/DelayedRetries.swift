@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Fetches that pause before they try to connect again: they have no slot and are not in the queue.
 ///
 /// Pure. It holds at most as many fetches as there are slots for each point in time, so a linear search is

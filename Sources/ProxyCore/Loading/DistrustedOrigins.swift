@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import URLs
+
 /// The origins that have recently sent bytes without a request: each request to one has its own connection.
 ///
 /// Pure. Such bytes are detected unless they arrive in the short time between a request and its

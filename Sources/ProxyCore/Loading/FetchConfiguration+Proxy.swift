@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import URLs
+
 extension FetchConfiguration {
     /// Whether `text` names a proxy: a supported scheme, a host and an optional port, and nothing else.
     package static func isProxy(_ text: String) -> Bool {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Primitives
+
 /// How the daemon fetches from origins.
 ///
 /// Configuration: `fetch`.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+import URLs
+
 /// The waiting fetches of one priority and one client: a queue for each origin; the origins take turns.
 ///
 /// Pure. Taking or removing a fetch costs O(origins waiting + queue).

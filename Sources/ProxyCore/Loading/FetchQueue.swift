@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// The running and the waiting fetches, within the bounds in total, per origin and per rule.
 ///
 /// Pure. The highest priority goes first. Within a priority the clients take turns, the one with the fewest

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Origins
+import Primitives
+import URLs
+
 /// The slots of running fetches: a number in total, per origin, and per rule with its own bound. One client
 /// may use only a share of the total and of an origin's slots. Pure.
 struct FetchSlots {

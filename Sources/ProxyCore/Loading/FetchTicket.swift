@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Origins
+import Primitives
+import URLs
+
 /// A fetch in the queue.
 struct FetchTicket: Sendable {
     /// The slots that a fetch takes, besides one of the total.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Primitives
 import Synchronization
 
 /// The priority of one fetch, and the clients that wait for it. It is the highest of its waiters' and never

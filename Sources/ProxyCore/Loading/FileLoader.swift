@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
 import CLinux
+import Freshness
 import Glibc
+import Origins
+package import Primitives
 import Synchronization
+import URLs
 
 /// Serves the files of a folder as an origin's responses (an origin rule with `loader: file`).
 ///

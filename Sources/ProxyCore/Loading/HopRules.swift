@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Freshness
+package import Imaging
+package import Origins
+package import URLs
+
 /// The rules of a fetch's redirect targets: their restrictions apply in addition to the rule of the requested
 /// URL.
 ///

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Freshness
+package import Origins
+package import Primitives
+package import URLs
+
 /// Fetches one representation from an origin (SDWebImage's loader). The loaders and the tests' fakes
 /// implement it.
 ///

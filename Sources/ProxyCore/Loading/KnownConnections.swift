@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import URLs
+
 /// The addresses that identify a connection among the open ones.
 struct ConnectionEnds: Hashable {
     /// The local port.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Bodies
+package import Imaging
+
 /// Why a fetch got no usable response.
 package enum LoadError: Error, Sendable, Hashable {
     /// The address or port in the URL is forbidden.

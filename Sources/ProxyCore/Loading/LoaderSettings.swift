@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import URLs
+
 /// The checked settings of fetches; all of them can change while the loader runs.
 struct LoaderSettings: Sendable {
     /// Limits and times.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Freshness
+
 extension OriginHead {
     /// The declared length of the body as it will be delivered.
     ///

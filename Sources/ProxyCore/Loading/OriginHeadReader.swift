@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Freshness
+import Primitives
+
 /// Collects the lines of a response's head as libcurl delivers them, without interim responses.
 struct OriginHeadReader {
     /// The result of a line.

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Freshness
+import Origins
+import URLs
+
 /// The fields that every origin gets, and those that a request adds.
 struct RequestFields: Sendable {
     private let constant: [HeaderField]

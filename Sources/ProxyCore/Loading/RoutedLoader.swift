@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Origins
+
 /// Fetches each source with the loader that its origin rule names.
 package struct RoutedLoader: ImageLoading {
     private let http: any ImageLoading

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
+import Primitives
 
 /// Checks whether the bytes on a reused connection answer this request.
 ///

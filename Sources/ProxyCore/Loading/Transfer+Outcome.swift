@@ -2,6 +2,8 @@
 
 import CLinux
 import Glibc
+import Origins
+import URLs
 
 /// The next step after a hop has ended.
 extension Transfer {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Freshness
 import Glibc
+import Origins
+import Primitives
+import URLs
 
 /// The functions that libcurl's callbacks call during a hop.
 ///

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Freshness
+import Origins
+import Primitives
+import URLs
+
 /// The state of one fetch on the loader's thread, over all its hops.
 ///
 /// Confined to that thread. libcurl's callbacks arrive in `Transfer+Receiving`; `Transfer+Outcome` decides

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// The deadlines of one fetch: its current phase, and the end of that phase.
 struct TransferClock {
     private enum Waiting {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import URLs
+
 /// What the log says of a source's URL, by `log.url`.
 package struct LoggedURL: Sendable, Hashable {
     /// The host; empty with `none`.

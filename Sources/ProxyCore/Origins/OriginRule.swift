@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Freshness
+package import Imaging
+import Primitives
+package import URLs
+
 /// One origin rule, checked and with its secrets read.
 package final class OriginRule: Sendable {
     /// The rule's index in the list, from 0.

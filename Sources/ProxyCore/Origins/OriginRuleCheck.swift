@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
+import Freshness
 import Glibc
+import Imaging
+import URLs
 
 /// Checks one rule's members; its errors name the rule and the member.
 struct OriginRuleCheck {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Imaging
+package import Primitives
+
 /// The treatment of some origins' sources (SDWebImage's options processor and the hooks of its loader).
 ///
 /// Configuration: a member of the list `origins`; the first rule that matches a source applies. An omitted

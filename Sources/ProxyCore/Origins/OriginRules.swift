@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import URLs
+
 /// An origin could read the URL as one that another rule matches, or none.
 package struct AmbiguousURLError: Error, Sendable, Hashable {}
 

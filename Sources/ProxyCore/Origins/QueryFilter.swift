@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import URLs
+
 /// Removes query parameters from the cache key (SDWebImage: cacheKeyFilter).
 struct QueryFilter: Sendable {
     private let names: Set<Substring>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import URLs
+
 /// Replaces the prefix of a source's URL by another for the fetch (SDWebImage: requestModifier).
 struct URLRewrite: Sendable {
     private let from: String

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Rendering
 import Synchronization
 
 /// What can be followed of an image that is being made: the fetch whose bytes may go out while they arrive, if any.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Bodies
+import Loading
 import Synchronization
 
 /// One client's way through an image that arrives: from its first byte on, at the client's own pace.

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Cache
+package import Primitives
+import Request
 import Synchronization
+import URLs
 
 /// The blacklist as the pipeline uses it (SDWebImage: failedURLs): which failures are kept, where, and for how long.
 package final class FailureMemory: Sendable {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import URLs
+
 /// What was said of a failure, for the log alone.
 ///
 /// Not part of what a failure is: two reasons are always equal.

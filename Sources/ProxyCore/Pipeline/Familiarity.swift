@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
 import Synchronization
 
 /// Which pictures were asked for lately, so that those alone that are asked for again come nearer: who looks through a

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Freshness
+package import Primitives
+
 /// The part of a client's request that a fetch needs besides the source: fields for the origin, and the
 /// client.
 ///

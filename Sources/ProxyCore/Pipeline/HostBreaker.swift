@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cache
+import Primitives
+
 /// Whether an origin (scheme, host and port) may be asked, after several failures in a row.
 ///
 /// Pure: closed while it works, open for a short time that doubles with each further failure, half open after that time:

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cache
+import Primitives
 import Synchronization
+import URLs
 
 /// The breakers of all origins that have failed lately; one that works needs none.
 ///

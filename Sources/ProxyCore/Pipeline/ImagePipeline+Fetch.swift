@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+import Cache
+import Freshness
+import Loading
+import Observability
+import Origins
+import Primitives
+import Request
+import URLs
+
 extension ImagePipeline {
     /// Asks the origin, once for everybody who needs this source: for a confirmation when `record` is given.
     ///

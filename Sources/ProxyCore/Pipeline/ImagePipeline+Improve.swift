@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+package import Cache
+import Freshness
+import Imaging
+import Observability
+package import Primitives
+import Rendering
+package import Request
 import Synchronization
 
 extension ImagePipeline {

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cache
+import Freshness
+package import Request
+
 /// What asking for a fresh picture of the disk tier came to.
 package enum StoredAnswer: Sendable {
     /// The picture.

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+package import Cache
+package import Freshness
+import Origins
+package import Primitives
+import Request
+package import URLs
+
 /// What is to be purged.
 package enum PurgeTarget: Sendable {
     /// A source with all its variants.

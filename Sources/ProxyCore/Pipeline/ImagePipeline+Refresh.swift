@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Cache
+import Freshness
+import Primitives
+package import Request
 import Synchronization
 
 extension ImagePipeline {

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+import Cache
+import Freshness
+import Imaging
+import Primitives
+import Rendering
+import Request
+
 extension ImagePipeline {
     /// Has a rendition made and puts it into the tiers; what no tier may hold is only answered.
     func render(

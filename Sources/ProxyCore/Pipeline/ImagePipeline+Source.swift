@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Freshness
+import Request
+
 extension ImagePipeline {
     /// What is known of the source now: as it is stored, confirmed by the origin, or fetched.
     ///

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+import Freshness
+import Imaging
+import Loading
+import Origins
+import Request
+
 /// A fetched body, the place that it outgrew its buffer into, and its format.
 struct FetchedOriginal: Sendable {
     var content: GrowingBody.Content

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cache
+import Freshness
+import Request
+
 extension ImagePipeline {
     /// The result as it lies in the disk tier, if it was made from the source's present content.
     func storedResult(

@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+import Cache
+import Freshness
+import Loading
+import Origins
+import Primitives
+import Rendering
+package import Request
 import Synchronization
+import URLs
 
 extension ImagePipeline {
     /// An image as one client alone may see it: asked for with its cookies, shared with nobody and kept nowhere.

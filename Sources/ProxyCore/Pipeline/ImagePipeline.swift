@@ -1,5 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+package import Cache
+package import Freshness
+package import Imaging
+package import Loading
+package import Observability
+package import Origins
+package import Primitives
+package import Rendering
+package import Request
 import Synchronization
 
 /// The way of a request from memory to the origin and back: SDWebImage's manager as one readable function.

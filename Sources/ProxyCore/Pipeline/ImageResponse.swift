@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Bodies
+package import Cache
+package import Freshness
+
 /// An image that can be sent: its bytes, what they are, and how they were come by.
 package struct ImageResponse: Sendable {
     /// What the bytes are.

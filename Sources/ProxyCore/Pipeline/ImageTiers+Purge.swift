@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cache
+import Freshness
+import Primitives
+import Request
 import Synchronization
 
 /// Which tiers a purge is about (SDWebImage: SDImageCacheType).

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cache
+import Freshness
+import Request
+
 extension ImageTiers {
     /// Has what is answered from a tier survive a loss of power, too: in its file, or in a new one where it has none.
     ///

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
 import CLinux
+import Cache
+import Freshness
 import Glibc
+import Loading
+import Request
 import Synchronization
 
 /// Where a body is written: a staged file of the disk tier, or anonymous memory that vanishes with its last user.

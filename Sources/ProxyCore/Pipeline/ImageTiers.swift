@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Bodies
+package import Cache
+import Freshness
+import Primitives
+import Request
+
 /// The two tiers as the pipeline sees them: what to look where, what to store where, and never an error but a miss.
 ///
 /// A tier that fails has counted it, and the image is made again: a cache must not keep anybody from being answered.

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+import Rendering
+import Request
+
 /// Results that wait to be made once more, each once; clients take turns. Pure.
 ///
 /// Bounded by count and by the bytes of their texts; when it is full, a client with many gives a place up to one with few.

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Imaging
+import Loading
+import Observability
+
 extension Metrics {
     /// Counts a fetch that came to its end.
     func count(_ summary: LoadSummary, isNotModified: Bool, took microseconds: Int) {

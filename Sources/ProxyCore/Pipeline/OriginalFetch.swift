@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+import Cache
+import Freshness
+import Imaging
+import Loading
+import Origins
+import Primitives
 import Synchronization
+import URLs
 
 /// One fetch under way: yields head, growing body and completion, in this order, to whoever follows it.
 ///
@@ -123,7 +131,9 @@ final class OriginalFetch: OriginReceiving {
         }
         if let length = head.contentLength {
             guard length <= maxBytes else { throw .tooLarge }
-            if head.status != 304 { try LoadError.translated { () throws(BodyError) in try body.expect(length) } }
+            if head.status != 304 {
+                try LoadError.translated { () throws(BodyError) in try body.expect(length) }
+            }
         }
         let verdict = judge(head, redirects)
         let isShareable = !verdict.directives.forbidStoring

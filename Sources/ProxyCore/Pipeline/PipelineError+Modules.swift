@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Imaging
+import Loading
+package import Request
+import URLs
+
 /// What the pipeline makes of other modules' errors.
 extension PipelineError {
     /// Translates what is wrong with a request.

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cache
+import Imaging
+import Observability
+
 /// The table of errors: status, code, title; as what a failure is remembered and of what; where the fault lies; metric labels.
 extension PipelineError {
     // MARK: - The request

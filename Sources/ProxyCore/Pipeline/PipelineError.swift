@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Cache
+import Observability
+
 /// A failure of a request for an image: its row of the table, and what is known of this very failure.
 ///
 /// `PipelineError+Table` lists the rows. Texts here are safe to show to a client, but for `reason` and `fault`, which quote

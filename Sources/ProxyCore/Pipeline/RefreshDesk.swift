@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Which sources are being refreshed in the background: each once at a time, few altogether, and not again at once when
 /// that has failed. Pure.
 struct RefreshDesk: Sendable {

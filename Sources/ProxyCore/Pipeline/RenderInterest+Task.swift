@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+import Rendering
+
 extension RenderInterest {
     /// The interest of the current task's client.
     convenience init(_ priority: FetchPriority?) {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Imaging
+import Primitives
+
 /// Large originals of which something has been made since the start, so that the second size is known as such. Pure.
 ///
 /// Known by the keys of their intermediates, and so apart for each source: one picture under ever new URLs has no second

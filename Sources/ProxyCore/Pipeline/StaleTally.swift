@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Cache
 import Synchronization
 
 /// How often a stale copy was served, by where it lay; tiers themselves know nothing of freshness. Safe from any thread.

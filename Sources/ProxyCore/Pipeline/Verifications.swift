@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Which sources are decoded once more, with the cheapest plan, because a result of theirs has failed, and which have passed.
 ///
 /// Each once at a time, few altogether, and a source that has passed not again for a while: a source that many plans fail on

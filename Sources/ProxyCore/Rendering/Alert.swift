@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
 import CLinux
 import Glibc
+import Imaging
 
 /// Wakes a thread that sleeps in `poll`: an eventfd, raised from any thread and lowered by the sleeping one.
 struct Alert: Sendable {

@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+import Imaging
 
 /// Whole reads and writes at an offset of a descriptor.
 package enum DescriptorBytes {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Imaging
+
 /// Which frames to decode and which format to write, from the plan and the picture's header.
 struct FormatDecision {
     let plan: RenderPlan

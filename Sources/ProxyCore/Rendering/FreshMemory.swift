@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
+import Imaging
 import Synchronization
 
 /// Clears memory when it is allocated: a worker's may contain another client's picture.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Bodies
+package import Imaging
+
 /// THE SEAM to pixels: turns a source picture into a rendition, in any process.
 ///
 /// Two implementations: `WorkerPool` (spawned processes, for the daemon) and `InProcessRenderer` (for tests

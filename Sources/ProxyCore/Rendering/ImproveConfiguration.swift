@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Primitives
+
 /// Results in AVIF and JPEG XL are made with the fast effort, and once more with full effort when they are
 /// requested again and workers have nothing else to do. Configuration: `transform.improve`.
 package struct ImproveConfiguration: Sendable, Hashable, Codable {

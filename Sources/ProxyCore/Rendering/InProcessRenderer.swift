@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Bodies
 import Dispatch
+package import Imaging
 import Synchronization
 
 /// Renders in this process, on a few threads of its own: for tests, the command line and comparison.

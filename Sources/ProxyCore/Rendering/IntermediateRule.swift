@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Imaging
+
 /// Which originals get an intermediate, and what may be made from it without a visible difference.
 package struct IntermediateRule: Sendable {
     package let configuration: IntermediateConfiguration

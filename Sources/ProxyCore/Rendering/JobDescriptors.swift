@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
 import CLinux
 import Glibc
+import Imaging
 
 /// The descriptors that a worker gets for a job, with no more rights than the job needs.
 struct JobDescriptors {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// The jobs that wait for a worker, and whose turn it is. Pure; O(n) in the waiting jobs, of which there are
 /// few.
 ///

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Grants memory for pixels, never more than the total at once: first come, first served among clients that
 /// hold none, and then among those that hold some.
 ///

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Imaging
+
 /// How much memory a job takes at its worst, from facts of the header alone.
 ///
 /// Meant to be no less than what it takes, and no more than twice as much; measured by `bench/memory`. A worker's own

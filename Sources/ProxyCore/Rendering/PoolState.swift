@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Imaging
+
 /// The pool's decisions about jobs and workers, without threads or processes.
 ///
 /// Every change is made under the pool's lock and returns an effect to be performed outside it.

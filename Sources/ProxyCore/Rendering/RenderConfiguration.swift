@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Primitives
+
 /// How renderings are run. Configuration: `transform`.
 package struct TransformConfiguration: Sendable, Hashable, Codable {
     /// Worker processes; 0 (the default) means one per core.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Primitives
 import Synchronization
 
 /// The clients that wait for a render, and its priority: the basis of the queue for workers.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+import Imaging
+
 /// One call of `render` on its way through a queue.
 struct RenderJob: Sendable {
     /// Identifies the job within its renderer.

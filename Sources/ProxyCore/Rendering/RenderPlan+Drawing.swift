@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Imaging
+
 extension RenderPlan {
     /// The largest result that is inspected for few colours and flat runs, in pixels.
     private static let mostDrawingPixels = 2_000_000

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Imaging
+
 extension RenderPlan {
     /// The header of an intermediate's original, upright; nil if the source is the original.
     var original: ImageHeader? {

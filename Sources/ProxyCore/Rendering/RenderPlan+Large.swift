@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Imaging
+
 extension RenderPlan {
     /// Whether a source is within the limits.
     func admits(_ header: ImageHeader) -> Bool {

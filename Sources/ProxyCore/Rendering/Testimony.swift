@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
 import CLinux
 import Glibc
+import Imaging
 
 /// Checks a worker's reply against what is possible: the picture that it read may have compromised it.
 ///

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Bodies
+package import Imaging
+
 extension VipsSource {
     /// Copies a stored body; nil if it can't be read.
     package static func copy(of body: StoredBody) -> VipsSource? {

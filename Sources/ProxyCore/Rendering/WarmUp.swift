@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Imaging
+
 /// A job that makes libvips and its coders load all they load on first use, before a worker is sandboxed.
 enum WarmUp {
     private static let side = 32

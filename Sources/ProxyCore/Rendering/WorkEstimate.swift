@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Imaging
+
 /// The work of a job, from facts of the header alone: the pixels that are decoded, changed and written,
 /// weighted by their processor time relative to a pixel written as JPEG.
 ///

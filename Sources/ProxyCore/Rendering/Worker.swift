@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
 import CLinux
 import Glibc
+import Imaging
 
 /// The inside of a worker process: one job at a time, on one thread, until the daemon closes the socket.
 struct Worker {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Bodies
 import Dispatch
+package import Imaging
+import Primitives
 import Synchronization
 
 /// Renders in spawned worker processes: a picture that crashes its decoder costs one answer and one process.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
 import CLinux
 import Glibc
+import Imaging
 
 /// The daemon's handle of a worker process: started by `launched`, killed when this is destroyed.
 ///

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
 import CLinux
 import FoundationEssentials
 import Glibc
+import Imaging
 
 /// The messages between the daemon and a worker: JSON, one value a message, over `SOCK_SEQPACKET`.
 enum WorkerProtocol {

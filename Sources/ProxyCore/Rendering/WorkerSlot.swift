@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
 import CLinux
 import Glibc
+import Imaging
+import Primitives
 
 /// One worker's thread: starts the process, sends it jobs, kills it at a deadline, and starts the next.
 final class WorkerSlot: Sendable {

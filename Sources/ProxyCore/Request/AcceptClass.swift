@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Imaging
+
 /// The configured automatic formats that an `Accept` field names, best first.
 ///
 /// The class replaces the field's text in keys, so that all browsers that prefer the same formats share one

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Freshness
+package import Primitives
+
 /// The part of a request that does not affect the picture's bytes: how it is looked up and stored, and the
 /// fields of the answer.
 ///

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Freshness
+import Primitives
+
 /// Parses the parameters that are not part of any key.
 enum DeliveryReading {
     /// The maximum number of bytes of a tag.

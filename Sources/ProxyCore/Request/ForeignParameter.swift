@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Imaging
+import Primitives
+
 /// Parameters of `/img` as other programs name them, for hints in errors.
 enum ForeignParameter {
     /// What an unknown parameter probably stands for; nil when it resembles nothing.

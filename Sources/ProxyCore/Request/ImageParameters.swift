@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Freshness
+import Imaging
+import Primitives
+import URLs
+
 /// The parameters of `/img` as given; nil if not given.
 struct ImageParameters {
     var url: SourceURL?
@@ -141,7 +146,8 @@ struct ImageParameters {
         guard let size = ByteCount(value), range.contains(size.bytes) else {
             throw .invalidParameter(
                 name: name, position: 0,
-                reason: "must be from \(range.lowerBound) to \(range.upperBound) bytes, such as 20000 or 20KiB")
+                reason:
+                    "must be from \(range.lowerBound) to \(range.upperBound) bytes, such as 20000 or 20KiB")
         }
         return size.bytes
     }

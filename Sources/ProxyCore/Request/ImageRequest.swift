@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Imaging
+package import Origins
+package import Primitives
+package import URLs
+
 /// One requested image: its source, its transform, and the keys that identify both in every tier.
 package struct ImageRequest: Sendable {
     /// The source, the plan and their keys, passed between modules as one reference.

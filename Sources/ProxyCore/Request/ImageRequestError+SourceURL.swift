@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+import URLs
+
 extension ImageRequestError {
     /// What is wrong with `text` as a source URL, in words for the one who wrote it.
     init(_ error: SourceURLError, in text: String) {

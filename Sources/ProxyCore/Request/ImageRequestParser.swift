@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Freshness
+package import Imaging
+import Origins
+import Primitives
+package import URLs
+
 /// Turns the query of `/img` into an `ImageRequest`: every parameter is validated, nothing is ignored. Safe from any thread.
 package final class ImageRequestParser: Sendable {
     private let limits: RenderLimits

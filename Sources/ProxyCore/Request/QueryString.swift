@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// A query split into names and values, each percent-decoded once; `+` is literal, and nothing is ignored.
 package struct QueryString: Sendable {
     /// One `name=value` pair.

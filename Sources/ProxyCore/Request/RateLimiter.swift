@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Primitives
 import Synchronization
 
 /// The rate limit of one client.

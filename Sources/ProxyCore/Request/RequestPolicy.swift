@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Freshness
+package import Imaging
+package import Origins
+package import URLs
+
 /// The requests that clients may send.
 package struct RequestPolicy: Sendable {
     /// The allowed sources.

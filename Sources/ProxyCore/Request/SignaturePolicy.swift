@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Crypto
+import Primitives
 
 /// Which targets are allowed: those signed with HMAC-SHA256 under one of several keys.
 ///

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import HTTPServer
-import ProxyCore
 import Testing
 
+@testable import Bodies
+@testable import Cache
+@testable import Freshness
 @testable import ImageProxyd
+@testable import Imaging
+@testable import Primitives
 
 @Suite("The table of request targets")
 struct AliasTableTests {

@@ -4,7 +4,10 @@ import Glibc
 import Testing
 
 @testable import ImageProxyd
-@testable import ProxyCore
+@testable import Imaging
+@testable import Pipeline
+@testable import Request
+@testable import URLs
 
 @Suite("A malformed target of 8 KB", .serialized)
 struct MalformedTargetTests {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import HTTPServer
-import ProxyCore
 import Testing
 
+@testable import Cache
 @testable import ImageProxyd
+@testable import Imaging
+@testable import Loading
+@testable import Origins
+@testable import Primitives
 
 @Suite("Configuration")
 struct ConfigurationLoaderTests {

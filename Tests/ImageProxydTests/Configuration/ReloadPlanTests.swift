@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
 import Testing
 
+@testable import Cache
+@testable import Freshness
 @testable import ImageProxyd
+@testable import Loading
+@testable import Observability
+@testable import Primitives
+@testable import Rendering
 
 @Suite("The plan of a reload")
 struct ReloadPlanTests {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
 import TestSupport
 import Testing
+
+@testable import Freshness
+@testable import Primitives
 
 /// Time passes at the origin: what it sends has an `Age`, so that it is received as old as a test requires.
 @Suite("Caching, from socket to socket")

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
 import TestSupport
 import Testing
+
+@testable import Freshness
+@testable import Primitives
 
 @Suite("Lifetimes, from socket to socket")
 struct LifetimeTests {

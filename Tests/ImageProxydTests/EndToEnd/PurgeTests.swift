@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
 import TestSupport
 import Testing
+
+@testable import Request
 
 @Suite("Purging")
 struct PurgeTests {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
 import TestSupport
 import Testing
 
 @testable import ImageProxyd
+@testable import Imaging
+@testable import Request
 
 @Suite("Renders for unsigned clients")
 struct UnsignedWorkTests {

@@ -2,11 +2,11 @@
 
 import Glibc
 import Logging
-import ProxyCore
 import TestSupport
 import Testing
 
 @testable import ImageProxyd
+@testable import Observability
 
 @Suite("The daemon's log")
 struct DaemonLogTests {

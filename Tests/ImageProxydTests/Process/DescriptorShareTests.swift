@@ -3,8 +3,8 @@
 import Synchronization
 import Testing
 
+@testable import Bodies
 @testable import ImageProxyd
-@testable import ProxyCore
 
 @Suite("The budget of descriptors")
 struct DescriptorShareTests {

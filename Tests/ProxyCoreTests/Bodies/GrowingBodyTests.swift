@@ -5,7 +5,8 @@ import Glibc
 import Synchronization
 import Testing
 
-@testable import ProxyCore
+@testable import Bodies
+@testable import Primitives
 
 @Suite("A growing body")
 struct GrowingBodyTests {

@@ -4,7 +4,11 @@ import Foundation
 import Synchronization
 import TestSupport
 
-@testable import ProxyCore
+@testable import Bodies
+@testable import Cache
+@testable import Freshness
+@testable import Imaging
+@testable import Primitives
 
 /// A clock that only tests advance.
 final class SteppedClock: Sendable {

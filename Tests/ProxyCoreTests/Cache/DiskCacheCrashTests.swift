@@ -3,7 +3,8 @@
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Cache
+@testable import Primitives
 
 /// Opens the tier in every state that a killed process can leave behind.
 @Suite("Disk tier: killed in the middle")

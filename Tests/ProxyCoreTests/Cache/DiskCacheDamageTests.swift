@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import GRDB
+import Glibc
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Cache
 
 @Suite("Disk tier: damage")
 struct DiskCacheDamageTests {

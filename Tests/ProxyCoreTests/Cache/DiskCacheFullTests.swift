@@ -4,7 +4,8 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Bodies
+@testable import Cache
 
 @Suite("Disk tier: full disk", .enabled(if: SmallFileSystem.isAvailable, "needs the right to mount a tmpfs"))
 struct DiskCacheFullTests {

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Cache
 
 /// What is removed or damaged while the tier is in use.
 @Suite("Disk tier: recovery")

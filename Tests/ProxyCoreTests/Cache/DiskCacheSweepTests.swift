@@ -6,7 +6,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Cache
+@testable import Freshness
+@testable import Primitives
 
 @Suite("Disk tier: sweeping")
 struct DiskCacheSweepTests {

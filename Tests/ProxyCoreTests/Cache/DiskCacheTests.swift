@@ -3,7 +3,10 @@
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Bodies
+@testable import Cache
+@testable import Freshness
+@testable import Primitives
 
 @Suite("Disk tier")
 struct DiskCacheTests {

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Cache
 
 @Suite("Entry files")
 struct DiskEntryTests {

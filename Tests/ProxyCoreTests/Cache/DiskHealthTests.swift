@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Cache
 
 @Suite("Disk tier: reports on its health")
 struct DiskHealthTests {

@@ -5,7 +5,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Cache
+@testable import Freshness
 
 /// Alterations of the index that are valid SQLite all the same.
 @Suite("Disk tier: an index that is wrong")

@@ -4,7 +4,8 @@ import GRDB
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Cache
+@testable import Freshness
 
 /// The records of a source in files and index, and which of them counts.
 @Suite("Disk tier: records")

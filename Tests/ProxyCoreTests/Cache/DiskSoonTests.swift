@@ -3,7 +3,9 @@
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Cache
+@testable import Freshness
+@testable import Primitives
 
 @Suite("Pending bodies of the disk tier")
 struct DiskSoonTests {

@@ -3,7 +3,8 @@
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Cache
+@testable import Primitives
 
 @Suite("Set of entries")
 struct EntrySetTests {

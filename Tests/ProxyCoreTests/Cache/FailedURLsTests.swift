@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
 import Testing
+
+@testable import Cache
+@testable import Primitives
 
 @Suite("The blacklist of failed URLs")
 struct FailedURLsTests {

@@ -2,7 +2,9 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Cache
+@testable import Freshness
+@testable import Primitives
 
 @Suite("Memory tier")
 struct MemoryCacheTests {

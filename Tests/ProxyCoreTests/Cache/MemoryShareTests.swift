@@ -2,7 +2,9 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Cache
+@testable import Freshness
+@testable import Primitives
 
 @Suite("The memory tier's bound and the tables that share it")
 struct MemoryShareTests {

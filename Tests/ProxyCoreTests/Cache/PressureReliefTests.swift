@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
 import Testing
+
+@testable import Cache
 
 @Suite("Memory tier under pressure")
 struct PressureReliefTests {

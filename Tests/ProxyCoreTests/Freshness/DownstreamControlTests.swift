@@ -2,7 +2,11 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Bodies
+@testable import Cache
+@testable import Freshness
+@testable import Imaging
+@testable import Primitives
 
 @Suite("Cache-Control for browsers and downstream caches")
 struct DownstreamControlTests {

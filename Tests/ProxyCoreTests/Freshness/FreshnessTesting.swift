@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-@testable import ProxyCore
+@testable import Freshness
 
 /// Tests of the lifetime that a response's head gives.
 protocol FreshnessTesting {}

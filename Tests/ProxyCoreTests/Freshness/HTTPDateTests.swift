@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
 import Testing
+
+@testable import Freshness
 
 @Suite("HTTP dates")
 struct HTTPDateTests {

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Freshness
 
 @Suite("Cache-Control in requests")
 struct RequestDirectivesTests {

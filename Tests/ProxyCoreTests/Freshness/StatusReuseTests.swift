@@ -2,7 +2,10 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Bodies
+@testable import Freshness
+@testable import Imaging
+@testable import Primitives
 
 @Suite("The freshness of statuses")
 struct StatusReuseTests {

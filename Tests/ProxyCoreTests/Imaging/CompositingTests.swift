@@ -4,7 +4,7 @@ import Glibc
 import Testing
 
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
 
 @Suite("Blend modes, against the formulas (W3C Compositing and Blending Level 1)")
 struct CompositingTests {

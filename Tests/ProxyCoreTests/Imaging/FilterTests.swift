@@ -4,7 +4,7 @@ import Glibc
 import Testing
 
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
 
 @Suite("Filters, against arithmetic on each pixel")
 struct FilterTests {

@@ -2,7 +2,8 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Imaging
+@testable import Primitives
 
 @Suite("BlurHash, ThumbHash and the dominant colour")
 struct PlaceholderHashTests {

@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Imaging
 
 @Suite("The reference of operations")
 struct ReferenceTests {

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Imaging
 
 @Suite("The plan of a resize")
 struct ResizePlanTests {

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@testable import ProxyCore
+@testable import Imaging
 
 @Suite("Transform texts")
 struct TransformPipelineTests {

@@ -5,7 +5,7 @@ import Glibc
 import Testing
 
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
 
 @Suite("The effect of operations on pixels")
 struct TransformPixelTests {

@@ -3,7 +3,7 @@
 import Testing
 
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
 
 @Suite("Borders of a colour that the picture can't represent")
 struct TrimColorTests {

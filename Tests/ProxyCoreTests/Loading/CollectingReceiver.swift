@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
 import TestSupport
+
+@testable import Freshness
+@testable import Loading
 
 /// Stores a response; can refuse the head or the body.
 final class CollectingReceiver: OriginReceiving {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
 import TestSupport
 import Testing
+
+@testable import Freshness
+@testable import Loading
+@testable import Primitives
 
 @Suite("A body in a content coding that was not requested")
 struct ContentCodingTests {

@@ -2,7 +2,10 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Loading
+@testable import Origins
+@testable import Primitives
+@testable import URLs
 
 @Suite("The queue of fetches")
 struct FetchQueueTests {

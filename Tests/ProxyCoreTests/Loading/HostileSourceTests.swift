@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
 import TestSupport
 import Testing
+
+@testable import Loading
+@testable import Primitives
+@testable import URLs
 
 @Suite("A hostile source")
 struct HostileSourceTests {

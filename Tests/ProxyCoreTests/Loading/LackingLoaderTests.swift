@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
 import TestSupport
 import Testing
+
+@testable import Loading
+@testable import URLs
 
 @Suite("A loader when a system call fails")
 struct LackingLoaderTests {

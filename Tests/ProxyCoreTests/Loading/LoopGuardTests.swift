@@ -3,7 +3,8 @@
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Loading
+@testable import Primitives
 
 @Suite("A request that has passed this daemon before")
 struct LoopGuardTests {

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Loading
 
 @Suite("Concurrent name look-ups")
 struct NameLookUpTests {

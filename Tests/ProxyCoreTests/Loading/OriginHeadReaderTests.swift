@@ -2,7 +2,9 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Freshness
+@testable import Loading
+@testable import Primitives
 
 @Suite("The reader of a response's head")
 struct OriginHeadReaderTests {

@@ -3,7 +3,10 @@
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Loading
+@testable import Origins
+@testable import Primitives
+@testable import URLs
 
 @Suite(
     "An origin that answers in a version of HTTP that its connection does not speak",

@@ -7,7 +7,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Freshness
+@testable import Loading
+@testable import Origins
+@testable import Primitives
+@testable import URLs
 
 @Suite("A fetch by an origin rule")
 struct RuledFetchTests {

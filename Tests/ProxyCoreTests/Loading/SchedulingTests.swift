@@ -3,7 +3,9 @@
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Loading
+@testable import Origins
+@testable import Primitives
 
 @Suite("The loader's schedule")
 struct SchedulingTests {

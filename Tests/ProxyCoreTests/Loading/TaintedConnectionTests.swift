@@ -3,7 +3,10 @@
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Loading
+@testable import Origins
+@testable import Primitives
+@testable import URLs
 
 @Suite("A connection with bytes after a response", .timeLimit(.minutes(20)))
 struct TaintedConnectionTests {

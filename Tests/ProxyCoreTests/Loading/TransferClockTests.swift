@@ -2,7 +2,8 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Loading
+@testable import Primitives
 
 @Suite("The clock of a transfer")
 struct TransferClockTests {

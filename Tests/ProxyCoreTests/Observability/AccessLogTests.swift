@@ -2,11 +2,10 @@
 
 import CLinux
 import Glibc
-import ProxyCore
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Observability
 
 @Suite("Access log")
 struct AccessLogTests {

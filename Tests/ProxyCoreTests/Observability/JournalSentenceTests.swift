@@ -2,7 +2,8 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Observability
+@testable import Pipeline
 
 @Suite("A request's line in the journal")
 struct JournalSentenceTests {

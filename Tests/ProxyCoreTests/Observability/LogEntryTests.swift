@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
 import Testing
 
-@testable import ProxyCore
+@testable import Observability
 
 @Suite("Log entries")
 struct LogEntryTests {

@@ -2,7 +2,8 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Observability
+@testable import URLs
 
 @Suite("A URL in the log")
 struct LoggedURLTests {

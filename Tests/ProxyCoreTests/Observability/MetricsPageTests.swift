@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Observability
 
 @Suite("The page of metrics")
 struct MetricsPageTests {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Imaging
+@testable import Observability
 
 @Suite("Metrics")
 struct MetricsTests {

@@ -5,7 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Origins
 
 @Suite("The files of an origin rule")
 struct OriginRuleFileTests {

@@ -3,7 +3,12 @@
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Bodies
+@testable import Freshness
+@testable import Imaging
+@testable import Origins
+@testable import Primitives
+@testable import URLs
 
 @Suite("The table of origin rules")
 struct OriginRuleTests {

@@ -2,7 +2,11 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Bodies
+@testable import Cache
+@testable import Freshness
+@testable import Imaging
+@testable import Pipeline
 
 @Suite("A fetch whose body is streamed")
 struct ArrivalTests {

@@ -3,7 +3,8 @@
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Freshness
+@testable import Pipeline
 
 @Suite("Clients' cache directives, with a real origin and an injected clock")
 struct ClientDirectiveTests {

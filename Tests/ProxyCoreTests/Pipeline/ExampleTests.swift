@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Imaging
 
 @Suite("Examples in the documents")
 struct ExampleTests {

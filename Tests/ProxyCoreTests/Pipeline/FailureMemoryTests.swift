@@ -2,7 +2,9 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Cache
+@testable import Pipeline
+@testable import Primitives
 
 @Suite("The memory of failures")
 struct FailureMemoryTests {

@@ -2,7 +2,9 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Freshness
+@testable import Pipeline
+@testable import Primitives
 
 @Suite("The fields of a client that the origin gets")
 struct FetchContextTests {

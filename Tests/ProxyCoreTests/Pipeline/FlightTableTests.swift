@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Pipeline
 
 @Suite("The task table")
 struct FlightTableTests {

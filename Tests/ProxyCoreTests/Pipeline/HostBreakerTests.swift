@@ -2,7 +2,11 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Cache
+@testable import Loading
+@testable import Pipeline
+@testable import Primitives
+@testable import URLs
 
 @Suite("The breaker of an origin")
 struct HostBreakerTests {

@@ -3,7 +3,16 @@
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Bodies
+@testable import Cache
+@testable import Freshness
+@testable import Imaging
+@testable import Observability
+@testable import Pipeline
+@testable import Primitives
+@testable import Rendering
+@testable import Request
+@testable import URLs
 
 /// Renders at once, but holds background jobs at a gate, and may change its plan.
 private final class BackgroundGate: ImageRendering {

@@ -3,8 +3,14 @@
 import TestSupport
 import Testing
 
+@testable import Bodies
+@testable import Cache
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
+@testable import Pipeline
+@testable import Primitives
+@testable import Rendering
+@testable import Request
 
 /// The photo has 1200 × 800 pixels; its intermediate 600 × 400, so that results of up to 300 × 200 are made from it.
 @Suite("Further sizes of a large original")

@@ -3,8 +3,14 @@
 import TestSupport
 import Testing
 
+@testable import Bodies
+@testable import Cache
+@testable import Freshness
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
+@testable import Pipeline
+@testable import Primitives
+@testable import Request
 
 @Suite("What is requested, answered and stored")
 struct KeepingTests {

@@ -3,7 +3,11 @@
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Bodies
+@testable import Cache
+@testable import Freshness
+@testable import Pipeline
+@testable import Request
 
 @Suite("Results that become outdated while they are made")
 struct OvertakenTests {

@@ -4,7 +4,17 @@ import Glibc
 import Synchronization
 import TestSupport
 
-@testable import ProxyCore
+@testable import Bodies
+@testable import Cache
+@testable import Freshness
+@testable import Imaging
+@testable import Loading
+@testable import Observability
+@testable import Pipeline
+@testable import Primitives
+@testable import Rendering
+@testable import Request
+@testable import URLs
 
 /// A clock that only the test advances: the loader uses its start, the pipeline its time.
 final class ShiftedClock: Sendable {

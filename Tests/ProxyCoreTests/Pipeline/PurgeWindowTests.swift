@@ -5,7 +5,11 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Cache
+@testable import Freshness
+@testable import Pipeline
+@testable import Primitives
+@testable import Request
 
 @Suite("Between the beginning of a purge and its end")
 struct PurgeWindowTests {
@@ -26,7 +30,9 @@ struct PurgeWindowTests {
         _ target: PurgeTarget, of request: ImageRequest, _ meanwhile: () async throws -> Void
     ) async throws {
         let disk = tiers.disk
-        try await disk.link([TagLink(tag: "other", result: CacheKey(canonicalText: "x"), source: CacheKey(canonicalText: "y"))])
+        try await disk.link([
+            TagLink(tag: "other", result: CacheKey(canonicalText: "x"), source: CacheKey(canonicalText: "y"))
+        ])
         let (arrivals, arrival) = AsyncStream<Void>.makeStream()
         let leave = DispatchSemaphore(value: 0)
         async let blocking = disk.removeAll(taggedWith: "other") { _ in

@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Pipeline
 
 @Suite("Revalidation behind redirects")
 struct RedirectedRevalidationTests {

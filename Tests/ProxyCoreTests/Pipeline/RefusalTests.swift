@@ -3,7 +3,9 @@
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Freshness
+@testable import Pipeline
+@testable import Primitives
 
 @Suite("An origin's errors, with an injected clock")
 struct RefusalTests {

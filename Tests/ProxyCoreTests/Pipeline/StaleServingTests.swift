@@ -3,7 +3,9 @@
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Freshness
+@testable import Observability
+@testable import Pipeline
 
 @Suite("Stale pictures, with a real origin and an injected clock")
 struct StaleServingTests {

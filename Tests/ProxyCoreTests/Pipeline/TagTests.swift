@@ -3,7 +3,9 @@
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Cache
+@testable import Pipeline
+@testable import Primitives
 
 @Suite("Tags and purges by tag")
 struct TagTests {
@@ -58,7 +60,9 @@ struct TagTests {
     @Test("A link is removed before its purge begins, so that a request meanwhile writes it again afterwards")
     func forgottenFirst() async throws {
         let disk = pipeline.tiers.disk
-        let links = [TagLink(tag: "spring", result: CacheKey(canonicalText: "a"), source: CacheKey(canonicalText: "b"))]
+        let links = [
+            TagLink(tag: "spring", result: CacheKey(canonicalText: "a"), source: CacheKey(canonicalText: "b"))
+        ]
         try await disk.link(links)
         let unknown = Observed<[TagLink]>([])
 

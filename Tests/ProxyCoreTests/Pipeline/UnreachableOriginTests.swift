@@ -3,7 +3,10 @@
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Cache
+@testable import Freshness
+@testable import Pipeline
+@testable import Primitives
 
 @Suite("An unreachable origin, with an injected clock")
 struct UnreachableOriginTests {

@@ -3,7 +3,12 @@
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Bodies
+@testable import Cache
+@testable import Imaging
+@testable import Pipeline
+@testable import Rendering
+@testable import Request
 
 @Suite("A result that fails")
 struct VerificationTests {

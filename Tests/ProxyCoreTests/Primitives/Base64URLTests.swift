@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Primitives
 
 @Suite("Base64 for URLs (RFC 4648 §5)")
 struct Base64URLTests {

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Primitives
 
 @Suite("Keys of cache entries")
 struct CacheKeyTests {

@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Primitives
 
 @Suite("Eviction ring")
 struct EvictionRingTests {

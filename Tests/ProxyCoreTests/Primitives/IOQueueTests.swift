@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Primitives
 
 @Suite("I/O queue")
 struct IOQueueTests {

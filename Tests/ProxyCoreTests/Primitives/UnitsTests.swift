@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Primitives
 
 @Suite("Sizes and durations in configuration")
 struct UnitsTests {

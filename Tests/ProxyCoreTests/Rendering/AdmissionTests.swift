@@ -4,8 +4,11 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import Bodies
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
+@testable import Primitives
+@testable import Rendering
 
 @Suite("Admission of jobs", .serialized)
 struct AdmissionTests {

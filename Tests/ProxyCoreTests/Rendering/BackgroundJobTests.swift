@@ -4,8 +4,10 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Bodies
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
+@testable import Rendering
 
 @Suite("Jobs in the background", .serialized)
 struct BackgroundJobTests {

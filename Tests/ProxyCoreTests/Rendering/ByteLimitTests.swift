@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
 
 @Suite("Results with a maximum number of bytes")
 struct ByteLimitTests {

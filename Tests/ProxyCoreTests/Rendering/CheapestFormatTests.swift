@@ -4,8 +4,11 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Bodies
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
+@testable import Primitives
+@testable import Rendering
 
 @Suite("The cheapest format where many jobs wait", .serialized)
 struct CheapestFormatTests {

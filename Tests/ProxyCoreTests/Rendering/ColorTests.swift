@@ -4,12 +4,12 @@ import CVips
 import Testing
 
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
 
 @Suite("Colours of sources")
 struct ColorTests {
     /// No ink is 0.
-    private func inks(_ color: [UInt8]) throws -> ProxyCore.VipsImage {
+    private func inks(_ color: [UInt8]) throws -> Imaging.VipsImage {
         let image = try TestPicture.plain(32, 32, color).image()
         return try image.derived(shim_reinterpret(image.raw, VIPS_INTERPRETATION_CMYK))
     }

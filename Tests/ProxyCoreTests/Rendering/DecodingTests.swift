@@ -5,8 +5,10 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Bodies
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
+@testable import Rendering
 
 @Suite("Reading sources")
 struct DecodingTests {

@@ -5,7 +5,8 @@ import TestSupport
 import Testing
 
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
+@testable import Rendering
 
 @Suite("Drawings (SVG)")
 struct DrawingTests {

@@ -3,7 +3,8 @@
 import Testing
 
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
+@testable import Rendering
 
 @Suite("Which format is written")
 struct FormatDecisionTests {

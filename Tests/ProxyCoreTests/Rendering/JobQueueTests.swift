@@ -2,7 +2,8 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Primitives
+@testable import Rendering
 
 @Suite("The queue for workers")
 struct JobQueueTests {

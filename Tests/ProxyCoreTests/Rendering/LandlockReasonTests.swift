@@ -3,7 +3,7 @@
 import Glibc
 import Testing
 
-@testable import ProxyCore
+@testable import Rendering
 
 @Suite("Why Landlock is missing")
 struct LandlockReasonTests {

@@ -2,8 +2,10 @@
 
 import Testing
 
+@testable import Bodies
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
+@testable import Rendering
 
 @Suite("Large pictures in a worker", .serialized)
 struct LargePictureTests {

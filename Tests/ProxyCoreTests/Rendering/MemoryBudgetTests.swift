@@ -2,7 +2,9 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Imaging
+@testable import Primitives
+@testable import Rendering
 
 @Suite("Memory for pixels")
 struct MemoryBudgetTests {

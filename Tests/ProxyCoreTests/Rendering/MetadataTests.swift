@@ -3,8 +3,10 @@
 import CVips
 import Testing
 
+@testable import Bodies
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
+@testable import Rendering
 
 @Suite("Metadata of results")
 struct MetadataTests {

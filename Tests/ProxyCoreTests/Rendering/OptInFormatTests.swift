@@ -3,8 +3,10 @@
 import TestSupport
 import Testing
 
+@testable import Bodies
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
+@testable import Rendering
 
 @Suite("Formats that a configuration allows")
 struct OptInFormatTests {

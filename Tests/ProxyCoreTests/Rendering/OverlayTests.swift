@@ -3,8 +3,12 @@
 import TestSupport
 import Testing
 
+@testable import Bodies
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
+@testable import Pipeline
+@testable import Primitives
+@testable import Rendering
 
 @Suite("Watermarks and text")
 struct OverlayTests {

@@ -4,7 +4,7 @@ import CVips
 import Testing
 
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
 
 @Suite("The maximum number of compressed pixel bytes of a PNG")
 struct PNGPixelDataTests {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
 
 @Suite("Pages of one file that differ from the first")
 struct PageTests {

@@ -4,7 +4,7 @@ import CVips
 import Testing
 
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
 
 @Suite("Colour profiles with tables")
 struct ProfileTableTests {

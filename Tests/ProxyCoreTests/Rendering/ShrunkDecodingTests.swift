@@ -3,7 +3,7 @@
 import Testing
 
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
 
 @Suite("Sources shrunk by their decoder")
 struct ShrunkDecodingTests {

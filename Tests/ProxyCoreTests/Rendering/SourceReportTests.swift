@@ -3,8 +3,10 @@
 import Foundation
 import Testing
 
+@testable import Bodies
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
+@testable import Rendering
 
 @Suite("The report on a source")
 struct SourceReportTests {

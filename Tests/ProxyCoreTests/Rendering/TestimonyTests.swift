@@ -3,8 +3,10 @@
 import FoundationEssentials
 import Testing
 
+@testable import Bodies
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
+@testable import Rendering
 
 @Suite("The check of a worker's reply")
 struct TestimonyTests {

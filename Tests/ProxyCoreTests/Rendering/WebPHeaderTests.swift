@@ -3,8 +3,11 @@
 import TestSupport
 import Testing
 
+@testable import Bodies
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
+@testable import Primitives
+@testable import Rendering
 
 @Suite("Headers of WebP files")
 struct WebPHeaderTests {

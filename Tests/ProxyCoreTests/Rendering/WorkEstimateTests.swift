@@ -3,8 +3,10 @@
 import TestSupport
 import Testing
 
+@testable import Bodies
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
+@testable import Rendering
 
 @Suite("The work of a plan")
 struct WorkEstimateTests {

@@ -3,7 +3,9 @@
 import TestSupport
 import Testing
 
-@testable import ProxyCore
+@testable import Imaging
+@testable import Primitives
+@testable import Rendering
 
 extension WorkerPool {
     /// Lends a running pool of one worker with long times, unless `change` says otherwise, and stops it in

@@ -4,8 +4,12 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Bodies
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
+@testable import Pipeline
+@testable import Primitives
+@testable import Rendering
 
 /// Workers are stopped by a signal to hold a job for as long as a test needs.
 @Suite("Worker processes", .serialized)

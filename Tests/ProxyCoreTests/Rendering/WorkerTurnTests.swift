@@ -4,8 +4,12 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Bodies
 @testable import ImageTestSupport
-@testable import ProxyCore
+@testable import Imaging
+@testable import Pipeline
+@testable import Primitives
+@testable import Rendering
 
 @Suite("Turns at the workers", .serialized)
 struct WorkerTurnTests {

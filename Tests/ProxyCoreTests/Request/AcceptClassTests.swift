@@ -2,7 +2,8 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Imaging
+@testable import Request
 
 @Suite("The class of an Accept field (RFC 9110 §12.5.1)")
 struct AcceptClassTests {

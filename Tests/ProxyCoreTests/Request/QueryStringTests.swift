@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Request
 
 @Suite("The query of a request")
 struct QueryStringTests {

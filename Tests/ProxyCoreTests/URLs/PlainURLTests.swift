@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import URLs
 
 @Suite("A URL in normal form")
 struct PlainURLTests {

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import URLs
 
 @Suite("The policy on sources")
 struct SourcePolicyTests {

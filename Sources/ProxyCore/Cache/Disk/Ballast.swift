@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
 import CLinux
 import Glibc
+import Primitives
 
 /// Disk space in reserve: released when the disk is full, so that deleting, which needs some, can continue.
 final class Ballast: Sendable {

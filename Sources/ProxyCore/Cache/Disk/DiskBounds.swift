@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// How much the disk tier may store, and for how long: can change while it is open.
 struct DiskBounds: Sendable {
     /// Most bytes of entries, the index and the folders.

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+import Imaging
+import Primitives
+
 /// What stands before the body in an entry's file: everything that is known of it, so that the file needs no index.
 ///
 /// Version 2, integers least significant byte first; version 1 lacks the snapshot, its text begins at 152:

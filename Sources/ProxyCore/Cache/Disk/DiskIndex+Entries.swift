@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Freshness
 import GRDB
+import Primitives
 import Synchronization
 
 /// A row of the index: what eviction and purging need of an entry.

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
 import Foundation
+import Freshness
 import GRDB
+import Imaging
+import Primitives
 
 /// Source records, and which of them are newer than the entries' files.
 extension DiskIndex {

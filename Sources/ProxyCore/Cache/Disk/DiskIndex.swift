@@ -2,6 +2,7 @@
 
 import GRDB
 import GRDBSQLite
+import Primitives
 import Synchronization
 
 /// The only access to SQLite: entries with their age and source; source records; tags.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+import Freshness
 import Glibc
+import Primitives
 import Synchronization
 
 /// The parts that the reading and the writing side of the disk tier share; each is safe on its own.

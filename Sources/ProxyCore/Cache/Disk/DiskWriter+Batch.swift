@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+import Freshness
+import Primitives
 import Synchronization
 
 extension DiskWriter {

@@ -2,6 +2,7 @@
 
 import Dispatch
 import Glibc
+import Primitives
 import Synchronization
 
 /// The writing side of the disk tier: the one thread that names and removes files and writes the index.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+
 /// An open file that should be an entry's: reads its header and checks its body.
 ///
 /// With `fromMemory` each call reads only what the kernel has in memory, and throws `wouldBlock` for the

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Primitives
+
 /// Identifies one entry of the disk tier: a key may have one of each kind.
 package struct EntryID: Hashable, Sendable {
     /// The kind.

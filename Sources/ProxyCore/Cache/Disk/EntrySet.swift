@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
 import Synchronization
 
 /// The entries that the disk tier may contain: at most 16 bytes each, so that a miss costs no system call.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
 import CLinux
 import Glibc
+import Primitives
 
 /// Excludes a second daemon from the folder, and records whether the last one left it in order.
 ///

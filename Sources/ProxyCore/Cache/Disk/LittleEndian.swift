@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
+import Primitives
 
 /// Appends integers and texts in the disk tier's byte order, least significant byte first.
 struct LittleEndianWriter {

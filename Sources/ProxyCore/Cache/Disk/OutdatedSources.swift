@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
 import Synchronization
 
 /// Sources with a later record than the one in their entries' files.

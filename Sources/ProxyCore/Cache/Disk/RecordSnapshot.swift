@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Freshness
+import Imaging
+import Primitives
+
 /// What an entry's file holds of its source's record, so that a fresh picture is answered from the file alone.
 ///
 /// As the record was when the entry was stored. It counts only in the index's generation in which it was made, and while no

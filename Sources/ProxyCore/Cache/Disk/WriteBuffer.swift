@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+import Freshness
 import Synchronization
 
 /// Small bodies that are found before their files are written. Safe from any thread.

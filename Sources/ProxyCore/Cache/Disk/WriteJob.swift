@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+import Freshness
+import Primitives
+
 /// One job of the disk tier's writer.
 struct WriteJob: Sendable {
     /// The work.

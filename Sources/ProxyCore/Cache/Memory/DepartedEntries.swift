@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Evicted entries that may still be in use, as answers are sent from them: found again at no cost while they
 /// are (SDWebImage: shouldUseWeakMemoryCache).
 ///

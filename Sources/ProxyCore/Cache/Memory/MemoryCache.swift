@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Freshness
 import Glibc
+package import Primitives
 import Synchronization
 
 /// The memory tier: whole pictures by key, in shards, bounded by bytes and count, with second-chance

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Bodies
+package import Freshness
 import Synchronization
 
 /// One picture in memory: its bytes, their description, and their source's freshness.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Freshness
+import Primitives
+
 /// One part of the memory tier, under a lock of its own: a ring of entries, their sources, and its counters.
 ///
 /// Pure. Removed entries are returned to the caller, who frees them after the lock is released.

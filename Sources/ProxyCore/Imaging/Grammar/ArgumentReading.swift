@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// The state of reading one operation's arguments: the next parameter, and the values so far.
 struct ArgumentReading {
     let operation: String

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 extension TransformParameter {
     /// Parses a value of this parameter, or returns why it is invalid.
     func value(from text: Substring) -> Result<TransformValue, ReadingError> {

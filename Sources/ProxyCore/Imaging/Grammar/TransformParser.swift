@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Parses a transform text: operations separated by `,`, arguments by `:`, first by position and then by
 /// name.
 struct TransformParser {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// The description of a source that `/info` returns.
 package struct SourceReport {
     private let header: ImageHeader

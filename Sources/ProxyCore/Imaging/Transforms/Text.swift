@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// `text:Good_morning:32:Serif:fff:south` — draws text.
 package struct Text: ImageTransforming {
     package static let name = "text"

@@ -6,7 +6,7 @@ import CVips
 @safe package struct EncodedImage: ~Copyable {
     private let start: UnsafeMutableRawPointer
     /// The number of bytes.
-    let count: Int
+    package let count: Int
 
     /// Takes ownership of memory that a saver has returned.
     init(adopting start: UnsafeMutableRawPointer, count: Int) {
@@ -19,7 +19,7 @@ import CVips
     }
 
     /// Lends the bytes.
-    borrowing func withBytes<Result: ~Copyable, Failure: Error>(
+    package borrowing func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try unsafe body(UnsafeRawBufferPointer(start: start, count: count))

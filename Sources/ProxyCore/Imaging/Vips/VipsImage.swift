@@ -30,7 +30,7 @@ import CVips
     }
 
     /// Width and height, of all frames one below the other.
-    var size: PixelSize {
+    package var size: PixelSize {
         unsafe PixelSize(Int(vips_image_get_width(raw)), Int(vips_image_get_height(raw)))
     }
 
@@ -38,7 +38,7 @@ import CVips
     var bands: Int { unsafe Int(vips_image_get_bands(raw)) }
 
     /// Whether the last band is alpha.
-    var hasAlpha: Bool { unsafe shim_has_alpha(raw) != 0 }
+    package var hasAlpha: Bool { unsafe shim_has_alpha(raw) != 0 }
 
     /// Whether pixels are one grey band, with or without alpha.
     var isGrey: Bool { bands - (hasAlpha ? 1 : 0) == 1 }
@@ -97,7 +97,7 @@ import CVips
     }
 
     /// The largest sample of all pixels and bands, including alpha; reads all pixels.
-    borrowing func brightest() throws(ImagingError) -> Double {
+    package borrowing func brightest() throws(ImagingError) -> Double {
         let largest = unsafe shim_largest_sample(raw)
         guard largest >= 0 else { throw VipsLibrary.failure() }
         return largest
@@ -106,7 +106,7 @@ import CVips
     /// Whether it has few colours, and mostly pixels that are like the one to their left: a drawing or a screenshot.
     ///
     /// Of a photo no more than the first rows are looked at; the pixels have to be in memory.
-    var isFlat: Bool { unsafe shim_is_flat(raw) != 0 }
+    package var isFlat: Bool { unsafe shim_is_flat(raw) != 0 }
 
     /// Returns an integer of the metadata.
     func integer(_ name: String, otherwise: Int) -> Int {

@@ -10,9 +10,9 @@ import Glibc
     /// The object; owned.
     let raw: UnsafeMutablePointer<CVips.VipsSource>
     /// The first bytes, from which the format is recognized.
-    let prefix: [UInt8]
+    package let prefix: [UInt8]
     /// The number of received bytes.
-    let count: Int
+    package let count: Int
 
     /// The bytes; owned by `raw`.
     private let memory: UnsafeRawBufferPointer
@@ -30,7 +30,7 @@ import Glibc
     /// Fills `count` bytes with `read`, which gets the memory and returns whether it has filled all of it.
     ///
     /// - Returns: nil if it has not, or without memory.
-    static func filled(
+    package static func filled(
         count: Int, by read: (UnsafeMutableRawBufferPointer) -> Bool
     ) -> VipsSource? {
         guard let memory = unsafe malloc(max(1, count)) else { return nil }

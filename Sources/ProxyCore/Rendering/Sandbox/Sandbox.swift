@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+import Imaging
 
 /// Restricts a worker before it reads untrusted bytes: no new privileges, files, sockets or other processes.
 ///

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
 import CLinux
 import Glibc
+import Imaging
+import Primitives
 
 /// A worker that tries forbidden calls and then its work: `imageproxyd check-sandbox`.
 package enum SandboxCheck {
