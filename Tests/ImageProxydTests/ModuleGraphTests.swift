@@ -18,7 +18,7 @@ struct ModuleGraphTests {
 
     @Test("ARCHITECTURE.md lists every module with its imports, as the manifest declares them")
     func document() {
-        let rows = TextFiles.read("ARCHITECTURE.md").matches(of: /(?m)^\| `(\w+)` \| ([^|]*) \|/)
+        let rows = TextFiles.read("ARCHITECTURE.md").matches(of: /(?m)^\| `(\w+)` \|([^|]*)\|/)
         let shown = rows.map { (String($0.1), Self.names(in: $0.2, /`(\w+)`/)) }
 
         #expect(Self.declared.count > 10)

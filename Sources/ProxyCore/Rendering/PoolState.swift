@@ -91,9 +91,7 @@ struct PoolState {
     }
 
     /// Changes the maximum number of waiting jobs; those beyond it stay.
-    mutating func resize(depth: Int) {
-        self.depth = depth
-    }
+    mutating func resize(depth: Int) { self.depth = depth }
 
     // MARK: - Callers
 
