@@ -7,7 +7,8 @@ internal import HTTPServer
 internal import Logging
 internal import ProxyCore
 
-/// The composition root: every room, made in the order of its dependencies and taken down in the opposite one.
+/// The composition root: creates every component in the order of its dependencies and releases them in the
+/// opposite order.
 struct Daemon {
     private let configuration: ProxyConfiguration
     private let logger: Logger
@@ -23,10 +24,10 @@ struct Daemon {
     private let machinery: Machinery
     private let live: LiveSite
 
-    /// Longest wait for exchanges in flight after SIGTERM; then connections are cut.
+    /// The maximum wait for exchanges in progress after SIGTERM; then connections are cut.
     private static let drainTime = Duration.seconds(30)
 
-    /// Longest wait for another daemon to let go of the cache folder: as long as its drain may take, and a little more.
+    /// The maximum wait for another daemon to release the cache folder: slightly longer than its drain.
     private static let lockPatience = TimeSpan.seconds(35)
 
     /// Why the daemon refuses to start, in one sentence.
@@ -34,8 +35,8 @@ struct Daemon {
         let description: String
     }
 
-    /// Serves until SIGTERM or SIGINT, then drains and returns; a SIGHUP has settings read again from `source`.
-    /// - Throws: what kept it from starting.
+    /// Serves until SIGTERM or SIGINT, then drains and returns; a SIGHUP reloads the settings from `source`.
+    /// - Throws: what prevented the start.
     static func run(
         configuration: ProxyConfiguration, files: NamedFiles, source: SettingsSource
     ) async throws {
@@ -149,10 +150,10 @@ struct Daemon {
             """)
     }
 
-    /// So many names stand in one line of the log.
+    /// The maximum number of names in one line of the log.
     private static let maxNamesShown = 8
 
-    /// Where pixels are computed.
+    /// Computes pixels.
     private static func renderer(
         _ configuration: TransformConfiguration, _ workers: WorkerPool
     ) -> any Rendering {
@@ -163,14 +164,15 @@ struct Daemon {
             depth: configuration.queue > 0 ? configuration.queue : WorkerPool.defaultDepth(workers: width))
     }
 
-    /// Connections at once of operators and their scrapers.
+    /// The maximum number of connections of operators and their scrapers.
     private static let adminConnections = 64
-    /// Those of them, and descriptors, that are kept back.
+    /// The number of these connections, and of descriptors, in reserve.
     private static let adminReserve = 4
-    /// How long an operator's connection may still ask for something once clients have been served: a scraper keeps its own.
+    /// How long an operator's idle connection may still send a request once clients have been served: a
+    /// scraper's connection persists.
     private static let adminDrainGrace = Duration.milliseconds(250)
 
-    /// Opens the disk tier; says so when another daemon has to let go of it first.
+    /// Opens the disk tier; logs a message if another daemon must release it first.
     private static func openDisk(
         _ configuration: DiskCacheConfiguration, _ records: MemoryShare, _ logger: Logger
     ) throws -> DiskCache {
@@ -184,7 +186,11 @@ struct Daemon {
                     directory: directory, configuration: configuration, recordShare: records,
                     report: report)
             } catch .locked {
-                logger.notice("another daemon uses \(directory); waiting up to \(lockPatience) for its end")
+                logger.notice(
+                    """
+                    another daemon uses \(directory); waiting up to \(lockPatience) for its end; to run beside it, \
+                    this one needs its own cache.disk.directory and listen
+                    """)
                 return try DiskCache(
                     directory: directory, configuration: configuration, patience: lockPatience,
                     recordShare: records, report: report)
@@ -196,11 +202,12 @@ struct Daemon {
         }
     }
 
-    /// Source records in memory take at most this share of `cache.memory.maxBytes`, remembered failures as much; and some always.
+    /// The share of `cache.memory.maxBytes` that source records in memory may take, and remembered failures
+    /// likewise; both have a minimum.
     private static let textShare = 16
     private static let minTextBytes = 4 << 20
 
-    /// Fewer are not enough to start with and to answer anybody.
+    /// Fewer are not enough to start and to answer a request.
     private static let fewestDescriptors = 96
 
     /// As many connections as configured, or as there are descriptors for.
@@ -217,7 +224,7 @@ struct Daemon {
     private static var coreCount: Int { Int(linux_usable_processors()) }
 
     private func serve(_ source: SettingsSource, once workersStart: Task<Void, any Error>) async throws {
-        // Before anybody is told that the daemon is there.
+        // Before the daemon reports that it is ready.
         let termination = TerminationSignal()
         let reloader = Reloader(
             machinery: machinery, live: live, configuration: configuration, source: source, service: service)
@@ -230,10 +237,10 @@ struct Daemon {
         service.report(to: logger) { () throws(ServiceManager.Failure) in try service.ready(status: "serving")
         }
         let watchdog = watchdog.map { watchdog in Task { await watchdog.run() } }
-        // From now on, so that nobody is told "reloading" before "ready".
+        // From now on, so that "reloading" is never reported before "ready".
         hangUps.begin()
         let signal = await termination.first()
-        // systemd stops watching when it is told that the daemon ends.
+        // systemd stops watching when the daemon reports that it ends.
         watchdog?.cancel()
         hangUps.cancel()
         machinery.drain.begin()
@@ -258,7 +265,7 @@ struct Daemon {
         }
     }
 
-    /// What systemd ends the daemon for when it stalls; nil where it does not watch.
+    /// Lets systemd end the daemon when it stalls; nil without WatchdogSec=.
     private var watchdog: Watchdog<ContinuousClock>? {
         guard let interval = service.watchdogInterval else { return nil }
         var parts = (0..<server.loopCount).map { [server] index in
@@ -266,7 +273,7 @@ struct Daemon {
         }
         parts += [
             Watchdog<ContinuousClock>.Part(name: "admin listener") { [admin] in await admin.ping() },
-            // It answers until it is stopped.
+            // The fetch thread answers until it is stopped.
             Watchdog<ContinuousClock>.Part(name: "fetch thread") { [loader] in _ = await loader.ping() },
             Watchdog<ContinuousClock>.Part(name: "disk writer") { [disk] in await disk.ping() },
             Watchdog<ContinuousClock>.Part(name: "supervisor of workers") { [workers] in
@@ -320,12 +327,12 @@ struct Daemon {
     private func startAdmin(on address: HTTPServer.Address) throws {
         let bound = try listen(on: address, admin)
         logger.notice("admin on \(bound)")
-        // The folder is ours alone already; this holds where it is not.
+        // The folder belongs to the daemon's user alone already; this applies if it does not.
         if case .unix(let path) = address { unsafe chmod(path, S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP) }
     }
 
-    /// No address was asked for: one that can't be used, on a file system that is read only say, does not keep the daemon
-    /// from serving.
+    /// No address was configured: if none can be used, for example on a read-only file system, the daemon
+    /// serves without it.
     private func startAdmin(onFirstOf candidates: [HTTPServer.Address]) {
         for address in candidates {
             do {

@@ -8,7 +8,8 @@ import ProxyCore
 /// Where the process begins.
 @main
 enum EntryPoint {
-    /// A worker runs on the main thread before there is another one, since it seals itself thread by thread.
+    /// A worker runs on the main thread before there is another one, since its sandbox is set up thread by
+    /// thread.
     static func main() {
         switch CommandLine.arguments.dropFirst() {
         case ["worker"]: WorkerMain.run()
@@ -23,10 +24,11 @@ enum EntryPoint {
         dispatchMain()
     }
 
-    /// Keeps libdispatch from writing a line to the system's log for each thread whose priority it may not raise.
+    /// Stops libdispatch from writing a line to the system's log for each thread whose priority it may not
+    /// raise.
     ///
-    /// It tries so for its own thread, too, and none but root may. To be called before there is another thread; who wants to
-    /// see its lines sets `LIBDISPATCH_LOG` to `stderr`.
+    /// It tries that for its own thread, too, and only root may. Must be called before there is another
+    /// thread; with `LIBDISPATCH_LOG=stderr` in the environment the lines are written.
     static func silenceLibdispatch() {
         unsafe setenv("LIBDISPATCH_LOG", "NO", 0)
     }

@@ -4,7 +4,7 @@ internal import HTTPServer
 internal import Logging
 internal import ProxyCore
 
-/// What lasts as long as the process, whatever a reload changes: tiers, loader, workers, counts and logs.
+/// What exists as long as the process, also through reloads: tiers, loader, workers, metrics and logs.
 struct Machinery: Sendable {
     let logger: Logger
     let threshold: LogThreshold
@@ -21,9 +21,8 @@ struct Machinery: Sendable {
     let failures: FailureMemory
     let drain: DrainState
 
-    /// Makes what requests meet under these settings.
-    ///
-    /// - Parameter predecessor: whose place it takes, if any.
+    /// Creates the handlers of requests under these settings.
+    /// - Parameter predecessor: the one that they replace, if any.
     /// - Throws: what is wrong with the addresses to serve on or the patterns of sources.
     func site(
         _ configuration: ProxyConfiguration, _ files: NamedFiles, succeeding predecessor: Site? = nil
@@ -34,7 +33,7 @@ struct Machinery: Sendable {
             policy: Self.policy(configuration, files, try Self.sources(configuration), origins),
             resizesInLinearLight: configuration.transform.linearLight)
         let pipeline = pipeline(configuration, parser, origins, succeeding: predecessor?.pipeline)
-        // One limit for all routes: what counts is who asks. Who has used his up does not begin anew by a reload.
+        // One limit for all routes, by client. A reload does not reset a client's count.
         let rate = configuration.security.rateLimit
         let limit =
             predecessor.flatMap { $0.limitConfiguration == rate ? $0.limit : nil } ?? ClientLimit(rate)
@@ -55,7 +54,7 @@ struct Machinery: Sendable {
             pipeline: pipeline, limit: limit, limitConfiguration: rate)
     }
 
-    /// Has the lasting parts go by new settings, as far as they can: all of them, or none.
+    /// Applies new settings to the lasting parts, as far as possible: to all of them, or to none.
     /// - Throws: what is wrong with networks, source patterns or fields for origins.
     func adopt(_ configuration: ProxyConfiguration) throws {
         let addresses = try AddressPolicy(configuration: configuration.security.addresses)
@@ -109,11 +108,11 @@ struct Machinery: Sendable {
             complain: { [logger] in logger.error("\($0)") })
     }
 
-    /// Targets of `/img` and their heads take at most this share of `cache.memory.maxBytes`, and may always take some: open files
-    /// are answered by them, too.
+    /// The share of `cache.memory.maxBytes` for targets of `/img` and their heads, which has a minimum: open
+    /// files are answered by them, too.
     private static let imageShare = 8
     private static let minImageBytes = 16 << 20
-    /// Those of `/info`.
+    /// The share for those of `/info`.
     private static let informationShare = 64
     private static let minInformationBytes = 2 << 20
 
@@ -140,7 +139,7 @@ struct Machinery: Sendable {
         return policy
     }
 
-    /// Metrics are public only where nobody but this machine listens, and operators have no listener of their own.
+    /// Metrics are public only if the listener is local, and operators have no listener of their own.
     private static func showsMetrics(_ configuration: ProxyConfiguration) throws -> Bool {
         guard configuration.admin.listen.allSatisfy({ $0 == "auto" }) else { return false }
         return try configuration.listen.allSatisfy { try HTTPServer.Address(parsing: $0).isLocal }

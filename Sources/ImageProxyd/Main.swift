@@ -2,9 +2,9 @@
 
 import ArgumentParser
 
-/// The command line: `imageproxyd serve` and its companions.
+/// The command line: `imageproxyd serve` and the other commands.
 ///
-/// Exit codes are those of sysexits(3): 0 fine, 1 failed, 64 wrong usage, 78 wrong configuration.
+/// Exit codes are those of sysexits(3): 0 success, 1 failure, 64 wrong usage, 78 wrong configuration.
 struct Main: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "imageproxyd",

@@ -3,7 +3,7 @@
 internal import HTTPServer
 internal import ProxyCore
 
-/// Tells the metrics where the numbers of the rooms are read when somebody scrapes.
+/// Connects the metrics to the numbers of the modules, which are read at each scrape.
 struct Readings {
     let metrics: Metrics
     let server: HTTPServer
@@ -12,7 +12,7 @@ struct Readings {
     let disk: DiskCache
     let loader: CurlLoader
     let workers: WorkerPool
-    /// The one that requests meet now; the counts of those before are in its.
+    /// The current pipeline; it includes the counts of those before it.
     let pipeline: @Sendable () -> ImagePipeline
     let failures: FailureMemory
     let accessLog: AccessLog

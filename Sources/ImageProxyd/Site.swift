@@ -4,7 +4,8 @@ internal import HTTPServer
 internal import ProxyCore
 import Synchronization
 
-/// What a request meets, all of it made from one version of the settings: a reload replaces it as a whole.
+/// The handlers of requests, all of them made from one version of the settings: a reload replaces them as a
+/// whole.
 final class Site: Sendable {
     let routes: Routes
     let adminRoutes: AdminRoutes
@@ -29,7 +30,8 @@ final class Site: Sendable {
     }
 }
 
-/// The site that requests meet from now on; those under way end in the one they began in. Safe from any thread.
+/// The handlers of requests from now on; requests in progress end in those they began in. Safe from any
+/// thread.
 final class LiveSite: Sendable {
     private let site: Mutex<Site>
 
@@ -40,13 +42,13 @@ final class LiveSite: Sendable {
     /// Hot path: a lock and a reference.
     var current: Site { site.withLock { $0 } }
 
-    /// Has requests meet another site.
+    /// Replaces the handlers.
     func replace(by other: Site) {
         site.withLock { $0 = other }
     }
 }
 
-/// Leads requests to the routes of the live site.
+/// Forwards requests to the current routes.
 final class LiveRoutes: RequestHandling {
     private let live: LiveSite
     private let accounting: Accounting
@@ -62,7 +64,7 @@ final class LiveRoutes: RequestHandling {
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer { live.current.routes.answer(request) }
 
-    /// No route wants any.
+    /// No route needs content.
     func takesContent(of request: HTTPRequest) -> Bool { false }
 
     func isVital(_ request: HTTPRequest) -> Bool { Routes.isVital(request) }
@@ -70,7 +72,7 @@ final class LiveRoutes: RequestHandling {
     func didFinish(_ exchange: HTTPExchange) { accounting.didFinish(exchange) }
 }
 
-/// Leads operators' requests to the live site.
+/// Forwards operators' requests to the current routes.
 final class LiveAdminRoutes: RequestHandling {
     private let live: LiveSite
     private let accounting: Accounting
@@ -82,7 +84,7 @@ final class LiveAdminRoutes: RequestHandling {
 
     func answer(_ request: HTTPRequest) -> HTTPAnswer { live.current.adminRoutes.answer(request) }
 
-    /// No route wants any.
+    /// No route needs content.
     func takesContent(of request: HTTPRequest) -> Bool { false }
 
     func isVital(_ request: HTTPRequest) -> Bool { true }
@@ -90,7 +92,7 @@ final class LiveAdminRoutes: RequestHandling {
     func didFinish(_ exchange: HTTPExchange) { accounting.didFinish(exchange) }
 }
 
-/// The sources that redirects may lead to, as the live settings have it.
+/// The sources that redirects may lead to, by the current settings.
 final class LiveSources: Sendable {
     private let policy: Mutex<SourcePolicy>
 

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The table of docs/conformance.md")
 struct ConformanceTableTests {
-    @Test("names only tests that exist, and leaves no cell empty")
+    @Test("The table names only tests that exist, and leaves no cell empty")
     func namesExist() {
         let table = ConformanceTable(page: "docs/conformance.md")
         let tests = ConformanceTable.testNames(

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The tables of docs/security/attacks.md")
 struct AttackTablesTests {
-    @Test("name a bound and a test that exists for each attack")
+    @Test("The tables name a bound and a test that exists for each attack")
     func namesExist() {
         let table = ConformanceTable(page: "docs/security/attacks.md")
         let tests = ConformanceTable.testNames(

@@ -30,6 +30,10 @@ func readKey(path string) ([]byte, error) {
 }
 
 func main() {
+	if len(os.Args) != 3 || !strings.HasPrefix(os.Args[2], "/") {
+		fmt.Fprintln(os.Stderr, "TARGET is path and query, such as /img?url=...")
+		os.Exit(2)
+	}
 	key, err := readKey(os.Args[1])
 	if err != nil {
 		panic(err)

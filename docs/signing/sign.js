@@ -16,5 +16,6 @@ function readKey(path) {
 }
 
 const target = process.argv[3];
+if (!target?.startsWith("/")) throw new Error("TARGET is path and query, such as /img?url=...");
 const code = createHmac("sha256", readKey(process.argv[2])).update(target).digest("base64url");
 console.log(`${target}&sig=${code}`);

@@ -14,5 +14,6 @@ function read_key(string $path): string {
     return $key;
 }
 
+if (!str_starts_with($argv[2] ?? '', '/')) throw new RuntimeException('TARGET is path and query, such as /img?url=...');
 $code = hash_hmac('sha256', $argv[2], read_key($argv[1]), true);
 echo $argv[2], '&sig=', rtrim(strtr(base64_encode($code), '+/', '-_'), '='), "\n";

@@ -19,4 +19,5 @@ sub read_key {
 }
 
 my ($path, $target) = @ARGV;
+die "TARGET is path and query, such as /img?url=...\n" unless ($target // '') =~ m{\A/};
 print "$target&sig=", encode_base64url(hmac_sha256($target, read_key($path))), "\n";

@@ -14,5 +14,7 @@ def read_key(path):
 
 
 target = sys.argv[2]
+if not target.startswith("/"):
+    sys.exit("TARGET is path and query, such as /img?url=...")
 code = hmac.new(read_key(sys.argv[1]), target.encode(), hashlib.sha256).digest()
 print(target + "&sig=" + base64.urlsafe_b64encode(code).rstrip(b"=").decode())

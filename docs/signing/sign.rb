@@ -15,5 +15,6 @@ def read_key(path)
 end
 
 path, target = ARGV
+abort "TARGET is path and query, such as /img?url=..." unless target&.start_with?("/")
 code = OpenSSL::HMAC.digest("SHA256", read_key(path), target)
 puts "#{target}&sig=#{[code].pack('m0').tr('+/', '-_').delete('=')}"

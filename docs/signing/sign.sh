@@ -2,6 +2,11 @@
 # sign.sh KEYFILE TARGET
 set -eu
 
+case ${2-} in
+/*) ;;
+*) echo "TARGET is path and query, such as /img?url=..." >&2; exit 2 ;;
+esac
+
 hex() { od -An -v -tx1 | tr -d ' \n'; }
 
 # Raw bytes less one final newline, or what stands behind hex: or base64:.

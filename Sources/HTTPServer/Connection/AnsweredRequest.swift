@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an answer needs to know of its request.
+/// The facts about a request that its answer needs.
 struct AnsweredRequest {
     var method = HTTPMethod.get
     var isHTTP10 = false
@@ -30,7 +30,7 @@ struct AnsweredRequest {
         client = request.client
     }
 
-    /// What the response's head says beside the response.
+    /// What the response's head contains in addition to the response.
     func frame(_ framing: ResponseFraming, keepsAlive: Bool) -> ResponseEncoder.Frame {
         ResponseEncoder.Frame(framing: framing, requestID: id, keepsAlive: keepsAlive, isHTTP10: isHTTP10)
     }
@@ -38,7 +38,7 @@ struct AnsweredRequest {
     /// Whether the response has content.
     func hasContent(_ response: HTTPResponse) -> Bool { method != .head && !response.status.forbidsBody }
 
-    /// What is reported of a response, except the octets of its content.
+    /// The report on a response, without the octets of its content.
     func exchange(_ response: HTTPResponse, loop: Int) -> HTTPExchange {
         var exchange = HTTPExchange(status: response.status, requestID: id)
         exchange.fill(of: self, response, octets: 0, loop: loop)
@@ -52,7 +52,7 @@ struct AwaitedAnswer {
     var context: UInt64
     var note: (any AnyObject & Sendable)?
 
-    /// What is reported of a client that has left before there was a response.
+    /// The report on a client that disconnected before there was a response.
     func abandoned(loop: Int) -> HTTPExchange {
         var response = HTTPResponse(status: HTTPStatus(499))
         mark(&response)

@@ -14,16 +14,16 @@ final class Connection {
     /// Whether only a vital request is answered, because there are too many connections.
     let isRestricted: Bool
     let context: ConnectionContext
-    /// Holds this connection until it is closed, and so lives as long.
+    /// Retains this connection until it is closed, and therefore outlives it.
     private let loop: EventLoop
     private var machine: ConnectionStateMachine
     /// Makes the response that the client waits for.
     private var task: Task<Void, Never>?
-    /// Whether the socket may have more to read; epoll reports that only once.
+    /// Whether the socket may have more to read; epoll reports that once (edge-triggered).
     private var isReadable = false
     /// Whether the loop has postponed it.
     private var isPostponed = false
-    /// Whether the loop has it among those that may be idle.
+    /// Whether the connection is in the loop's list of those that may be idle.
     private var isEnlisted: Bool
 
     init(number: UInt64, socket: CInt, peer: PeerAddress, isRestricted: Bool, loop: EventLoop) {
@@ -34,7 +34,7 @@ final class Connection {
         self.isRestricted = isRestricted
         self.loop = loop
         context = loop.context
-        // Restricted connections have a list of their own.
+        // Restricted connections are in a list of their own.
         isEnlisted = isRestricted
         machine = ConnectionStateMachine(peer, isRestricted: isRestricted, at: loop.now, loop.context)
     }
@@ -68,12 +68,12 @@ final class Connection {
         if machine.deliver(response, for: answer, at: loop.now, self) { proceed() }
     }
 
-    /// A streamed body has more to give.
+    /// A streamed body has more bytes.
     func wakeStream() {
         if machine.wake(at: loop.now, self) { proceed() }
     }
 
-    /// Ends what has taken too long.
+    /// Closes or refuses what has exceeded its deadline.
     func checkDeadline() {
         switch machine.checkDeadline(at: loop.now, self) {
         case .done: return
@@ -87,10 +87,11 @@ final class Connection {
     /// The server drains.
     func drain() { machine.drain(at: loop.now, self) }
 
-    /// Closes the connection, and cancels what the client waits for.
+    /// Closes the connection, and cancels the task that the client waits for.
     func cut() { machine.cut(self) }
 
-    /// Hot path: reads one buffer of octets at most, and answers requests as fast as the client takes the answers.
+    /// Hot path: reads at most one buffer of octets, and answers requests as fast as the client reads the
+    /// answers.
     private func proceed() {
         guard machine.resume(at: loop.now, self) else { return postpone() }
         if isReadable, machine.takesInput {
@@ -106,37 +107,37 @@ final class Connection {
             isReadable = false
             if count == 0 || errno != EAGAIN { machine.endInput() }
         } else if count < EventLoop.receiveBytes, !machine.isHalfClosed {
-            // Otherwise the end was announced together with these octets, and is not announced again.
+            // Otherwise the end was reported together with these octets, and is not reported again.
             isReadable = false
         }
     }
 
-    // MARK: - For the loop's choice of a connection to end
+    // MARK: - For eviction
 
     var isClosed: Bool { machine.phase == .closed }
 
-    /// Whether a task makes its answer.
+    /// Whether a task makes the answer.
     var isAwaited: Bool { task != nil }
 
     /// Whether a request has been answered.
     var hasServed: Bool { machine.hasServed }
 
-    /// Whether the client does not take its answer as fast as it is sent.
+    /// Whether the client reads its answer more slowly than it is sent.
     var isBehind: Bool { !machine.isOutputEmpty }
 
     /// Whether no answer is being made or sent.
     var mayBeEvicted: Bool { machine.mayBeEvicted }
 
-    /// Whether it has its last answer, and only waits for the client's own end.
+    /// Whether the last answer has been sent, and the connection only waits for the client's FIN.
     var isLingering: Bool { machine.isLingering }
 
-    /// Whether it can be ended for another connection.
+    /// Whether the connection can be closed in favour of another one.
     var idleness: ConnectionStateMachine.Idleness { isRestricted ? .busy : machine.idleness(self) }
 
-    /// Since when an idle connection has been waiting.
+    /// When an idle connection began to wait.
     var idleSince: UInt64 { machine.deadline.begin(context.times) }
 
-    /// The loop has taken it out of those that may be idle.
+    /// The loop has removed the connection from those that may be idle.
     func leaveIdleQueue() { isEnlisted = false }
 }
 
@@ -201,7 +202,8 @@ extension Connection: ConnectionDriver {
 
     func report(_ exchange: inout HTTPExchange) { loop.report(&exchange) }
 
-    /// One piece is cheaper without a list of pieces. `MSG_MORE` lets the kernel join a head with the file behind it.
+    /// A single piece is cheaper without a list of pieces. `MSG_MORE` lets the kernel join a head with the
+    /// file that follows.
     func send(_ pieces: inout SendQueue.Vectors, _ count: Int, hasMore: Bool) -> SendResult {
         let flags = CInt(MSG_NOSIGNAL) | (hasMore ? CInt(MSG_MORE) : 0)
         if count == 1 {

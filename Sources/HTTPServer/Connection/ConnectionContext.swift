@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the connections of a loop share: settings, the handler, and buffers that are empty between two connections' turns.
-/// Confined to its loop.
+/// What the connections of a loop share: settings, the handler, and buffers that are empty between the turns
+/// of two connections. Confined to its loop.
 final class ConnectionContext {
     let configuration: HTTPServer.Configuration
     let times: LoopTimes
     let handler: any RequestHandling
     /// The loop's number in exchanges.
     let loop: Int
-    /// Whether answers are the last of their connections.
+    /// Whether each answer is the last one of its connection.
     var isDraining = false
     var encoder = ResponseEncoder()
     /// The request that is being read or answered.
@@ -24,7 +24,7 @@ final class ConnectionContext {
         loop = configuration.firstLoop + loopIndex
     }
 
-    /// Whether no further request is answered before some of the queue has left.
+    /// Whether part of the queue must be sent before the next request is answered.
     var isQueueFull: Bool {
         queue.answers >= configuration.maxPipelined || queue.octetsWaiting >= configuration.maxPipelinedBytes
     }

@@ -11,24 +11,24 @@ struct ConnectionDeadline {
         case body
         /// The response of a task, or the next piece of a streamed body.
         case answer
-        /// The end of the client's side behind the last answer.
+        /// The client's FIN after the last answer.
         case linger
-        /// That the client's host acknowledges what the kernel has of the answers.
+        /// The acknowledgement, by the client's host, of what the kernel holds of the answers.
         case acknowledgement
         /// A request that the client sent before it could know that the server drains.
         case lastRequest
     }
 
-    /// What becomes of an idle or closing connection whose time is over.
+    /// The fate of an idle or closing connection whose deadline has passed.
     enum Verdict {
         case wait, close
-        /// The client has taken too little.
+        /// The client has read too little.
         case reset
     }
 
     private(set) var kind: Kind
     private(set) var at: UInt64
-    /// Octets that were not acknowledged when that was last looked at.
+    /// Octets that were not acknowledged at the last check.
     private var unacknowledged = 0
 
     init(_ kind: Kind, at: UInt64) {
@@ -36,14 +36,14 @@ struct ConnectionDeadline {
         self.at = at
     }
 
-    /// Hot path: begins to wait, for as long as such a wait may take.
+    /// Hot path: starts a wait, with the deadline of its kind.
     @inline(__always)
     mutating func start(_ kind: Kind, at now: UInt64, _ times: LoopTimes) {
         self.kind = kind
         at = now + times.limit(of: kind)
     }
 
-    /// Begins to wait for the client's end; `left` octets have yet to be acknowledged.
+    /// Starts to wait for the client's FIN; `left` octets have yet to be acknowledged.
     mutating func startLinger(unacknowledged left: Int, isDraining: Bool, at now: UInt64, _ times: LoopTimes)
     {
         unacknowledged = left
@@ -51,21 +51,21 @@ struct ConnectionDeadline {
         if isDraining { shortenLinger(unacknowledged: left, at: now, times) }
     }
 
-    /// A server that drains waits less for clients that have all of their last answer.
+    /// A draining server waits less for clients that have received all of their last answer.
     mutating func shortenLinger(unacknowledged left: Int, at now: UInt64, _ times: LoopTimes) {
         if left == 0 { at = min(at, now + times.drainLinger) }
     }
 
-    /// Begins to wait for the last request, unless that has begun.
+    /// Starts to wait for the last request, unless that has begun.
     mutating func startLastRequest(at now: UInt64, _ times: LoopTimes) {
         if kind != .lastRequest { start(.lastRequest, at: now, times) }
     }
 
-    /// Since when the connection has been waiting.
+    /// When the connection began to wait.
     func begin(_ times: LoopTimes) -> UInt64 { at &- times.limit(of: kind) }
 
-    /// Decides about an idle or closing connection at the end of its time: it stays for a client whose host still acknowledges
-    /// octets, at the rate that slow clients have to reach.
+    /// Decides about an idle or closing connection at its deadline: it stays while the client's host still
+    /// acknowledges octets, at the lowest rate of slow clients.
     mutating func expire(
         unacknowledged left: Int, isDraining: Bool, at now: UInt64, _ times: LoopTimes
     ) -> Verdict {
@@ -74,7 +74,8 @@ struct ConnectionDeadline {
         switch kind {
         case .linger where left > 0 && acknowledged >= times.leastTakenLingering:
             start(.linger, at: now, times)
-        // A server that drains leaves the rest to the kernel, which has it when the process has ended as well.
+        // A draining server leaves the rest to the kernel, which keeps sending it after the process has
+        // exited.
         case .linger where left > 0 && !isDraining, .idle where left > 0:
             start(.acknowledgement, at: now, times)
         case .acknowledgement where left == 0: start(.idle, at: now, times)
@@ -88,7 +89,7 @@ struct ConnectionDeadline {
 }
 
 extension LoopTimes {
-    /// How long a connection may wait.
+    /// The maximum duration of each kind of wait.
     @inline(__always)
     func limit(of kind: ConnectionDeadline.Kind) -> UInt64 {
         switch kind {

@@ -10,13 +10,14 @@ protocol ConnectionDriver: AnyObject, OutputSocket {
 
     // MARK: The socket
 
-    /// Octets that the socket has taken and the client's host has not acknowledged; the end of this side counts as one.
+    /// Octets that the socket has taken and the client's host has not acknowledged; the FIN of this side
+    /// counts as one.
     var unacknowledgedOctets: Int { get }
-    /// Whether the socket has nothing more to read but the end of the client's side.
+    /// Whether the socket has nothing more to read but the client's FIN.
     var isAtEndOfInput: Bool { get }
-    /// Ends this side of the connection, in order.
+    /// Half-closes: sends FIN after all octets.
     func finishSending()
-    /// Lets `close` reset the connection, so that the kernel frees what it still has for the client.
+    /// Makes `close` reset the connection, so that the kernel frees what it still holds for the client.
     func resetOnClose()
     /// Closes the socket and removes the connection from its loop.
     func close()
@@ -29,13 +30,13 @@ protocol ConnectionDriver: AnyObject, OutputSocket {
     func enlist()
     /// Whether a restricted connection may have a task make its answer.
     var mayStartVitalTask: Bool { get }
-    /// Starts a task whose response goes to the machine under the number of its answer.
+    /// Starts a task whose response is delivered to the machine under the number of its answer.
     func startTask(_ work: @escaping @Sendable () async -> HTTPResponse, for answer: UInt64)
-    /// The task has given its response.
+    /// The task has returned its response.
     func finishTask()
-    /// The response of the task is not needed any more.
+    /// The response of the task is no longer needed.
     func cancelTask()
-    /// Resumes a streamed body that had nothing to give; from any thread.
+    /// Resumes a streamed body that had no bytes; from any thread.
     var wake: @Sendable () -> Void { get }
 
     // MARK: The server
@@ -56,11 +57,11 @@ protocol OutputSocket {
 
 /// The result of an attempt to send octets.
 enum SendResult {
-    /// The socket took so many; none where a file is shorter than its response announces.
+    /// The socket took so many octets; 0 if a file is shorter than its response announces.
     case took(Int)
-    /// The socket's buffer is full until the client takes some.
+    /// The socket's buffer is full until the client reads.
     case blocked
-    /// The client has reset the connection, or left.
+    /// The client has reset the connection, or disconnected.
     case reset
     case failed
 }

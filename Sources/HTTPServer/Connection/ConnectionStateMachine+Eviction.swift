@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Facts by which a loop chooses the connection that ends for another.
+/// The facts by which a loop chooses a connection to close in favour of another one.
 extension ConnectionStateMachine {
     /// Whether a connection can be ended without harm.
     enum Idleness {
@@ -8,11 +8,12 @@ extension ConnectionStateMachine {
         case busy
         /// All answers have been sent, and not all of them have reached the client's host.
         case unacknowledged
-        /// It waits for a request, or for the rest of one, and all earlier answers have reached the client's host.
+        /// It waits for a request, or for the rest of one, and the client's host has received all earlier
+        /// answers.
         case idle
     }
 
-    /// Whether the connection can be ended for another.
+    /// Whether the connection can be closed in favour of another one.
     func idleness(_ driver: some ConnectionDriver) -> Idleness {
         guard isOutputEmpty else { return .busy }
         let waits =
@@ -20,7 +21,7 @@ extension ConnectionStateMachine {
             case (.readingHead, .idle), (.readingHead, .header), (.readingHead, .acknowledgement),
                 (.readingHead, .lastRequest), (.readingContent, .body):
                 true
-            // It has its last answer, and has not ended its side.
+            // The last answer has been sent, and the client has not half-closed.
             case (.closing, .linger), (.closing, .acknowledgement): true
             default: false
             }
@@ -36,6 +37,6 @@ extension ConnectionStateMachine {
         }
     }
 
-    /// Whether it has its last answer, and only waits for the client's own end.
+    /// Whether the last answer has been sent, and the connection only waits for the client's FIN.
     var isLingering: Bool { phase == .closing && deadline.kind == .linger }
 }

@@ -2,9 +2,9 @@
 
 /// One client's connection: reads requests in order, and answers them in order.
 ///
-/// A state machine without socket, loop and clock. Octets, the end of the client's side, free space in the socket's buffer,
-/// responses of tasks and the time go in by the methods below; actions go out to a `ConnectionDriver`. The methods that begin
-/// a turn take the present time, so that every deadline can be reached without waiting.
+/// A state machine without socket, loop and clock: octets, ends, responses of tasks and the time are passed
+/// to its methods, actions to a `ConnectionDriver`. The methods that begin a turn take the present time, so
+/// that tests reach every deadline without waiting.
 struct ConnectionStateMachine {
     private var now: UInt64
     private(set) var phase = ConnectionPhase.readingHead
@@ -29,7 +29,7 @@ struct ConnectionStateMachine {
 
     // MARK: - Input
 
-    /// Whether a request can be read: not while the client waits for an answer, or does not take one.
+    /// Whether a request can be read: not while the client waits for an answer, or does not read one.
     var takesInput: Bool {
         switch phase {
         case .readingHead, .readingContent: output.isEmpty
@@ -38,10 +38,10 @@ struct ConnectionStateMachine {
         }
     }
 
-    /// Whether the client has ended its side.
+    /// Whether the client has half-closed.
     var isHalfClosed: Bool { input.isHalfClosed }
 
-    /// The client has ended its side; octets that it sent before may still be unread.
+    /// The client has half-closed; octets that it sent before may still be unread.
     mutating func halfClose() { input.halfClose() }
 
     /// The socket has no more to read.
@@ -56,16 +56,16 @@ struct ConnectionStateMachine {
         flushBatch(driver)
     }
 
-    /// Resumes a streamed body that let other connections go first, and consumes octets that were stored.
-    /// - Returns: false where more of them can be consumed: other connections have their turn first.
+    /// Resumes a streamed body that yielded to other connections, and consumes stored octets.
+    /// - Returns: false if more of them can be consumed: other connections take their turn first.
     mutating func resume(at now: UInt64, _ driver: some ConnectionDriver) -> Bool {
         self.now = now
         if phase == .streaming, !output.isStreamWaiting, output.isEmpty { flushBatch(driver) }
         return consumeStored(driver)
     }
 
-    /// Consumes octets that were stored, those of `maxPipelined` requests at most.
-    /// - Returns: false where more of them can be consumed: other connections have their turn first.
+    /// Consumes stored octets, those of `maxPipelined` requests at most.
+    /// - Returns: false if more of them can be consumed: other connections take their turn first.
     mutating func consumeStored(_ driver: some ConnectionDriver) -> Bool {
         guard !input.isEmpty, takesInput else { return true }
         let count = unsafe input.stored.withUnsafeBytes { unsafe consume($0, driver) }
@@ -102,7 +102,8 @@ struct ConnectionStateMachine {
                 deadline.start(.answer, at: now, driver.context.times)
                 driver.startTask(work, for: output.answers)
             case .refused(let request, let error):
-                refuse(request, error.rawValue, HTTPServer.RejectionReason(error), driver)
+                refuse(
+                    request, error.status, HTTPServer.RejectionReason(error), detail: error.detail, driver)
             }
             if count == 0 { break }
             consumed += count
@@ -110,8 +111,8 @@ struct ConnectionStateMachine {
         return consumed
     }
 
-    /// Acts on the end of the client's side, once all octets before it have been read. What the client requested is still made
-    /// and sent, as long as the client may listen.
+    /// Handles the client's FIN, once all octets before it have been read. What the client requested is still
+    /// made and sent, as long as the client may be reading.
     mutating func finishInput(_ driver: some ConnectionDriver) {
         guard input.hasEnded || input.isHalfClosed else { return }
         switch phase {
@@ -120,7 +121,7 @@ struct ConnectionStateMachine {
             let isAwaited = phase == .awaitingAnswer
             if output.startProbe(at: now, driver.context, isAwaited: isAwaited) { flush(driver) }
         case .readingHead, .readingContent, .closing:
-            // Requests before the end are answered first, when the client has taken its earlier answers.
+            // Requests before the FIN are answered first, when the client has read its earlier answers.
             guard input.hasEnded, input.isEmpty || output.isEmpty else { return }
             if isInsideRequest { driver.reject(.incomplete) }
             closeBothSides(driver)
@@ -144,7 +145,7 @@ struct ConnectionStateMachine {
     ) {
         hasServed = true
         let context = driver.context
-        // After the end of the client's side this response is marked as the last one (RFC 9112 §9.6).
+        // After the client's FIN this response is marked as the last one (RFC 9112 §9.6).
         let isLast = context.isDraining || input.mayBeLast && driver.isAtEndOfInput
         output.add(response, to: request, isLast: isLast, isHalfClosed: input.isHalfClosed, driver)
         guard output.isStreaming else { return phase = output.keepsAlive ? .readingHead : .closing }
@@ -152,7 +153,7 @@ struct ConnectionStateMachine {
         deadline.start(.answer, at: now, context.times)
     }
 
-    /// A task has given its response; false when it is not awaited any more.
+    /// A task has returned its response; false if that is no longer awaited.
     mutating func deliver(
         _ response: HTTPResponse, for number: UInt64, at now: UInt64, _ driver: some ConnectionDriver
     ) -> Bool {
@@ -166,7 +167,7 @@ struct ConnectionStateMachine {
         return true
     }
 
-    /// A streamed body has more to give; false when that is not waited for.
+    /// A streamed body has more bytes; false if nothing waits for them.
     mutating func wake(at now: UInt64, _ driver: some ConnectionDriver) -> Bool {
         self.now = now
         guard phase == .streaming, output.wake() else { return false }
@@ -174,14 +175,14 @@ struct ConnectionStateMachine {
         return true
     }
 
-    /// Refuses a request behind which no other can be read.
+    /// Refuses a request after which no other can be read.
     private mutating func refuse(
         _ request: AnsweredRequest, _ status: UInt16, _ reason: HTTPServer.RejectionReason,
-        _ driver: some ConnectionDriver
+        detail: String? = nil, _ driver: some ConnectionDriver
     ) {
         driver.reject(reason)
         input.removeAll()
-        answer(request, with: ServerProblem.response(status), driver)
+        answer(request, with: ServerProblem.response(status, detail: detail), driver)
         flush(driver)
     }
 
@@ -199,7 +200,7 @@ struct ConnectionStateMachine {
         if !output.isEmpty { flushBatch(driver) }
     }
 
-    /// After a batch of requests: sends their answers, and starts the time for what comes next.
+    /// After a batch of requests: sends their answers, and starts the next deadline.
     private mutating func flushBatch(_ driver: some ConnectionDriver) {
         flush(driver)
         guard output.isEmpty else { return }
@@ -218,7 +219,7 @@ struct ConnectionStateMachine {
         }
     }
 
-    /// Sends what can be sent, and goes on to what follows.
+    /// Sends what can be sent, and continues with what follows.
     private mutating func flush(_ driver: some ConnectionDriver) {
         if phase == .closed { return }
         let wasBlocked = !output.isEmpty && !output.isStreaming
@@ -234,7 +235,7 @@ struct ConnectionStateMachine {
         case .waiting: deadline.start(.answer, at: now, driver.context.times)
         case .sent:
             switch phase {
-            // The client has taken all answers: the time for what it sends next begins now.
+            // The client has read all answers: the deadline of its next request begins now.
             case .readingHead where wasBlocked: deadline.start(.idle, at: now, driver.context.times)
             case .readingContent where wasBlocked: deadline.start(.body, at: now, driver.context.times)
             case .closing: finishClosing(driver)
@@ -243,23 +244,23 @@ struct ConnectionStateMachine {
         }
     }
 
-    /// Goes on to the next request if all of a streamed body is queued.
+    /// Continues with the next request if all of a streamed body is queued.
     private mutating func finishStream() {
         if phase == .streaming, !output.isStreaming { phase = output.keepsAlive ? .readingHead : .closing }
     }
 
     // MARK: - Deadlines
 
-    /// What is left to do for a connection whose deadline was checked.
+    /// What the driver does after a deadline was checked.
     enum DeadlineResult {
         case done
-        /// What follows the answer that was made can be read.
+        /// The input after the answer can be read.
         case resume
-        /// Unless a request has come in that has yet to be read, the connection ends.
+        /// The connection ends, unless a request has been received and not yet read.
         case endUnlessRequested
     }
 
-    /// Acts on each wait that is over. The driver calls it at each tick of its timer.
+    /// Handles each wait that is over. The driver calls it at each tick of its timer.
     mutating func checkDeadline(at now: UInt64, _ driver: some ConnectionDriver) -> DeadlineResult {
         self.now = now
         if output.isTooSlow(at: now, driver) {
@@ -284,7 +285,7 @@ struct ConnectionStateMachine {
             guard output.isStreamWaiting else { break }
             driver.reject(.requestTimeout)
             cut(driver)
-        // No wait for the client ends before it has taken its answers.
+        // No wait for the client ends before it has read its answers.
         case _ where !output.isEmpty: break
         case (.idle, _), (.linger, _), (.acknowledgement, _): expire(driver)
         case (.lastRequest, _): return .endUnlessRequested
@@ -313,8 +314,8 @@ struct ConnectionStateMachine {
         }
     }
 
-    /// The server drains: an idle connection has a short time for a last request, and a closing one has no more time than
-    /// before.
+    /// The server drains: an idle connection has a short time for a last request, and a closing one has no
+    /// more time than before.
     mutating func drain(at now: UInt64, _ driver: some ConnectionDriver) {
         self.now = now
         let times = driver.context.times
@@ -328,7 +329,7 @@ struct ConnectionStateMachine {
         }
     }
 
-    /// Ends the connection of a server that drains, unless a request has come in.
+    /// Ends the connection of a draining server, unless a request has been received.
     mutating func endUnlessRequested(_ driver: some ConnectionDriver) {
         guard phase == .readingHead, input.isEmpty, output.isEmpty else { return }
         phase = .closing
@@ -337,9 +338,10 @@ struct ConnectionStateMachine {
 
     // MARK: - The end
 
-    /// The last response has been sent: ends this side, and waits for the client's own end, and until its host has all. A
-    /// request that comes in now is not answered, and its client sees an orderly end, not a reset (RFC 9112 §9.6): octets
-    /// that come in behind close(2) make it reset the connection, and the client loses what it has not read.
+    /// The last response has been sent: half-closes, and waits for the client's FIN and until its host has
+    /// received everything. A request that is received now is not answered, and its client sees an orderly
+    /// end, not a reset (RFC 9112 §9.6): octets received after close(2) would reset the connection, and the
+    /// client would lose what it has not read.
     private mutating func finishClosing(_ driver: some ConnectionDriver) {
         guard !output.hasFinished else { return }
         guard !input.hasEnded || output.unacknowledged(driver) > 0 else { return close(driver) }
@@ -351,7 +353,7 @@ struct ConnectionStateMachine {
         driver.enlist()
     }
 
-    /// The client has ended its side as well. The connection stays until the client's host has all.
+    /// The client has half-closed as well. The connection stays until its host has received everything.
     private mutating func closeBothSides(_ driver: some ConnectionDriver) {
         input.end()
         phase = .closing
@@ -360,25 +362,25 @@ struct ConnectionStateMachine {
         finishClosing(driver)
     }
 
-    /// Whether nothing is left to wait for: the client's host has all, and the client has ended its side, or has had time to.
+    /// Whether the client's host has received everything, and the client has half-closed, or had time to.
     private func isOver(_ driver: some ConnectionDriver) -> Bool {
         phase == .closing && output.hasFinished && (input.hasEnded || deadline.kind == .acknowledgement)
             && output.unacknowledged(driver) == 0
     }
 
-    /// The socket is open in neither direction.
+    /// The socket is closed in both directions.
     mutating func hangUp(at now: UInt64, _ driver: some ConnectionDriver) {
         self.now = now
         if output.hasFinished { closeBothSides(driver) } else { cut(driver) }
     }
 
-    /// The client has reset the connection. That is not counted of one that had ended its side before.
+    /// The client has reset the connection. A client that had half-closed before is not counted.
     mutating func reset(_ driver: some ConnectionDriver) {
         if !output.isProbing { driver.reject(.reset) }
         cut(driver)
     }
 
-    /// Closes the connection, and cancels what the client waits for.
+    /// Closes the connection, and cancels the task that the client waits for.
     mutating func cut(_ driver: some ConnectionDriver) {
         if phase == .closed { return }
         output.cut(isClosing: phase == .closing, driver)

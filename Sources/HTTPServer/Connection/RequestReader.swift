@@ -5,7 +5,7 @@
 /// An idle connection holds no buffer: octets are parsed where they were received, and only those of an incomplete request
 /// are stored.
 struct RequestReader {
-    /// What became of octets that may begin or complete a request.
+    /// The result of reading octets that may begin or complete a request.
     enum Step {
         /// The request is incomplete.
         case needsMore
@@ -13,9 +13,9 @@ struct RequestReader {
         case content
         /// The handler has answered.
         case response(AnsweredRequest)
-        /// A task is to make the answer.
+        /// A task makes the answer.
         case task(AwaitedAnswer, @Sendable () async -> HTTPResponse)
-        /// Behind this request no other can be read.
+        /// After this request no other can be read.
         case refused(AnsweredRequest, RequestError)
     }
 
@@ -37,11 +37,12 @@ struct RequestReader {
     private let isRestricted: Bool
     private var parser: RequestParser
     private var content: Content?
-    /// Octets received and not consumed.
+    /// Octets that were received and not consumed.
     private var rest: [UInt8] = []
-    /// Octets received behind the request that is being answered; counted only once the client has ended its side.
+    /// Octets received after the request that is being answered; counted only once the client has
+    /// half-closed.
     private var unconsumed = 0
-    /// Whether the client has ended its side; octets that it sent before may still be unread.
+    /// Whether the client has half-closed; octets that it sent before may still be unread.
     private(set) var isHalfClosed = false
     /// Whether the socket has no more to read.
     private(set) var hasEnded = false
@@ -60,10 +61,11 @@ struct RequestReader {
     /// The octets that are stored.
     var stored: [UInt8] { rest }
 
-    /// Whether more than the empty line that some clients send behind content has been received (RFC 9112 §2.2).
+    /// Whether more has been received than the empty line that some clients send after content (RFC 9112
+    /// §2.2).
     var hasBegunHead: Bool { rest.contains { $0 != Octet.carriageReturn && $0 != Octet.lineFeed } }
 
-    /// Whether the request that is being answered may be the last, as far as it is known here.
+    /// Whether the request that is being answered may be the last, as far as the reader knows.
     var mayBeLast: Bool { isHalfClosed && unconsumed == 0 }
 
     /// Stores octets that could not be consumed.
@@ -74,13 +76,13 @@ struct RequestReader {
         if count > 0 { rest = count >= rest.count ? [] : Array(rest[count...]) }
     }
 
-    /// Drops what belongs to an incomplete request.
+    /// Drops the octets of an incomplete request.
     mutating func removeAll() { (rest, content) = ([], nil) }
 
-    /// A task has given its response: the octets that are stored follow its request.
+    /// A task has returned its response: the stored octets follow its request.
     mutating func noteUnconsumed() { unconsumed = rest.count }
 
-    /// The client has ended its side.
+    /// The client has half-closed.
     mutating func halfClose() { isHalfClosed = true }
 
     /// The socket has no more to read.
@@ -95,7 +97,8 @@ struct RequestReader {
         _ driver: some ConnectionDriver
     ) -> Step {
         let context = driver.context
-        // Moved out of the context meanwhile: a value that lies in an object is copied before it is passed on.
+        // Moved out of the context meanwhile: a value that is a member of an object is copied before it is
+        // passed on.
         var request = HTTPRequest()
         swap(&request, &context.request)
         defer { swap(&request, &context.request) }
@@ -116,7 +119,7 @@ struct RequestReader {
         }
     }
 
-    /// Reads content; `count` becomes the number of octets that took.
+    /// Reads content; `count` becomes the number of octets that it used.
     mutating func readContent(
         _ bytes: UnsafeRawBufferPointer, count: inout Int, into response: inout HTTPResponse,
         _ driver: some ConnectionDriver
@@ -141,19 +144,19 @@ struct RequestReader {
         request.client = context.client(of: request, peer)
     }
 
-    /// Hot path: decides what becomes of a request whose head has been read.
+    /// Hot path: decides how a request whose head has been read is answered.
     private mutating func begin(
         _ request: HTTPRequest, _ framing: RequestFraming, into response: inout HTTPResponse,
         _ driver: some ConnectionDriver
     ) -> Step {
         let context = driver.context
-        // Whatever follows the head: there are too many connections for this request.
+        // Refused whatever follows the head: there are too many connections for this request.
         if isRestricted, !context.handler.isVital(request) {
             driver.reject(.overload)
             response = ServerProblem.overload
             return .response(AnsweredRequest(request, context))
         }
-        // The server itself has no secured connections; a trusted proxy may have.
+        // The server itself has no TLS; a trusted proxy may have it.
         guard !request.isOfSecuredScheme || context.configuration.isTrustedProxy(peer) else {
             return .refused(AnsweredRequest(request, context), .misdirected)
         }
@@ -168,7 +171,7 @@ struct RequestReader {
         }
         if framing.expectsContinue {
             guard takesContent else {
-                // The client need not send it, and what it sends all the same is not read (RFC 9110 §10.1.1).
+                // The client need not send it, and if it does, it is not read (RFC 9110 §10.1.1).
                 var framing = framing
                 framing.keepsAlive = false
                 return callHandler(request, framing, into: &response, driver)
@@ -201,13 +204,14 @@ struct RequestReader {
 
     // MARK: - Requests that can't be read
 
-    /// The request that the client has not sent completely within its time.
+    /// The client has not sent the complete request before its deadline.
     func late(at now: UInt64, _ context: ConnectionContext) -> AnsweredRequest {
         if let content { return AnsweredRequest(content.request, context) }
         return unread(rest, at: now, context)
     }
 
-    /// A request whose head could not be read. Of its method only HEAD matters, whose answer has no content (RFC 9110 §9.3.2).
+    /// A request whose head could not be read. Of its method only HEAD matters, whose answer has no content
+    /// (RFC 9110 §9.3.2).
     private func unread(
         _ bytes: some Sequence<UInt8>, at now: UInt64, _ context: ConnectionContext
     ) -> AnsweredRequest {

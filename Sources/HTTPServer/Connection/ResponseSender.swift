@@ -2,14 +2,15 @@
 
 /// The output of a connection: queues responses, and sends them as the socket takes them.
 ///
-/// It takes the next piece of a streamed body when all octets before that have been sent. So a connection holds one piece at
-/// most, a slow client slows no other, and the time for slow clients runs only while there is something for this client.
+/// It takes the next piece of a streamed body when all octets before that have been sent. So a connection
+/// holds at most one piece, a slow client slows no other, and the timeout of slow clients runs only while
+/// there are octets for this client.
 struct ResponseSender {
-    /// What an attempt to send all that there is led to.
+    /// The result of an attempt to send everything.
     enum Flush {
         /// All of it is sent.
         case sent
-        /// All of it is sent, and the streamed body has no piece at hand.
+        /// Everything is sent, and the streamed body has no piece yet.
         case waiting
         /// The socket's buffer is full.
         case blocked
@@ -18,18 +19,18 @@ struct ResponseSender {
         case reset, failed
     }
 
-    /// Whether the connection is kept behind the last response.
+    /// Whether the connection persists after the last response.
     private(set) var keepsAlive = true
-    /// Responses so far: the number by which a response that comes too late is recognized.
+    /// The number of responses so far, by which a response that comes too late is recognized.
     private(set) var answers: UInt64 = 0
-    /// Whether this side of the connection has been ended.
+    /// Whether this side of the connection has been half-closed.
     private(set) var hasFinished = false
     /// What the socket has not taken; empty unless the client is slow.
     private var unsent = SendQueue()
     private var pace = WritePace()
     private var probe = HalfCloseProbe()
     private var stream: StreamedBody?
-    /// Whether the end of the last response is that of the connection.
+    /// Whether the end of the last response is the end of the connection.
     private var endsByClose = false
 
     /// Whether the socket has taken all that was sent.
@@ -38,10 +39,10 @@ struct ResponseSender {
     /// Whether a response's body is still being received.
     var isStreaming: Bool { stream != nil }
 
-    /// Whether the streamed body has no piece at hand.
+    /// Whether the streamed body has no piece yet.
     var isStreamWaiting: Bool { stream?.isWaiting ?? false }
 
-    /// Whether the client has ended its side before its answer began, so that a reset shows no fault.
+    /// Whether the client half-closed before its answer began, so that a reset is not counted.
     var isProbing: Bool { probe.isActive }
 
     /// Octets that the socket has taken and the client's host has not acknowledged.
@@ -100,7 +101,8 @@ struct ResponseSender {
         _ response: HTTPResponse, to request: AnsweredRequest, _ framing: ResponseFraming,
         _ context: ConnectionContext
     ) {
-        // What the socket has not taken goes before it. Between two connections' turns the loop's queue is empty.
+        // What the socket has not taken goes first. Between the turns of two connections the loop's queue is
+        // empty.
         if !unsent.isEmpty { swap(&unsent, &context.queue) }
         answers += 1
         context.queue.append(
@@ -127,18 +129,18 @@ struct ResponseSender {
                 context.queue.appendHead { ResponseEncoder.append("0\r\n\r\n", to: &$0) }
             }
             finish(stream, context)
-        // The callers have looked for it.
+        // The callers have checked for it.
         case .broken: return
         }
     }
 
-    /// With what is queued the response is whole.
+    /// With what is queued the response is complete.
     private mutating func finish(_ stream: StreamedBody, _ context: ConnectionContext) {
         context.queue.finish(stream.exchange(cutAt: nil))
         self.stream = nil
     }
 
-    /// Resumes a streamed body that had nothing to give; false when it was not waited for.
+    /// Resumes a streamed body that had no bytes; false if nothing waited for it.
     func wake() -> Bool { stream?.resume() ?? false }
 
     // MARK: - Sending
@@ -174,7 +176,7 @@ struct ResponseSender {
         }
     }
 
-    /// Hot path: empties the loop's queue, and before it the connection's own if there is one.
+    /// Hot path: empties the connection's own queue if there is one, then the loop's.
     private mutating func send(_ driver: some ConnectionDriver) -> SendQueue.Progress {
         guard unsent.isEmpty else {
             let progress = unsent.send(to: driver)
@@ -194,8 +196,8 @@ struct ResponseSender {
         return progress
     }
 
-    /// Whether the client takes too little of what it is sent: what the client's host has acknowledged counts, since a
-    /// socket takes much at a time, and seldom.
+    /// Whether the client reads below the lowest rate. What the client's host has acknowledged counts, since
+    /// a socket takes many octets at a time, and seldom.
     mutating func isTooSlow(at now: UInt64, _ driver: some ConnectionDriver) -> Bool {
         guard !unsent.isEmpty else { return false }
         let (sent, hasFinished) = (unsent.octetsSent, hasFinished)
@@ -204,17 +206,17 @@ struct ResponseSender {
         }
     }
 
-    // MARK: - The end of the client's side
+    // MARK: - Half-closed clients
 
-    /// Begins to find out whether a client that has ended its side still listens.
-    /// - Parameter isAwaited: whether the response has not begun; else the octets of its body show that.
+    /// Starts to find out whether a half-closed client still reads.
+    /// - Parameter isAwaited: whether the response has not begun; else the octets of its body show it.
     /// - Returns: whether there is an octet to send.
     mutating func startProbe(at now: UInt64, _ context: ConnectionContext, isAwaited: Bool) -> Bool {
         guard probe.start(pause: context.times.linger), isAwaited else { return false }
         return addProbe(at: now, context)
     }
 
-    /// Queues one more octet when its time has come; false when there is none to send.
+    /// Queues one more octet when it is due; false if there is none to send.
     mutating func continueProbe(at now: UInt64, _ context: ConnectionContext) -> Bool {
         probe.isDue(at: now) && addProbe(at: now, context)
     }
@@ -233,8 +235,8 @@ struct ResponseSender {
         hasFinished = true
     }
 
-    /// Reports the responses that are not sent whole. The connection is reset where its orderly end would look like that of
-    /// the body, and where the kernel would go on offering what the client does not take.
+    /// Reports the responses that are not sent completely. The connection is reset if its orderly end would
+    /// look like the end of the body, and if the kernel would keep what the client does not read.
     /// - Parameter isClosing: whether no further answer is made.
     mutating func cut(isClosing: Bool, _ driver: some ConnectionDriver) {
         if !unsent.isEmpty || endsByClose && !isClosing { driver.resetOnClose() }

@@ -2,12 +2,13 @@
 
 import Glibc
 
-/// Answers that are to be sent: heads collected in one buffer, bodies from their own storage, files by sendfile(2).
+/// Answers to send: heads collected in one buffer, bodies from their own storage, files by sendfile(2).
 ///
-/// A loop has one that all its connections share, since most answers are sent in the turn in which they are made; what a
-/// slow client's socket does not take moves, as a whole, into the connection's own. Confined to a loop.
+/// A loop has one that all its connections share, since most answers are sent in the turn in which they are
+/// made; what a slow client's socket does not take moves, as a whole, into the connection's own queue.
+/// Confined to a loop.
 struct SendQueue {
-    /// Most pieces that are sent at once.
+    /// The maximum number of pieces that are sent at once.
     typealias Vectors = InlineArray<16, iovec>
 
     private enum Segment {
@@ -18,7 +19,7 @@ struct SendQueue {
         case file(CInt, Range<Int64>, owner: any AnyObject & Sendable)
     }
 
-    /// An answer that is whole, and the octet of this queue that it ends before.
+    /// A complete answer, and the octet of this queue before which it ends.
     private struct Answer {
         var exchange: HTTPExchange
         var end: Int
@@ -32,12 +33,12 @@ struct SendQueue {
     private var queued = 0
     private var sent = 0
 
-    /// Most segments given to the kernel at once: those of `Vectors`.
+    /// The maximum number of segments for one call: that of `Vectors`.
     private static let maxVectors = 16
-    /// Most bytes of a file given to the kernel at once, so that one reader can't hold up a loop.
+    /// The maximum number of a file's bytes for one call, so that one client can't delay a loop.
     private static let fileChunk: Int64 = 1 << 20
 
-    /// What an attempt to send all of it led to.
+    /// The result of an attempt to send everything.
     enum Progress {
         case done, blocked, reset, failed
     }
@@ -75,7 +76,7 @@ struct SendQueue {
         }
     }
 
-    /// Hot path: adds the head of a response, but for so many octets that have been sent before.
+    /// Hot path: adds the head of a response without its first octets, as many as have been sent before.
     mutating func append(
         _ response: HTTPResponse, _ frame: ResponseEncoder.Frame, by encoder: ResponseEncoder,
         from octet: Int
@@ -93,18 +94,18 @@ struct SendQueue {
         case .part(let bytes, let range): if !range.isEmpty { segments.append(.bytes(bytes, range)) }
         case .file(let file, let offset, let length, let owner):
             if length > 0 { segments.append(.file(file, offset..<(offset + length), owner: owner)) }
-        // A stream gives its pieces one by one, see `ResponseSender`.
+        // `ResponseSender` queues the pieces of a stream one by one.
         case .stream: return
         }
         queued += body.count
     }
 
-    /// Notes that an answer is whole with what has been added.
+    /// Records that an answer is complete with what has been added.
     mutating func finish(_ exchange: HTTPExchange) {
         ends.append(Answer(exchange: exchange, end: queued))
     }
 
-    /// Hot path: the same for an exchange that `write` puts in the place of an old one, every member of it.
+    /// Hot path: the same for an exchange that `write` stores over an old one, every member of it.
     @inline(__always)
     mutating func finish(id: RequestID, _ write: (inout HTTPExchange) -> Void) {
         let end = queued
@@ -148,7 +149,7 @@ struct SendQueue {
         }
     }
 
-    /// Reports the answers that are not sent whole, with the octets of their content that were.
+    /// Reports the answers that are not sent completely, with the octets of their content that were.
     mutating func reportUnsent(to driver: some ConnectionDriver) {
         while firstEnd < ends.count {
             var exchange = ends[firstEnd].exchange

@@ -5,19 +5,19 @@ final class StreamedBody {
     let framing: ResponseFraming
     private let body: any HTTPBodyStream
     private let exchange: HTTPExchange
-    /// Called by the body when it has more to give.
+    /// Called by the body when it has more bytes.
     private let wake: @Sendable () -> Void
-    /// Whether the body has nothing to give, and will call back.
+    /// Whether the body has no bytes, and will call `wake`.
     private(set) var isWaiting = false
 
     /// Octets of the body that were queued, of which those of `piece` may still be in the queue.
     private var queued = 0
-    /// Where the last piece lies in the queue.
+    /// The last piece's range in the queue.
     private var piece = 0..<0
 
-    /// Most octets that a body gives in memory at once.
+    /// The maximum number of bytes in memory that a body returns at once.
     static let mostBytes = 64 << 10
-    /// Pieces sent before other connections have their turn.
+    /// The number of pieces sent before other connections have their turn.
     static let piecesPerTurn = 4
 
     init(
@@ -30,7 +30,7 @@ final class StreamedBody {
         wake = driver.wake
     }
 
-    /// Octets that are still to be queued; nil where that is not known.
+    /// Octets that are still to be queued; nil if that is unknown.
     private var missing: Int? {
         guard case .length(let length) = framing else { return nil }
         return length - queued
@@ -55,22 +55,22 @@ final class StreamedBody {
     /// Waits until the body calls back.
     func wait() { isWaiting = true }
 
-    /// The body has called back; false when it was not waited for.
+    /// The body has called `wake`; false if nothing waited for it.
     func resume() -> Bool {
         defer { isWaiting = false }
         return isWaiting
     }
 
-    /// Notes where in the queue the next piece lies.
+    /// Records the range of the next piece in the queue.
     func note(_ piece: Range<Int>) {
         self.piece = piece
         queued += piece.count
     }
 
-    /// Notes that all pieces have been sent.
+    /// Records that all pieces have been sent.
     func noteSent() { piece = 0..<0 }
 
-    /// The exchange as it is reported: whole, or cut when so many octets of the queue with the last piece had been sent.
+    /// The exchange to report: complete, or cut after so many octets of the queue with the last piece.
     func exchange(cutAt sent: Int?) -> HTTPExchange {
         var exchange = exchange
         exchange.wasCut = sent != nil
@@ -78,10 +78,10 @@ final class StreamedBody {
         return exchange
     }
 
-    /// The response to send when the body broke before anything was sent.
+    /// The response to send if the body broke before anything was sent.
     static func replacement(of response: HTTPResponse, _ body: any HTTPBodyStream) -> HTTPResponse {
         if let replacement = body.replacement {
-            // Another body that might break would not help.
+            // The replacement must not be a stream, which might break as well.
             guard case .stream = replacement.body else { return replacement }
         }
         var failure = ServerProblem.response(502)

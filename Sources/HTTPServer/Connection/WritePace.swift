@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether a client takes enough of an answer while its socket's buffer is full.
+/// Whether a client reads enough of an answer while its socket's buffer is full.
 ///
-/// A client that takes nothing for one `writeTimeout` is too slow. One that takes something, and less than the lowest rate
-/// makes of a `writeTimeout`, has another one to catch up: windows open in steps of many kilobytes.
+/// A client that reads nothing for one `writeTimeout` is too slow. One that reads something, and less than
+/// the lowest rate gives for a `writeTimeout`, has another `writeTimeout` to catch up: TCP windows open in
+/// steps of many kilobytes.
 struct WritePace {
-    /// When the lowest rate must have been reached, what the client had taken when that time began, and whether it took too
-    /// little in the time before.
+    /// When the lowest rate must have been reached, what the client had read when that period began, and
+    /// whether it read too little in the period before.
     private var deadline: (at: UInt64, taken: Int, isLast: Bool) = (0, 0, false)
-    /// What the client had taken when that was last looked at, and when it was last more than before.
+    /// What the client had read at the last check, and when that was last more than before.
     private var progress: (taken: Int, at: UInt64) = (0, 0)
-    /// When the kernel is asked again what the client has taken.
+    /// When the kernel is next queried for what the client has read.
     private var nextLook: UInt64 = 0
 
-    /// How often the kernel is asked in one `writeTimeout`.
+    /// How often the kernel is queried in one `writeTimeout`.
     private static let looks: UInt64 = 4
 
-    /// Begins to count for a client that falls behind.
+    /// Starts to count for a client that falls behind.
     mutating func start(taken: Int, at now: UInt64, _ times: LoopTimes) {
         deadline = (now + times.write, taken, false)
         progress = (taken, now)
-        // At once: what is on its way now arrives without the client's doing.
+        // At once: octets that are in transit now arrive without the client's doing.
         nextLook = now
     }
 
-    /// Whether the client takes enough.
-    /// - Parameter count: the octets that have reached the client's host; called when it is time to look.
+    /// Whether the client reads enough.
+    /// - Parameter count: the octets that the client's host has received; called when a check is due.
     mutating func isKept(at now: UInt64, _ times: LoopTimes, taken count: () -> Int) -> Bool {
         guard now >= nextLook else { return true }
         let taken = count()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A range of a representation's bytes as it is asked for (RFC 9110 §14.1.2).
+/// A requested range of a representation's bytes (RFC 9110 §14.1.2).
 public enum ByteRange: Sendable, Hashable {
     /// `first-last`, both included.
     case closed(first: Int64, last: Int64)
@@ -9,7 +9,7 @@ public enum ByteRange: Sendable, Hashable {
     /// `-length`, the last bytes.
     case suffix(length: Int64)
 
-    /// Reads one range; nil when it is malformed. A number too large to be counted is as large as can be.
+    /// Parses one range; nil if it is malformed. A number that overflows becomes the largest one.
     init?(_ octets: Span<UInt8>, _ range: Range<Int>) {
         var dash = range.lowerBound
         while dash < range.upperBound, octets[dash] != UInt8(ascii: "-") { dash += 1 }
@@ -42,7 +42,7 @@ public enum ByteRange: Sendable, Hashable {
         return number
     }
 
-    /// The offsets meant in a representation of `length` bytes; nil when the range can't be satisfied.
+    /// The offsets in a representation of `length` bytes; nil if the range can't be satisfied.
     ///
     /// Empty for a suffix of a representation without bytes, which is satisfiable (RFC 9110 §14.1.2).
     public func offsets(in length: Int64) -> Range<Int64>? {

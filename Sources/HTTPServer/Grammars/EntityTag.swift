@@ -2,19 +2,20 @@
 
 /// An entity tag: an opaque validator of a representation (RFC 9110 §8.8.3).
 public struct EntityTag: Sendable, Hashable {
-    /// Whether it stands for more than one sequence of bytes.
+    /// Whether the tag is weak: it may stand for more than one sequence of bytes.
     public let isWeak: Bool
-    /// What is between the quotes.
+    /// The octets between the quotes.
     let opaque: [UInt8]
 
-    /// Makes a tag of what is between the quotes; nil when that has a quote, white space or a control character.
+    /// Creates a tag from the octets between the quotes; nil if they contain a quote, white space or a
+    /// control character.
     public init?(opaque: some Sequence<UInt8>, isWeak: Bool = false) {
         self.opaque = Array(opaque)
         self.isWeak = isWeak
         guard self.opaque.allSatisfy(Self.isTagCharacter) else { return nil }
     }
 
-    /// Reads a tag with its quotes, `"a"` or `W/"a"`; nil for anything else.
+    /// Parses a tag with its quotes, `"a"` or `W/"a"`; nil for anything else.
     public init?(_ text: some Sequence<UInt8>) {
         let bytes = Array(text)
         guard let (tag, end) = Self.read(bytes.span, from: 0), end == bytes.count else { return nil }
@@ -29,22 +30,22 @@ public struct EntityTag: Sendable, Hashable {
         return FieldValue(checked: text)
     }
 
-    /// Writes the tag with its quotes, behind what is in `buffer`.
+    /// Appends the tag with its quotes to `buffer`.
     public func append(to buffer: inout [UInt8]) {
         buffer += (isWeak ? "W/\"" : "\"").utf8
         buffer += opaque
         buffer.append(UInt8(ascii: "\""))
     }
 
-    /// Whether both are strong and alike: the same bytes (RFC 9110 §8.8.3.2).
+    /// Whether both are strong and equal: the same bytes (RFC 9110 §8.8.3.2).
     public func stronglyMatches(_ other: EntityTag) -> Bool {
         !isWeak && !other.isWeak && opaque == other.opaque
     }
 
-    /// Whether both are alike, strong or not: as good as the same (RFC 9110 §8.8.3.2).
+    /// Whether both are equal, strong or not: equivalent (RFC 9110 §8.8.3.2).
     public func weaklyMatches(_ other: EntityTag) -> Bool { opaque == other.opaque }
 
-    /// Hot path: finds a tag's opaque part, and where the tag ends; nil when there is no tag at `start`.
+    /// Hot path: finds a tag's opaque part, and where the tag ends; nil if there is no tag at `start`.
     static func read(_ octets: Span<UInt8>, from start: Int) -> (opaque: Range<Int>, end: Int)? {
         var index = start
         // The W is case-sensitive.
@@ -61,7 +62,7 @@ public struct EntityTag: Sendable, Hashable {
         return (first..<index, index + 1)
     }
 
-    /// `etagc`: visible but for the quote, or beyond ASCII.
+    /// `etagc`: visible except the quote, or beyond ASCII.
     private static func isTagCharacter(_ octet: UInt8) -> Bool {
         octet > 0x20 && octet != UInt8(ascii: "\"") && octet != 0x7F
     }

@@ -9,9 +9,9 @@ enum EntityTagList {
         case strong, weak
     }
 
-    /// Hot path: whether the field's lines name the tag of the present representation, or any (`*`).
+    /// Hot path: whether the field's lines contain the tag of the present representation, or `*`.
     ///
-    /// Nil without such a line. Without a tag only `*` matches; lines that are malformed match nothing.
+    /// Nil without such a line. Without a tag only `*` matches; malformed lines match nothing.
     static func matches(
         _ request: HTTPRequest, _ field: KnownField, _ tag: EntityTag?, by comparison: Comparison
     ) -> Bool? {
@@ -24,7 +24,7 @@ enum EntityTagList {
         return matches
     }
 
-    /// Whether one line does.
+    /// Whether one line contains the tag.
     static func line(_ octets: Span<UInt8>, names tag: EntityTag?, by comparison: Comparison) -> Bool {
         if octets.count == 1, octets[0] == UInt8(ascii: "*") { return true }
         if let tag, isOnly(octets, tag) { return comparison == .weak || !tag.isWeak }
@@ -42,7 +42,7 @@ enum EntityTagList {
         return matches
     }
 
-    /// Whether the line is this tag alone, written strong: what nearly every client sends.
+    /// Whether the line is this tag alone, written as strong: what nearly every client sends.
     private static func isOnly(_ octets: Span<UInt8>, _ tag: EntityTag) -> Bool {
         let quote = UInt8(ascii: "\"")
         let last = tag.opaque.count + 1
@@ -50,7 +50,7 @@ enum EntityTagList {
         return isEqual(octets, 1..<last, tag.opaque)
     }
 
-    /// Where the next member begins, behind commas and white space.
+    /// Where the next member begins, after commas and white space.
     private static func nextMember(_ octets: Span<UInt8>, from start: Int) -> Int? {
         var index = start
         while index < octets.count, Octet.isSpace(octets[index]) || octets[index] == UInt8(ascii: ",") {
@@ -59,7 +59,7 @@ enum EntityTagList {
         return index < octets.count ? index : nil
     }
 
-    /// Where the comma behind a member, or the line, ends; nil when something else follows.
+    /// Where the comma after a member, or the line, ends; nil if something else follows.
     private static func separatorEnd(_ octets: Span<UInt8>, from start: Int) -> Int? {
         var index = start
         while index < octets.count, Octet.isSpace(octets[index]) { index += 1 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a request's conditions come to, for a representation that exists (RFC 9110 §13).
+/// The result of a request's conditions, for a representation that exists (RFC 9110 §13).
 public enum Precondition: Sendable, Hashable {
     /// The method is performed.
     case proceed
-    /// 304: the client's copy is still good.
+    /// 304: the client's copy is still valid.
     case notModified
-    /// 412: the representation is not the one that the client means.
+    /// 412: the representation is not the one that the client requires.
     case preconditionFailed
 
-    /// Reads an HTTP date as seconds since 1970; nil for anything else.
+    /// Parses an HTTP date as seconds since 1970; nil for anything else.
     public typealias DateReader = (UnsafeRawBufferPointer) -> Int64?
 
     /// Hot path: evaluates all conditions but `If-Range`, in the order of RFC 9110 §13.2.2.
@@ -38,10 +38,11 @@ public enum Precondition: Sendable, Hashable {
         return lastModified <= since ? .notModified : .proceed
     }
 
-    /// Whether `Range` counts: without `If-Range`, or when that names the present representation (RFC 9110 §13.1.5).
+    /// Whether `Range` counts: without `If-Range`, or if that matches the present representation (RFC 9110
+    /// §13.1.5).
     ///
-    /// A tag has to match strongly; a date has to be the one of the last modification, and that has to be a strong
-    /// validator (RFC 9110 §8.8.2.2), which only the caller can know.
+    /// A tag must match strongly; a date must equal the last modification, which must be a strong validator
+    /// (RFC 9110 §8.8.2.2); only the caller can know that.
     public static func allowsRange(
         _ request: HTTPRequest, etag: EntityTag?, lastModified: Int64?, isLastModifiedStrong: Bool,
         date: DateReader
@@ -60,7 +61,8 @@ public enum Precondition: Sendable, Hashable {
         return names ?? false
     }
 
-    /// The field's date; nil without one, on several lines, and for what is no date: the field is ignored then.
+    /// The field's date; nil without one, on several lines, and for an invalid date: the field is ignored
+    /// then.
     private static func singleDate(_ request: HTTPRequest, _ field: KnownField, _ date: DateReader) -> Int64?
     {
         guard request.has(known: field), !request.repeats(field) else { return nil }

@@ -5,25 +5,26 @@ public struct RangeRequest: Sendable, Hashable {
     /// The ranges, in order; at least one.
     public let ranges: [ByteRange]
 
-    /// Most ranges of a request: who asks for more has no use for them and is sent everything (RFC 9110 §17.15).
+    /// The maximum number of ranges; a request with more gets the whole representation (RFC 9110 §17.15).
     public static let maxRanges = 64
 
-    /// What of a representation is to be sent.
+    /// The part of a representation to send.
     public enum Selection: Sendable, Hashable {
         /// All of it, with 200.
         case whole
         /// One range, with 206 and `Content-Range`.
         case part(Range<Int64>)
-        /// Several, in the order asked for, as they are: overlapping or not; 206 as `multipart/byteranges`, or all with 200.
+        /// Several, in the requested order, overlapping or not; 206 as `multipart/byteranges`, or all with
+        /// 200.
         case parts([Range<Int64>])
         /// 416, with the length in `Content-Range`.
         case unsatisfiable
     }
 
-    /// Reads the field of a request.
+    /// Parses the field of a request.
     ///
-    /// Nil, so that everything is sent, without the field, for another method than GET, for another unit than `bytes`,
-    /// on more than one line, with too many ranges and for anything malformed (RFC 9110 §14.2).
+    /// Nil, so that everything is sent, without the field, for another method than GET, for another unit than
+    /// `bytes`, on more than one line, with too many ranges and for anything malformed (RFC 9110 §14.2).
     public init?(_ request: HTTPRequest) {
         guard request.method == .get, request.has(known: .range), !request.repeats(.range) else { return nil }
         guard let ranges = unsafe request.withFirstValue(of: .range, { unsafe RangeRequest($0) }) ?? nil
@@ -33,7 +34,7 @@ public struct RangeRequest: Sendable, Hashable {
         self = ranges
     }
 
-    /// Reads a field's value; nil when the field is to be ignored.
+    /// Parses a field's value; nil if the field is to be ignored.
     public init?(_ value: UnsafeRawBufferPointer) {
         let pointer = unsafe value.assumingMemoryBound(to: UInt8.self)
         let octets = unsafe pointer.span
@@ -49,7 +50,8 @@ public struct RangeRequest: Sendable, Hashable {
         self.ranges = ranges
     }
 
-    /// What of a representation of `length` bytes is to be sent; unsatisfiable ranges beside others are left out.
+    /// The part of a representation of `length` bytes to send; unsatisfiable ranges beside others are
+    /// omitted.
     public func selection(of length: Int64) -> Selection {
         let parts = ranges.compactMap { $0.offsets(in: length) }
         guard let first = parts.first else { return .unsatisfiable }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A client that has been accepted, and has no place yet.
+/// A client that has been accepted, and belongs to no loop yet.
 struct AcceptedSocket: Sendable {
-    /// Its socket, which a loop has to adopt or to close.
+    /// Its socket, which a loop must adopt or close.
     var socket: CInt
     let peer: PeerAddress
-    /// Whether there was no descriptor for it but one that is left to libraries, or was kept back.
+    /// Whether its descriptor is one that is left to libraries, or comes from the reserve, because no other
+    /// was free.
     var isWithoutDescriptor: Bool
-    /// Loops that have looked for a place.
+    /// The number of loops that have been tried.
     var loopsAsked = 0
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A loop's connections by number. A number names its slot in the lower half and the slot's use in the upper, so that an
-/// event or an answer that comes late never reaches the slot's next connection.
+/// A loop's connections by number. The lower half of a number is its slot, the upper half counts the slot's
+/// uses, so that a late event or answer never reaches the slot's next connection.
 struct ConnectionTable {
     private struct Slot {
         var connection: Connection?
@@ -18,7 +18,7 @@ struct ConnectionTable {
     /// How many there are.
     var count: Int { slots.count - free.count }
 
-    /// Whether there is none.
+    /// Whether there are no connections.
     var isEmpty: Bool { free.count == slots.count }
 
     /// Hot path: the connection with this number, unless it has ended.
@@ -43,7 +43,7 @@ struct ConnectionTable {
         return connection
     }
 
-    /// Takes one out.
+    /// Removes a connection.
     mutating func remove(_ number: UInt64) {
         guard self[number] != nil else { return }
         let index = Int(number & Self.slotMask) - Int(Self.firstNumber)
@@ -51,6 +51,6 @@ struct ConnectionTable {
         free.append(index)
     }
 
-    /// All of them; a copy, so that they may end while it is walked over.
+    /// All connections; a copy, so that they may be removed during the iteration.
     var all: [Connection] { slots.compactMap(\.connection) }
 }

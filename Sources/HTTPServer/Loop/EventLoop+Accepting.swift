@@ -6,21 +6,22 @@ import Glibc
 extension EventLoop {
     /// Why no more connections were accepted from a backlog.
     enum Intake {
-        /// None is left.
+        /// The backlog is empty.
         case isEmpty
         /// There may be more: other sockets have their turn first.
         case mayHaveMore
-        /// Those that are left have to wait for descriptors.
+        /// The rest must wait for descriptors.
         case lacksDescriptors
     }
 
-    /// Takes connections from a listener's backlog, some at a time.
+    /// Accepts some connections from a listener's backlog.
     func accept(from number: Int) {
         guard number < acceptor.listeners.count else { return }
         accept(from: acceptor.listeners[number])
     }
 
-    /// Takes all connections from a listener's backlog that there are descriptors for; whether those were all.
+    /// Accepts all connections of a listener's backlog for which there are descriptors; returns whether those
+    /// were all.
     @discardableResult
     func acceptAll(from listener: Listener) -> Bool {
         while true {
@@ -54,7 +55,7 @@ extension EventLoop {
                 if isShort { reserve.refill() }
                 return .isEmpty
             case .outOfDescriptors:
-                // accept4 wants a descriptor before it looks whether anybody waits.
+                // accept4 needs a descriptor before it checks whether a connection waits.
                 guard listener.isAwaited else {
                     reserve.refill()
                     return .isEmpty
@@ -64,7 +65,7 @@ extension EventLoop {
                     continue
                 }
                 isShort = true
-                // Once nothing is kept back any more, those leave who had what was.
+                // When the reserve is empty, the connections that hold its descriptors are closed.
                 guard reserve.release() || evictRestricted() && reserve.release() else {
                     rest(listener)
                     return .lacksDescriptors
@@ -74,7 +75,7 @@ extension EventLoop {
         return .mayHaveMore
     }
 
-    /// The same socket under a number that has become free; nil, and as it was, when there is none that low.
+    /// The same socket under a free number below the limit; nil, and the socket unchanged, if there is none.
     private static func renumbered(_ socket: CInt, below limit: CInt) -> CInt? {
         let lower = linux_duplicate(socket)
         guard lower >= 0 else { return nil }
@@ -86,8 +87,8 @@ extension EventLoop {
         return lower
     }
 
-    /// No descriptor is left, not even of those that were kept back, and no connection can be ended: the backlog waits until
-    /// some are free.
+    /// No descriptor is left, not even in the reserve, and no connection can be closed: the backlog waits
+    /// until some are free.
     private func rest(_ listener: Listener) {
         tally.reject(.outOfDescriptors)
         unwatch(listener)
@@ -95,11 +96,12 @@ extension EventLoop {
         timer.start()
     }
 
-    // MARK: - Places
+    // MARK: - Limits
 
-    /// Finds a place for a client, on this loop or by asking the other loops in turn: first that of an idle connection, then
-    /// that of a client that has more than its share, then one of the places that are kept back. A loop that drains asks no
-    /// other: what it hands over might reach the other one when that has ended.
+    /// Adopts a client, on this loop or by passing it to the other loops in turn, within the connection
+    /// limit: it replaces an idle connection, else one of a client that has more than its share, else it
+    /// takes a reserved connection. A draining loop passes it to no other: the other one might have ended
+    /// when it arrives.
     func admit(_ accepted: AcceptedSocket) {
         var accepted = accepted
         accepted.loopsAsked += 1
@@ -133,21 +135,23 @@ extension EventLoop {
             || evictIdle(for: peer) && tally.enter(.ordinary, of: peer, limit: limit)
     }
 
-    /// Resets a connection of the client that has more than its share, and gives its place to another client's: the oldest
-    /// of those that are behind in taking an answer, else the oldest. False when this loop has none of that client.
+    /// Resets a connection of the client that has more than its share, in favour of another client: the
+    /// oldest of those that read their answer too slowly, else the oldest. False if this loop has none of
+    /// that client.
     private func takePlace(of client: PeerAddress, for peer: PeerAddress) -> Bool {
         let own = connections.all.filter { !$0.isRestricted && tally.client($0.peer) == client }
         let late = own.filter { $0.isBehind }
         guard let oldest = (late.isEmpty ? own : late).min(by: { $0.acceptedAt < $1.acceptedAt }) else {
             return false
         }
-        // Counted in before the other is counted out: no other loop takes the place in between.
+        // The new connection is counted before the old one is removed: no other loop takes the place in
+        // between.
         _ = tally.enter(.ordinary, of: peer, limit: .max)
         oldest.resetOnClose()
         return evict(oldest)
     }
 
-    /// Whether there is one of the places that are kept back, with a descriptor that was kept back where there is no other.
+    /// Whether a reserved connection is free, with a descriptor from the reserve if there is no other.
     private func hasVitalPlace(for accepted: inout AcceptedSocket) -> Bool {
         repeat {
             let limit = configuration.reservedConnections
@@ -178,21 +182,22 @@ extension EventLoop {
         }
     }
 
-    /// Whether a vital request may have a task make its answer: half of the places that are kept back, over all loops, stay
-    /// for those that are answered at once.
+    /// Whether a task may make the answer to a vital request: half of the reserved connections, over all
+    /// loops, stay for requests that are answered at once.
     var mayStartVitalTask: Bool {
         let awaiting = restricted.count { connections[$0]?.isAwaited ?? false }
         return awaiting < max(1, configuration.reservedConnections / (2 * balance.count))
     }
 
-    /// Ends a connection with a place that is kept back: the oldest that has its answer, else the oldest without a request, else
-    /// the oldest that does not take its answer. The places are for health checks, which send their request at once.
+    /// Closes a reserved connection: the oldest that has its answer, else the oldest without a request, else
+    /// the oldest that does not read its answer. These connections are for health checks, which send their
+    /// request at once.
     private func evictRestricted() -> Bool {
         restricted.removeAll { connections[$0] == nil }
         var silent: Connection?
         for number in restricted {
             guard let connection = connections[number] else { return true }
-            // A request may have come since.
+            // A request may have been received meanwhile.
             connection.readNow()
             guard !connection.isClosed else { return true }
             guard connection.mayBeEvicted else { continue }
@@ -214,12 +219,13 @@ extension EventLoop {
         return true
     }
 
-    /// At the limit, ends the connection that has waited longest among some without an answer to come: it has its answers,
-    /// has sent no request yet, or sends it slowly. However many of those there are, they keep no other client out.
+    /// At the limit, closes the connection that has waited longest among some for which no answer is being
+    /// made: it has its answers, has sent no request yet, or sends it slowly. However many of those there
+    /// are, they exclude no other client.
     private func evictIdle(for peer: PeerAddress) -> Bool {
         for _ in 0..<Self.evictionAttempts {
             guard let oldest = oldestIdle(for: peer) else { return false }
-            // A request may have come since.
+            // A request may have been received meanwhile.
             oldest.leaveIdleQueue()
             oldest.readNow()
             guard !oldest.isClosed else { return true }
@@ -228,11 +234,11 @@ extension EventLoop {
         return false
     }
 
-    /// How often a connection is chosen that turns out to have sent a request.
+    /// How often another connection is chosen because the first one turns out to have sent a request.
     private static var evictionAttempts: Int { 4 }
 
-    /// The connection that has waited longest of some that may be idle; only where there is none of those, of some whose
-    /// clients have not taken their answers for a while. None that keeps its place from this peer.
+    /// The connection that has waited longest of some that may be idle; if there are none, of some whose
+    /// clients have not read their answers for a while. None that is exempt from this peer.
     private func oldestIdle(for peer: PeerAddress) -> Connection? {
         let (largest, client) = (tally.largestClient, tally.client(peer))
         var (idlers, slow): ([Connection], [Connection]) = ([], [])
@@ -253,8 +259,9 @@ extension EventLoop {
         return oldest
     }
 
-    /// Whether a connection keeps its place though it is idle, because a client has more than its share: new connections of
-    /// that client close its own alone, and those of others close none that has just come and has yet to send its request.
+    /// Whether a connection is exempt although it is idle, because a client has more than its share: new
+    /// connections of that client close only its own, and those of others close none that has just been
+    /// accepted and has yet to send its request.
     private func isKept(
         _ connection: Connection, from client: PeerAddress?, while largest: PeerAddress?
     ) -> Bool {
@@ -263,8 +270,8 @@ extension EventLoop {
             || !connection.hasServed && now < connection.acceptedAt + context.times.linger
     }
 
-    /// Whether a connection may be ended for another: one whose answer has not reached its client has some time for it, and
-    /// the kernel goes on sending it afterwards.
+    /// Whether a connection may be closed in favour of another one: one whose answer has not reached its
+    /// client has some time for it, and the kernel keeps sending it afterwards.
     private func mayEnd(_ connection: Connection) -> Bool {
         switch connection.idleness {
         case .busy: false
@@ -273,7 +280,8 @@ extension EventLoop {
         }
     }
 
-    /// Most idle connections compared to find one to end: enough that it is one of the oldest.
+    /// The maximum number of idle connections that are compared to find one to close: enough that it is one
+    /// of the oldest.
     private static var evictionSample: Int { 64 }
 
     /// Adds a connection that may be idle from now on.

@@ -5,11 +5,13 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// One event loop: a serial queue with one Dispatch source on the loop's own epoll set, which holds all its sockets.
+/// One event loop: a serial queue with one Dispatch source on the loop's own epoll set, which contains all
+/// its sockets.
 ///
-/// Dispatch watches a single descriptor, so a wake-up serves a whole batch of sockets. The handler lingers in epoll_wait
-/// for a moment before it gives its thread back, since the next event usually follows at once.
-// Safe because all mutable state is touched on `queue` alone, by `turn` and what it calls; the rest is immutable or locked.
+/// Dispatch watches a single descriptor, so one wake-up serves a whole batch of sockets. The handler stays in
+/// epoll_wait for a moment before it returns its thread, since the next event usually follows at once.
+/// Safe because all mutable state is used on `queue` alone, by `turn` and what it calls; the rest is
+/// immutable or locked.
 final class EventLoop: @unchecked Sendable {
     let index: Int
     let configuration: HTTPServer.Configuration
@@ -32,18 +34,19 @@ final class EventLoop: @unchecked Sendable {
     private var buffer = [UInt8](repeating: 0, count: receiveBytes)
     private var dateSecond: Int64 = -1
     private var drained: [CheckedContinuation<Void, Never>] = []
-    /// Connections above the limit, or with a descriptor that was kept back, which serve health checks; the oldest first.
+    /// Connections above the limit, or with a descriptor from the reserve, which serve health checks; the
+    /// oldest first.
     var restricted: [UInt64] = []
     /// Other connections that may be idle.
     var idle = IdleQueue()
-    /// Answers that tasks of handlers are still to give.
+    /// The number of answers that handlers' tasks have yet to return.
     var awaited = 0
     /// Connections that have more to read or to send than one turn allows, each once.
     private var postponed: [UInt64] = []
 
-    /// Most bytes read from a socket at once.
+    /// The maximum number of bytes read from a socket at once.
     static let receiveBytes = 65_536
-    /// Most events taken from the kernel at once.
+    /// The maximum number of events read from the kernel at once.
     private static let batch = 64
 
     init(
@@ -69,12 +72,12 @@ final class EventLoop: @unchecked Sendable {
         close(epoll)
     }
 
-    /// Begins to serve the connections of `listeners`.
+    /// Starts to serve the connections of `listeners`.
     func start(_ listeners: [Listener]) throws(SocketError) {
         for listener in listeners { try watch(listener) }
         acceptor.listeners = listeners
         let source = DispatchSource.makeReadSource(fileDescriptor: epoll, queue: queue)
-        // Both hold the loop: it lives until its end, when Dispatch releases the handlers, and with them the loop.
+        // Both retain the loop until its end, when Dispatch releases the handlers, and with them the loop.
         source.setEventHandler { @Sendable [self] in turn() }
         source.setCancelHandler { @Sendable [self] in connections = ConnectionTable() }
         self.source = source
@@ -83,7 +86,7 @@ final class EventLoop: @unchecked Sendable {
 
     // MARK: - One turn
 
-    /// Serves events until none has come for the linger time.
+    /// Serves events until none has occurred for the linger time.
     private func turn() {
         var linger = CInt(0)
         while !hasEnded {
@@ -102,12 +105,13 @@ final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// While an answer is awaited the loop waits for it itself: Dispatch would take two more threads to announce it.
+    /// While an answer is awaited the loop waits for it itself: Dispatch would use two more threads to
+    /// announce it.
     private var lingerMilliseconds: Int {
         awaited > 0 ? configuration.lingerWhileAwaitingMilliseconds : configuration.lingerMilliseconds
     }
 
-    /// Resumes connections that let others go first.
+    /// Resumes connections that yielded to others.
     private func servePostponed() {
         guard !postponed.isEmpty else { return }
         let numbers = postponed
@@ -123,7 +127,7 @@ final class EventLoop: @unchecked Sendable {
         unsafe clock_gettime(CLOCK_REALTIME_COARSE, &time)
         guard Int64(time.tv_sec) != dateSecond else { return }
         dateSecond = Int64(time.tv_sec)
-        // What is no field value is not sent, wherever it came from.
+        // A text that is not a field value is not sent, whatever its source.
         guard let value = FieldValue(date(dateSecond)) else { return context.encoder.dateLine = [] }
         context.encoder.dateLine = Array("Date: ".utf8) + value.bytes + Array("\r\n".utf8)
     }
@@ -167,7 +171,8 @@ final class EventLoop: @unchecked Sendable {
         case .beginDrain(let continuation):
             context.isDraining = true
             for connection in connections.all { connection.drain() }
-            // The rest of its backlog is accepted now: from now on the listener would be reported as readable all the time.
+            // The rest of its backlog is accepted now: from now on the listener would be reported as readable
+            // all the time.
             for listener in acceptor.listeners where listener.isComplete || listener.isInherited {
                 unwatch(listener)
                 if !listener.isInherited { acceptAll(from: listener) }
@@ -190,7 +195,7 @@ final class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// The server has been released: cuts the connections that are left, and releases itself.
+    /// The server has been released: cuts the remaining connections, and releases itself.
     private func end() {
         for connection in connections.all { connection.cut() }
         for listener in acceptor.listeners { unwatch(listener) }
@@ -202,7 +207,8 @@ final class EventLoop: @unchecked Sendable {
 
     // MARK: - For connections
 
-    /// Hot path: reads what is there, up to the buffer's size, and lends it; returns recv(2)'s result.
+    /// Hot path: reads what the socket has, up to the buffer's size, and passes it to `take`; returns
+    /// recv(2)'s result.
     func receive(from socket: CInt, _ take: (UnsafeRawBufferPointer) -> Void) -> Int {
         unsafe buffer.withUnsafeMutableBytes { bytes in
             while true {
@@ -226,7 +232,7 @@ final class EventLoop: @unchecked Sendable {
     /// Counts a refusal.
     func reject(_ reason: HTTPServer.RejectionReason) { tally.reject(reason) }
 
-    /// Forgets a connection that has ended, and closes its socket.
+    /// Removes a connection that has ended, and closes its socket.
     func remove(_ connection: Connection) {
         connections.remove(connection.number)
         if connection.isRestricted {
@@ -248,7 +254,7 @@ final class EventLoop: @unchecked Sendable {
 
     // MARK: - The epoll set
 
-    /// What an epoll event is about; connections use their numbers, which begin above.
+    /// What an epoll event concerns; connections use their numbers, which begin above.
     private enum Token {
         static let inbox: UInt64 = 0
         static let timer: UInt64 = 1
@@ -261,7 +267,7 @@ final class EventLoop: @unchecked Sendable {
             EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue)
     }
 
-    /// As `watch`, for one that was watched before: the set had room for it.
+    /// As `watch`, for a listener that was watched before: the set had space for it.
     private func rewatch(_ listener: Listener) {
         do throws(SocketError) {
             try watch(listener)

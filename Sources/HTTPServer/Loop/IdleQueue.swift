@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Connections that may be idle, the one that has been here longest first; those that have ended are found out later.
+/// Connections that may be idle, in the order in which they were added; those that have ended are removed
+/// later.
 ///
-/// Each is in it once at most, which its owner sees to, so that to find an idle one takes no search among busy ones.
+/// Its owner adds each once at most, so that an idle one is found without a search among busy ones.
 struct IdleQueue {
     private var numbers: [UInt64] = []
     private var first = 0
 
-    /// How many there are, with those that have ended.
+    /// The number of connections, including those that have ended.
     var count: Int { numbers.count - first }
 
-    /// Adds one behind all others.
+    /// Appends a connection.
     ///
     /// - Parameters:
     ///   - living: how many connections there are.
-    ///   - isAlive: asked of all in the queue when far more are in it.
+    ///   - isAlive: called for all in the queue when it contains far more than that.
     mutating func append(_ number: UInt64, living: Int, where isAlive: (UInt64) -> Bool) {
         if count > 2 * living + Self.slack {
             numbers = numbers[first...].filter(isAlive)
@@ -23,10 +24,10 @@ struct IdleQueue {
         numbers.append(number)
     }
 
-    /// So many that have ended are of no account.
+    /// The number of ended connections that are tolerated.
     private static let slack = 64
 
-    /// Takes the first one out.
+    /// Removes the first one.
     mutating func popFirst() -> UInt64? {
         guard first < numbers.count else { return nil }
         defer {

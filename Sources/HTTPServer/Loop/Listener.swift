@@ -11,16 +11,17 @@ final class Listener: Sendable {
     /// The listener's place among the server's.
     let number: Int
     let socket: CInt
-    /// Whether another process opened it, and goes on listening on it: systemd.
+    /// Whether another process opened it, and continues to listen on it: systemd.
     let isInherited: Bool
-    /// Whether the path of a unix socket is still this one's; by the end of a drain it may be another daemon's.
+    /// Whether the path of a unix socket still belongs to this one; at the end of a drain another daemon may
+    /// have replaced it.
     private let hasPath: Atomic<Bool>
 
-    /// What accept(2) brought.
+    /// The result of accept(2).
     enum Outcome {
         case connection(CInt, PeerAddress)
         case none
-        /// No descriptor or no memory is left; the backlog waits until some have come back.
+        /// No descriptor or no memory is left; the backlog waits until some are free.
         case outOfDescriptors
     }
 
@@ -50,30 +51,31 @@ final class Listener: Sendable {
         unsafe unlink(path)
     }
 
-    /// Has no new connection come in; those that have come in, and handshakes that have begun, still reach `accept`.
+    /// Stops new connections; established ones, and handshakes that have begun, still reach `accept`.
     ///
-    /// close(2) resets what waits in the backlog. So the backlog is closed at its other end first, and emptied: clients of a
-    /// unix socket are refused at once, SYN segments are dropped, so that their clients try again a second later and are refused then.
-    /// Does nothing to an inherited socket: what waits there is for the next process.
+    /// close(2) resets the connections in the backlog. So the backlog is closed for new ones first, and
+    /// emptied: clients of a unix socket are refused at once, SYN segments are dropped, so that their clients
+    /// retry a second later and are refused then. Does nothing to an inherited socket: its backlog belongs to
+    /// the next process.
     func refuseNewConnections() {
         guard !isInherited else { return }
         switch address {
         case .unix:
             removePath()
-            // Does not drop the backlog, as it does with TCP.
+            // Does not drop the backlog, unlike with TCP.
             shutdown(socket, CInt(SHUT_RD))
         case .tcp:
-            // Lost, where the kernel has no such filter: what comes in between the last accept(2) and close(2).
+            // Lost, if the kernel has no such filter: connections between the last accept(2) and close(2).
             _ = linux_ignore_new_connections(socket)
         }
     }
 
-    /// Whether the backlog of a listener that takes no new connection can't get any longer.
+    /// Whether the backlog of a listener without new connections can't grow any more.
     var isComplete: Bool {
         if case .unix = address { true } else { false }
     }
 
-    /// Whether anybody waits in the backlog; takes no descriptor to find out.
+    /// Whether a connection waits in the backlog; uses no descriptor.
     var isAwaited: Bool {
         var question = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&question, 1, 0) > 0
@@ -107,7 +109,8 @@ final class Listener: Sendable {
         let refusal = Array(
             "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
                 .utf8)
-        // Lost: the answer, when the socket's fresh buffer does not take 90 bytes; the client sees a closed connection.
+        // Lost: the answer, if the socket's empty buffer does not take 90 bytes; the client sees a closed
+        // connection.
         _ = unsafe send(socket, refusal, refusal.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))
         close(socket)
     }
@@ -118,26 +121,26 @@ final class Listener: Sendable {
     }
 }
 
-/// A loop's share of accepting: the listeners it watches, and since when it rests for lack of descriptors.
+/// A loop's share of accepting: the listeners it watches, and until when it pauses for lack of descriptors.
 struct Acceptor {
     var listeners: [Listener] = []
-    /// The numbers of those that rest.
+    /// The numbers of those that pause.
     private var resting: Set<Int> = []
-    /// When accepting goes on, on the loop's clock; 0 while it does not rest.
+    /// When accepting continues, on the loop's clock; 0 while it does not pause.
     private(set) var restsUntil: UInt64 = 0
 
-    /// Connections accepted in one turn before others get theirs.
+    /// Connections accepted in one turn before other sockets have theirs.
     static let batch = 16
-    /// How long accepting rests when descriptors have run out, in nanoseconds.
+    /// How long accepting pauses when descriptors are exhausted, in nanoseconds.
     static let pause: UInt64 = 100_000_000
 
-    /// Lets a listener rest, and whoever rests already as long.
+    /// Pauses a listener, and extends the pause of those that pause already.
     mutating func rest(_ listener: Listener, until time: UInt64) {
         resting.insert(listener.number)
         restsUntil = time
     }
 
-    /// Ends a rest that is over, and returns the listeners to watch again.
+    /// Ends a pause that is over, and returns the listeners to watch again.
     mutating func resting(until now: UInt64) -> [Listener] {
         guard restsUntil > 0, now >= restsUntil else { return [] }
         restsUntil = 0

@@ -2,7 +2,8 @@
 
 import Synchronization
 
-/// How many connections each loop has, so that new ones go to the loop with the fewest. From any thread.
+/// The number of connections of each loop, so that new ones are given to the loop with the fewest. From any
+/// thread.
 final class LoopBalance: Sendable {
     /// How many loops there are.
     let count: Int
@@ -19,7 +20,7 @@ final class LoopBalance: Sendable {
         inboxes.withLock { $0.append(inbox) }
     }
 
-    /// Counts a connection in and says whose it is: the loop's with the fewest, `index` among equals.
+    /// Counts a new connection and returns its loop: the one with the fewest, `index` among equals.
     func take(preferring index: Int) -> Int {
         loads.withLock { loads in
             var owner = index
@@ -29,13 +30,13 @@ final class LoopBalance: Sendable {
         }
     }
 
-    /// Counts a connection in that is this loop's.
+    /// Counts a new connection of this loop.
     func take(at index: Int) -> Int {
         loads.withLock { $0[index] += 1 }
         return index
     }
 
-    /// Counts a connection out.
+    /// Counts a connection that has ended.
     func leave(_ index: Int) {
         loads.withLock { $0[index] -= 1 }
     }

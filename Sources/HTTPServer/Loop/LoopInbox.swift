@@ -8,14 +8,14 @@ import Synchronization
 final class LoopInbox: Sendable {
     enum Message: Sendable {
         case connection(CInt, PeerAddress, isRestricted: Bool)
-        /// The loop that accepted it has no place for it.
+        /// The loop that accepted it has reached its limit.
         case accepted(AcceptedSocket)
         case answer(connection: UInt64, sequence: UInt64, HTTPResponse)
-        /// A streamed body has more to give.
+        /// A streamed body has more bytes.
         case wake(connection: UInt64)
-        /// Answers are the last of their connections from now on.
+        /// Each answer is the last one of its connection from now on.
         case beginDrain(CheckedContinuation<Void, Never>)
-        /// Accept all that waits in the backlogs; false when no descriptor was left for some.
+        /// Accept all connections of the backlogs; false if there was no descriptor for some.
         case emptyBacklogs(CheckedContinuation<Bool, Never>)
         case stopAccepting(CheckedContinuation<Void, Never>)
         /// Resumed when no connection is left.
@@ -35,7 +35,7 @@ final class LoopInbox: Sendable {
 
     deinit {
         close(descriptor)
-        // What another loop accepted for one that had ended meanwhile.
+        // Sockets that another loop accepted and passed to one that had ended meanwhile.
         for message in messages.withLock({ $0 }) {
             switch message {
             case .connection(let socket, _, _): close(socket)
@@ -54,7 +54,7 @@ final class LoopInbox: Sendable {
         if wasEmpty { eventfd_write(descriptor, 1) }
     }
 
-    /// Takes all messages; on the loop.
+    /// Removes and returns all messages; on the loop.
     func take() -> [Message] {
         var count: eventfd_t = 0
         _ = unsafe eventfd_read(descriptor, &count)

@@ -3,13 +3,13 @@
 import CLinux
 import Glibc
 
-/// The tick at which a loop looks at its deadlines; stands still while there is nothing to look at. Confined to a loop.
+/// The tick at which a loop checks its deadlines; stopped while there is none. Confined to a loop.
 final class LoopTimer {
     /// Readable at each tick.
     let descriptor: CInt
     private var isRunning = false
 
-    /// How often deadlines are looked at, in nanoseconds.
+    /// How often deadlines are checked, in nanoseconds.
     private static let interval = 250_000_000
 
     init() throws(SocketError) {

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The configured times in nanoseconds, as deadlines are computed from them.
+/// The configured times in nanoseconds, from which deadlines are computed.
 struct LoopTimes {
     let header: UInt64
     let idle: UInt64
     let body: UInt64
     let write: UInt64
-    /// Bytes that a client has to take within `write`.
+    /// Bytes that a client must read within `write`.
     let leastTaken: Int
     /// The same within `linger`.
     let leastTakenLingering: Int
     let request: UInt64
-    /// How long a connection is kept after its last answer, so that the client gets all of it.
+    /// How long a connection stays open after its last answer, so that the client receives all of it.
     let linger: UInt64
-    /// How long a connection may stay without a request while the server drains, and how long its client's end is awaited then.
+    /// How long a connection may stay without a request while the server drains, and how long its client's
+    /// FIN is awaited then.
     let drainGrace: UInt64, drainLinger: UInt64
 
     init(_ configuration: HTTPServer.Configuration) {

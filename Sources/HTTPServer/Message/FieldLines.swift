@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Field lines written one behind the other, as they are sent: what a head is prepared in, without a value for each line.
+/// Field lines in the format in which they are sent: a prepared head, without a value for each line.
 ///
-/// Takes what `HTTPFields` takes, and nothing else.
+/// Accepts what `HTTPFields` accepts, and nothing else.
 public struct FieldLines: Sendable {
     /// `Name: value\r\n` for each line.
     private(set) var bytes: [UInt8] = []
-    /// Where the first `Date` ends; nil where there is none.
+    /// Where the first `Date` ends; nil if there is none.
     private(set) var dateEnd: Int?
 
-    /// No line, and room for so many octets.
+    /// Creates an empty list with capacity for so many octets.
     public init(reserving count: Int) {
         bytes.reserveCapacity(count)
     }
@@ -17,7 +17,7 @@ public struct FieldLines: Sendable {
     /// The number of octets so far.
     public var count: Int { bytes.count }
 
-    /// Adds a line whose value `write` appends; what turns out to be no field value is left out with its name.
+    /// Adds a line whose value `write` appends; if that is not a field value, the whole line is omitted.
     public mutating func append(_ name: FieldName, _ write: (inout [UInt8]) -> Void) {
         guard !name.isFraming else { return }
         let start = bytes.count
@@ -31,7 +31,7 @@ public struct FieldLines: Sendable {
         end(name)
     }
 
-    /// Adds a line with a text for its value, likewise.
+    /// Adds a line with a text for its value, in the same way.
     public mutating func append(_ name: FieldName, text: String) {
         append(name) { $0 += text.utf8 }
     }

@@ -2,14 +2,14 @@
 
 /// A field's name: a token (RFC 9110 §5.1), compared without case.
 public struct FieldName: Sendable, Hashable {
-    /// `Name: `, as a line of it begins.
+    /// `Name: `, the beginning of its lines.
     let prefix: [UInt8]
-    /// Which of the fields it is that heads are sorted by.
+    /// The known field that it is, if any.
     let known: KnownField?
     /// Whether it is `Date`.
     let isDate: Bool
 
-    /// Checks a name; nil unless it is a token.
+    /// Creates a name; nil unless it is a token.
     public init?(_ name: String) {
         let bytes = Array(name.utf8)
         guard !bytes.isEmpty, bytes.allSatisfy(OctetSet.token.contains) else { return nil }
@@ -18,7 +18,7 @@ public struct FieldName: Sendable, Hashable {
         isDate = Self.isDate(bytes)
     }
 
-    /// Takes a name written in the source; one that is no token ends the process.
+    /// Creates a name written in the source; one that is not a token stops the process.
     public init(literal name: StaticString) {
         let bytes = unsafe Array(
             UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
@@ -35,7 +35,7 @@ public struct FieldName: Sendable, Hashable {
     /// The name alone, as it is sent.
     var bytes: ArraySlice<UInt8> { prefix.dropLast(2) }
 
-    /// Whether it says where a message or its connection ends: the server alone writes such fields (RFC 9112 §6).
+    /// Whether it delimits a message or a connection: only the server writes such fields (RFC 9112 §6).
     var isFraming: Bool {
         switch known {
         case .connection, .contentLength, .transferEncoding: true
@@ -54,7 +54,7 @@ public struct FieldName: Sendable, Hashable {
         for byte in bytes { hasher.combine(Octet.lower(byte)) }
     }
 
-    /// Whether raw bytes spell this name in any case.
+    /// Whether raw bytes equal this name, without case.
     func matches(_ other: UnsafeRawBufferPointer) -> Bool {
         guard other.count == bytes.count else { return false }
         for index in bytes.indices where unsafe Octet.lower(bytes[index]) != Octet.lower(other[index]) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A few field lines built in place for one answer, without allocation. What does not fit is left out whole, and so is
-/// what `HTTPFields` does not take.
+/// A few field lines built in place for one answer, without allocation. A line that does not fit is omitted
+/// whole, and so is one that `HTTPFields` does not accept.
 public struct FieldScratch: Sendable {
     private var storage = InlineArray<256, UInt8>(repeating: 0)
     private(set) var count = 0
 
-    /// No line.
+    /// Creates an empty list.
     public init() {}
 
     /// Hot path: adds a number.
@@ -21,7 +21,8 @@ public struct FieldScratch: Sendable {
 
     /// Hot path: adds fixed text, a number, fixed text.
     ///
-    /// The texts are written in the source, where no request reaches; a debug build stops at one that is no field value.
+    /// The texts are literals of the source, which no request influences; a debug build stops at one that is
+    /// not a field value.
     @inline(__always)
     public mutating func append(
         _ name: FieldName, _ before: StaticString, integer: Int64, _ after: StaticString

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A field's value without any byte that could end its line (RFC 9110 §5.5): response splitting can't be written.
+/// A field's value without any byte that could end its line (RFC 9110 §5.5), so that response splitting is
+/// impossible.
 public struct FieldValue: Sendable, Hashable {
     let bytes: [UInt8]
 
-    /// Checks a value; nil when it has a control character (but a tab) or space at either end.
+    /// Creates a value; nil if it has a control character (except a tab) or space at either end.
     public init?(_ value: String) {
         self.init(Array(value.utf8))
     }
 
-    /// Checks a value's bytes, as the other initializer.
+    /// Creates a value from bytes, like the other initializer.
     public init?(_ bytes: [UInt8]) {
         guard Self.isValid(bytes[...]) else { return nil }
         self.bytes = bytes
@@ -26,12 +27,12 @@ public struct FieldValue: Sendable, Hashable {
         bytes = Array(String(number).utf8)
     }
 
-    /// Takes text that was put together from numbers and literals.
+    /// Creates a value from text that consists of numbers and literals.
     init(checked text: String) {
         bytes = Array(text.utf8)
     }
 
-    /// Takes an entity tag's text, whose opaque part was checked when the tag was made.
+    /// Creates a value from an entity tag's text, whose opaque part was checked when the tag was created.
     init(checked text: [UInt8]) {
         bytes = text
     }

@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A body that arrives over time: the connection asks for the next bytes whenever the client can take some.
+/// A body that arrives over time: the connection requests the next bytes whenever the client can take some.
 ///
-/// A connection lets go of it as soon as nobody reads it any more, whether all of it has left or the client has; what
-/// makes the bytes is to be stopped in `deinit`.
+/// A connection releases it as soon as no client reads it any more, whether it was sent completely or the
+/// client has disconnected; stop in `deinit` what makes the bytes.
 public protocol HTTPBodyStream: AnyObject, Sendable {
-    /// Gives the bytes behind those given before.
+    /// Returns the bytes after those returned before.
     ///
-    /// On the loop: must not block. Called again only when the piece before has left.
+    /// On the loop: must not block. Called again only when the piece before has been sent.
     /// - Parameters:
-    ///   - count: most bytes that are wanted in memory; a range of a file may be longer.
-    ///   - wake: to be called once, from any thread, when there is more to say after `nothingYet`; not needed otherwise.
+    ///   - count: the maximum number of bytes in memory; a range of a file may be longer.
+    ///   - wake: to be called once, from any thread, when there is more after `nothingYet`; not needed
+    ///     otherwise.
     func next(atMost count: Int, orWake wake: @escaping @Sendable () -> Void) -> HTTPBodyStep
 
-    /// What is answered instead where the body breaks before anything of the answer was sent; nil for a plain 502.
+    /// The answer to send instead if the body breaks before anything was sent; nil for a plain 502.
     ///
     /// On the loop, after `broken`.
     var replacement: HTTPResponse? { get }
 }
 
 extension HTTPBodyStream {
-    /// None.
+    /// No replacement.
     public var replacement: HTTPResponse? { nil }
 }
 
-/// What a body that arrives over time has to say.
+/// A step of a body that arrives over time.
 public enum HTTPBodyStep: Sendable {
     /// The next bytes, at least one.
     case piece(HTTPBody)
@@ -32,6 +33,6 @@ public enum HTTPBodyStep: Sendable {
     case nothingYet
     /// All bytes have been given.
     case end
-    /// The rest will never come: the connection is cut, so that the client can tell.
+    /// The rest will never come: the connection is cut, so that the client detects it.
     case broken
 }

@@ -2,8 +2,8 @@
 
 /// Field lines in order.
 ///
-/// `Content-Length`, `Transfer-Encoding` and `Connection` are the server's own, and are not taken: what an origin or a
-/// client said of its own message never ends up as what is said of this one.
+/// `Content-Length`, `Transfer-Encoding` and `Connection` are the server's own, and are ignored here, so that
+/// those of an origin's or a client's message never become those of this one.
 public struct HTTPFields: Sendable, Hashable {
     private(set) var lines: [Line] = []
 
@@ -12,13 +12,13 @@ public struct HTTPFields: Sendable, Hashable {
         var value: FieldValue
     }
 
-    /// No field.
+    /// Creates an empty list.
     public init() {}
 
-    /// Whether a `Date` is among them: the server then adds none.
+    /// Whether it contains a `Date`: the server then adds none.
     var isDated: Bool { lines.contains { $0.name.isDate } }
 
-    /// Adds a line, whatever others of its name there are.
+    /// Adds a line, also if there are others of its name.
     public mutating func append(_ name: FieldName, _ value: FieldValue) {
         guard !name.isFraming else { return }
         lines.append(Line(name: name, value: value))
@@ -29,7 +29,7 @@ public struct HTTPFields: Sendable, Hashable {
         if lines.isEmpty { lines = fields.lines } else { lines += fields.lines }
     }
 
-    /// Puts one line in place of all of its name.
+    /// Replaces all lines of a name by one.
     public mutating func set(_ name: FieldName, _ value: FieldValue) {
         lines.removeAll { $0.name == name }
         append(name, value)

@@ -17,9 +17,9 @@ public enum HTTPMethod: String, Sendable, Hashable, CaseIterable {
     /// Octets of the longest name.
     static var longestName: Int { 7 }
 
-    /// Hot path: reads a method's name, compared as one number; nil for one that is not known.
+    /// Hot path: parses a method's name, compared as one number; nil for an unknown one.
     init?(_ octets: Span<UInt8>, _ range: Range<Int>) {
-        // A zero in front would not show in the number.
+        // A zero in front would be invisible in the number.
         guard range.count <= Self.longestName, let first = range.first, octets[first] != 0 else { return nil }
         var word: UInt64 = 0
         for index in range { word = word << 8 | UInt64(octets[index]) }

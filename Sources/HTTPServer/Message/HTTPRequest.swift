@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// A request whose head has been checked. A value: may be kept beyond the call it was given to.
+/// A request whose head has been checked. A value: may be retained after the call that received it.
 public struct HTTPRequest: Sendable {
     /// The method.
     public internal(set) var method = HTTPMethod.get
@@ -18,13 +18,13 @@ public struct HTTPRequest: Sendable {
     /// The head as received; ranges below index into it.
     private(set) var head = ReusedArray<UInt8>()
     private(set) var targetRange = 0..<0
-    /// Whether the target says `https`.
+    /// Whether the target's scheme is `https`.
     private(set) var isOfSecuredScheme = false
     private(set) var lines = ReusedArray<FieldLine>()
-    /// Which fields there are, and which of them on several lines.
+    /// The fields that the head has, and those that it has on several lines.
     private(set) var present = KnownFields()
     private(set) var repeated = KnownFields()
-    /// The last valid `Host` of those that were read into this request: most have the one before them once more.
+    /// The last valid `Host` that was read into this request: most requests repeat the previous one.
     private var validHost = ReusedArray<UInt8>()
 
     init() {}
@@ -39,7 +39,7 @@ public struct HTTPRequest: Sendable {
 
     /// Hot path: lends the first value of a field, without surrounding white space; nil without such a line.
     ///
-    /// `Host` is the authority of the target where that is in absolute-form (RFC 9112 §3.2.2).
+    /// `Host` is the authority of the target if that is in absolute-form (RFC 9112 §3.2.2).
     public func withFirstValue<Result>(
         of name: FieldName, _ body: (UnsafeRawBufferPointer) throws -> Result
     ) rethrows -> Result? {
@@ -52,7 +52,7 @@ public struct HTTPRequest: Sendable {
         }
     }
 
-    /// Hot path: the same for a field that heads are sorted by.
+    /// Hot path: the same for a known field.
     @inline(__always)
     func withFirstValue<Result>(
         ofKnown field: KnownField, _ body: (UnsafeRawBufferPointer) throws -> Result
@@ -100,18 +100,18 @@ public struct HTTPRequest: Sendable {
         return value.map { unsafe $0.withUnsafeBytes(body) }
     }
 
-    /// Hot path: whether there is a line of a field that heads are sorted by.
+    /// Hot path: whether there is a line of a known field.
     @inline(__always)
     func has(known field: KnownField) -> Bool { present.contains(field) }
 
-    /// Whether a field that heads are sorted by is on more than one line.
+    /// Whether a known field is on more than one line.
     func repeats(_ field: KnownField) -> Bool { repeated.contains(field) }
 }
 
 // MARK: - Filling in place
 
 extension HTTPRequest {
-    /// Hot path: begins a new head, whose parts are noted as they are read.
+    /// Hot path: starts a new head, whose parts are recorded as they are read.
     mutating func begin(_ method: HTTPMethod, target: Range<Int>, isHTTP10: Bool) {
         self.method = method
         self.isHTTP10 = isHTTP10
@@ -122,17 +122,17 @@ extension HTTPRequest {
         if !body.isEmpty { body = [] }
     }
 
-    /// Hot path: makes room for a head's lines, which keeps them from taking more than one head's.
+    /// Hot path: reserves capacity for a head's lines; they take no more than those of one head.
     mutating func forgetLines() { lines.removeAll() }
 
-    /// Hot path: notes a field line.
+    /// Hot path: records a field line.
     mutating func note(_ line: FieldLine) {
         lines.append(line)
         guard let known = line.known, !present.insert(known) else { return }
         _ = repeated.insert(known)
     }
 
-    /// Hot path: whether the value of its only `Host` line is one (RFC 9110 §7.2); remembers that it is.
+    /// Hot path: whether the value of its only `Host` line is valid (RFC 9110 §7.2); stores the result.
     mutating func checkHost() -> Bool {
         guard let line = lines.first(where: { $0.known == .host }) else { return false }
         if isValidHost(line) { return true }
@@ -155,16 +155,16 @@ extension HTTPRequest {
         }
     }
 
-    /// Hot path: keeps the bytes that the notes are about.
+    /// Hot path: stores the bytes that the recorded ranges refer to.
     mutating func keep(_ bytes: UnsafeRawBufferPointer) {
         head.removeAll()
         unsafe head.append(bytes)
     }
 
-    /// Puts the authority of an absolute-form target in the place of `Host`, and leaves path and query as the target.
+    /// Replaces `Host` by the authority of an absolute-form target, and the target by its path and query.
     ///
-    /// Where the URI has no path its authority moves one octet to the left, over a slash of `//`, and `path` fills the
-    /// gap: `http://a?b` becomes `http:/a/?b`, whose end is an origin-form target.
+    /// If the URI has no path its authority moves one octet to the left, over a slash of `//`, and `path`
+    /// fills the gap: `http://a?b` becomes `http:/a/?b`, whose end is an origin-form target.
     mutating func reduce(authority: Range<Int>, path: UInt8?) {
         var authority = authority
         isOfSecuredScheme = authority.lowerBound - targetRange.lowerBound == "https://".utf8.count

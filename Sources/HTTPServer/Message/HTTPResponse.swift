@@ -14,12 +14,12 @@ public struct HTTPResponse: Sendable {
     public var body = HTTPBody.none
     /// Whether the connection ends with this answer.
     public var closesConnection = false
-    /// The handler's own; handed back when the answer has left.
+    /// The handler's own value; returned to it when the answer has been sent.
     public var context: UInt64 = 0
-    /// The handler's own, for what does not fit into `context`; handed back likewise.
+    /// The handler's own object, for what does not fit into `context`; returned likewise.
     public var note: (any AnyObject & Sendable)?
 
-    /// An answer without fields or body.
+    /// Creates an answer without fields or body.
     public init(status: HTTPStatus) {
         self.status = status
     }
@@ -33,12 +33,12 @@ public enum HTTPBody: Sendable {
     case bytes([UInt8])
     /// Some of an array's bytes; the range lies within it.
     case part([UInt8], Range<Int>)
-    /// Part of a file, sent by sendfile(2); `owner` is held until then and closes the descriptor.
+    /// Part of a file, sent by sendfile(2); `owner` is retained until then and closes the descriptor.
     case file(descriptor: CInt, offset: Int64, length: Int64, owner: any AnyObject & Sendable)
-    /// Bytes that arrive over time: as many as `length` says, or in chunks where that is not known.
+    /// Bytes that arrive over time: as many as `length` says, or in chunks if that is unknown.
     case stream(any HTTPBodyStream, length: Int?)
 
-    /// The number of bytes; 0 where it is not known yet.
+    /// The number of bytes; 0 while it is unknown.
     public var count: Int {
         switch self {
         case .none: 0
@@ -49,7 +49,7 @@ public enum HTTPBody: Sendable {
         }
     }
 
-    /// Some of its bytes; `range` lies within it. A stream can't be taken apart and stays whole.
+    /// Some of its bytes; `range` lies within it. A stream can't be divided and stays whole.
     public func part(_ range: Range<Int64>) -> HTTPBody {
         switch self {
         case .none: .none

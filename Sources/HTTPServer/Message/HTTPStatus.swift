@@ -5,7 +5,7 @@ public struct HTTPStatus: Sendable, Hashable {
     /// The three-digit code.
     public let code: UInt16
 
-    /// Wraps a code; one outside 100–599 is taken as 500.
+    /// Wraps a code; one outside 100–599 becomes 500.
     public init(_ code: UInt16) {
         self.code = (100...599).contains(code) ? code : 500
     }

@@ -2,16 +2,17 @@
 
 import Glibc
 
-/// Writes octets one behind the other into memory that was measured for them; ends the process rather than write beyond it.
+/// Writes octets one after the other into memory of sufficient size; stops the process rather than write
+/// beyond it.
 ///
-/// Lives no longer than the closure that was lent the memory.
-// Safe because each step is checked against the room that the maker was lent.
+/// Used only within the closure that the memory was lent to. Safe because each step is checked against the
+/// size of that memory.
 @safe struct OctetWriter {
     private let room: UnsafeMutableRawBufferPointer
     /// Octets from the memory's beginning to where the next one goes.
     private(set) var count: Int
 
-    /// Writes behind the first `count` octets of `room`.
+    /// Writes after the first `count` octets of `room`.
     init(_ room: UnsafeMutableRawBufferPointer, from count: Int) {
         precondition(count <= room.count)
         unsafe self.room = room
@@ -46,7 +47,8 @@ import Glibc
         var magnitude = number.magnitude
         let length = Self.digits(of: magnitude)
         unsafe precondition(length <= room.count - count)
-        // From the right: dividing by ten itself is a multiplication, by a changing power of ten it is none.
+        // From the right: division by the constant ten is a multiplication, by a changing power of ten it is
+        // not.
         for place in stride(from: count + length - 1, through: count, by: -1) {
             unsafe room[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: magnitude % 10)
             magnitude /= 10
@@ -54,7 +56,7 @@ import Glibc
         count += length
     }
 
-    /// Octets that a number takes at most: `-9223372036854775808`.
+    /// The maximum number of octets of a number: `-9223372036854775808`.
     static var maxDigits: Int { 20 }
 
     private static func digits(of magnitude: UInt64) -> Int {

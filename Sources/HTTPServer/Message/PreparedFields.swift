@@ -14,7 +14,7 @@ public final class PreparedFields: Sendable {
         self.init(lines)
     }
 
-    /// How many bytes of memory the lines take.
+    /// The bytes of memory that the lines take.
     public var memoryBytes: Int { bytes.capacity }
 
     /// The same lines in no more memory than they need.
@@ -24,13 +24,13 @@ public final class PreparedFields: Sendable {
         (self.bytes, self.isDated) = (bytes, isDated)
     }
 
-    /// Takes lines as they are.
+    /// Stores lines unchanged.
     public init(_ lines: FieldLines) {
         bytes = lines.bytes
         isDated = lines.dateEnd != nil
     }
 
-    /// Takes the first lines, `count` octets, which is where one of them ends.
+    /// Stores the first `count` octets of the lines, where one of them ends.
     public init(_ lines: FieldLines, first count: Int) {
         bytes = Array(lines.bytes[..<count])
         isDated = lines.dateEnd.map { $0 <= count } ?? false

@@ -5,10 +5,10 @@ struct ResponseEncoder {
     /// `Date: …\r\n` of the present second.
     var dateLine: [UInt8] = []
 
-    /// What every head begins with.
+    /// The beginning of every head.
     static let beginning: StaticString = "HTTP/1.1 "
 
-    /// What a head says beside its response.
+    /// What a head contains in addition to its response.
     struct Frame {
         var framing: ResponseFraming
         var requestID: RequestID
@@ -16,7 +16,8 @@ struct ResponseEncoder {
         var isHTTP10: Bool
     }
 
-    /// Hot path: appends the head of `response`, whose content ends as the frame says; lines always in the same order.
+    /// Hot path: appends the head of `response`, whose content is delimited as the frame says; lines are
+    /// always in the same order.
     func encode(_ response: HTTPResponse, _ frame: Frame, into out: inout ReusedArray<UInt8>) {
         out.append(upTo: mostBytes(response)) { writer in
             Self.putStatusLine(response.status, &writer)
@@ -40,7 +41,7 @@ struct ResponseEncoder {
         }
     }
 
-    /// No head of `response` is longer.
+    /// The maximum length of the head of `response`.
     private func mostBytes(_ response: HTTPResponse) -> Int {
         var bytes = Self.mostOwnBytes + response.status.reason.utf8CodeUnitCount + dateLine.count
         bytes += (response.prepared?.bytes.count ?? 0) + response.scratch.count
@@ -48,7 +49,7 @@ struct ResponseEncoder {
         return bytes
     }
 
-    /// Status line without its reason, request id, framing and connection take less.
+    /// The maximum length of status line without its reason, request id, framing and connection.
     private static var mostOwnBytes: Int { 256 }
 
     private static func put(_ framing: ResponseFraming, _ writer: inout OctetWriter) {

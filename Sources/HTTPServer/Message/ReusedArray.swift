@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An array that is filled and emptied for every request: emptying costs one store, since old elements stay where they are
-/// until others take their places.
+/// An array that is filled and emptied for every request: emptying costs one store, since old elements stay
+/// in memory until others overwrite them.
 ///
-/// For elements that hold nothing, or are put out of force before the array is emptied.
+/// For elements that own nothing, or are cleared before the array is emptied.
 struct ReusedArray<Element>: RandomAccessCollection, MutableCollection {
-    /// The elements, and behind them what is left of others.
+    /// The elements, followed by old ones.
     private(set) var room: [Element] = []
     private(set) var count = 0
 
@@ -37,7 +37,8 @@ struct ReusedArray<Element>: RandomAccessCollection, MutableCollection {
         count += 1
     }
 
-    /// Hot path: adds an element by overwriting an old one where it lies; `make` gives one when there is no old one left.
+    /// Hot path: adds an element by overwriting an old one in place; `make` creates one if no old one is
+    /// left.
     @inline(__always)
     mutating func append(reusing make: @autoclosure () -> Element, _ write: (inout Element) -> Void) {
         if count == room.count { room.append(make()) }
@@ -45,11 +46,11 @@ struct ReusedArray<Element>: RandomAccessCollection, MutableCollection {
         count += 1
     }
 
-    /// Hot path: forgets all elements, and keeps their room.
+    /// Hot path: removes all elements, and keeps the capacity.
     @inline(__always)
     mutating func removeAll() { count = 0 }
 
-    /// Hot path: lends the memory that the elements take.
+    /// Hot path: lends the memory of the elements.
     @inline(__always)
     func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         try unsafe room.withUnsafeBytes { bytes in
@@ -62,7 +63,7 @@ struct ReusedArray<Element>: RandomAccessCollection, MutableCollection {
 extension ReusedArray: Sendable where Element: Sendable {}
 
 extension ReusedArray<UInt8> {
-    /// Hot path: lets `write` add at most `capacity` octets; it returns how many octets there are then.
+    /// Hot path: lets `write` add at most `capacity` octets; it returns the new count of octets.
     @inline(__always)
     mutating func append(upTo capacity: Int, _ write: (inout OctetWriter) -> Void) {
         if room.count < count + capacity {

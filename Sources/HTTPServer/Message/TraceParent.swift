@@ -2,11 +2,12 @@
 
 /// `traceparent`: version, trace id, parent id and flags in lower-case hexadecimal (W3C Trace Context §3.2).
 enum TraceParent {
-    /// Octets of the only version that is defined, 00; others begin as it does (Trace Context, "Versioning of traceparent").
+    /// The octets of version 00, the only one that is defined; later ones begin alike (Trace Context,
+    /// "Versioning of traceparent").
     private static let length = 55
     private static let hyphens = [2, 35, 52]
 
-    /// The trace's id; nil for what is malformed: an id of zeros, version ff, capitals.
+    /// The trace's id; nil if the value is malformed: an id of zeros, version ff, capitals.
     static func traceID(_ value: UnsafeRawBufferPointer) -> UInt128? {
         guard value.count >= length else { return nil }
         for index in hyphens where unsafe value[index] != UInt8(ascii: "-") { return nil }
@@ -19,7 +20,7 @@ enum TraceParent {
         return trace
     }
 
-    /// What digits spell that fill the number; nil when one of them is none.
+    /// The number in hexadecimal digits that fill it; nil if one of them is not a digit.
     private static func number<Number: FixedWidthInteger>(
         _ digits: Range<Int>, of value: UnsafeRawBufferPointer
     ) -> Number? {
@@ -38,9 +39,9 @@ enum TraceParent {
 }
 
 extension HTTPRequest {
-    /// Hot path: the id of the trace that the request is part of, as its only `traceparent` says.
+    /// Hot path: the id of the trace that the request is part of, from its only `traceparent`.
     ///
-    /// Two of them make no sense together, so neither counts (Trace Context §4.3), and neither does a malformed one.
+    /// Nil with two of them (Trace Context §4.3), and with a malformed one.
     public var traceID: UInt128? {
         guard has(known: .traceparent), !repeats(.traceparent) else { return nil }
         return unsafe withFirstValue(ofKnown: .traceparent) { unsafe TraceParent.traceID($0) } ?? nil

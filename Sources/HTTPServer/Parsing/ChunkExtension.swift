@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `*( BWS ";" BWS name [ BWS "=" BWS value ] )` and the CR behind it (RFC 9112 §7.1.1), octet by octet. Pure.
+/// `*( BWS ";" BWS name [ BWS "=" BWS value ] )` and the CR after it (RFC 9112 §7.1.1), octet by octet. Pure.
 struct ChunkExtension: Equatable {
     private enum State {
         case beforeSemicolon
@@ -32,7 +32,8 @@ struct ChunkExtension: Equatable {
         return false
     }
 
-    /// Whether what has been read is whole. White space alone is not, nor behind a name or value at the line's end.
+    /// Whether what has been read is complete. White space alone is not, nor after a name or value at the
+    /// line's end.
     private var mayEnd: Bool { state == .name || state == .token || state == .afterQuoted }
 
     private mutating func readSpace() throws(RequestError) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads what stands between the data of a chunked body (RFC 9112 §7.1), octet by octet. Pure.
+/// Reads the framing between the data of a chunked body (RFC 9112 §7.1), octet by octet. Pure.
 ///
 /// Extensions and trailers are checked as strictly as everything else, and dropped.
 struct ChunkFraming {
-    /// What an octet led to.
+    /// The result of an octet.
     enum Event: Equatable {
         case none
-        /// So many octets of data follow; the framing goes on behind them.
+        /// So many octets of data follow; the framing continues after them.
         case data(Int)
         /// The body has ended.
         case end
@@ -29,7 +29,7 @@ struct ChunkFraming {
     private var trailerLines = 0
     private let limits: RequestLimits
 
-    /// Most digits of a size, zeros before it included: fits into an integer whatever they are.
+    /// The maximum number of digits of a size, leading zeros included: the size never overflows.
     private static let maxSizeDigits = 15
 
     init(_ limits: RequestLimits) {

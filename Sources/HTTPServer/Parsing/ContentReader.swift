@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Collects a request's content, or only reads past it, by length or chunked (RFC 9112 §6, §7.1), within bounds. Pure.
+/// Collects a request's content, or discards it, by length or chunked (RFC 9112 §6, §7.1), within bounds.
+/// Pure.
 struct ContentReader {
     private enum State: Equatable {
         case fixed(left: Int)
@@ -29,15 +30,15 @@ struct ContentReader {
         }
     }
 
-    /// Whether all of it is there.
+    /// Whether the content is complete.
     var isDone: Bool { state == .done }
 
-    /// Takes what belongs to the content from `bytes`; returns how many bytes that was.
+    /// Consumes the bytes that belong to the content; returns their number.
     mutating func read(_ bytes: ArraySlice<UInt8>) throws(RequestError) -> Int {
         try read(bytes.span)
     }
 
-    /// Takes what belongs to the content from where the bytes lie; returns how many bytes that was.
+    /// Consumes the bytes that belong to the content in place; returns their number.
     mutating func read(_ bytes: UnsafeRawBufferPointer) throws(RequestError) -> Int {
         let pointer = unsafe bytes.assumingMemoryBound(to: UInt8.self)
         return try unsafe read(pointer.span)

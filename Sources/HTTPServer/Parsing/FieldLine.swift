@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a field line's name and value lie in a head.
+/// The ranges of a field line's name and value in a head.
 struct FieldLine: Sendable {
     private let nameStart: UInt32, nameEnd: UInt32, valueStart: UInt32, valueEnd: UInt32
-    /// Which field it is, when it is one that heads are sorted by.
+    /// The known field that it is, if any.
     let known: KnownField?
 
-    /// Notes a line; heads are far shorter than four gibibytes.
+    /// Records a line; heads are far shorter than four gibibytes.
     init(name: Range<Int>, value: Range<Int>, known: KnownField?) {
         (nameStart, nameEnd) = (UInt32(name.lowerBound), UInt32(name.upperBound))
         (valueStart, valueEnd) = (UInt32(value.lowerBound), UInt32(value.upperBound))
@@ -17,7 +17,8 @@ struct FieldLine: Sendable {
     /// Without the white space around it.
     var value: Range<Int> { Int(valueStart)..<Int(valueEnd) }
 
-    /// Hot path: reads `name: value`, the line without its end (RFC 9112 §5): no space before the colon, no folding.
+    /// Hot path: parses `name: value`, the line without its end (RFC 9112 §5): no space before the colon, no
+    /// folding.
     init(_ octets: Span<UInt8>, _ line: Range<Int>) throws(RequestError) {
         guard let colon = octets.first(UInt8(ascii: ":"), in: line), colon > line.lowerBound else {
             throw .malformed

@@ -19,7 +19,7 @@ enum HostGrammar {
         return isPort(octets, end..<range.upperBound)
     }
 
-    /// Where the name ends: at a colon or with the range; nil when an octet can't be in a name.
+    /// Where the name ends: at a colon or with the range; nil if an octet is not allowed in a name.
     private static func registeredNameEnd(_ octets: Span<UInt8>, _ range: Range<Int>) -> Int? {
         var index = range.lowerBound
         while index < range.upperBound {
@@ -51,9 +51,10 @@ enum HostGrammar {
         return true
     }
 
-    /// An IPv6 address: eight groups of up to four hexadecimal digits, `::` once for a run of zeros, IPv4 at the end.
+    /// An IPv6 address: eight groups of up to four hexadecimal digits, `::` once for a run of zeros, IPv4 at
+    /// the end.
     ///
-    /// `IPvFuture` has no use yet and is refused.
+    /// `IPvFuture` is refused.
     private static func isAddress(_ octets: Span<UInt8>, _ range: Range<Int>) -> Bool {
         var groups = 0
         var hasRun = false
@@ -78,7 +79,7 @@ enum HostGrammar {
             groups += 1
             guard index < range.upperBound else { break }
             guard octets[index] == UInt8(ascii: ":"), index + 1 < range.upperBound else { return false }
-            // A lone colon separates groups; the first of two is left for the run.
+            // A single colon separates groups; the first of two is left for the run.
             if octets[index + 1] != UInt8(ascii: ":") { index += 1 }
         }
         return hasRun ? groups < 8 : groups == 8

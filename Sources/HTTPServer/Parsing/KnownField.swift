@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The request fields that somebody asks for; a head's lines are sorted by them while they are read.
+/// The request fields that the server or its handlers read; a head's lines are indexed by them while it is
+/// parsed.
 enum KnownField: UInt8, Sendable, CaseIterable {
     case accept, acceptEncoding, authorization, cacheControl, cdnLoop, connection, contentLength, contentType,
         cookie
@@ -42,7 +43,7 @@ enum KnownField: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// Hot path: recognizes a name in any case; nil for one that nobody asks for.
+    /// Hot path: recognizes a name in any case; nil for an unknown one.
     init?(_ octets: Span<UInt8>, _ range: Range<Int>) {
         guard let candidate = Self.candidate(octets, range) else { return nil }
         let name = candidate.name
@@ -55,9 +56,11 @@ enum KnownField: UInt8, Sendable, CaseIterable {
         self = candidate
     }
 
-    /// Compares `count` octets but for the bit that tells cases apart: eight, four or one at a time, the last ones twice.
+    /// Compares `count` octets except for the bit of the case: eight, four or one at a time, the last ones
+    /// twice.
     ///
-    /// Known names are letters and hyphens: only control characters become one of them by that bit, and are refused.
+    /// Known names consist of letters and hyphens: only control characters become one of them by that bit,
+    /// and are refused.
     @inline(__always)
     private static func isEqual(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ count: Int) -> Bool {
         if count >= 8 {
@@ -89,7 +92,7 @@ enum KnownField: UInt8, Sendable, CaseIterable {
         return printable && own | cases == other | cases
     }
 
-    /// The only name that it can be, going by its length and one letter.
+    /// The only name that it can be, by its length and one letter.
     private static func candidate(_ octets: Span<UInt8>, _ range: Range<Int>) -> KnownField? {
         guard let first = range.first, let last = range.last else { return nil }
         switch range.count {
@@ -146,7 +149,7 @@ struct KnownFields: Sendable, Equatable {
     /// Whether `field` is in it.
     func contains(_ field: KnownField) -> Bool { bits >> UInt32(field.rawValue) & 1 == 1 }
 
-    /// Puts `field` in; false when it was there already.
+    /// Inserts `field`; false if it was there already.
     mutating func insert(_ field: KnownField) -> Bool {
         defer { bits |= 1 << UInt32(field.rawValue) }
         return !contains(field)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Walks over a comma-separated list without quoted strings; empty members are passed over (RFC 9110 §5.6.1.2).
+/// Iterates over a comma-separated list without quoted strings; empty members are skipped (RFC 9110
+/// §5.6.1.2).
 struct ListMembers {
     private var rest: Range<Int>
 

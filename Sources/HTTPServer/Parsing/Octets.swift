@@ -2,12 +2,13 @@
 
 internal import Glibc
 
-/// A set of ASCII characters, as the grammars of RFC 9110 and RFC 3986 name them. One shift and one mask a look-up.
+/// A set of ASCII characters, as the grammars of RFC 9110 and RFC 3986 define them. A look-up is one shift
+/// and one mask.
 struct OctetSet {
     let low: UInt64
     let high: UInt64
 
-    /// Whether the octet belongs to it; none beyond ASCII does.
+    /// Whether the set contains the octet; false beyond ASCII.
     @inline(__always)
     func contains(_ octet: UInt8) -> Bool {
         octet < 0x80 && ((octet < 0x40 ? low : high) >> UInt64(octet & 0x3F)) & 1 == 1
@@ -16,16 +17,17 @@ struct OctetSet {
     /// `tchar` (RFC 9110 §5.6.2).
     static var token: OctetSet { OctetSet(low: 0x03FF_6CFA_0000_0000, high: 0x57FF_FFFF_C7FF_FFFE) }
 
-    /// What a request target is made of: visible ASCII without `"`, `#`, `<` and `>`.
+    /// The octets of a request target: visible ASCII without `"`, `#`, `<` and `>`.
     ///
-    /// More than RFC 3986 allows: browsers send `^`, `{`, `|`, `}`, a backquote and a backslash in queries as they are.
+    /// More than RFC 3986 allows: browsers send `^`, `{`, `|`, `}`, a backquote and a backslash in queries
+    /// unencoded.
     static var target: OctetSet { OctetSet(low: 0xAFFF_FFF2_0000_0000, high: 0x7FFF_FFFF_FFFF_FFFF) }
 
     /// `unreserved` and `sub-delims` (RFC 3986 §2.2, §2.3).
     static var registeredName: OctetSet { OctetSet(low: 0x2BFF_7FD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFE) }
 }
 
-/// Octets with a meaning of their own.
+/// Octets with a meaning in the grammars.
 enum Octet {
     static var tab: UInt8 { 0x09 }
     static var lineFeed: UInt8 { 0x0A }
@@ -36,7 +38,8 @@ enum Octet {
     @inline(__always)
     static func isSpace(_ octet: UInt8) -> Bool { octet == space || octet == tab }
 
-    /// What a field value is made of (RFC 9110 §5.5): no control character but a tab; octets beyond ASCII are opaque.
+    /// The octets of a field value (RFC 9110 §5.5): no control character except a tab; octets beyond ASCII
+    /// are opaque.
     @inline(__always)
     static func isFieldText(_ octet: UInt8) -> Bool { octet >= 0x20 && octet != 0x7F || octet == tab }
 
@@ -57,18 +60,18 @@ enum Octet {
         }
     }
 
-    /// The same letter in lower case; anything else as it is.
+    /// The letter in lower case; other octets unchanged.
     @inline(__always)
     static func lower(_ octet: UInt8) -> UInt8 { octet >= 0x41 && octet <= 0x5A ? octet | 0x20 : octet }
 }
 
 extension Span where Element == UInt8 {
-    /// Hot path: where the next line feed is, at or behind `start`.
+    /// Hot path: the index of the next line feed, from `start`.
     func lineFeed(from start: Int) -> Int? {
         start < count ? first(Octet.lineFeed, in: start..<count) : nil
     }
 
-    /// Hot path: where an octet stands first in a range.
+    /// Hot path: the first index of an octet in a range.
     @inline(__always)
     func first(_ octet: UInt8, in range: Range<Int>) -> Int? {
         unsafe extracting(range).withUnsafeBytes { bytes -> Int? in
@@ -78,7 +81,7 @@ extension Span where Element == UInt8 {
         }
     }
 
-    /// Hot path: whether all of a range may stand in a field value; looks at eight octets at a time.
+    /// Hot path: whether all octets of a range are allowed in a field value; tests eight octets at a time.
     func isFieldText(_ range: Range<Int>) -> Bool {
         unsafe extracting(range).withUnsafeBytes { bytes in
             var position = 0
@@ -92,7 +95,7 @@ extension Span where Element == UInt8 {
                 position += 8
             }
             if bytes.count >= 8 {
-                // The last eight, some of which have been looked at.
+                // The last eight, some of which have been tested.
                 let word = unsafe bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self)
                 if !Self.hasControl(word) { return true }
             }
@@ -104,7 +107,8 @@ extension Span where Element == UInt8 {
         }
     }
 
-    /// Whether an octet of eight is below 0x20 or 0x7F; the borrow of each subtraction marks it in its highest bit.
+    /// Whether an octet of eight is below 0x20 or 0x7F; the borrow of each subtraction marks it in its
+    /// highest bit.
     @inline(__always)
     private static func hasControl(_ word: UInt64) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -114,8 +118,8 @@ extension Span where Element == UInt8 {
         return (low | ((delete &- ones) & ~delete)) & highs != 0
     }
 
-    /// Hot path: where the first octet that no target is made of is, at or behind the range's beginning; looks at sixteen
-    /// octets at a time.
+    /// Hot path: the index of the first octet of the range that no target contains; tests sixteen octets at a
+    /// time.
     func targetEnd(_ range: Range<Int>) -> Int {
         unsafe extracting(range).withUnsafeBytes { bytes in
             var position = 0
@@ -125,7 +129,7 @@ extension Span where Element == UInt8 {
                 position += 16
             }
             if bytes.count >= 16 {
-                // The last sixteen, some of which have been looked at.
+                // The last sixteen, some of which have been tested.
                 let octets = unsafe bytes.loadUnaligned(
                     fromByteOffset: bytes.count - 16, as: SIMD16<UInt8>.self)
                 return range.lowerBound + bytes.count - 16 + (Self.firstEnd(octets) ?? 16)
@@ -135,11 +139,11 @@ extension Span where Element == UInt8 {
         }
     }
 
-    /// Which of sixteen octets is the first that is not of `OctetSet.target`: up to a space, `"`, `#`, `<`, `>`, DEL or beyond
-    /// ASCII.
+    /// The first of sixteen octets that is not in `OctetSet.target`: up to a space, `"`, `#`, `<`, `>`, DEL
+    /// or beyond ASCII.
     @inline(__always)
     private static func firstEnd(_ octets: SIMD16<UInt8>) -> Int? {
-        // Vectors on both sides: beside a single octet the operators are those of any SIMD type, and slow.
+        // Vectors on both sides: with a single octet the operators are those of any SIMD type, and slow.
         let isEnd =
             (octets .<= all(0x20)) .| (octets .>= all(0x7F)) .| (octets .== all(0x22))
             .| (octets .== all(0x23)) .| (octets .== all(0x3C)) .| (octets .== all(0x3E))
@@ -151,7 +155,7 @@ extension Span where Element == UInt8 {
     @inline(__always)
     private static func all(_ octet: UInt8) -> SIMD16<UInt8> { SIMD16(repeating: octet) }
 
-    /// Hot path: whether all of a range belongs to a set.
+    /// Hot path: whether a set contains all octets of a range.
     @inline(__always)
     func all(in set: OctetSet, _ range: Range<Int>) -> Bool {
         for index in range where !set.contains(self[index]) { return false }
@@ -167,7 +171,7 @@ extension Span where Element == UInt8 {
         return start..<end
     }
 
-    /// Hot path: whether a range spells `text`, a word in lower case, in any case.
+    /// Hot path: whether a range equals `text`, a word in lower case, without case.
     @inline(__always)
     func spells(_ text: StaticString, _ range: Range<Int>) -> Bool {
         guard range.count == text.utf8CodeUnitCount else { return false }

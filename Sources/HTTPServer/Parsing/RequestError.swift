@@ -1,21 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why a request can't be read; decides the answer, after which the connection ends.
-public enum RequestError: UInt16, Error, Sendable, Hashable, CaseIterable {
+public enum RequestError: Error, Sendable, Hashable, CaseIterable {
     /// Ambiguous or malformed (RFC 9112 §2.2, §3, §5).
-    case malformed = 400
-    /// The content, or what its chunks say beside it, is longer than allowed.
-    case bodyTooLarge = 413
+    case malformed
+    /// The target contains an octet that a URI has only percent-encoded (RFC 3986 §2).
+    case unencodedTarget
+    /// The content, its chunk extensions or its trailers are longer than allowed.
+    case bodyTooLarge
     /// The target is longer than allowed.
-    case targetTooLong = 414
+    case targetTooLong
     /// An expectation other than `100-continue`.
-    case unknownExpectation = 417
-    /// A resource of `https`, asked for over a connection that nobody has secured (RFC 9110 §7.4).
-    case misdirected = 421
+    case unknownExpectation
+    /// An `https` resource requested over a connection without TLS (RFC 9110 §7.4).
+    case misdirected
     /// The head or the trailers are longer than allowed, or have too many lines.
-    case headTooLarge = 431
+    case headTooLarge
     /// An unknown method or transfer coding.
-    case notImplemented = 501
+    case notImplemented
     /// A version that is not 1.x.
-    case versionNotSupported = 505
+    case versionNotSupported
+
+    /// The status code of the answer.
+    public var status: UInt16 {
+        switch self {
+        case .malformed, .unencodedTarget: 400
+        case .bodyTooLarge: 413
+        case .targetTooLong: 414
+        case .unknownExpectation: 417
+        case .misdirected: 421
+        case .headTooLarge: 431
+        case .notImplemented: 501
+        case .versionNotSupported: 505
+        }
+    }
+
+    /// What the client can change, where the status does not say it.
+    var detail: String? {
+        self == .unencodedTarget
+            ? "the request target has a space, a control or a character outside ASCII; percent-encode it as UTF-8, such as %C3%A9"
+            : nil
+    }
 }

@@ -7,7 +7,7 @@ enum BodyFraming: Equatable {
     case chunked
 }
 
-/// What a head says of its connection.
+/// The facts in a head about content and connection.
 struct RequestFraming: Equatable {
     var body = BodyFraming.none
     var keepsAlive = true
@@ -15,18 +15,18 @@ struct RequestFraming: Equatable {
 }
 
 extension RequestFraming {
-    /// Hot path: reads the fields that decide where the request ends and what becomes of its connection.
+    /// Hot path: reads the fields that decide where the request ends and whether its connection persists.
     init(of request: inout HTTPRequest) throws(RequestError) {
         try Self.checkHost(&request)
         let octets = request.head.room.span.extracting(0..<request.head.count)
         body = try Self.body(request, octets)
-        // Nothing could be meant by it (RFC 9110 §9.3.8).
+        // TRACE has no content (RFC 9110 §9.3.8).
         guard body == .none || request.method != .trace else { throw .malformed }
         keepsAlive = Self.keepsAlive(request, octets)
         expectsContinue = try Self.expectsContinue(request, octets) && body != .none
     }
 
-    /// Exactly one, and valid; only HTTP/1.0 does without (RFC 9112 §3.2).
+    /// Exactly one, and valid; only HTTP/1.0 may omit it (RFC 9112 §3.2).
     private static func checkHost(_ request: inout HTTPRequest) throws(RequestError) {
         guard request.present.contains(.host) else {
             guard request.isHTTP10 else { throw .malformed }
@@ -42,7 +42,8 @@ extension RequestFraming {
     ) throws(RequestError) -> BodyFraming {
         let hasLength = request.present.contains(.contentLength)
         if request.present.contains(.transferEncoding) {
-            // With a length beside it, or from a client that can't know it, somebody is being misled (RFC 9112 §6.1).
+            // Together with a length, or from an HTTP/1.0 client, two recipients may disagree on the framing
+            // (RFC 9112 §6.1).
             guard !hasLength, !request.isHTTP10 else { throw .malformed }
             var codings = TransferCodings()
             for line in request.lines where line.known == .transferEncoding {
@@ -71,12 +72,12 @@ extension RequestFraming {
         return length == 0 ? .none : .length(length)
     }
 
-    /// As many digits fit into 63 bits whatever they are.
+    /// So many digits always fit into 63 bits.
     private static var maxLengthDigits: Int { 18 }
 
     // MARK: - The connection (RFC 9112 §9.3, RFC 9110 §7.6.1, §10.1.1)
 
-    /// `close` wins wherever it stands; what is neither known nor a token is passed over.
+    /// `close` wins wherever it stands; unknown members and those that are not tokens are ignored.
     private static func keepsAlive(_ request: borrowing HTTPRequest, _ octets: Span<UInt8>) -> Bool {
         var keepsAlive = !request.isHTTP10
         guard request.present.contains(.connection) else { return keepsAlive }
@@ -90,7 +91,7 @@ extension RequestFraming {
         return keepsAlive
     }
 
-    /// The one expectation there is; HTTP/1.0 has none.
+    /// The only defined expectation; those of HTTP/1.0 are ignored.
     private static func expectsContinue(
         _ request: borrowing HTTPRequest, _ octets: Span<UInt8>
     ) throws(RequestError) -> Bool {

@@ -2,13 +2,13 @@
 
 /// How much of a request is read.
 struct RequestLimits: Sendable, Equatable {
-    /// Bytes of a head, with the empty lines before and behind it; beyond it 431.
+    /// Bytes of a head, with the empty lines before and after it; beyond it 431.
     var headBytes = 16_384
     /// Bytes of a target; beyond it 414.
     var targetBytes = 8_192
     /// Field lines of a head, and of a trailer section; beyond it 431.
     var fieldLines = 100
-    /// Empty lines before a request line, which some clients send behind content; beyond it 400.
+    /// Empty lines before a request line, which some clients send after content; beyond it 400.
     var emptyLines = 2
     /// Bytes of content; beyond it 413.
     var contentBytes = 1 << 20

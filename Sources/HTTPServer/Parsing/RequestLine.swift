@@ -3,7 +3,7 @@
 /// `method SP request-target SP HTTP-version` (RFC 9112 §3), with exactly one space each.
 struct RequestLine: Equatable {
     let method: HTTPMethod
-    /// Where the target lies, in whatever form.
+    /// The range of the target, in any form.
     let target: Range<Int>
     let form: TargetForm
     let isHTTP10: Bool
@@ -12,11 +12,11 @@ struct RequestLine: Equatable {
     enum TargetForm: Equatable {
         case origin
         case asterisk
-        /// A whole URI; `path` is what its empty path stands for.
+        /// A whole URI; `path` replaces its empty path.
         case absolute(authority: Range<Int>, path: UInt8?)
     }
 
-    /// Octets of a line beside its target: the longest method, two spaces, the version, CR LF.
+    /// Octets of a line in addition to its target: the longest method, two spaces, the version, CR LF.
     static var overhead: Int { HTTPMethod.longestName + 2 + versionLength + 2 }
     private static var versionLength: Int { 8 }
 
@@ -28,8 +28,9 @@ struct RequestLine: Equatable {
         let target = targetStart..<targetEnd
         let known = HTTPMethod(octets, name)
         guard known != nil || octets.all(in: .token, name) && !name.isEmpty, !target.isEmpty,
-            targetEnd < line.upperBound, octets[targetEnd] == Octet.space
+            targetEnd < line.upperBound
         else { throw .malformed }
+        guard octets[targetEnd] == Octet.space else { throw .unencodedTarget }
         isHTTP10 = try Self.isVersion10(octets, (targetEnd + 1)..<line.upperBound)
         guard let method = known, method != .connect else { throw .notImplemented }
         guard target.count <= maxTargetBytes else { throw .targetTooLong }
@@ -38,7 +39,7 @@ struct RequestLine: Equatable {
         form = try Self.form(octets, target, method)
     }
 
-    /// What is wrong with a line longer than any that can be answered, of which these are the first octets.
+    /// The error of a line longer than any that can be answered, of which these are the first octets.
     static func excess(_ octets: Span<UInt8>, _ line: Range<Int>) -> RequestError {
         let name = untilSpace(octets, line.lowerBound..<min(line.lowerBound + 8, line.upperBound))
         guard octets.all(in: .token, name), !name.isEmpty else { return .malformed }
@@ -51,7 +52,7 @@ struct RequestLine: Equatable {
         return range.lowerBound..<end
     }
 
-    /// `HTTP/1.0`, or a higher minor version, which is taken as 1.1 (RFC 9110 §2.5).
+    /// `HTTP/1.0`, or a higher minor version, which is treated as 1.1 (RFC 9110 §2.5).
     private static func isVersion10(_ octets: Span<UInt8>, _ range: Range<Int>) throws(RequestError) -> Bool {
         let start = range.lowerBound
         // Case-sensitive (RFC 9112 §2.3).
@@ -60,7 +61,12 @@ struct RequestLine: Equatable {
             octets[start + 3] == UInt8(ascii: "P"), octets[start + 4] == UInt8(ascii: "/"),
             octets[start + 6] == UInt8(ascii: "."), let major = Octet.digit(octets[start + 5]),
             let minor = Octet.digit(octets[start + 7])
-        else { throw .malformed }
+        else {
+            // With a version at the end of the line, a space before it is one of the target's.
+            let version = max(start, range.upperBound - versionLength)
+            let hasVersion = octets.spells("http/", version..<min(version + 5, range.upperBound))
+            throw hasVersion && version > start ? .unencodedTarget : .malformed
+        }
         guard major == 1 else { throw .versionNotSupported }
         return minor == 0
     }
@@ -94,7 +100,7 @@ struct RequestLine: Equatable {
         if end < target.upperBound, octets[end] == UInt8(ascii: "/") {
             return .absolute(authority: start..<end, path: nil)
         }
-        // OPTIONS for a URI without path and query is about the server (RFC 9112 §3.2.4).
+        // OPTIONS for a URI without path and query concerns the server (RFC 9112 §3.2.4).
         let isForServer = method == .options && end == target.upperBound
         return .absolute(
             authority: start..<end, path: isForServer ? UInt8(ascii: "*") : UInt8(ascii: "/"))

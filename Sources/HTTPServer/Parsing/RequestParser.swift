@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads request heads strictly: what two readers could read differently is refused. Pure; keeps no bytes.
+/// Parses request heads strictly: what two recipients could interpret differently is refused. Pure; stores no
+/// bytes.
 ///
-/// Every line is judged as soon as its end is there, in order, so that the outcome does not depend on how the bytes came.
+/// Every line is checked as soon as it is complete, in order, so that the result does not depend on how the
+/// bytes are split.
 struct RequestParser {
     let limits: RequestLimits
     private var progress = Progress()
@@ -12,14 +14,14 @@ struct RequestParser {
         /// A whole head; the next byte lies at `length`.
         case head(length: Int, RequestFraming)
         case failed(RequestError)
-        /// The same for a whole head whose fields ask for what can't be done; `request` is filled.
+        /// The same for a complete head whose fields request what is impossible; `request` is filled.
         case refused(RequestError)
     }
 
-    /// How far the bytes of the present head have been read.
+    /// How far the bytes of the present head have been parsed.
     private struct Progress {
         var lineStart = 0
-        /// Where the search for the line's end goes on.
+        /// Where the search for the line's end continues.
         var scanned = 0
         var emptyLines = 0
         var fieldLines = 0
@@ -31,15 +33,17 @@ struct RequestParser {
         self.limits = limits
     }
 
-    /// Hot path: looks at all bytes received since the last head; gives the same outcome however they were split.
+    /// Hot path: parses all bytes received since the last head; gives the same result however they were
+    /// split.
     ///
-    /// `request` is filled in place and complete only with the outcome `head`.
+    /// `request` is filled in place and complete only with the result `head`.
     mutating func parse(_ bytes: UnsafeRawBufferPointer, into request: inout HTTPRequest) -> Outcome {
         let pointer = unsafe bytes.assumingMemoryBound(to: UInt8.self)
         let octets = unsafe pointer.span
-        // Most heads come whole: then nothing of this is ever stored.
+        // Most heads arrive whole: then none of this is stored.
         var reading = progress
-        // Of a head that began earlier only the outcome counts here: without this, notes of heads that never end add up.
+        // Of a head that began earlier only the result counts here: otherwise the lines of heads that never
+        // end would accumulate.
         if progress.hasRequestLine { request.forgetLines() }
         do throws(RequestError) {
             guard var length = try read(octets, &reading, into: &request) else {
@@ -47,7 +51,7 @@ struct RequestParser {
                 return .needsMore
             }
             if progress.hasRequestLine {
-                // The request may have served another connection meanwhile: all lines are noted once more.
+                // The request may have served another connection meanwhile: all lines are recorded again.
                 reading = Progress()
                 length = try read(octets.extracting(0..<length), &reading, into: &request) ?? length
             }
@@ -70,7 +74,7 @@ struct RequestParser {
 }
 
 extension RequestParser {
-    /// Reads lines up to the first empty one behind the request line; nil when it is not there yet.
+    /// Parses lines up to the first empty one after the request line; nil if that has not been received.
     private func read(
         _ octets: Span<UInt8>, _ progress: inout Progress, into request: inout HTTPRequest
     ) throws(RequestError) -> Int? {
@@ -81,7 +85,7 @@ extension RequestParser {
                 progress.scanned = octets.count
                 return nil
             }
-            // A line feed alone is no line's end here (RFC 9112 §2.2).
+            // A line feed alone does not end a line (RFC 9112 §2.2).
             guard lineFeed > progress.lineStart, octets[lineFeed - 1] == Octet.carriageReturn else {
                 throw .malformed
             }
@@ -91,14 +95,15 @@ extension RequestParser {
         }
     }
 
-    /// Refuses what can't become a line that is allowed, as soon as that shows; `lineEnd` is nil while it is not there.
+    /// Refuses a line that can't become an allowed one, as early as possible; `lineEnd` is nil while it has
+    /// not been received.
     private func checkBounds(
         _ octets: Span<UInt8>, _ progress: Progress, lineEnd: Int?
     ) throws(RequestError) {
         let start = progress.lineStart
         let length = (lineEnd ?? octets.count + 1) - start
         if !progress.hasRequestLine {
-            // Someone who speaks another protocol hears so at once.
+            // A client that speaks another protocol is refused at once.
             if start < octets.count, octets[start] != Octet.carriageReturn,
                 !OctetSet.token.contains(octets[start])
             {
@@ -113,7 +118,7 @@ extension RequestParser {
         }
     }
 
-    /// Reads one line; true for the empty line that ends a head.
+    /// Parses one line; true for the empty line that ends a head.
     private func read(
         _ octets: Span<UInt8>, _ line: Range<Int>, _ progress: inout Progress, into request: inout HTTPRequest
     ) throws(RequestError) -> Bool {
@@ -128,7 +133,7 @@ extension RequestParser {
         return false
     }
 
-    /// Reads the request line, or skips an empty line before it (RFC 9112 §2.2).
+    /// Parses the request line, or skips an empty line before it (RFC 9112 §2.2).
     private func readRequestLine(
         _ octets: Span<UInt8>, _ line: Range<Int>, _ progress: inout Progress, into request: inout HTTPRequest
     ) throws(RequestError) {

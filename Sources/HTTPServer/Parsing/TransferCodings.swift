@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the `Transfer-Encoding` lines of a request name, in order (RFC 9112 §6.1, §6.3, §7).
+/// The members of a request's `Transfer-Encoding` lines, in order (RFC 9112 §6.1, §6.3, §7).
 ///
-/// Accepted is `chunked` alone. Stricter than lists are elsewhere: an empty member is refused, since readers differ in
-/// what they make of it.
+/// Only `chunked` is accepted. Stricter than other lists: an empty member is refused, since recipients
+/// interpret it differently.
 struct TransferCodings {
     private var isChunked = false
-    /// Whether there is a coding beside `chunked`, and whether it is one that nobody has registered.
+    /// Whether there is a coding besides `chunked`, and whether it is unregistered.
     private var hasOther = false
     private var hasUnknown = false
 
@@ -20,10 +20,10 @@ struct TransferCodings {
         }
     }
 
-    /// Judges what has been added.
+    /// Checks what has been added.
     ///
-    /// Without a final `chunked` nobody can tell where the content ends: 400 (RFC 9112 §6.3). A coding that is not
-    /// understood is 501 (RFC 9112 §6.1), which goes before that for one without a registered name.
+    /// Without a final `chunked` the end of the content is unknown: 400 (RFC 9112 §6.3). An unknown coding is
+    /// 501 (RFC 9112 §6.1), which takes precedence for one without a registered name.
     func finish() throws(RequestError) {
         guard !hasUnknown else { throw .notImplemented }
         guard isChunked else { throw .malformed }
@@ -31,7 +31,7 @@ struct TransferCodings {
     }
 
     private mutating func addMember(_ octets: Span<UInt8>, _ member: Range<Int>) throws(RequestError) {
-        // `chunked` is the last, and once.
+        // `chunked` must be the last member, and occur once.
         guard !isChunked else { throw .malformed }
         let name = octets.trimmed(member.lowerBound..<Self.nameEnd(octets, member))
         guard !name.isEmpty, octets.all(in: .token, name) else { throw .malformed }

@@ -2,15 +2,16 @@
 
 import Glibc
 
-/// Finds the client behind proxies that are trusted to tell.
+/// Finds the client behind trusted proxies.
 enum ForwardedClient {
-    /// Most members of `X-Forwarded-For` that are looked at, from the right.
+    /// The maximum number of members of `X-Forwarded-For` that are read, from the right.
     private static let maxHops = 16
 
-    /// The nearest address of `X-Forwarded-For` that is no trusted proxy; the peer itself when that is not trusted.
+    /// The nearest address of `X-Forwarded-For` that is not a trusted proxy; the peer itself if that is not
+    /// trusted.
     ///
-    /// The field is read from the right: what stands left of an address that is not trusted was written by a stranger. A
-    /// member that is no address ends the search.
+    /// The field is read from the right: members to the left of an untrusted address can be forged. A member
+    /// that is not an address ends the search.
     static func address(
         of request: HTTPRequest, peer: PeerAddress, isTrusted: (PeerAddress) -> Bool
     ) -> PeerAddress {
@@ -29,7 +30,8 @@ enum ForwardedClient {
 }
 
 extension PeerAddress {
-    /// Reads an address as proxies write it: alone, IPv6 maybe in brackets, and maybe with the port that it came from.
+    /// Parses an address as proxies write it: alone, IPv6 possibly in brackets, and possibly with the port of
+    /// the client.
     init?(forwarded text: Substring) {
         var host = text
         var port: Substring?
@@ -48,7 +50,7 @@ extension PeerAddress {
         self.init(text: String(host))
     }
 
-    /// Reads an address as text; nil for anything else.
+    /// Parses an address; nil for anything else.
     init?(text: String) {
         var bytes = [UInt8](repeating: 0, count: 16)
         if unsafe inet_pton(AF_INET, text, &bytes) == 1 {

@@ -11,13 +11,13 @@ extension HTTPServer {
         /// A path in the file system.
         case unix(path: String)
 
-        /// The text is no address.
+        /// The text is not an address.
         public struct ParseError: Error, Sendable, Hashable {
-            /// What was given.
+            /// The text.
             public let text: String
         }
 
-        /// Reads `127.0.0.1:8080`, `[::1]:8080` or `unix:/path`.
+        /// Parses `127.0.0.1:8080`, `[::1]:8080` or `unix:/path`.
         public init(parsing text: String) throws(ParseError) {
             if text.hasPrefix("unix:") {
                 let path = String(text.dropFirst(5))
@@ -43,7 +43,7 @@ extension HTTPServer {
             }
         }
 
-        /// As it is written in a configuration.
+        /// The address in the syntax of the configuration.
         public var description: String {
             switch self {
             case .unix(let path): "unix:\(path)"
@@ -57,7 +57,7 @@ extension HTTPServer.Address {
     /// Connections that may wait to be accepted.
     private static let backlog: CInt = 4_096
 
-    /// Makes the listening socket; returns it with the address as bound.
+    /// Creates the listening socket; returns it with the address as bound.
     func bindAndListen() throws(SocketError) -> (CInt, HTTPServer.Address) {
         let (storage, length) = try socketAddress()
         let type = LINUX_SOCK_STREAM | LINUX_SOCK_NONBLOCK | LINUX_SOCK_CLOEXEC
@@ -79,7 +79,8 @@ extension HTTPServer.Address {
         }
     }
 
-    /// A socket that nobody listens on any more is in the way; anything else at its path is not ours to remove.
+    /// Removes a socket without a listener, which would block the path; another file at the path is not
+    /// removed.
     private func removeStale(_ path: String) {
         var facts = stat()
         guard unsafe lstat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFSOCK else { return }

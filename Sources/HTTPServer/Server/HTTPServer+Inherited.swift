@@ -4,8 +4,8 @@ import CLinux
 import Glibc
 
 extension HTTPServer.Address {
-    /// The address that a socket listens on, which is made not to block.
-    /// - Throws: `EINVAL` where it is no stream socket that listens on IPv4, IPv6 or a path.
+    /// The address that a socket listens on; the socket is made non-blocking.
+    /// - Throws: `EINVAL` if it is not a stream socket that listens on IPv4, IPv6 or a path.
     public init(ofListening socket: CInt) throws(SocketError) {
         let type = try Self.option(SO_TYPE, of: socket)
         guard type == LINUX_SOCK_STREAM, try Self.option(SO_ACCEPTCONN, of: socket) == 1 else {

@@ -23,7 +23,7 @@ public final class HTTPServer: Sendable {
     private let loops: [EventLoop]
     private let listeners = Mutex<[Listener]>([])
 
-    /// Makes the loops.
+    /// Creates the loops.
     /// - Parameter date: formats seconds since 1970 for the `Date` field; called once a second by each loop.
     public init(
         configuration: Configuration, handler: any RequestHandling,
@@ -45,7 +45,7 @@ public final class HTTPServer: Sendable {
         self.loops = loops
     }
 
-    /// Cuts what is left of its connections.
+    /// Cuts the remaining connections.
     deinit {
         for loop in loops { loop.inbox.post(.end) }
     }
@@ -61,7 +61,8 @@ public final class HTTPServer: Sendable {
         return bound
     }
 
-    /// Takes over a socket that listens already, and that its opener goes on listening on; it is the server's from now on.
+    /// Takes over a socket that listens already, and on which the process that opened it continues to listen;
+    /// the server owns it from now on.
     ///
     /// A drain leaves its backlog to the next process, and a unix socket's path stays.
     /// - Returns: the address that it is bound to.
@@ -71,16 +72,16 @@ public final class HTTPServer: Sendable {
         return listener.address
     }
 
-    /// Begins to serve.
+    /// Starts to serve.
     public func start() throws(SocketError) {
         let listeners = listeners.withLock { $0 }
         for loop in loops { try loop.start(listeners) }
     }
 
-    /// Takes no new connections, answers what those that there are ask for, each answer the last of its connection, and
-    /// ends those that ask for nothing within `drainGrace`; what is left after `time` is cut.
+    /// Accepts no new connections, answers the requests of existing ones, each answer the last of its
+    /// connection, and closes idle ones within `drainGrace`; what is left after `time` is cut.
     ///
-    /// Connections that wait in a backlog, or whose handshake is under way, are among those that there are.
+    /// Connections in a backlog, or whose handshake is in progress, count as existing ones.
     public func drain(within time: Duration) async {
         let end = ContinuousClock.now + time
         for listener in listeners.withLock({ $0 }) { listener.refuseNewConnections() }
@@ -89,7 +90,7 @@ public final class HTTPServer: Sendable {
             try await Task.sleep(until: end)
             while true {
                 for loop in loops { loop.inbox.post(.cut) }
-                // Somebody may come out of a backlog just then.
+                // Another loop may accept a connection from a backlog at this moment.
                 try await Task.sleep(for: Self.pause)
             }
         }
@@ -97,7 +98,7 @@ public final class HTTPServer: Sendable {
         for loop in loops { await withCheckedContinuation { loop.inbox.post(.stopAccepting($0)) } }
         // Closes the sockets, whose backlogs are empty.
         listeners.withLock { $0 = [] }
-        // All at once: a slow client of one loop must not keep the others from telling theirs.
+        // All at once: a slow client of one loop must not prevent the others from informing theirs.
         await withTaskGroup(of: Void.self) { group in
             for loop in loops {
                 group.addTask { await withCheckedContinuation { loop.inbox.post(.awaitEnd($0)) } }
@@ -108,7 +109,7 @@ public final class HTTPServer: Sendable {
 
     /// How long handshakes that have begun may take when the server drains: a round trip to nearly anywhere.
     private static let handshakeTime = Duration.milliseconds(250)
-    /// How long a drain waits for descriptors before it looks again.
+    /// How long a drain waits for descriptors before it retries.
     private static let pause = Duration.milliseconds(50)
 
     private func emptyBacklogs(until end: ContinuousClock.Instant) async {
@@ -128,7 +129,7 @@ public final class HTTPServer: Sendable {
     /// How many connections each loop has.
     public var connectionsByLoop: [Int] { balance.byLoop }
 
-    /// Waits until every loop has answered: none of them hangs.
+    /// Waits until every loop has answered: none of them is stuck.
     public func ping() async {
         for index in loops.indices { await ping(loop: index) }
     }

@@ -3,13 +3,13 @@
 import CLinux
 import Glibc
 
-/// Who is at the other end of a connection.
+/// The other end of a connection.
 public enum PeerAddress: Sendable, Hashable {
     /// A unix socket, which has no address.
     case unix
     /// An IPv4 address in host byte order.
     case v4(UInt32)
-    /// An IPv6 address as two halves in host byte order; never one that wraps an IPv4 address.
+    /// An IPv6 address as two halves in host byte order; never an IPv4-mapped one.
     case v6(UInt64, UInt64)
 
     /// Reads what accept(2) filled in.
@@ -28,7 +28,8 @@ public enum PeerAddress: Sendable, Hashable {
         }
     }
 
-    /// What counts as one client: an IPv4 address, or the /64 network of an IPv6 address; nil for a unix socket.
+    /// What counts as one client: an IPv4 address, or the /64 network of an IPv6 address; nil for a unix
+    /// socket.
     var client: PeerAddress? {
         switch self {
         case .unix: nil
@@ -37,7 +38,8 @@ public enum PeerAddress: Sendable, Hashable {
         }
     }
 
-    /// The IPv4 address that an IPv6 one wraps (RFC 4291 §2.5.5.2), as sockets for both families have it; else itself.
+    /// The IPv4 address of an IPv4-mapped one (RFC 4291 §2.5.5.2), as sockets for both families have it; else
+    /// the address itself.
     static func unmapped(_ high: UInt64, _ low: UInt64) -> PeerAddress {
         high == 0 && low >> 32 == 0xFFFF ? .v4(UInt32(truncatingIfNeeded: low)) : .v6(high, low)
     }

@@ -1,60 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// THE SEAM: answers requests, now or later. An object, so that a loop asks it without a copy.
+/// THE SEAM: answers requests, now or later. An object, so that a loop calls it without a copy.
 public protocol RequestHandling: AnyObject, Sendable {
-    /// Hot path: asked first about every request; true when `response`, which is a 200 without anything, has become the
-    /// answer, false when `answer(_:)` is to make it.
+    /// Hot path: called first for every request; true if `response`, which begins as an empty 200, has become
+    /// the answer, false if `answer(_:)` is to make it.
     ///
-    /// For answers that are at hand: nothing is copied on the way out. Called on an event loop: must not block.
+    /// For answers that are in memory: nothing is copied on the way out. Called on an event loop: must not
+    /// block.
     func answersAtOnce(_ request: HTTPRequest, with response: inout HTTPResponse) -> Bool
 
-    /// Called on an event loop, which serves nobody else meanwhile: must not block.
+    /// Called on an event loop, which serves no other client meanwhile: must not block.
     func answer(_ request: HTTPRequest) -> HTTPAnswer
 
-    /// Whether a request's content is wanted; else it is read past, and not collected. Asked on an event loop, with the
-    /// head.
+    /// Whether a request's content is collected; else it is read and discarded. Called on an event loop, with
+    /// the head.
     func takesContent(of request: HTTPRequest) -> Bool
 
-    /// Whether a request is answered even when there are more connections than `maxConnections`: health checks are.
+    /// Whether a request is answered even when there are more connections than `maxConnections`: health
+    /// checks are.
     func isVital(_ request: HTTPRequest) -> Bool
 
-    /// Called on the loop when an answer has left completely, or its connection has ended first. Must not block.
+    /// Called on the loop when an answer has been sent completely, or its connection has ended before. Must
+    /// not block.
     func didFinish(_ exchange: HTTPExchange)
 }
 
 extension RequestHandling {
-    /// None is.
+    /// Returns false.
     public func answersAtOnce(_ request: HTTPRequest, with response: inout HTTPResponse) -> Bool { false }
 
-    /// All of it is.
+    /// Returns true.
     public func takesContent(of request: HTTPRequest) -> Bool { true }
 
-    /// No request is.
+    /// Returns false.
     public func isVital(_ request: HTTPRequest) -> Bool { false }
 }
 
-/// When an answer is there.
+/// When an answer is available.
 public enum HTTPAnswer: Sendable {
-    /// In the same turn of the loop: no task, no hop.
+    /// In the same turn of the loop, without a task.
     case now(HTTPResponse)
-    /// From a task that the server owns, and cancels when the client goes away or `requestTimeout` passes.
+    /// From a task that the server owns, and cancels when the client disconnects or `requestTimeout` passes.
     ///
-    /// `context` and `note` stand for the response's own until there is one.
+    /// `context` and `note` replace those of the response until there is one.
     case later(
         context: UInt64, note: (any AnyObject & Sendable)? = nil, @Sendable () async -> HTTPResponse)
 }
 
-/// One request and what became of it.
+/// One request and how it ended.
 public struct HTTPExchange: Sendable {
     /// The method; GET where the request could not be read.
     public var method = HTTPMethod.get
-    /// The status that was sent, or was about to be; 499 when the client left before there was one.
+    /// The status that was sent, or was about to be; 499 if the client disconnected before there was one.
     public var status: HTTPStatus
     /// Bytes of content that the kernel took.
     public var bodyBytesSent = 0
-    /// When the head was complete, and when the answer had left or the connection ended; CLOCK_MONOTONIC in nanoseconds.
+    /// When the head was complete, and when the answer was sent or the connection ended; CLOCK_MONOTONIC in
+    /// nanoseconds.
     public var receivedAt: UInt64 = 0, finishedAt: UInt64 = 0
-    /// The handler's own word from its response; 0 when the server answered by itself.
+    /// The handler's own value from its response; 0 for an answer of the server itself.
     public var context: UInt64 = 0
     /// The handler's own object from its response.
     public var note: (any AnyObject & Sendable)?
@@ -66,7 +70,7 @@ public struct HTTPExchange: Sendable {
     public var peer = PeerAddress.unix
     /// The event loop's number, from 0.
     public var loop = 0
-    /// Whether the connection ended before the whole answer had left.
+    /// Whether the connection ended before the whole answer was sent.
     public var wasCut = false
 
     /// Nanoseconds from the head's end to the last byte.

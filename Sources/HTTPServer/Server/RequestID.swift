@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a request is called in answers and logs: the client's own word for it, or one of ours. Kept in place.
+/// The id of a request in answers and logs: the client's own, or a generated one. Stored inline.
 public struct RequestID: Sendable {
-    /// Most bytes of an id.
+    /// The maximum length of an id, in bytes.
     public static let capacity = 64
 
     private var bytes = InlineArray<64, UInt8>(repeating: 0)
@@ -21,16 +21,17 @@ public struct RequestID: Sendable {
 
     /// The eight digits of a number below 2³², the first one in the highest octet; all at once.
     private static func digits(_ number: UInt64) -> UInt64 {
-        // Each half goes to its place, then each half of those: a digit an octet.
+        // Each half moves to its place, then each half of those: a digit an octet.
         var nibbles = (number | number << 16) & 0x0000_FFFF_0000_FFFF
         nibbles = (nibbles | nibbles << 8) & 0x00FF_00FF_00FF_00FF
         nibbles = (nibbles | nibbles << 4) & 0x0F0F_0F0F_0F0F_0F0F
-        // With 6 added, what is 10 or more shows in the next bit; letters begin 0x27 behind where they would follow 9.
+        // With 6 added, digits of 10 and more set the next bit; letters begin 0x27 after the character that
+        // would follow 9.
         let letters = ((nibbles &+ 0x0606_0606_0606_0606) >> 4) & 0x0101_0101_0101_0101
         return nibbles &+ 0x3030_3030_3030_3030 &+ letters &* 0x27
     }
 
-    /// Takes over a client's id: 1 to 64 letters, digits and `-._:+/=@`; nil when it is anything else.
+    /// Copies a client's id: 1 to 64 letters, digits and `-._:+/=@`; nil for anything else.
     init?(_ text: UnsafeRawBufferPointer) {
         guard (1...Self.capacity).contains(text.count) else { return nil }
         count = UInt8(text.count)
@@ -57,7 +58,7 @@ public struct RequestID: Sendable {
     }
 }
 
-/// Makes ids that no other request of this process has, and that nobody can guess the order of.
+/// Generates ids that are unique in this process, and whose order can't be guessed.
 struct RequestIDSource {
     private var state = UInt64.random(in: .min ... .max)
 

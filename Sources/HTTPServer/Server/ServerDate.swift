@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// The time as `Date` says it (RFC 9110 §5.6.7).
+/// The format of `Date` (RFC 9110 §5.6.7).
 public enum ServerDate {
     /// `Sun, 06 Nov 1994 08:49:37 GMT` of seconds since 1970, whatever the locale.
     public static func imfFixdate(_ seconds: Int64) -> [UInt8] {

@@ -2,28 +2,30 @@
 
 import Synchronization
 
-/// What the server counts; from any thread.
+/// The server's counters; from any thread.
 final class ServerTally: Sendable {
     /// What a connection may be used for.
     enum Kind {
         /// Anything.
         case ordinary
-        /// Vital requests, for there are too many others.
+        /// Vital requests, because there are too many other connections.
         case restricted
     }
 
     private struct State {
         var counts = HTTPServer.Counts()
-        /// Connections of these that are restricted.
+        /// The number of these connections that are restricted.
         var restricted = 0
-        /// Ordinary connections of each client, none of which has 0: no more entries than there are connections.
+        /// The number of ordinary connections of each client, without zeros: no more entries than there are
+        /// connections.
         var ofClient: [PeerAddress: Int] = [:]
         /// The client that has more than its share; a share is half, so there is at most one.
         var largest: PeerAddress?
     }
 
     private let state = Mutex(State())
-    /// The most ordinary connections of a client that are never closed for another client while they are busy.
+    /// The number of ordinary connections of a client that are never closed in favour of another client while
+    /// they are busy.
     private let share: Int
     private let isTrustedProxy: @Sendable (PeerAddress) -> Bool
 
@@ -34,14 +36,14 @@ final class ServerTally: Sendable {
 
     var snapshot: HTTPServer.Counts { state.withLock(\.counts) }
 
-    /// The client whose places a peer's connection takes; nil for a peer that stands for many clients, whose connections
-    /// are not counted.
+    /// The client as whose a peer's connection counts; nil for a trusted proxy, whose connections are not
+    /// counted.
     func client(_ peer: PeerAddress) -> PeerAddress? { isTrustedProxy(peer) ? nil : peer.client }
 
-    /// The client that has more than its share of the places, if there is one.
+    /// The client that has more than its share of the connections, if there is one.
     var largestClient: PeerAddress? { state.withLock(\.largest) }
 
-    /// The same where it has to give a place to this peer: one whose own client has less than its share.
+    /// The same if it has to lose one to this peer, whose own client has less than its share.
     func largestClient(givingWayTo peer: PeerAddress) -> PeerAddress? {
         let client = client(peer)
         return state.withLock { state in
@@ -49,7 +51,7 @@ final class ServerTally: Sendable {
         }
     }
 
-    /// Counts a connection in; false when there are `limit` of its kind already.
+    /// Counts a connection; false if there are `limit` of its kind already.
     func enter(_ kind: Kind, of peer: PeerAddress, limit: Int) -> Bool {
         let client = client(peer)
         return state.withLock { state in
@@ -71,7 +73,7 @@ final class ServerTally: Sendable {
         }
     }
 
-    /// Counts a connection out.
+    /// Counts a connection that has ended.
     func leave(_ kind: Kind, of peer: PeerAddress) {
         let client = client(peer)
         state.withLock { state in
@@ -86,7 +88,7 @@ final class ServerTally: Sendable {
         }
     }
 
-    /// As if it had never come.
+    /// Undoes `enter`.
     func retract(_ kind: Kind, of peer: PeerAddress) {
         leave(kind, of: peer)
         state.withLock { $0.counts.accepted -= 1 }

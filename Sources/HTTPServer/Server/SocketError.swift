@@ -9,14 +9,14 @@ public struct SocketError: Error, Sendable, Hashable, CustomStringConvertible {
     /// errno.
     public let code: CInt
 
-    /// The call and what the system says of it.
+    /// The call and the system's description of the error.
     public var description: String {
         // Safe because strerror(3) returns a string for every number.
         unsafe "\(call): \(String(cString: strerror(code)))"
     }
 }
 
-/// Returns a call's result, or throws with errno when it is negative.
+/// Returns a call's result, or throws with errno if it is negative.
 func check(_ call: StaticString, _ result: CInt) throws(SocketError) -> CInt {
     guard result >= 0 else { throw SocketError(call: "\(call)", code: errno) }
     return result

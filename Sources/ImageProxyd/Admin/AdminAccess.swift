@@ -4,16 +4,17 @@ internal import Crypto
 internal import HTTPServer
 internal import ProxyCore
 
-/// Who may use the admin listener.
+/// Checks who may use the admin listener.
 struct AdminAccess: Sendable {
-    /// What must be shown (RFC 6750); nil lets in whoever gets here, over loopback or a unix socket.
+    /// Digest of the required bearer token (RFC 6750); nil accepts every client, which the settings permit on
+    /// loopback and unix sockets only.
     private let digest: SHA256Digest?
 
     init(token: [UInt8]?) {
         digest = token.map { SHA256.hash(data: $0) }
     }
 
-    /// Nil when the request may go on, else the answer.
+    /// Nil if the request is permitted, else the answer.
     func refusal(of request: HTTPRequest) -> HTTPResponse? {
         guard let digest else { return isAddressedByName(request) ? Self.wrongHost : nil }
         let shown = unsafe request.withFirstValue(of: .authorization) { unsafe Self.token(in: $0) } ?? nil
@@ -30,7 +31,8 @@ struct AdminAccess: Sendable {
         return unsafe Array(value.dropFirst(scheme.count).drop { $0 == UInt8(ascii: " ") })
     }
 
-    /// Whether a browser was lured here: a name that resolves to loopback is a stranger's (DNS rebinding).
+    /// Whether the request is addressed by a name: a name that resolves to loopback is an attacker's (DNS
+    /// rebinding).
     private func isAddressedByName(_ request: HTTPRequest) -> Bool {
         guard request.client != .unix else { return false }
         let host =

@@ -3,7 +3,7 @@
 internal import HTTPServer
 internal import ProxyCore
 
-/// An answer to an operator.
+/// An answer of the admin listener.
 enum AdminAnswer {
     /// A JSON object, not to be stored.
     static func json(_ members: [(String, JSONValue)]) -> HTTPResponse {

@@ -2,11 +2,11 @@
 
 internal import ProxyCore
 
-/// The parameters of an admin request: each known, each once.
+/// The parameters of an admin request: each known, each at most once.
 struct AdminQuery {
     private let values: [String: String]
 
-    /// Reads a query.
+    /// Parses a query.
     /// - Parameter names: the parameters that are known.
     init(_ query: [UInt8], names: Set<String>) throws(AdminFailure) {
         do throws(ImageRequestError) {
@@ -35,7 +35,7 @@ struct AdminQuery {
         }
     }
 
-    /// An error about one parameter.
+    /// The error about an invalid parameter.
     static func invalid(_ name: String, _ reason: String) -> AdminFailure {
         .request(.invalidParameter(name: name, position: 0, reason: reason))
     }

@@ -3,7 +3,7 @@
 internal import HTTPServer
 internal import ProxyCore
 
-/// The admin listener's table of routes: what operators ask for, beside health and metrics.
+/// The admin listener's table of routes, in addition to health and metrics.
 struct AdminRoutes {
     let access: AdminAccess
     let cache: CacheHandler
@@ -29,7 +29,7 @@ struct AdminRoutes {
         var allowed: String { (methods + [.options]).map(\.rawValue).joined(separator: ", ") }
     }
 
-    /// Answers, and has the log name the path.
+    /// Answers, and has the path logged.
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
         let note = ExchangeNote(
             path: unsafe request.withTarget { unsafe InlineText($0, upTo: UInt8(ascii: "?")) })
@@ -90,7 +90,7 @@ struct AdminRoutes {
         ProblemDocument(status: 404, code: "not_found", title: "There is nothing at this path"),
         context: ExchangeContext(.admin))
 
-    /// What is allowed at a path (RFC 9110 §9.3.7).
+    /// The methods that are allowed at a path (RFC 9110 §9.3.7).
     private static func options(_ allowed: String) -> HTTPResponse {
         var response = HTTPResponse(status: .noContent)
         response.fields.append(.allow, text: allowed)
@@ -109,7 +109,7 @@ struct AdminRoutes {
     }
 }
 
-/// Why an operator's request was not carried out.
+/// Why an operator's request failed.
 enum AdminFailure: Error {
     /// A parameter is missing or wrong.
     case request(ImageRequestError)

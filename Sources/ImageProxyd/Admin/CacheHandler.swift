@@ -3,12 +3,12 @@
 internal import HTTPServer
 internal import ProxyCore
 
-/// Answers `/cache` and `PURGE /img`: what is cached, and away with it.
+/// Answers `/cache` and `PURGE /img`: lists and purges what is cached.
 struct CacheHandler: Sendable {
     let pipeline: ImagePipeline
     let clock: @Sendable () -> Int64
 
-    /// A `*` is a character of URLs like others, so this is no error.
+    /// A `*` is an ordinary character of URLs, so this is not an error.
     private static let noPrefix =
         "'*' stands for itself: url names one source. Sources that go together are purged by tag, all by all=1"
 
@@ -28,7 +28,7 @@ struct CacheHandler: Sendable {
         return try await purge(target(selector, query), in: tiers)
     }
 
-    /// `PURGE /img`: the source of an image's URL, with all variants; what else the URL says does not matter.
+    /// `PURGE /img`: purges the source of an image's URL, with all variants; other parameters are ignored.
     func purgeImage(_ query: [UInt8]) async throws(AdminFailure) -> HTTPResponse {
         let query = try AdminQuery(query, names: ImageRequestParser.parameterNames)
         guard let source = try query.source() else { throw .request(.missingParameter("url")) }
@@ -68,7 +68,8 @@ struct CacheHandler: Sendable {
                 ("memory", .integer(counts.memory)), ("disk", .integer(counts.disk)),
                 ("failures", .integer(counts.failures)),
             ]
-            // Links of tags were lost with an index or a folder: only a purge of everything is sure to reach all then.
+            // Links of tags were lost with an index or a folder: only a purge of everything is then certain
+            // to reach all.
             if counts.mayLackSome { members.append(("complete", .bool(false))) }
             if case .source(let source) = target, source.normalized.hasSuffix("*"),
                 counts.memory + counts.disk + counts.failures == 0
@@ -94,7 +95,8 @@ struct CacheHandler: Sendable {
 
     private func answer(_ listing: SourceListing, of source: SourceURL) -> HTTPResponse {
         let memory = listing.memory.map { entry, bytes in
-            // An untransformed picture goes by its source's key, as on disk: a purge by that means both.
+            // An untransformed picture is listed under its source's key, as on disk: a purge by that removes
+            // both.
             let key = entry.kind == .original ? entry.sourceKey : entry.key
             return JSONValue.object([
                 .init(name: "tier", value: .string("memory")),

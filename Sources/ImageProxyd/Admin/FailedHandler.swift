@@ -3,11 +3,11 @@
 internal import HTTPServer
 internal import ProxyCore
 
-/// Answers `/failed`: what is on the blacklist, and off with it (SDWebImage: removeFailedURL).
+/// Answers `/failed`: lists and clears the blacklist (SDWebImage: removeFailedURL).
 struct FailedHandler: Sendable {
     let pipeline: ImagePipeline
 
-    /// Most failures in one answer.
+    /// The maximum number of failures in one answer.
     private static let maxListed = 10_000
 
     /// `GET /failed[?url=…]`.

@@ -3,7 +3,8 @@
 internal import HTTPServer
 internal import ProxyCore
 
-/// Counts each exchange when it has ended, and gives it its line in the access log. Hot path: a few atomics and a lock.
+/// Counts each exchange when it has ended, and writes its line to the access log. Hot path: a few atomics and
+/// a lock.
 struct Accounting: Sendable {
     let metrics: Metrics
     let log: AccessLog
@@ -23,7 +24,7 @@ struct Accounting: Sendable {
 }
 
 extension AccessRecord {
-    /// - Parameter url: how much of a source's URL it says.
+    /// - Parameter url: how much of a source's URL is logged.
     init(_ exchange: HTTPExchange, _ context: ExchangeContext, url: LogConfiguration.URLDetail) {
         self.init(
             finishedAt: exchange.finishedAt, duration: exchange.duration, status: Int(exchange.status.code),

@@ -4,28 +4,30 @@ import Glibc
 internal import HTTPServer
 internal import ProxyCore
 
-/// What is known of one request target, for one variant of the fields that count: the way to its bytes, and its answer's head.
+/// The prepared answer of one request target, for one variant of the fields that count: its entry's key and
+/// its head.
 final class Alias: Sendable {
     /// The exact target, raw bytes.
     let target: [UInt8]
     /// The fields it was negotiated for.
     let variant: AliasVariant
-    /// Names the entry in the memory tier.
+    /// The key of the entry in the memory tier.
     let key: CacheKey
-    /// The entry that the heads below were made from; another one under the same key needs new heads.
+    /// The identity of the entry that the heads below were made from; another one under the same key needs
+    /// new heads.
     let entry: UInt64
     /// The head of the 200.
     let head: PreparedFields
     /// The head of the 304.
     let notModifiedHead: PreparedFields
-    /// What the bytes are recognised by.
+    /// The validators of the bytes.
     let validators: Validators
-    /// When the target stops to be valid, in seconds since 1970.
+    /// When the target's signature expires, in seconds since 1970.
     let expires: Int64
-    /// What it takes of memory, in bytes: target and heads, the objects, and its place in the table.
+    /// The memory it takes, in bytes: target and heads, the objects, and its slot in the table.
     let cost: Int
 
-    /// What it costs beside target and heads, in bytes.
+    /// The memory it takes in addition to target and heads, in bytes.
     private static let overhead = 512
 
     init(

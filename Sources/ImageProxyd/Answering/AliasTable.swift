@@ -3,16 +3,16 @@
 internal import ProxyCore
 internal import Synchronization
 
-/// From exact request targets to prepared answers, so that a hit needs neither parsing nor keys.
+/// Maps exact request targets to prepared answers, so that a hit needs neither parsing nor keys.
 ///
-/// An alias enters only behind a complete check of its request; the bytes stay in the memory tier under the result
-/// key, so an alias whose entry is gone is a miss. Bounded by count and by the bytes of all targets and heads: a shard that
-/// is full is emptied by half.
+/// An alias is inserted only after a complete check of its request; the bytes stay in the memory tier under
+/// the result key, so an alias whose entry was evicted is a miss. Bounded by count and by the bytes of all
+/// targets and heads: a full shard drops half of its targets.
 final class AliasTable: Sendable {
     /// Aliases of one target: one, or one for each variant of the fields that count.
     fileprivate struct Shard {
         var aliases: [TargetDigest: [Alias]] = [:]
-        /// What all of them take of memory, in bytes.
+        /// The memory that all of them take, in bytes.
         var bytes = 0
     }
 
@@ -25,24 +25,24 @@ final class AliasTable: Sendable {
     private let shardCapacity: Int
     private let share: MemoryShare
 
-    /// Most variants kept for one target; more make the oldest go.
+    /// The maximum number of variants of one target; another one replaces the oldest.
     private static let variantsPerTarget = 8
-    /// The longest target that is remembered, in bytes; a longer one is parsed each time.
+    /// The maximum length of a target that is stored, in bytes; a longer one is parsed each time.
     static let maxTargetBytes = 2_048
 
-    /// An empty table for at most about `capacity` targets, within the bytes of `share`.
+    /// Creates an empty table for at most about `capacity` targets, within the bytes of `share`.
     init(capacity: Int, share: MemoryShare, shardCount: Int = 16) {
         boxes = (0..<shardCount).map { _ in Box() }
         shardCapacity = max(16, capacity / shardCount)
         self.share = share
     }
 
-    /// What is known of a target.
+    /// The result of looking up a target.
     enum Finding {
         case nothing
         /// The target alone decides.
         case alone(Alias)
-        /// Which one, the request's fields decide.
+        /// The request's fields decide which one.
         case variants([Alias])
     }
 
@@ -58,9 +58,10 @@ final class AliasTable: Sendable {
         }
     }
 
-    /// Remembers an alias, in place of one for the same target and class, and of another target with the same hash.
+    /// Stores an alias, in place of one for the same target and class, and of another target with the same
+    /// hash.
     ///
-    /// One with a long target, or that alone is more than a shard may hold, is not remembered.
+    /// One with a long target, or that alone exceeds a shard's share, is not stored.
     func insert(_ alias: Alias) {
         let shardBytes = share.limit / boxes.count
         guard alias.target.count <= Self.maxTargetBytes, alias.cost <= shardBytes else { return }
@@ -75,7 +76,7 @@ final class AliasTable: Sendable {
         share.change(by: change)
     }
 
-    /// Forgets everything: called when a setting that was checked on the way in has changed.
+    /// Removes everything: called when a setting that requests are checked against has changed.
     func removeAll() {
         for box in boxes {
             let bytes = box.shard.withLock { shard in
@@ -102,7 +103,8 @@ extension AliasTable.Shard {
         bytes += Self.cost(of: variants) - Self.cost(of: earlier)
     }
 
-    /// Drops every second target: dictionary order is random by seed, so no client can choose which. False when there is none.
+    /// Removes every second target: dictionary order is random by seed, so no client can choose which. False
+    /// if there is none.
     fileprivate mutating func halve(sparing kept: TargetDigest) -> Bool {
         let others = aliases.keys.filter { $0 != kept }
         for (index, hash) in others.enumerated() where index.isMultiple(of: 2) {

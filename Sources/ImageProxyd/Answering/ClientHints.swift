@@ -2,20 +2,20 @@
 
 internal import HTTPServer
 
-/// What browsers say of their screens when they are asked to (RFC 8942). Configuration: `http.clientHints`.
+/// What browsers send about their screens on request (RFC 8942). Configuration: `http.clientHints`.
 struct ClientHints: Sendable {
-    /// Whether they are asked and believed.
+    /// Whether hints are requested and used.
     let areOn: Bool
 
-    /// Ratios that are told apart, so that screens of nearly the same kind share an image.
+    /// The step between ratios, so that screens of nearly the same ratio share an image.
     private static let step = 0.25
-    /// What `dpr` may be.
+    /// The accepted range of `dpr`.
     private static let range = 0.5...8.0
 
-    /// Hot path: the device pixel ratio of the request's screen; nil without one that makes sense.
+    /// Hot path: the device pixel ratio of the request's screen; nil without a valid one.
     func dpr(of request: HTTPRequest) -> Double? {
         guard areOn, request.has(.secCHDPR) else { return nil }
-        // Several lines are a list, which is no decimal.
+        // Several lines are a list, which is not a decimal.
         let ratio = unsafe request.withCombinedValue(of: .secCHDPR) { unsafe Self.ratio($0) } ?? nil
         return ratio.map { ratio in
             let rounded = (ratio / Self.step).rounded() * Self.step
@@ -23,8 +23,8 @@ struct ClientHints: Sendable {
         }
     }
 
-    /// Hot path: a structured field's number: up to 12 digits, maybe a point and up to three more (RFC 9651 §3.3.2), with
-    /// parameters that say nothing here. Nothing is allocated.
+    /// Hot path: parses a structured field's number: up to 12 digits, optionally a point and up to three more
+    /// (RFC 9651 §3.3.2); parameters are ignored. Allocates nothing.
     private static func ratio(_ text: UnsafeRawBufferPointer) -> Double? {
         var (value, scale) = (0.0, 1.0)
         var (digits, decimals): (Int, Int?) = (0, nil)
@@ -39,7 +39,7 @@ struct ClientHints: Sendable {
             default: return nil
             }
         }
-        // No screen has none.
+        // A ratio needs at least one digit.
         guard (1...12).contains(digits), (1...3).contains(decimals ?? 1), value > 0 else { return nil }
         return value / scale
     }

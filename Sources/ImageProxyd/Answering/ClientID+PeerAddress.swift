@@ -4,7 +4,7 @@ internal import HTTPServer
 internal import ProxyCore
 
 extension ClientID {
-    /// The client at an address; nil for a unix socket, whose clients can't be told apart.
+    /// The client at an address; nil for a unix socket, whose clients can't be distinguished.
     init?(_ address: PeerAddress) {
         switch address {
         case .unix: return nil

@@ -5,7 +5,8 @@ internal import Glibc
 internal import HTTPServer
 internal import ProxyCore
 
-/// Refuses clients that ask too often, by address: an IPv4 address, or the /64 of an IPv6 one, which is one customer's.
+/// Refuses clients that send too many requests, by address: an IPv4 address, or the /64 of an IPv6 one, which
+/// belongs to one customer.
 struct ClientLimit: Sendable {
     private let limiter: RateLimiter<ClientID>?
 
@@ -14,7 +15,8 @@ struct ClientLimit: Sendable {
         limiter = RateLimiter(configuration: configuration)
     }
 
-    /// Hot path: nothing where there is no limit. Who comes by a unix socket, and is nobody's proxy, is not counted.
+    /// Hot path: does nothing without a limit. Clients of a unix socket that come through no proxy are not
+    /// counted.
     /// - Throws: `tooManyRequests`.
     func check(_ request: HTTPRequest) throws(PipelineError) {
         guard let limiter, let client = ClientID(request.client) else { return }

@@ -2,7 +2,8 @@
 
 internal import ProxyCore
 
-/// What the daemon wants to know again when an answer has left: packed into the 64 bits that the server hands back.
+/// Facts about a request that are needed when its answer has been sent: packed into the 64 bits that the
+/// server returns.
 struct ExchangeContext: Equatable {
     var route: Metric.Route
     var cache: Metric.Cache
@@ -12,7 +13,7 @@ struct ExchangeContext: Equatable {
         self.cache = cache
     }
 
-    /// Unpacks; 0, which the server uses for answers of its own, is "other, no cache".
+    /// Unpacks; 0, which the server uses for its own answers, is "other, no cache".
     init(packed: UInt64) {
         route = Metric.Route(rawValue: Int(packed & 0xFF) - 1) ?? .other
         cache = Metric.Cache(rawValue: Int(packed >> 8 & 0xFF)) ?? .none

@@ -2,20 +2,20 @@
 
 internal import ProxyCore
 
-/// What the access log says of an exchange beyond numbers; only what was no plain hit has one.
+/// What the access log contains of an exchange beyond numbers; plain hits have none.
 final class ExchangeNote: Sendable {
-    /// The target's path where the route does not tell it.
+    /// The target's path if the route does not determine it.
     let path: InlineText?
     private let content: Content?
 
     private struct Content {
-        /// What was asked for; nil when the request had no usable URL.
+        /// The requested source; nil if the request had no usable URL.
         var source: SourceURL?
-        /// What it took, where an image was made.
+        /// The durations of the steps, if an image was made.
         var timings: ImageResponse.Timings?
         /// Why there is no image, or why a stale one was sent.
         var failure: PipelineError?
-        /// The body of a streamed image, which knows at its end how it arrived.
+        /// The body of a streamed image, which knows at its end how it was received.
         var body: ArrivingBody?
     }
 
@@ -24,11 +24,10 @@ final class ExchangeNote: Sendable {
         content = nil
     }
 
-    /// What a miss has to say, at the exchange's end.
-    ///
+    /// The log's facts about a miss, at the exchange's end.
     /// - Parameters:
-    ///   - wasCut: whether that came before the answer's.
-    ///   - url: how much of the source's URL is said.
+    ///   - wasCut: whether the exchange ended before the answer did.
+    ///   - url: how much of the source's URL is logged.
     func miss(wasCut: Bool, url: LogConfiguration.URLDetail) -> AccessRecord.Miss? {
         guard let content else { return nil }
         let logged = LoggedURL(content.source, as: url)
@@ -50,13 +49,13 @@ final class ExchangeNote: Sendable {
         return miss
     }
 
-    /// Notes that an image goes out while it arrives.
+    /// Records that an image is streamed while it is received.
     init(_ image: ArrivingImage, source: SourceURL) {
         path = nil
         content = Content(source: source, body: image.body)
     }
 
-    /// Notes how an image was made.
+    /// Records how an image was made.
     init(_ image: ImageResponse, source: SourceURL) {
         path = nil
         var content = Content(source: source, timings: image.timings)
@@ -64,7 +63,7 @@ final class ExchangeNote: Sendable {
         self.content = content
     }
 
-    /// Notes why there is no image; `source` is nil when the request had no usable URL.
+    /// Records why there is no image; `source` is nil if the request had no usable URL.
     init(_ error: PipelineError, source: SourceURL?) {
         path = nil
         content = Content(source: source, failure: error)
@@ -72,7 +71,7 @@ final class ExchangeNote: Sendable {
 }
 
 extension AccessRecord.Miss {
-    /// Says what went wrong.
+    /// Sets the reason of a failure.
     fileprivate mutating func describe(_ failure: PipelineError, url: LogConfiguration.URLDetail) {
         problem = failure.row.logCode
         upstreamStatus = failure.upstreamStatus ?? 0

@@ -4,9 +4,8 @@ internal import HTTPServer
 internal import ProxyCore
 
 extension FetchContext {
-    /// What a request hands on to the origin.
-    ///
-    /// - Parameter forwarding: where it is noted whether the origin was asked.
+    /// The fields of a request that are passed on to the origin.
+    /// - Parameter forwarding: records whether a request was sent to the origin.
     init(_ request: HTTPRequest, forwarding: ForwardingRecord? = nil) {
         self.init(
             traceparent: Self.parent(of: request),
@@ -14,7 +13,7 @@ extension FetchContext {
             client: ClientID(request.client), forwarding: forwarding)
     }
 
-    /// What of `traceparent` is known, as the version that is known.
+    /// The part of `traceparent` that version 00 defines, in that version.
     private static func parent(of request: HTTPRequest) -> String? {
         guard request.traceID != nil, let parent = request.values(of: .traceparent).first else { return nil }
         return "00" + parent.dropFirst(2).prefix(53)
@@ -26,7 +25,8 @@ extension FetchContext {
 }
 
 extension LoopGuard {
-    /// Hot path: whether a request has certainly not been here before; nothing is allocated for those that come by others.
+    /// Hot path: whether a request has certainly not passed this daemon before; allocates nothing for
+    /// requests through other proxies.
     func isClear(_ request: HTTPRequest) -> Bool {
         guard request.has(.cdnLoop) || request.has(.via) else { return true }
         var (isSuspect, lines) = (false, 0)
@@ -36,7 +36,7 @@ extension LoopGuard {
         }
         unsafe request.withEachValue(of: .cdnLoop, look)
         unsafe request.withEachValue(of: .via, look)
-        // Two long ways, or many lines of one, are looked at together.
+        // Two long lists, or many lines of one, are checked together.
         return !isSuspect && lines <= 4
     }
 

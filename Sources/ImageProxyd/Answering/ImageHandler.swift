@@ -3,7 +3,8 @@
 internal import HTTPServer
 internal import ProxyCore
 
-/// Answers `/img`, or `/info`: from memory in the same turn of the loop, else from a task that runs the pipeline.
+/// Answers `/img`, or `/info`: from memory in the same turn of the loop, else from a task that runs the
+/// pipeline.
 final class ImageHandler: Sendable {
     private let route: Metric.Route
     private let pipeline: ImagePipeline
@@ -19,16 +20,16 @@ final class ImageHandler: Sendable {
     private let clock: @Sendable () -> Int64
     private let complain: @Sendable (String) -> Void
 
-    /// How often at most the disk tier hears that an entry is served from memory, in seconds.
+    /// The minimum interval, in seconds, at which a hit in memory is reported to the disk tier.
     private static let touchInterval: Int64 = 60
-    /// Asks for `no-cache` in the words of HTTP/1.0.
+    /// The HTTP/1.0 form of `no-cache`.
     private static let pragma = FieldName("Pragma")
 
     /// - Parameters:
-    ///   - route: `img` for pictures, `info` for what is known of them.
-    ///   - maxTargets: most targets remembered with their answers' heads.
+    ///   - route: `img` for pictures, `info` for facts about them.
+    ///   - maxTargets: the maximum number of targets stored with their answers' heads.
     ///   - targetShare: how many bytes those may take.
-    ///   - complain: takes what failed inside the daemon, for its log; clients are not told.
+    ///   - complain: receives internal failures, for the log; clients get no details.
     init(
         route: Metric.Route, pipeline: ImagePipeline, parser: ImageRequestParser, failures: FailureMemory,
         automatic: AutomaticFormats, sharing: SharingPolicy, hints: ClientHints,
@@ -51,7 +52,8 @@ final class ImageHandler: Sendable {
         self.complain = complain
     }
 
-    /// Hot path: answers from memory, or refuses a client who asks too much; two locks, no task, no allocation on a hit.
+    /// Hot path: answers from memory, or refuses a client beyond its rate; two locks, no task, no allocation
+    /// on a hit.
     func answersAtOnce(_ request: HTTPRequest, with response: inout HTTPResponse) -> Bool {
         do throws(PipelineError) {
             try limit.check(request)
@@ -62,10 +64,10 @@ final class ImageHandler: Sendable {
         return answersFromMemory(request, with: &response)
     }
 
-    /// Answers what `answersAtOnce` has passed on: from disk, or by a task.
+    /// Answers requests that `answersAtOnce` has not: from disk, or by a task.
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
         let checked = Result { () throws(PipelineError) in try check(request) }
-        // What is refused as it stands takes no task to say so.
+        // A refusal that is known already needs no task.
         if case .failure(let error) = checked { return .now(problem(error, nil, for: request, nil)) }
         let stored = storedAnswer(to: request, checked)
         if case .hit(let image) = stored, case .success(let imageRequest) = checked {
@@ -79,7 +81,7 @@ final class ImageHandler: Sendable {
         }
     }
 
-    /// Hot path: a fresh picture on disk that nothing else has to be asked for.
+    /// Hot path: answers with a fresh picture on disk, if no other check is needed.
     private func storedAnswer(
         to request: HTTPRequest, _ checked: Result<ImageRequest, PipelineError>
     ) -> StoredAnswer {
@@ -102,21 +104,23 @@ final class ImageHandler: Sendable {
         return response
     }
 
-    /// Everything that a request has to pass before anything is looked up.
+    /// All checks of a request before any look-up.
     private func check(_ request: HTTPRequest) throws(PipelineError) -> ImageRequest {
         try loops.check(request)
         var imageRequest = try parse(request)
         if imageRequest.delivery.priority == nil, request.has(.priority) {
             let value = request.values(of: .priority).joined(separator: ",")
             let wanted = FetchPriority(field: value)
-            // Browsers raise what is in view, each for itself: among strangers that is no reason to go first.
+            // Browsers raise the priority of what is in view, each for itself: among unsigned clients that
+            // gives no precedence.
             imageRequest.delivery.priority = imageRequest.mayGoFirst ? wanted : min(wanted, .normal)
         }
         return imageRequest
     }
 
     private func answersFromMemory(_ request: HTTPRequest, with response: inout HTTPResponse) -> Bool {
-        // A picture that is here ends a loop, but a loop that is fed from here would confirm its own stale pictures.
+        // A stored picture ends a loop, but a loop through this daemon would revalidate its own stale
+        // pictures.
         guard !carriesDirectives(request), loops.isClear(request) else { return false }
         let now = clock()
         let finding = unsafe request.withTarget { unsafe aliases.aliases(of: $0) }
@@ -132,7 +136,7 @@ final class ImageHandler: Sendable {
         return true
     }
 
-    /// Hot path: the alias whose fields are the request's; they are read only where they count.
+    /// Hot path: the alias whose fields are the request's; they are read only if they count.
     private func choice(of finding: AliasTable.Finding, for request: HTTPRequest) -> Alias? {
         switch finding {
         case .nothing: return nil
@@ -146,7 +150,7 @@ final class ImageHandler: Sendable {
         }
     }
 
-    /// Hot path: whether the client asks something of the cache, and is trusted with that.
+    /// Hot path: whether the client sends cache directives, and is trusted with them.
     private func carriesDirectives(_ request: HTTPRequest) -> Bool {
         guard pipeline.honoursClients else { return false }
         return unsafe request.withFirstValue(of: .cacheControl, { _ in true }) ?? false
@@ -162,21 +166,20 @@ final class ImageHandler: Sendable {
 
     private func refresh(_ entry: MemoryEntry, _ request: HTTPRequest) {
         pipeline.refresh(entry) { [self] in
-            // Lost: why it can't be read; an alias enters only behind a request that could be.
+            // Lost: why it can't be parsed; an alias is inserted only for a request that could be.
             try? parse(request)
         }
     }
 
     private func improve(_ entry: MemoryEntry, _ request: HTTPRequest) {
         pipeline.improve(entry, for: ClientID(request.client)) { [self] in
-            // Lost: why it can't be read; an alias enters only behind a request that could be.
+            // Lost: why it can't be parsed; an alias is inserted only for a request that could be.
             try? parse(request)
         }
     }
 
-    /// The cold path: the pipeline runs.
-    ///
-    /// - Parameter isOnDisk: whether waiting for the disk alone may do.
+    /// The cold path: runs the pipeline.
+    /// - Parameter isOnDisk: whether waiting for the disk alone may be enough.
     private func answerLater(
         _ request: HTTPRequest, _ checked: Result<ImageRequest, PipelineError>, isOnDisk: Bool
     ) async -> HTTPResponse {
@@ -193,7 +196,7 @@ final class ImageHandler: Sendable {
         }
     }
 
-    /// - Parameter forwarding: whether the origin was asked; nil for what is refused before.
+    /// - Parameter forwarding: whether a request was sent to the origin; nil for a refusal before that.
     private func problem(
         _ error: PipelineError, _ parsed: ImageRequest?, for request: HTTPRequest,
         _ forwarding: ForwardingRecord?
@@ -222,13 +225,15 @@ final class ImageHandler: Sendable {
             for: imageRequest, asking: asking, streaming: Self.following(request))
     }
 
-    /// Which images a client can be given while they arrive: not one who asks about the whole, or for a part of it.
+    /// Which images may be streamed to a client while they are received: not for a conditional or a range
+    /// request.
     private static func following(_ request: HTTPRequest) -> ArrivingImage.Following {
         let aboutTheWhole: [FieldName] = [
             .range, .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
         ]
         guard request.method == .get, !aboutTheWhole.contains(where: request.has) else { return .nothing }
-        // A client of HTTP/1.0 could hardly tell a body that breaks off from a whole one without its length.
+        // Without a length, a client of HTTP/1.0 can't distinguish a body that breaks off from a complete
+        // one.
         return request.isHTTP10 ? .knownLength : .anyLength
     }
 
@@ -267,7 +272,7 @@ final class ImageHandler: Sendable {
         } ?? AcceptClass()
     }
 
-    /// The next request for the same target is then a hit, if the bytes are in memory.
+    /// Makes the next request for the same target a hit, if the bytes are in memory.
     private func remember(
         _ image: ImageResponse, _ heads: ImageHeads, _ imageRequest: ImageRequest, for request: HTTPRequest
     ) {
@@ -290,7 +295,7 @@ final class ImageHandler: Sendable {
     /// How long the failure is remembered, for `max-age`.
     private func remaining(_ request: ImageRequest?, _ error: PipelineError) -> Int64? {
         guard let request, let memory = error.row.memory else { return nil }
-        // What is remembered of a result may have become its source's.
+        // The failure of a result may have been recorded for its source.
         let source = failures.remaining(ofSource: request.sourceKey, at: clock())
         return memory.scope == .source && !request.shrinksLarge
             ? source : failures.remaining(of: request.resultKey, at: clock()) ?? source

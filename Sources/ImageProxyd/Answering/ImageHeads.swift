@@ -3,7 +3,7 @@
 internal import HTTPServer
 internal import ProxyCore
 
-/// The fields of an image's answer that stay the same as long as the entry does: of the 200, and of the 304.
+/// The fields of an image's answer that are the same for all its requests: of the 200, and of the 304.
 struct ImageHeads {
     /// Fields of a 200.
     let full: PreparedFields
@@ -11,29 +11,30 @@ struct ImageHeads {
     var notModified: PreparedFields { PreparedFields(lines, first: notModifiedCount) }
     private let lines: FieldLines
     private let notModifiedCount: Int
-    /// What the bytes are recognised by.
+    /// The validators of the bytes.
     let validators: Validators
-    /// What of the request the answer depends on; nil when on nothing.
+    /// The request fields that the answer depends on; nil for none.
     let vary: String?
 
-    /// Of a whole image.
-    ///
-    /// - Parameter shortLifetime: seconds since it was made for which it may be kept, where another one is to take its place.
+    /// The fields of a complete image.
+    /// - Parameter shortLifetime: its lifetime in seconds since it was made, if a better result will replace
+    ///   it.
     init(
         _ image: ImageResponse, request: ImageRequest, sharing: SharingPolicy, shortLifetime: Int64? = nil
     ) {
         let record = image.record
-        // Of a result the date says when its source was changed, not which of two encodings it is.
+        // The date of a result is when its source was changed; it does not distinguish two encodings.
         let isDateStrong = image.description.kind == .original
         let validators = Validators(image.description.contentHash, record, mayDateBeStrong: isDateStrong)
-        // As old as the source was, it may get that much older.
+        // The result began with the age of its source.
         let mostAge = shortLifetime.map { record.currentAge(at: image.description.storedAt) + $0 }
         self.init(
             record, as: image.description.format, validators, request, sharing, isTagged: image.isTagged,
             atMost: mostAge)
     }
 
-    /// Of an image that goes out while it arrives: without an entity tag, unless all of its bytes are known by now.
+    /// The fields of an image that is streamed while it is received: without an entity tag, unless all of its
+    /// bytes are known by now.
     init(_ image: ArrivingImage, request: ImageRequest, sharing: SharingPolicy) {
         self.init(
             image.record, as: image.record.format, Validators(image.contentHash, image.record), request,
@@ -49,7 +50,8 @@ struct ImageHeads {
         var lines = FieldLines(reserving: Self.usualCount)
         if let tag = validators.entityTag { lines.append(.etag) { tag.append(to: &$0) } }
         lines.append(.cacheControl) { record.downstream.limited(to: mostAge).append(to: &$0) }
-        // A cache leaves the time at which the response was made as it is (RFC 9110 §6.6.1); Age goes with it.
+        // A cache does not change the time at which the response was generated (RFC 9110 §6.6.1); Age goes
+        // with it.
         lines.append(.date) { HTTPDate(seconds: record.generationTime).append(to: &$0) }
         vary = sharing.vary(onAccept: request.isNegotiated, onDPR: request.isHinted)
         if let vary { lines.append(.vary, text: vary) }
@@ -72,10 +74,10 @@ struct ImageHeads {
         full = PreparedFields(lines)
     }
 
-    /// Octets of most heads, and some more: what there is room for at once.
+    /// The initial capacity in octets, more than most heads need.
     private static let usualCount = 1_024
 
-    /// What every image is sent with.
+    /// The fields of every image.
     private static let always = PreparedFields(alwaysFields)
 
     private static let alwaysFields: HTTPFields = {
@@ -87,7 +89,7 @@ struct ImageHeads {
         return fields
     }()
 
-    /// The same, and what an image without a name is sent with.
+    /// The same, with those of an image without a file name.
     private static let shown: PreparedFields = {
         var fields = HTTPFields()
         fields.append(.contentDisposition, text: disposition(Delivery()))
@@ -95,7 +97,7 @@ struct ImageHeads {
         return PreparedFields(fields)
     }()
 
-    /// How a browser is to show or save the image (RFC 6266); a name beyond ASCII is given in both spellings.
+    /// How a browser shows or saves the image (RFC 6266); a name beyond ASCII is sent in both forms.
     static func disposition(_ delivery: Delivery) -> String {
         let type = delivery.isDownload ? "attachment" : "inline"
         guard let name = delivery.filename else { return type }
@@ -107,7 +109,7 @@ struct ImageHeads {
             default: "_"
             }
         }
-        // A percent sign is decoded by some browsers even between quotes; they take the other spelling first.
+        // Some browsers decode a percent sign even between quotes; they prefer the other form.
         guard !isPlain || name.contains("%") else { return "\(type); filename=\"\(ascii.joined())\"" }
         let encoded = name.utf8.map { byte in
             Self.isAttributeByte(byte)
@@ -117,7 +119,7 @@ struct ImageHeads {
         return "\(type); filename=\"\(ascii.joined())\"; filename*=UTF-8''\(encoded.joined())"
     }
 
-    /// Whether a byte stands for itself (RFC 8187 §3.2.1).
+    /// Whether a byte needs no encoding (RFC 8187 §3.2.1).
     private static func isAttributeByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -129,13 +131,13 @@ struct ImageHeads {
 }
 
 extension HTTPFields {
-    /// Appends a value that we made ourselves; one that is no field value (it came from an origin) is left out.
+    /// Appends a generated value; one that is not a field value (it came from an origin) is omitted.
     mutating func append(_ name: FieldName, text: String) {
         guard let value = FieldValue(text) else { return }
         append(name, value)
     }
 
-    /// Puts one line in place of all of its name, likewise.
+    /// Replaces all lines of the name by one, likewise.
     mutating func set(_ name: FieldName, text: String) {
         guard let value = FieldValue(text) else { return }
         set(name, value)

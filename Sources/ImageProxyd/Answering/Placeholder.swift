@@ -3,25 +3,26 @@
 internal import HTTPServer
 internal import ProxyCore
 
-/// An image that stands in for a source that fails (SDWebImage: placeholder). Configuration: `placeholders`.
+/// An image that is sent in place of a source that fails (SDWebImage: placeholder). Configuration:
+/// `placeholders`.
 struct Placeholder: Sendable {
     /// The file's bytes.
     let bytes: [UInt8]
-    /// What they are, by their magic bytes.
+    /// Their format, by the magic bytes.
     let format: ImageFormat
 
-    /// Largest file; it stays in memory.
+    /// The maximum size of the file; it stays in memory.
     static let maxBytes = 4 << 20
 
-    /// What browsers show.
+    /// The formats that browsers show.
     private static let formats: Set<ImageFormat> = [.jpeg, .png, .webp, .gif, .avif]
 
-    /// Why a file can't stand in.
+    /// Why a file can't be a placeholder.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Takes a file's bytes: a raster image that browsers show.
+    /// Checks a file's bytes: a raster image that browsers show.
     init(_ bytes: [UInt8]) throws(Failure) {
         guard bytes.count <= Self.maxBytes else {
             throw Failure(description: "larger than \(ByteCount(Self.maxBytes))")
@@ -33,7 +34,7 @@ struct Placeholder: Sendable {
         self.format = format
     }
 
-    /// Puts the image in the place of a problem document; the status stays the error's own.
+    /// Replaces a problem document by the image; the status stays the error's own.
     func replaceDocument(of response: inout HTTPResponse) {
         response.fields.set(.contentType, text: format.row.mediaType)
         response.fields.append(.contentDisposition, text: "inline")

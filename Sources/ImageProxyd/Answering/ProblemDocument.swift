@@ -3,7 +3,7 @@
 internal import HTTPServer
 internal import ProxyCore
 
-/// An error as a client reads it: `application/problem+json` (RFC 9457).
+/// An error as a client receives it: `application/problem+json` (RFC 9457).
 struct ProblemDocument {
     var status: Int
     var code: String
@@ -25,7 +25,7 @@ struct ProblemDocument {
         upstreamStatus = error.upstreamStatus
     }
 
-    /// A document of our own.
+    /// Creates a document from its members.
     init(status: Int, code: String, title: String, detail: String? = nil) {
         self.status = status
         self.code = code

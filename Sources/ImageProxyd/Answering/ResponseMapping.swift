@@ -3,10 +3,10 @@
 internal import HTTPServer
 internal import ProxyCore
 
-/// From what the pipeline knows to what HTTP says: 200, 304, or a problem document.
+/// Maps results of the pipeline to HTTP: 200, 304, or a problem document.
 struct ResponseMapping: Sendable {
     let sharing: SharingPolicy
-    /// Which route is answered.
+    /// The route that is answered.
     let route: Metric.Route
 
     /// Hot path: the answer to a memory hit.
@@ -32,7 +32,7 @@ struct ResponseMapping: Sendable {
             .cacheStatus, "imageproxyd; hit; ttl=", integer: entry.record.freshnessLifetime - age,
             cached.isStale
                 ? "; detail=stale-while-revalidate" : entry.isOnDisk ? "; detail=disk" : "; detail=memory")
-        // Held until the answer has left: an entry that is evicted meanwhile can be found again.
+        // Retained until the answer has been sent: an entry that is evicted meanwhile can be found again.
         if response.status != .notModified { response.note = entry }
         let tier: Metric.Cache = entry.isOnDisk ? .disk : .memory
         response.context = ExchangeContext(route, cached.isStale ? .stale : tier).packed
@@ -73,9 +73,9 @@ struct ResponseMapping: Sendable {
         return response
     }
 
-    /// The answer of the cold path that goes out while the image arrives; only to a request without range or conditions.
-    ///
-    /// - Parameter problem: the answer to a failure that comes before anything has been sent.
+    /// The answer of the cold path that is sent while the image is received; only to a request without range
+    /// or conditions.
+    /// - Parameter problem: the answer to a failure that occurs before anything has been sent.
     func response(
         _ image: ArrivingImage, _ heads: ImageHeads, request: HTTPRequest, at now: Int64,
         orElse problem: @escaping @Sendable (PipelineError) -> HTTPResponse
@@ -94,7 +94,8 @@ struct ResponseMapping: Sendable {
         return response
     }
 
-    /// Hot path: status, body and range of the answer to a request for this body, by its conditions (RFC 9110 §13.2.2).
+    /// Hot path: status, body and range of the answer to a request for this body, by its conditions (RFC 9110
+    /// §13.2.2).
     private func answer(
         _ request: HTTPRequest, _ stored: @autoclosure () -> StoredBody, _ validators: Validators,
         at now: Int64, with response: inout HTTPResponse
@@ -111,7 +112,7 @@ struct ResponseMapping: Sendable {
         let body = HTTPBody(stored())
         let length = Int64(body.count)
         switch validators.selection(of: length, for: request, at: now) {
-        // Several parts at once are no use for an image: who asks for them gets it whole, as RFC 9110 §14.2 allows.
+        // Several ranges of an image have no use: the answer is the whole image, as RFC 9110 §14.2 permits.
         case .whole, .parts: response.body = body
         case .part(let range):
             response.status = .partialContent
@@ -126,7 +127,7 @@ struct ResponseMapping: Sendable {
         }
     }
 
-    /// 412: what a request's conditions name is not what is here (RFC 9110 §15.5.13).
+    /// 412: the representation does not satisfy the request's conditions (RFC 9110 §15.5.13).
     static func failedPrecondition(_ context: ExchangeContext) -> HTTPResponse {
         problem(
             ProblemDocument(
@@ -152,14 +153,14 @@ struct ResponseMapping: Sendable {
         return response
     }
 
-    /// Says of a problem document who may read it, and what of the request it depends on.
+    /// Adds to a problem document the fields of CORS and `Vary`.
     private func share(_ response: inout HTTPResponse, with request: HTTPRequest, vary: String?) {
         if let vary { response.fields.append(.vary, text: vary) }
         response.fields.append(sharing.fields)
         sharing.apply(to: &response, for: request)
     }
 
-    /// A problem document as an answer that nobody stores.
+    /// A problem document as an answer that no cache stores.
     static func problem(_ document: ProblemDocument, context: ExchangeContext) -> HTTPResponse {
         var response = HTTPResponse(status: HTTPStatus(UInt16(document.status)))
         response.fields.append(.contentType, text: "application/problem+json")
@@ -184,7 +185,7 @@ struct ResponseMapping: Sendable {
             case .stale(.whileRevalidating): "imageproxyd; hit; ttl=\(ttl); detail=stale-while-revalidate"
             case .stale(.asClientAllows): "imageproxyd; hit; ttl=\(ttl); detail=max-stale"
             case .stale(.onError(let error, wasAsked: true)):
-                // A fresh copy is asked about only where somebody wants that.
+                // A fresh copy is revalidated only at the client's request.
                 "imageproxyd; fwd=\(ttl > 0 ? "request" : "stale")\(error.forwardedStatus); ttl=\(ttl); detail=stale-if-error"
             case .stale(.onError): "imageproxyd; hit; ttl=\(ttl); detail=stale-if-error"
             }
@@ -193,7 +194,7 @@ struct ResponseMapping: Sendable {
         return text
     }
 
-    /// RFC 9211 for a failure: one that is remembered is a hit, any other says what the origin answered.
+    /// RFC 9211 for a failure: a remembered one is a hit, another one has the status of the origin.
     private static func cacheStatus(
         ofFailure forwarding: ForwardingRecord.Outcome, remembered seconds: Int64
     ) -> String {
@@ -224,7 +225,7 @@ struct ResponseMapping: Sendable {
 }
 
 extension ImageResponse.Provenance {
-    /// Whether the origin was asked.
+    /// Whether a request was sent to the origin.
     var wentForward: Bool {
         switch self {
         case .revalidated, .fetched: true
@@ -245,12 +246,12 @@ extension ImageResponse.Forwarding {
 }
 
 extension PipelineError {
-    /// The member `fwd-status`, where the origin answered at all (RFC 9211 §2.3).
+    /// The member `fwd-status`, if the origin answered at all (RFC 9211 §2.3).
     fileprivate var forwardedStatus: String { upstreamStatus.map { "; fwd-status=\($0)" } ?? "" }
 }
 
 extension HTTPBody {
-    /// The pipeline's bytes as the server sends them.
+    /// Creates the server's form of the pipeline's bytes.
     init(_ body: StoredBody) {
         switch body {
         case .bytes(let bytes): self = .bytes(bytes)

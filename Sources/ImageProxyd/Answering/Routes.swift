@@ -3,14 +3,14 @@
 internal import HTTPServer
 internal import ProxyCore
 
-/// The table of routes: which path is answered by whom.
+/// The table of routes: which handler answers which path.
 final class Routes: Sendable {
     private let images: ImageHandler
-    /// The same for what is known of images.
+    /// The same for facts about images.
     private let information: ImageHandler
     private let sharing: SharingPolicy
     private let status: StatusHandler
-    /// Whether `/metrics` is here, and not on the admin listener alone.
+    /// Whether `/metrics` is served here, in addition to the admin listener.
     private let showsMetrics: Bool
 
     init(
@@ -24,7 +24,7 @@ final class Routes: Sendable {
         self.showsMetrics = showsMetrics
     }
 
-    /// The routes by their paths, the busiest first.
+    /// The routes by their paths, the most frequent first.
     private static let table: [(path: [UInt8], route: Metric.Route)] = [
         (Array("/img".utf8), .img), (Array("/healthz".utf8), .healthz), (Array("/readyz".utf8), .readyz),
         (Array("/metrics".utf8), .metrics), (Array("/info".utf8), .info),
@@ -77,7 +77,7 @@ final class Routes: Sendable {
         }
     }
 
-    /// Whether `OPTIONS *` asks for what the server can do, whatever the path (RFC 9110 §9.3.7).
+    /// Whether `OPTIONS *` is requested, which concerns the server whatever the path (RFC 9110 §9.3.7).
     static func isForServer(_ request: HTTPRequest) -> Bool {
         guard request.method == .options else { return false }
         return unsafe request.withTarget { unsafe $0.elementsEqual("*".utf8) }
@@ -101,7 +101,9 @@ final class Routes: Sendable {
 
     private static func notFound(_ request: HTTPRequest) -> HTTPResponse {
         var response = ResponseMapping.problem(
-            ProblemDocument(status: 404, code: "not_found", title: "There is nothing at this path"),
+            ProblemDocument(
+                status: 404, code: "not_found", title: "There is nothing at this path",
+                detail: "images are at /img?url=…, what is known of one at /info?url=…"),
             context: ExchangeContext(.other))
         response.note = ExchangeNote(
             path: unsafe request.withTarget { unsafe InlineText($0, upTo: UInt8(ascii: "?")) })
@@ -112,7 +114,7 @@ final class Routes: Sendable {
         var response = ResponseMapping.problem(
             ProblemDocument(
                 status: 405, code: "method_not_allowed", title: "The method is not allowed here",
-                detail: "allowed are \(allowed)"),
+                detail: "allowed are \(allowed); DELETE and PURGE are for the listener of admin.listen"),
             context: ExchangeContext(route))
         response.fields.append(.allow, text: allowed)
         return response

@@ -6,22 +6,23 @@ internal import HTTPServer
 struct SharingPolicy: Sendable {
     /// Lines that are the same on every answer.
     let fields: HTTPFields
-    /// What of a request, beside `Accept`, decides these answers: a member of `Vary`.
+    /// Whether `Vary` contains `Origin`.
     let variesOnOrigin: Bool
-    /// The origins that may read, as a browser spells them, with what they are told; empty when all or none may.
+    /// The origins that may read, as a browser spells them, with the value of their answers' field; empty
+    /// when all or none may.
     private let origins: [[UInt8]: FieldValue]
     private let allowsAll: Bool
 
-    /// Nothing is shared.
+    /// No origin may read.
     static let none = SharingPolicy(cors: [], timing: [])
 
-    /// Answer fields that scripts may read beside those that CORS always lets them.
+    /// Answer fields that scripts may read in addition to those that CORS always permits.
     private static let exposed =
         "Accept-Ranges, Age, Cache-Status, Content-Length, Content-Range, ETag, Retry-After, Server-Timing, X-Request-Id"
-    /// How long a browser may remember a preflight's answer, in seconds.
+    /// How long a browser may store a preflight's answer, in seconds.
     private static let preflightAge = 86_400
 
-    /// Takes checked settings: `*` alone or origins such as `https://a.example`.
+    /// Creates the policy from checked settings: `*` alone or origins such as `https://a.example`.
     init(cors: [String], timing: [String]) {
         var fields = HTTPFields()
         allowsAll = cors == ["*"]
@@ -45,7 +46,8 @@ struct SharingPolicy: Sendable {
         if let allowed { response.fields.append(.accessControlAllowOrigin, allowed) }
     }
 
-    /// `Vary` for an answer that does or does not depend on `Accept` and `Sec-CH-DPR`; nil when it depends on nothing.
+    /// `Vary` for an answer that does or does not depend on `Accept` and `Sec-CH-DPR`; nil if it depends on
+    /// nothing.
     func vary(onAccept: Bool, onDPR: Bool = false) -> String? {
         guard onAccept || onDPR || variesOnOrigin else { return nil }
         let members =
@@ -53,7 +55,7 @@ struct SharingPolicy: Sendable {
         return members.joined(separator: ", ")
     }
 
-    /// An answer that is the same for everybody, with what scripts of the request's origin may do with it.
+    /// An answer that is the same for all clients, with the CORS fields for the request's origin.
     func shared(_ response: HTTPResponse, with request: HTTPRequest) -> HTTPResponse {
         var response = response
         response.fields.append(fields)
@@ -62,7 +64,7 @@ struct SharingPolicy: Sendable {
         return response
     }
 
-    /// Answers OPTIONS: what is allowed here (RFC 9110 §9.3.7), and to a browser's preflight whether it may go on.
+    /// Answers OPTIONS: which methods are allowed (RFC 9110 §9.3.7), and a browser's preflight.
     func options(for request: HTTPRequest, allow: String) -> HTTPResponse {
         var response = HTTPResponse(status: .noContent)
         response.fields.append(.allow, text: allow)

@@ -3,7 +3,7 @@
 internal import HTTPServer
 internal import ProxyCore
 
-/// Answers `/healthz`, `/readyz` and `/metrics`; never queued behind image work.
+/// Answers `/healthz`, `/readyz` and `/metrics`; never queued after image work.
 struct StatusHandler: Sendable {
     let metrics: Metrics
     /// Whether images can be served: caches open, workers up, not draining.

@@ -3,12 +3,12 @@
 internal import HTTPServer
 internal import ProxyCore
 
-/// The bytes of an image that arrives, as the server sends them.
+/// The bytes of an image that is being received, as the server sends them.
 final class StreamedImage: HTTPBodyStream {
     private let body: ArrivingBody
     private let problem: @Sendable (PipelineError) -> HTTPResponse
 
-    /// - Parameter problem: the answer to a failure, where there is still time for one.
+    /// - Parameter problem: the answer to a failure before anything was sent.
     init(_ body: ArrivingBody, orElse problem: @escaping @Sendable (PipelineError) -> HTTPResponse) {
         self.body = body
         self.problem = problem

@@ -2,10 +2,10 @@
 
 internal import ProxyCore
 
-/// Hashes request targets quickly, by numbers that this process alone knows.
+/// Hashes request targets quickly, with random keys of this process.
 ///
-/// Sixteen octets at a time go through one multiplication, whose halves are folded onto each other. Not for secrets: targets
-/// that meet in one hash only displace each other's alias, which costs their next hit a parse.
+/// Sixteen octets at a time go through one multiplication, whose halves are folded onto each other. Not for
+/// secrets: targets with one hash only displace each other's alias, which makes their next hits be parsed.
 struct TargetHash: Sendable {
     private let keys: (UInt64, UInt64, UInt64) = (
         TableHash.random(), TableHash.random(), TableHash.random()
@@ -18,7 +18,7 @@ struct TargetHash: Sendable {
 
     private func bits(of octets: UnsafeRawBufferPointer) -> UInt64 {
         var hash = keys.0
-        // Apart from the octets, so that one more octet is never the same as another one.
+        // Mixed in separately, so that the number of octets always changes the hash.
         let last = keys.2 &+ UInt64(octets.count)
         var position = 0
         while octets.count - position > 16 {
@@ -26,7 +26,7 @@ struct TargetHash: Sendable {
             position += 16
         }
         if octets.count >= 16 {
-            // The last sixteen, some of which have been taken in already.
+            // The last sixteen, some of which have been used already.
             return unsafe TableHash.fold(fold(hash, octets, octets.count - 16, octets.count - 8), last)
         }
         var words: (UInt64, UInt64) = (0, 0)
@@ -50,12 +50,12 @@ struct TargetHash: Sendable {
 struct TargetDigest: Sendable, Hashable {
     let bits: UInt64
 
-    /// Hot path: the hash as it is, since it hangs on secrets already; turned by the table's own number.
+    /// Hot path: the hash itself, since it depends on secret keys already, mixed with the table's own seed.
     // swift-format-ignore: NoLeadingUnderscores
     func _rawHashValue(seed: Int) -> Int {
         Int(truncatingIfNeeded: TableHash.fold(bits ^ UInt64(truncatingIfNeeded: seed), Self.mixer))
     }
 
-    /// Any odd number with bits all over.
+    /// An odd number with bits set throughout (2^64 divided by the golden ratio).
     private static var mixer: UInt64 { 0x9E37_79B9_7F4A_7C15 }
 }

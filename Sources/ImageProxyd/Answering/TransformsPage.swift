@@ -3,11 +3,11 @@
 internal import HTTPServer
 internal import ProxyCore
 
-/// What `/transforms` answers: every operation with its parameters, from their declarations.
+/// The answer to `/transforms`: every operation with its parameters, from their declarations.
 enum TransformsPage {
     private static let lifetime = "public, max-age=300"
 
-    /// The whole answer and its tag; the same as long as the process lives.
+    /// The whole answer and its tag; constant while the process runs.
     private static let page: (response: HTTPResponse, tag: EntityTag?) = {
         let bytes = Array((text + "\n").utf8)
         let tag = EntityTag(opaque: ContentHash(of: bytes).shortHexOctets)
@@ -23,7 +23,7 @@ enum TransformsPage {
 
     /// The answer to a request, by its conditions (RFC 9110 §13.2.2).
     static func answer(_ request: HTTPRequest) -> HTTPResponse {
-        // Nothing is known of when it was modified, so no date is read.
+        // It has no modification date, so no date is read.
         switch unsafe Precondition.evaluate(request, etag: page.tag, lastModified: nil, date: { _ in nil }) {
         case .proceed: return page.response
         case .notModified:
@@ -38,7 +38,7 @@ enum TransformsPage {
 
     /// The operations as a JSON object.
     static let text: String = {
-        // Lost: why they cannot be encoded; their types are texts, numbers and truths only.
+        // Lost: why they cannot be encoded; their types are texts, numbers and booleans only.
         let operations = try? SettingsEncoder.encode(TransformPipeline.catalogue)
         return JSONValue.object([
             JSONValue.Member(name: "operations", value: operations ?? .array([]))

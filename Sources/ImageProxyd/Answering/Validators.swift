@@ -3,21 +3,23 @@
 internal import HTTPServer
 internal import ProxyCore
 
-/// What a representation is recognised by (RFC 9110 §8.8), prepared once for all requests that ask about it.
+/// The validators of a representation (RFC 9110 §8.8), prepared once for all conditional requests.
 struct Validators: Sendable {
     /// The strong tag of the bytes.
     let entityTag: EntityTag?
     /// The origin's `Last-Modified`, in seconds since 1970.
     let lastModified: Int64?
-    /// Whether that date can stand for the bytes: old enough that they cannot have changed within its second unseen.
+    /// Whether that date is a strong validator: old enough that the bytes can't have changed within its
+    /// second.
     let isLastModifiedStrong: Bool
 
-    /// How much older than the answer a date has to be to be strong, in seconds (RFC 9110 §8.8.2.2).
+    /// How much older than the answer a date must be to be strong, in seconds (RFC 9110 §8.8.2.2).
     private static let strongAge: Int64 = 60
 
     /// - Parameters:
-    ///   - hash: of all bytes; nil while they are not all there.
-    ///   - mayDateBeStrong: whether the bytes are the origin's own: results of one source may differ under one date.
+    ///   - hash: of all bytes; nil while they are not all known.
+    ///   - mayDateBeStrong: whether the bytes are the origin's own: results of one source may differ under
+    ///     one date.
     init(_ hash: ContentHash?, _ record: SourceRecord, mayDateBeStrong: Bool = true) {
         entityTag = hash.flatMap { EntityTag(opaque: $0.shortHexOctets) }
         lastModified = record.modified?.seconds
@@ -25,14 +27,15 @@ struct Validators: Sendable {
             mayDateBeStrong && lastModified.map { record.responseTime - $0 >= Self.strongAge } ?? false
     }
 
-    /// Hot path: what the request's conditions come to; without any, a few bit tests.
+    /// Hot path: evaluates the request's conditions; without any, a few bit tests.
     func evaluate(_ request: HTTPRequest, at now: Int64) -> Precondition {
         unsafe Precondition.evaluate(request, etag: entityTag, lastModified: lastModified) { value in
             unsafe HTTPDate(String(decoding: value, as: UTF8.self), now: now)?.seconds
         }
     }
 
-    /// What of `length` bytes the request asks for; all of them unless it has a range that counts (RFC 9110 §14.2).
+    /// The part of `length` bytes that the request selects; all of them unless it has a range that counts
+    /// (RFC 9110 §14.2).
     func selection(of length: Int64, for request: HTTPRequest, at now: Int64) -> RangeRequest.Selection {
         guard request.has(.range) else { return .whole }
         let counts = unsafe Precondition.allowsRange(

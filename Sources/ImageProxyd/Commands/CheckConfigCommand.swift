@@ -3,7 +3,7 @@
 import ArgumentParser
 import Glibc
 
-/// `imageproxyd check-config`: says what is wrong with the settings, all of it at once.
+/// `imageproxyd check-config`: prints everything that is wrong with the settings.
 struct CheckConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check-config",
@@ -20,10 +20,10 @@ struct CheckConfigCommand: ParsableCommand {
 
     func run() throws {
         if let user { try become(user) }
-        let (configuration, _) = try settings.loadAll()
+        let (configuration, _, places) = try settings.loadAll()
         let problems = configuration.folderProblems()
         guard problems.isEmpty else {
-            HostProcess.complain(ConfigurationError(issues: problems).description)
+            HostProcess.complain(places.located(ConfigurationError(issues: problems)).description)
             throw ExitCode(SettingsOptions.wrongConfiguration)
         }
         for name in ConfigurationLoader.ignoredVariables(in: HostProcess.environment) {
@@ -34,9 +34,9 @@ struct CheckConfigCommand: ParsableCommand {
         print("configuration is fine" + (warnings.isEmpty ? "" : ", but for the warnings"))
     }
 
-    /// Gives up root's rights for another user's.
+    /// Exchanges root's rights for another user's.
     private func become(_ name: String) throws {
-        // Safe because the entry is read at once, on the only thread that asks for one.
+        // Safe because the entry is read at once, on the only thread that calls getpwnam.
         guard let entry = unsafe getpwnam(name) else { throw ValidationError("there is no user \(name)") }
         let (user, group) = unsafe (entry.pointee.pw_uid, entry.pointee.pw_gid)
         guard unsafe initgroups(name, group) == 0, setgid(group) == 0, setuid(user) == 0 else {

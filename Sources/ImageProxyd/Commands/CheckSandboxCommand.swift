@@ -3,7 +3,7 @@
 import ArgumentParser
 import Glibc
 
-/// `imageproxyd check-sandbox`: becomes a sealed worker that tries to get out, and to do its work.
+/// `imageproxyd check-sandbox`: starts a sandboxed worker that tries to break out, and to do its work.
 struct CheckSandboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check-sandbox",
@@ -11,7 +11,7 @@ struct CheckSandboxCommand: ParsableCommand {
         discussion: "Exits with 0 when all that must be refused is refused and pictures are still rendered.")
 
     func run() throws {
-        // Anew, since a process is sealed before it has a second thread.
+        // In a new process, since the sandbox is set up before there is a second thread.
         let arguments = ["imageproxyd", "worker", "--self-test"]
         var pointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
         unsafe execv("/proc/self/exe", &pointers)

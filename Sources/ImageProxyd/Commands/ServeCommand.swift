@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// `imageproxyd serve`: runs the daemon until it is told to stop.
+/// `imageproxyd serve`: runs the daemon until a signal stops it.
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
@@ -16,11 +16,11 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let sockets = try inheritedSockets()
-        let (configuration, files) = try settings.loadAll(sockets)
+        let (configuration, files, _) = try settings.loadAll(sockets)
         try await Daemon.run(configuration: configuration, files: files, source: settings.source(sockets))
     }
 
-    /// First of all: what systemd opened gets no number of another file, and reaches no worker.
+    /// Must come first: the inherited descriptors must not be reused for other files, nor reach a worker.
     private func inheritedSockets() throws -> InheritedSockets {
         do throws(InheritedSockets.Failure) {
             return try InheritedSockets(from: ServiceManager())

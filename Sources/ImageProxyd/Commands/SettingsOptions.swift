@@ -15,10 +15,16 @@ struct SettingsOptions: ParsableArguments {
         help: "An address to serve on, such as 127.0.0.1:8080, [::1]:8080 or unix:/path; may be repeated.")
     var listen: [String] = []
 
-    /// Returns the settings; when they are wrong, says all that is and ends with 78 (EX_CONFIG of sysexits(3)).
+    /// Returns the settings; if they are invalid, prints all errors and exits with 78 (EX_CONFIG of
+    /// sysexits(3)).
     func load(_ sockets: InheritedSockets = InheritedSockets()) throws -> ProxyConfiguration {
+        try complaining { try source(sockets).settings().configuration }
+    }
+
+    /// Says all that is wrong with settings, and ends with 78.
+    private func complaining<Value>(_ read: () throws -> Value) throws -> Value {
         do {
-            return try source(sockets).settings()
+            return try read()
         } catch let error as ConfigurationError {
             HostProcess.complain(error.description)
             throw ExitCode(Self.wrongConfiguration)
@@ -28,23 +34,18 @@ struct SettingsOptions: ParsableArguments {
         }
     }
 
-    /// Where they come from, for who reads them again.
-    /// - Parameter sockets: what systemd opened in place of addresses.
+    /// The source of the settings, for a reload.
+    /// - Parameter sockets: the sockets that systemd opened in place of addresses.
     func source(_ sockets: InheritedSockets = InheritedSockets()) -> SettingsSource {
         SettingsSource(file: config, listen: listen, sockets: sockets)
     }
 
-    /// Returns the settings with what lies in the files that they name; when any of it is wrong, ends likewise.
+    /// Returns the settings with the contents of the files that they name; if any of it is invalid, exits
+    /// likewise.
     func loadAll(
         _ sockets: InheritedSockets = InheritedSockets()
-    ) throws -> (ProxyConfiguration, NamedFiles) {
-        let configuration = try load(sockets)
-        do throws(ConfigurationError) {
-            return (configuration, try NamedFiles(configuration))
-        } catch {
-            HostProcess.complain(error.description)
-            throw ExitCode(Self.wrongConfiguration)
-        }
+    ) throws -> (configuration: ProxyConfiguration, files: NamedFiles, places: SettingPlaces) {
+        try complaining { try source(sockets).read() }
     }
 
     /// EX_CONFIG of sysexits(3).

@@ -3,7 +3,7 @@
 import ArgumentParser
 import ProxyCore
 
-/// `imageproxyd sign`: puts a signature behind a URL.
+/// `imageproxyd sign`: appends a signature to a URL.
 struct SignCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sign",
@@ -11,6 +11,7 @@ struct SignCommand: ParsableCommand {
         discussion: """
             The signature covers path and query as they stand, so encode the source first: \
             imageproxyd sign --key FILE '/img?url=https%3A%2F%2Fexample.org%2Fcat.jpg'
+            A target that the daemon would refuse with these settings is signed all the same, with a warning.
             """)
 
     @Option(help: "A file with the key: raw bytes, or text behind hex: or base64:.", completion: .file())
@@ -29,12 +30,14 @@ struct SignCommand: ParsableCommand {
         guard url[start...].contains("?"), !url.contains("#"), !url.contains("&sig=") else {
             throw ValidationError("'\(url)' has no query, or a fragment, or a signature already")
         }
+        if let problem = try settings.load().problem(ofTarget: String(url[start...])) {
+            HostProcess.complain("warning: the daemon would refuse this: \(problem)")
+        }
         print(url[..<start] + SignaturePolicy.sign(String(url[start...]), with: key))
     }
 
     private func configuredKey() throws -> [UInt8] {
-        let (_, files) = try settings.loadAll()
-        guard let key = files.firstKey else {
+        guard let key = try settings.loadAll().files.firstKey else {
             throw ValidationError("there is no key: name one by --key or in security.keys")
         }
         return key

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// `imageproxyd version`: prints which release this is.
+/// `imageproxyd version`: prints the release.
 struct VersionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "version", abstract: "Prints the version.")
 

@@ -3,7 +3,7 @@
 import ArgumentParser
 import ProxyCore
 
-/// `imageproxyd worker`: what the daemon starts for pixels; of no use to anybody else.
+/// `imageproxyd worker`: the process that computes pixels; started by the daemon only.
 struct WorkerCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "worker", abstract: "Renders pictures for the daemon.", shouldDisplay: false)

@@ -6,10 +6,10 @@ import ProxyCore
 // The bounds of every setting, one function a section, in the order of ProxyConfiguration.
 
 extension ProxyConfiguration {
-    /// Returns every value that is out of bounds or contradicts another; empty when all is well.
+    /// Returns every value that is out of bounds or contradicts another; empty if all are valid.
     func problems() -> [ConfigurationIssue] { bounds().issues }
 
-    /// Looks at every value.
+    /// Checks every value.
     func bounds() -> ConfigurationCheck {
         var check = ConfigurationCheck()
         addressBounds(&check)
@@ -33,7 +33,7 @@ extension ProxyConfiguration {
         return check
     }
 
-    /// Checks everything but the secrets, which whoever checks may not be allowed to read.
+    /// Checks everything but the secrets, which the user who checks may not be allowed to read.
     private func originBounds(_ check: inout ConfigurationCheck) {
         do throws(OriginRuleError) {
             _ = try OriginRules(origins, secrets: .checking)
@@ -69,7 +69,7 @@ extension ProxyConfiguration {
     }
 
     private func adminBounds(_ check: inout ConfigurationCheck) {
-        // What is no address is refused where it stands.
+        // A text that is not an address is reported at its own setting.
         let addresses = (admin.listen + listen).compactMap { try? HTTPServer.Address(parsing: $0) }
         check.requireDistinct("admin.listen", addresses, count: admin.listen.count { $0 != "auto" })
         for text in admin.listen where text != "auto" {
@@ -84,25 +84,55 @@ extension ProxyConfiguration {
         }
     }
 
-    /// Presets are read as requests are.
+    /// Presets are parsed like requests.
     private func requestBounds(_ check: inout ConfigurationCheck) {
         check.require(
             "security.onlyPresets", security.onlyPresets, !security.onlyPresets || !presets.isEmpty,
             allowed: "false while there are no presets: every request would be refused")
+        let parser = parser(policy: unrestrictedPolicy)
+        for (name, preset) in presets.sorted(by: { $0.key < $1.key }) {
+            for error in parser.problems(of: preset, followsHints: http.clientHints) {
+                let failure = PipelineError(error)
+                let parameter = failure.parameter.map { ".\($0.name)" } ?? ""
+                check.complain(
+                    "presets.\(name)\(parameter)", error.statement ?? failure.detail ?? failure.row.title)
+            }
+        }
+    }
+
+    /// What is wrong with a signed target; nil when the daemon would answer it, as far as the settings can tell.
+    func problem(ofTarget target: String) -> String? {
+        let bytes = Array(target.utf8)
+        let query = bytes.drop { $0 != UInt8(ascii: "?") }.dropFirst()
+        var policy = unrestrictedPolicy
+        policy.presets = presets
+        policy.onlyPresets = security.onlyPresets
+        do throws(ImageRequestError) {
+            switch target.prefix(while: { $0 != "?" }) {
+            case "/img":
+                _ = try parser(policy: policy).parse(query: query, isSigned: true, dpr: .init(ratio: nil)) {
+                    AcceptClass()
+                }
+            case "/info": _ = try parser(policy: policy).parseInformation(target: bytes, at: 0)
+            case let path: return "images are at /img and /info, not at \(path)"
+            }
+            return nil
+        } catch {
+            let failure = PipelineError(error)
+            return failure.detail ?? failure.row.title
+        }
+    }
+
+    /// Any source, with the pictures that the settings name.
+    private var unrestrictedPolicy: RequestPolicy {
         var policy = RequestPolicy(sources: .unrestricted)
         policy.placeholders = Set(placeholders.keys)
         for name in watermarks.keys { policy.watermarks[name] = WatermarkImage(name: name, bytes: []) }
-        let parser = ImageRequestParser(limits: limits, formats: formats, quality: quality, policy: policy)
-        for (name, preset) in presets.sorted(by: { $0.key < $1.key }) {
-            do {
-                try parser.check(preset, followsHints: http.clientHints)
-            } catch {
-                let failure = PipelineError(error)
-                let reason = failure.detail ?? failure.row.title
-                check.refuse(
-                    "presets.\(name)", JSONValue.string(reason).compact, allowed: "parameters of /img")
-            }
-        }
+        return policy
+    }
+
+    private func parser(policy: RequestPolicy) -> ImageRequestParser {
+        ImageRequestParser(limits: limits, formats: formats, quality: quality, policy: policy)
     }
 }
 
@@ -134,7 +164,7 @@ extension HTTPSection {
         origins("http.timingAllowOrigin", timingAllowOrigin, &check)
     }
 
-    /// `*` alone, or origins as a browser spells them: scheme, host, and port where it is not the default.
+    /// `*` alone, or origins as a browser spells them: scheme, host, and port unless it is the default.
     private func origins(_ key: String, _ origins: [String], _ check: inout ConfigurationCheck) {
         guard origins != ["*"] else { return }
         for origin in origins where !isOrigin(origin) {
@@ -326,7 +356,7 @@ extension SecuritySection {
     }
 }
 
-/// Whether `text` can be a field's value as it stands (RFC 9110 §5.5), narrowed to printable ASCII.
+/// Whether `text` is a field value (RFC 9110 §5.5) of printable ASCII.
 private func isFieldValue(_ text: String) -> Bool {
     text.utf8.allSatisfy { (0x20...0x7E).contains($0) } && text.first != " " && text.last != " "
 }

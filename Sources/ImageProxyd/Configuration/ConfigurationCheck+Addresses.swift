@@ -3,8 +3,9 @@
 internal import HTTPServer
 
 extension ConfigurationCheck {
-    /// Demands that no two of the addresses take each other's place; with port 0 each gets another one.
-    /// - Parameter count: how many of them are the setting's own; the others are another listener's. All when nil.
+    /// Requires that no two of the addresses overlap; with port 0 each gets a port of its own.
+    /// - Parameter count: how many of them belong to the setting; the others are another listener's. All if
+    ///   nil.
     mutating func requireDistinct(_ path: String, _ addresses: [HTTPServer.Address], count: Int? = nil) {
         for (index, address) in addresses.prefix(count ?? addresses.count).enumerated() {
             guard let other = addresses[(index + 1)...].first(where: { address.overlaps($0) }) else {
@@ -16,7 +17,8 @@ extension ConfigurationCheck {
 }
 
 extension HTTPServer.Address {
-    /// Whether only one of the two can be listened on: the same, or one that stands for all of the machine's.
+    /// Whether only one of the two can be listened on: they are equal, or one stands for all addresses of the
+    /// machine.
     func overlaps(_ other: HTTPServer.Address) -> Bool {
         switch (self, other) {
         case (.unix(let path), .unix(let otherPath)): return path == otherPath
@@ -27,7 +29,7 @@ extension HTTPServer.Address {
         }
     }
 
-    /// Whether a host means every address of the other's family; `::` means those of IPv4, too.
+    /// Whether a host means every address of the other's family; `::` includes those of IPv4.
     private static func covers(_ host: String, _ other: String) -> Bool {
         host == "::" || host == "0.0.0.0" && !other.contains(":")
     }

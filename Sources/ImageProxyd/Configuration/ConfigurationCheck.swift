@@ -2,11 +2,11 @@
 
 import ProxyCore
 
-/// Collects what is out of bounds; each section describes its bounds by calling it.
+/// Collects values that are out of bounds; each section describes its bounds by calling it.
 struct ConfigurationCheck {
-    /// What was found.
+    /// The problems.
     private(set) var issues: [ConfigurationIssue] = []
-    /// What each setting that has a range may be, by its key.
+    /// The range of each setting that has one, by its key.
     private(set) var ranges: [String: String] = [:]
 
     /// Reports `value` at `path`; `allowed` completes "expected …".
@@ -16,26 +16,26 @@ struct ConfigurationCheck {
         issues.append(ConfigurationIssue(path: path, problem: problem))
     }
 
-    /// Reports what is wrong in words of its own.
+    /// Reports a problem in its own words.
     mutating func complain(_ path: String, _ problem: String) {
         issues.append(ConfigurationIssue(path: path, problem: problem))
     }
 
-    /// Demands that a number or size lies within `range`.
+    /// Requires that a number or size lies within `range`.
     mutating func require<Value: Comparable>(_ path: String, _ value: Value, in range: ClosedRange<Value>) {
         let allowed = "\(range.lowerBound) to \(range.upperBound)"
         ranges[path] = allowed
         if !range.contains(value) { refuse(path, value, allowed: allowed) }
     }
 
-    /// Demands that a number lies within `range`, or is 0, which has a meaning of its own.
+    /// Requires that a number lies within `range`, or is 0, which has a meaning of its own.
     mutating func require(_ path: String, _ value: Int, in range: ClosedRange<Int>, orZero meaning: String) {
         let allowed = "\(range.lowerBound) to \(range.upperBound), or 0 for \(meaning)"
         ranges[path] = allowed
         if value != 0, !range.contains(value) { refuse(path, value, allowed: allowed) }
     }
 
-    /// Demands that a size lies within `range`, or is 0, which has a meaning of its own.
+    /// Requires that a size lies within `range`, or is 0, which has a meaning of its own.
     mutating func require(
         _ path: String, _ value: ByteCount, in range: ClosedRange<ByteCount>, orZero meaning: String
     ) {
@@ -44,7 +44,7 @@ struct ConfigurationCheck {
         if value.bytes != 0, !range.contains(value) { refuse(path, value, allowed: allowed) }
     }
 
-    /// Demands what no range can say.
+    /// Requires a condition that is not a range.
     mutating func require(_ path: String, _ value: some Any, _ isMet: Bool, allowed: String) {
         if !isMet { refuse(path, value, allowed: allowed) }
     }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something wrong with the settings, in the operator's words.
+/// A problem in the settings, in the operator's words.
 struct ConfigurationIssue: Error, Sendable, Hashable, CustomStringConvertible {
     /// The key's path, such as `cache.memory.maxBytes`; empty for the file as a whole.
     var path: String
-    /// What is wrong, with the value and what is allowed.
+    /// The problem, with the value and what is allowed.
     var problem: String
-    /// Where the value came from; nil until the loader has said so.
+    /// Where the value came from; nil until the loader has set it.
     var origin: Origin?
 
     /// Where a value came from.
     enum Origin: Sendable, Hashable, CustomStringConvertible {
-        /// A file, and the place in it where that is known.
+        /// A file, and the position in it if that is known.
         case file(String, TextPosition?)
         /// A variable of the environment.
         case environment(String)

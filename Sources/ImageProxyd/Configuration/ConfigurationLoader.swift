@@ -2,43 +2,51 @@
 
 import ProxyCore
 
-/// Brings the settings together: defaults, over them the operator's file, over that the environment, over that flags.
+/// Merges the settings: defaults, over them the operator's file, over that the environment, over that flags.
 ///
-/// The defaults are encoded first, and everything else is laid over that tree: a key that is not in it is unknown, and a
-/// value that does not decode in its place is refused, both with path, place and what is allowed. All problems are
-/// collected. A member whose default is an empty object (`fetch.headers`) takes any key.
+/// The defaults are encoded first, and everything else replaces values of that tree: a key that is not in it
+/// is unknown, and a value that does not decode in its place is refused, both with path, place and what is
+/// allowed. All problems are collected. A member whose default is an empty object (`fetch.headers`) accepts
+/// any key.
 struct ConfigurationLoader {
-    /// Largest file that is read; a larger one is refused.
+    /// The maximum size of the file; a larger one is refused.
     static let maxFileBytes = ByteCount.mebibytes(4)
 
     /// The operator's values, by where they came from.
     struct Sources: Sendable {
         /// The file's name, for messages, and its content; nil when there is none.
         var file: (name: String, bytes: [UInt8])?
-        /// The environment; only names that begin with `IMAGEPROXYD_` are looked at.
+        /// The environment; only names that begin with `IMAGEPROXYD_` are read.
         var environment: [String: String] = [:]
         /// `--listen`, when given.
         var listen: [String] = []
-        /// The addresses of sockets that systemd opened, in place of `listen` and `admin.listen`; empty when there are none.
+        /// The addresses of sockets that systemd opened, in place of `listen` and `admin.listen`; empty if
+        /// there are none.
         var inherited: (serving: [String], admin: [String]) = ([], [])
     }
 
-    /// A value to be laid over the defaults.
+    /// A value that replaces a default.
     private struct Overlay {
         var path: [String]
         var value: JSONValue
-        var origin: ConfigurationIssue.Origin
     }
 
     private let defaults: JSONValue
     private var issues: [ConfigurationIssue] = []
     private var overlays: [Overlay] = []
-    /// Where each value of the file begins, by its path.
-    private var positions: [String: TextPosition] = [:]
+    private var places = SettingPlaces()
 
     /// Returns the settings.
-    /// - Throws: all that is wrong with them.
+    /// - Throws: all problems.
     static func load(_ sources: Sources) throws(ConfigurationError) -> ProxyConfiguration {
+        try loadWithPlaces(sources).configuration
+    }
+
+    /// Returns the settings, and where their values stand.
+    /// - Throws: all that is wrong with them.
+    static func loadWithPlaces(
+        _ sources: Sources
+    ) throws(ConfigurationError) -> (configuration: ProxyConfiguration, places: SettingPlaces) {
         var loader = ConfigurationLoader(defaults: Self.defaults)
         if let file = sources.file { loader.readFile(file.name, file.bytes) }
         loader.readEnvironment(sources.environment)
@@ -52,7 +60,7 @@ struct ConfigurationLoader {
         if !sources.inherited.admin.isEmpty {
             loader.lay(.strings(sources.inherited.admin), at: ["admin", "listen"], from: systemd)
         }
-        return try loader.finish()
+        return (try loader.finish(), loader.places)
     }
 
     /// The defaults as a tree, in the order of declaration.
@@ -63,7 +71,7 @@ struct ConfigurationLoader {
         do {
             return try SettingsEncoder.encode(configuration)
         } catch {
-            // No setting's `encode(to:)` throws, which a test holds for the defaults.
+            // No setting's `encode(to:)` throws; a test ensures that for the defaults.
             preconditionFailure("settings can't be encoded: \(error)")
         }
     }
@@ -82,7 +90,7 @@ struct ConfigurationLoader {
                 return report([], "\(root.kind) is not allowed, expected an object", .file(name, nil))
             }
             let positions = parser.positions
-            for (path, position) in positions { self.positions[path.joined(separator: ".")] = position }
+            for (path, position) in positions { places.positions[path.joined(separator: ".")] = position }
             walk(root, over: defaults, at: []) { .file(name, positions[$0]) }
         } catch {
             report([], error.message, .file(name, error.position))
@@ -128,7 +136,7 @@ struct ConfigurationLoader {
         }
     }
 
-    /// The variables that look like settings and are left aside, since Kubernetes sets them for a Service.
+    /// The variables that look like settings and are ignored, since Kubernetes sets them for a Service.
     static func ignoredVariables(in environment: [String: String]) -> [String] {
         let settings = EnvironmentNames.paths(in: defaults)
         return environment.filter { name, value in
@@ -140,17 +148,18 @@ struct ConfigurationLoader {
         path.reduce(defaults) { $0[$1] ?? .null }
     }
 
-    // MARK: - Laying over
+    // MARK: - Overlays
 
-    /// Takes a value in if it alone, laid over the defaults, can be decoded.
+    /// Replaces a default by a value if it alone, in its place, can be decoded.
     private mutating func lay(_ value: JSONValue, at path: [String], from origin: ConfigurationIssue.Origin) {
         if let mismatch = mismatch(value, at: path) {
-            // Of a list only the place is told: its other members may be nobody's business.
+            // Of a list only the position is reported: its other members may be secret.
             guard mismatch.inner.isEmpty else { return report(path + mismatch.inner, mismatch.text, origin) }
             let shown = SecretSettings.contains(path.joined(separator: ".")) ? "the value" : value.compact
             return report(path, "\(shown) is not allowed, \(mismatch.text)", origin)
         }
-        overlays.append(Overlay(path: path, value: value, origin: origin))
+        overlays.append(Overlay(path: path, value: value))
+        places.origins.append((path.joined(separator: "."), origin))
     }
 
     private func mismatch(_ value: JSONValue, at path: [String]) -> Mismatch? {
@@ -183,28 +192,13 @@ struct ConfigurationLoader {
         do {
             configuration = try SettingsDecoder.decode(ProxyConfiguration.self, from: tree)
         } catch {
-            // Each value decoded alone, so this is a bug of a `Decodable` that looks at two; it must not go unsaid.
+            // Each value decoded alone, so this is a bug of a `Decodable` that reads two; it must be
+            // reported.
             throw ConfigurationError(issues: issues + [ConfigurationIssue(path: "", problem: "\(error)")])
         }
-        let all = issues + configuration.problems().map(located)
+        let all = issues + configuration.problems().map(places.located)
         guard all.isEmpty else { throw ConfigurationError(issues: all) }
         return configuration
-    }
-
-    /// Adds where the value came from; the last to set it wins. What contradicts a default has no place.
-    ///
-    /// In the file that is where the value itself stands, also inside a list, or an object of any names.
-    private func located(_ issue: ConfigurationIssue) -> ConfigurationIssue {
-        var issue = issue
-        let overlay = overlays.last { overlay in
-            let path = overlay.path.joined(separator: ".")
-            return issue.path == path || issue.path.hasPrefix(path + ".")
-        }
-        issue.origin = overlay?.origin
-        if case .file(let name, _)? = issue.origin, let position = positions[issue.path] {
-            issue.origin = .file(name, position)
-        }
-        return issue
     }
 }
 

@@ -24,7 +24,7 @@ enum EnvironmentNames {
         for member in members { collect(member.value, at: path + [member.name], into: &names) }
     }
 
-    /// Returns the variable of a setting: a word begins where a capital follows what is none.
+    /// Returns the variable of a setting: a word begins at a capital after another character.
     static func variable(for path: [String]) -> String {
         prefix + path.map(screaming).joined(separator: "_")
     }
@@ -40,9 +40,10 @@ enum EnvironmentNames {
         return result
     }
 
-    /// Returns what a variable's text may mean, likeliest first; the first that fits its place is taken.
+    /// Returns what a variable's text may mean, likeliest first; the first that fits its place is used.
     ///
-    /// Lists are JSON or separated by commas, objects are JSON, everything else is text or a JSON word or number.
+    /// Lists are JSON or separated by commas, objects are JSON, everything else is text or a JSON word or
+    /// number.
     static func readings(of text: String, like value: JSONValue) -> [JSONValue] {
         switch value {
         case .array: lists(text)
@@ -60,7 +61,7 @@ enum EnvironmentNames {
 
     private static func parsed(_ text: String) -> JSONValue? {
         var parser = JSONParser(Array(text.utf8))
-        // Lost: why it is no JSON; the text itself is then shown as the value that does not fit.
+        // Lost: why it is not JSON; the text itself is then reported as the value that does not fit.
         return try? parser.parse()
     }
 }

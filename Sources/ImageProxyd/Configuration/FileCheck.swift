@@ -3,9 +3,10 @@
 internal import Glibc
 internal import ProxyCore
 
-/// What `check-config` finds of folders and files before the daemon does, and as another user than the daemon's would miss.
+/// Problems with folders and files that `check-config` reports in advance, also when another user than the
+/// daemon's runs it.
 enum FileCheck {
-    /// Why the cache's folder can't be used; nil when it can, or could be made.
+    /// Why the cache's folder can't be used; nil if it can, or could be created.
     static func problem(ofFolder path: String) -> String? {
         var path = path
         while true {
@@ -21,7 +22,7 @@ enum FileCheck {
         }
     }
 
-    /// Whether a file is there that its owner and group alone may read.
+    /// Whether a file exists that only its owner and group may read.
     static func isPrivate(_ path: String) -> Bool {
         var facts = stat()
         return unsafe stat(path, &facts) == 0 && facts.st_mode & S_IROTH == 0
@@ -34,14 +35,15 @@ enum FileCheck {
 }
 
 extension ProxyConfiguration {
-    /// What `serve` would meet in the file system, beyond the files that are read for both.
+    /// The problems in the file system that `serve` would have, beyond the files that both read.
     func folderProblems(environment: [String: String] = HostProcess.environment) -> [ConfigurationIssue] {
         let folder = CacheDirectory.path(configured: cache.disk.directory, environment: environment)
         guard let problem = FileCheck.problem(ofFolder: folder) else { return [] }
         return [ConfigurationIssue(path: "cache.disk.directory", problem: problem)]
     }
 
-    /// What another user than the one who checks may be unable to read, for whom the check says nothing: root reads all.
+    /// Files that the daemon's user may be unable to read, which the check can't detect for another user:
+    /// root can read all.
     func warnings(user: uid_t = geteuid()) -> [String] {
         guard user == 0 else { return [] }
         var places = security.keys.enumerated().map { ("security.keys.\($0.offset)", $0.element) }

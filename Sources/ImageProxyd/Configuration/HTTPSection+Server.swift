@@ -4,7 +4,7 @@ import HTTPServer
 import ProxyCore
 
 extension HTTPSection {
-    /// The server's own settings; `cores` stands in for 0 loops.
+    /// The server's own settings; `cores` replaces 0 loops.
     func serverConfiguration(cores: Int) -> HTTPServer.Configuration {
         var server = HTTPServer.Configuration()
         server.loops = loops == 0 ? cores : loops

@@ -21,8 +21,8 @@ struct HTTPSection: Sendable, Hashable, Codable {
     var minSendRate = ByteCount(256)
     /// From the request to its answer's first byte. Default 60s; beyond it the work is cancelled and the answer is 503.
     var requestTimeout: TimeSpan = .seconds(60)
-    /// After SIGTERM, how long a connection that asks for nothing may still send a request. Default 1s; beyond it the
-    /// connection is ended.
+    /// After SIGTERM, how long an idle connection may still send a request. Default 1s; beyond it the
+    /// connection is closed.
     var drainGrace: TimeSpan = .seconds(1)
     /// Most bytes of a request's header fields. Default 16KiB; beyond it 431.
     var maxHeaderBytes: ByteCount = .kibibytes(16)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a value or an error is in a text: both counted from 1, columns in bytes.
+/// The position of a value or an error in a text: both counted from 1, columns in bytes.
 struct TextPosition: Sendable, Hashable, CustomStringConvertible {
     var line: Int
     var column: Int
@@ -8,31 +8,31 @@ struct TextPosition: Sendable, Hashable, CustomStringConvertible {
     var description: String { "\(line):\(column)" }
 }
 
-/// Why a text is no JSON, and where.
+/// Why a text is not JSON, and where.
 struct JSONSyntaxError: Error, Sendable, Hashable {
     var position: TextPosition
     var message: String
 }
 
-/// Reads JSON strictly (RFC 8259): no comments, no trailing commas, no duplicate names; bounded depth.
+/// Parses JSON strictly (RFC 8259): no comments, no trailing commas, no duplicate names; bounded depth.
 struct JSONParser {
-    /// Deepest nesting of objects and lists; settings need five.
+    /// The maximum nesting of objects and lists; settings need five.
     static let maxDepth = 32
 
     private let bytes: [UInt8]
     private var offset = 0
     private var path: [String] = []
-    /// How far lines have been counted, so that places of all values cost one pass over the text.
+    /// How far lines have been counted, so that the positions of all values cost one pass over the text.
     private var counted = (offset: 0, line: 1, lineStart: 0)
     /// Where each member's value begins, by the path of names to it.
     private(set) var positions: [[String]: TextPosition] = [:]
 
-    /// Prepares to read `bytes`, which must be UTF-8.
+    /// Creates a parser of `bytes`, which must be UTF-8.
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    /// Reads the one value that the text is.
+    /// Parses the one value of the text.
     mutating func parse() throws(JSONSyntaxError) -> JSONValue {
         guard String(validating: bytes, as: UTF8.self) != nil else { throw error("the text is not UTF-8") }
         skipBlanks()
@@ -166,7 +166,7 @@ struct JSONParser {
     private mutating func parseCodePoint(escapeStart: Int) throws(JSONSyntaxError) -> Unicode.Scalar {
         let first = try parseHex(escapeStart: escapeStart)
         if let scalar = Unicode.Scalar(first) { return scalar }
-        // A surrogate: only a high one followed by a low one names a character.
+        // A surrogate: only a high one followed by a low one encodes a character.
         guard first < 0xDC00, take("\\"), take("u") else { throw error("lone surrogate", at: escapeStart) }
         let second = try parseHex(escapeStart: escapeStart)
         guard (0xDC00...0xDFFF).contains(second),
@@ -221,7 +221,7 @@ struct JSONParser {
     }
 }
 
-/// Whether the text is a number by JSON's grammar, which knows no leading zero, plus or bare point.
+/// Whether the text is a number by JSON's grammar, without leading zeros, plus or bare point.
 private func isNumber(_ text: String) -> Bool {
     var rest = Substring(text)
     if rest.first == "-" { rest = rest.dropFirst() }

@@ -24,7 +24,7 @@ extension JSONValue {
     }
 }
 
-/// Writes a JSON string with what must be escaped, and nothing else, escaped.
+/// Writes a JSON string, escaping only what must be escaped.
 private func quoted(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {

@@ -2,8 +2,8 @@
 
 /// A JSON value (RFC 8259) whose objects keep the order of their members.
 ///
-/// Settings need what Foundation's types do not give: the order of declaration, duplicate names refused, and the place
-/// of each value in the file.
+/// Settings need what Foundation's types do not offer: the order of declaration, refusal of duplicate names,
+/// and the position of each value in the file.
 indirect enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
@@ -20,13 +20,13 @@ indirect enum JSONValue: Sendable, Equatable {
         var value: JSONValue
     }
 
-    /// The member with this name; nil when there is none or this is no object.
+    /// The member with this name; nil if there is none or this is not an object.
     subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name == name }?.value
     }
 
-    /// What kind of value it is, as an operator calls it.
+    /// The kind of the value, in the operator's words.
     var kind: String {
         switch self {
         case .null: "null"
@@ -38,7 +38,7 @@ indirect enum JSONValue: Sendable, Equatable {
         }
     }
 
-    /// Returns a copy in which the value at `path` is `value`; itself when the path leads nowhere.
+    /// Returns a copy in which the value at `path` is `value`; itself if the path does not exist.
     func replacing(_ path: some Collection<String>, with value: JSONValue) -> JSONValue {
         guard let name = path.first else { return value }
         guard case .object(var members) = self, let index = members.firstIndex(where: { $0.name == name })

@@ -2,9 +2,9 @@
 
 import ProxyCore
 
-/// How a signing key is written into a file.
+/// The format of a signing key in a file.
 enum KeyText {
-    /// The key that a file's bytes spell: themselves, or what stands behind `hex:` or `base64:`; nil when that is none.
+    /// The key in a file: its bytes, or what follows `hex:` or `base64:`; nil if that is invalid.
     static func decode(_ bytes: [UInt8]) -> [UInt8]? {
         if bytes.starts(with: "hex:".utf8) { return hexadecimal(bytes.dropFirst(4)) }
         if bytes.starts(with: "base64:".utf8) { return base64(bytes.dropFirst(7)) }

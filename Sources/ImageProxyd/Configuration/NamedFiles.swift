@@ -3,26 +3,27 @@
 import Glibc
 import ProxyCore
 
-/// What lies in the files that the settings name: secrets and pictures. Read at the start, and at each reload.
+/// The contents of the files that the settings name: secrets and pictures. Read at the start, and at each
+/// reload.
 struct NamedFiles: Sendable {
-    /// Who must sign, and with which keys.
+    /// Which requests must be signed, and with which keys.
     let signatures: SignaturePolicy
     /// The key that new URLs are signed with.
     let firstKey: [UInt8]?
-    /// What an operator must show at the admin listener; nil when nothing.
+    /// The bearer token of the admin listener; nil if none is required.
     let adminToken: [UInt8]?
-    /// Images that stand in for failed sources, by name.
+    /// Placeholders of failed sources, by name.
     let placeholders: [String: Placeholder]
-    /// Images that may be laid over others, by name.
+    /// Images that may be drawn over others, by name.
     let watermarks: [String: WatermarkImage]
     /// The rules for origins, with the secrets that they name.
     let origins: OriginRules
 
-    /// Fewest bytes of a token that is to be guessed by nobody.
+    /// The minimum number of bytes of a token, so that it can't be guessed.
     private static let minTokenBytes = 16
 
-    /// Reads them all.
-    /// - Throws: every file that is missing or holds the wrong thing.
+    /// Reads all files.
+    /// - Throws: every file that is missing or invalid.
     init(
         _ configuration: ProxyConfiguration, environment: [String: String] = HostProcess.environment
     ) throws(ConfigurationError) {
@@ -58,7 +59,7 @@ struct NamedFiles: Sendable {
     }
 }
 
-/// Reads files, and collects what is wrong with them.
+/// Reads files, and collects the problems.
 private struct Reader {
     let environment: [String: String]
     var issues: [ConfigurationIssue] = []
@@ -67,7 +68,7 @@ private struct Reader {
         self.environment = environment
     }
 
-    /// A file's bytes less one final newline.
+    /// A file's bytes without one final newline.
     mutating func secret(_ key: String, _ place: String, least: Int) -> [UInt8]? {
         guard var bytes = contents(key, place) else { return nil }
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
@@ -77,7 +78,7 @@ private struct Reader {
         return bytes
     }
 
-    /// A signing key: raw bytes, or text behind `hex:` or `base64:`.
+    /// A signing key: raw bytes, or text after `hex:` or `base64:`.
     mutating func key(_ key: String, _ place: String) -> [UInt8]? {
         guard let bytes = secret(key, place, least: 1) else { return nil }
         guard let decoded = KeyText.decode(bytes) else {
@@ -116,7 +117,7 @@ private struct Reader {
         return WatermarkImage(name: name, bytes: bytes)
     }
 
-    /// No rules where one of them can't be used.
+    /// No rules if one of them can't be used.
     mutating func rules(_ rules: [OriginRuleConfiguration]) -> OriginRules {
         do throws(OriginRuleError) {
             return try OriginRules(
@@ -142,7 +143,8 @@ private struct Reader {
         }
     }
 
-    /// Whether a text is certainly where a secret is to be, and not the secret: a credential, or a path in a folder that exists.
+    /// Whether a text is certainly the place of a secret, and not the secret: a credential, or a path in a
+    /// folder that exists.
     private static func isPlace(_ text: String) -> Bool {
         guard !text.hasPrefix("credential:") else { return true }
         guard let slash = text.lastIndex(of: "/"), slash > text.startIndex else { return false }
@@ -150,7 +152,7 @@ private struct Reader {
         return unsafe stat(String(text[..<slash]), &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// `credential:NAME` is a file that the service manager handed over (systemd.exec(5), LoadCredential=).
+    /// `credential:NAME` is a file from the service manager (systemd.exec(5), LoadCredential=).
     private func path(of place: String) throws(HostProcess.Failure) -> String {
         guard place.hasPrefix("credential:") else { return place }
         let name = place.dropFirst("credential:".count)

@@ -2,10 +2,11 @@
 
 import ProxyCore
 
-/// All settings of the daemon: one member a room. The rooms own their settings, their defaults and their bounds.
+/// All settings of the daemon: one member for each module. The modules declare their settings, defaults and
+/// bounds.
 ///
-/// The names of the members are the keys of the file, in this order; see `ConfigurationLoader` for where values come
-/// from. To add a setting, declare it in its room's struct and run `imageproxyd config --defaults > config.example.json`.
+/// The names of the members are the keys of the file, in this order; see `ConfigurationLoader` for where
+/// values come from. To add a setting, declare it in its module's struct and run `make documents`.
 struct ProxyConfiguration: Sendable, Hashable, Codable {
     /// Addresses to serve on: `127.0.0.1:8080`, `[::1]:8080`, `unix:/path`.
     var listen = ["127.0.0.1:8080"]

@@ -2,16 +2,16 @@
 
 import ProxyCore
 
-/// What a reload makes of settings that were read again: which count at once, and which wait for a restart. Pure.
+/// Compares newly read settings with the running ones: which apply at once, and which need a restart. Pure.
 struct ReloadPlan {
-    /// The running settings with what can change in them.
+    /// The running settings with all changes that can be applied.
     let next: ProxyConfiguration
     /// The keys that change now.
     let applied: [String]
-    /// The keys that differ from what runs, and go on differing.
+    /// The keys that differ and need a restart.
     let waiting: [String]
 
-    /// Compares what runs with what was read.
+    /// Compares the running settings with those read.
     init(running: ProxyConfiguration, read: ProxyConfiguration) {
         var next = running
         next.fetch = Self.fetch(running.fetch, read.fetch)
@@ -27,7 +27,7 @@ struct ReloadPlan {
         next.placeholders = read.placeholders
         next.watermarks = read.watermarks
         next.security = read.security
-        // It decides whether the loader asks through a proxy at all.
+        // It decides whether the loader uses a proxy at all.
         next.security.trustFetchProxy = running.security.trustFetchProxy
         next.http.cors = read.http.cors
         next.http.clientHints = read.http.clientHints
@@ -39,7 +39,7 @@ struct ReloadPlan {
         waiting = Self.differences(next, read)
     }
 
-    /// All but what connections that are kept were made by, and the name that requests under way are known by.
+    /// All except what persistent connections were made with, and the name that requests in progress carry.
     private static func fetch(
         _ running: FetchConfiguration, _ read: FetchConfiguration
     ) -> FetchConfiguration {
@@ -50,7 +50,7 @@ struct ReloadPlan {
         return next
     }
 
-    /// How much is kept, and for how long.
+    /// The amounts and lifetimes of what is stored.
     private static func cache(
         _ running: CacheConfiguration, _ read: CacheConfiguration
     ) -> CacheConfiguration {
@@ -63,7 +63,7 @@ struct ReloadPlan {
         return next
     }
 
-    /// What jobs go by, but for what their workers were made by.
+    /// The settings of jobs, except those that their workers were started with.
     private static func transform(
         _ running: TransformConfiguration, _ read: TransformConfiguration
     ) -> TransformConfiguration {

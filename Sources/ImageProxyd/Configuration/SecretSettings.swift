@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Settings whose values are not shown when they are refused: secrets stand there, or are pasted there by mistake.
+/// Settings whose invalid values are not shown: they contain secrets, or secrets are pasted there by mistake.
 enum SecretSettings {
     private static let paths = ["security.keys", "admin.token", "fetch.headers", "fetch.proxy"]
 
-    /// Whether the value at a path, or around it, is not to be shown.
+    /// Whether the value at a path, or around it, must not be shown.
     static func contains(_ path: String) -> Bool {
         paths.contains { path == $0 || path.hasPrefix($0 + ".") }
     }

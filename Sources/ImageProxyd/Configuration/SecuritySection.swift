@@ -12,18 +12,20 @@ struct SecuritySection: Sendable, Hashable, Codable {
     /// Options that skip a cache or the blacklist and need no signature, such as `refresh-cached`; `priority` for the
     /// parameter `priority=high` and the field `Priority: u=0…2`. Default none.
     var allowedOptions: [String] = []
-    /// The name of the right to go before others.
+    /// The option's name for the right to a high priority.
     static let priority = "priority"
-    /// Whether `tag` needs no signature. Default false: a request without one is refused with 403 `option_forbidden` then,
-    /// unless its preset has the tags; so is every request with `tag` where there are no `keys`. Whoever can name tags can fill the
-    /// table of tags, and what it has no room for is purged.
+    /// Whether `tag` needs no signature. Default false: a request without one is refused with 403
+    /// `option_forbidden` then, unless its preset has the tags; so is every request with `tag` where there
+    /// are no `keys`. A client that can name tags can fill the table of tags, and what no longer fits is
+    /// purged.
     var unsignedTags = false
     /// Whether images are shaped by presets alone. Default false.
     var onlyPresets = false
     /// URL patterns that a source must match; empty (the default) means any source, which is allowed on loopback and
     /// unix sockets only, unless `openProxy` is true.
     var sources: [String] = []
-    /// Whether a daemon that listens beyond loopback may serve any source on the internet to anybody. Default false.
+    /// Whether a daemon that listens beyond loopback may serve any source on the internet to any client.
+    /// Default false.
     var openProxy = false
     /// Networks (CIDR) that may be connected to although they are private, loopback, link-local or otherwise special.
     var allowedNetworks: [String] = []
@@ -32,14 +34,15 @@ struct SecuritySection: Sendable, Hashable, Codable {
     /// Ports that may be connected to; empty (the default) means all but the Fetch standard's bad ports.
     var ports: [Int] = []
 
-    /// Whether `fetch.proxy` may decide which addresses are connected to. Default false: the daemon's own check then sees
-    /// the proxy's address only, and so does not keep anybody from the networks that the proxy can reach.
+    /// Whether `fetch.proxy` may decide which addresses are connected to. Default false: the daemon's own
+    /// check then sees the proxy's address only, and so does not protect the networks that the proxy can
+    /// reach.
     var trustFetchProxy = false
 
     /// How often one client may ask. Default without limit.
     var rateLimit = RateLimitConfiguration()
 
-    /// Whether strangers can get only what they were given a signed URL for.
+    /// Whether unsigned requests are refused.
     var requiresSignatures: Bool { !keys.isEmpty && requireSignature ?? true }
 
     /// The part that the loader checks addresses with.

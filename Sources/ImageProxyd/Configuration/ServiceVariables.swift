@@ -2,15 +2,16 @@
 
 internal import ProxyCore
 
-/// The variables that Kubernetes sets in each container for each Service: `IMAGEPROXYD_SERVICE_HOST` for one called
-/// `imageproxyd`, `IMAGEPROXYD_ADMIN_PORT_8081_TCP` for one called `imageproxyd-admin`.
+/// The variables that Kubernetes sets in each container for each Service: `IMAGEPROXYD_SERVICE_HOST` for one
+/// called `imageproxyd`, `IMAGEPROXYD_ADMIN_PORT_8081_TCP` for one called `imageproxyd-admin`.
 ///
-/// Told by name and value together: `IMAGEPROXYD_PORT=8080` is an operator's mistake, `tcp://10.0.0.1:8080` is not.
+/// Recognized by name and value together: `IMAGEPROXYD_PORT=8080` is an operator's mistake,
+/// `tcp://10.0.0.1:8080` is not.
 enum ServiceVariables {
     /// Whether a variable that names no setting has the form of one of these.
     static func contains(_ name: String, _ value: String) -> Bool {
         let words = name.split(separator: "_", omittingEmptySubsequences: false)
-        // One for each place where the Service's own name may end.
+        // One for each position at which the Service's own name may end.
         return words.indices.dropFirst().contains { start in
             isSuffix(words[start...].joined(separator: "_"), value)
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Turns a JSON value into settings; its errors say what would be allowed.
+/// Turns a JSON value into settings; its errors say what is allowed.
 struct SettingsDecoder {
     /// Decodes a whole tree of settings.
     /// - Throws: `DecodingError` with the path of the first value that does not fit, and what would.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Turns settings into a JSON value whose members stand in the order of their declaration; `nil` becomes `null`.
+/// Turns settings into a JSON value whose members are in the order of their declaration; `nil` becomes
+/// `null`.
 struct SettingsEncoder {
     /// Encodes a whole tree of settings.
     /// - Throws: what a type's own `encode(to:)` throws.
@@ -10,7 +11,7 @@ struct SettingsEncoder {
         return node.json
     }
 
-    /// A value being filled in; a class because containers and their parents share it.
+    /// A value that is being filled in; a class because containers and their parents share it.
     fileprivate final class Node {
         var value: JSONValue = .null
         var members: [(name: String, node: Node)]?
@@ -76,7 +77,7 @@ struct SettingsEncoder {
             try node.member(key.stringValue).set(value, codingPath: codingPath + [key])
         }
 
-        // What is not set is written as null: a key that were left out would count as unknown.
+        // A nil is written as null: an omitted key would count as unknown.
         mutating func encodeIfPresent(_ value: (some Encodable)?, forKey key: Key) throws {
             guard let value else { return encodeNil(forKey: key) }
             try encode(value, forKey: key)

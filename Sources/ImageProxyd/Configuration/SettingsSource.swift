@@ -9,19 +9,23 @@ struct SettingsSource: Sendable {
     var file: String?
     /// `--listen`, when given.
     var listen: [String] = []
-    /// What systemd opened in place of `listen` and `admin.listen`.
+    /// The sockets that systemd opened in place of `listen` and `admin.listen`.
     var sockets = InheritedSockets()
 
     /// Reads the settings, and the files that they name.
     /// - Throws: all that is wrong with them.
-    func read() throws -> (ProxyConfiguration, NamedFiles) {
-        let configuration = try settings()
-        return (configuration, try NamedFiles(configuration))
+    func read() throws -> (configuration: ProxyConfiguration, files: NamedFiles, places: SettingPlaces) {
+        let (configuration, places) = try settings()
+        do throws(ConfigurationError) {
+            return (configuration, try NamedFiles(configuration), places)
+        } catch {
+            throw places.located(error)
+        }
     }
 
     /// Reads the settings alone.
     /// - Throws: `ConfigurationError`; `HostProcess.Failure` where the file can't be read.
-    func settings() throws -> ProxyConfiguration {
+    func settings() throws -> (configuration: ProxyConfiguration, places: SettingPlaces) {
         var sources = ConfigurationLoader.Sources(environment: HostProcess.environment, listen: listen)
         sources.inherited = (
             sockets.serving.map(\.address.description), sockets.admin.map(\.address.description)
@@ -33,6 +37,6 @@ struct SettingsSource: Sendable {
                 throw HostProcess.Failure(description: "\(file): \(error)")
             }
         }
-        return try ConfigurationLoader.load(sources)
+        return try ConfigurationLoader.loadWithPlaces(sources)
     }
 }

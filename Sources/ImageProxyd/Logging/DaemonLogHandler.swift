@@ -16,7 +16,7 @@ struct DaemonLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     private let label: String
     private let threshold: LogThreshold
-    /// The level that somebody has given this logger alone.
+    /// The level set for this logger alone.
     private var ownLevel: Logger.Level?
     private let format: LogConfiguration.Format
     private let sink: LogSink
@@ -44,7 +44,7 @@ struct DaemonLogHandler: LogHandler {
         let entry = LogEntry(
             milliseconds: now(), level: LogConfiguration.Level(event.level), message: "\(event.message)",
             fields: fields)
-        // Lost when standard error or the journal is gone: there is nowhere left to say so.
+        // Lost when standard error or the journal is closed: there is nowhere left to report it.
         _ = sink.write(entry.bytes(as: format))
     }
 
@@ -56,7 +56,7 @@ struct DaemonLogHandler: LogHandler {
 }
 
 extension Logger.Level {
-    /// The facade's name of a level.
+    /// The `Logger`'s name of a level.
     init(_ level: LogConfiguration.Level) {
         self =
             switch level {

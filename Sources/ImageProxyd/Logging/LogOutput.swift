@@ -5,18 +5,18 @@ import Glibc
 import Logging
 import ProxyCore
 
-/// Where the daemon's log and the access log go: to standard error, or to the journal when that is where it leads.
+/// The output of the daemon's log and the access log: standard error, or the journal if standard error leads
+/// there.
 struct LogOutput: Sendable {
     /// The settings, with `auto` resolved.
     let configuration: LogConfiguration
     /// The sink of both logs.
     let sink: LogSink
-    /// What the daemon's log leaves out.
+    /// The level below which the daemon's log drops messages.
     let threshold: LogThreshold
 
     /// Opens the output.
-    ///
-    /// - Throws: when the settings ask for the journal and its socket can't be reached; `auto` then means `text`.
+    /// - Throws: if the settings name the journal and its socket can't be reached; `auto` then means `text`.
     init(
         _ configuration: LogConfiguration, environment: [String: String],
         journalPath: String = LogSink.journalPath

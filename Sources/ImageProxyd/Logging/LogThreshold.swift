@@ -12,10 +12,10 @@ final class LogThreshold: Sendable {
         self.level = Mutex(Logger.Level(level))
     }
 
-    /// The level now.
+    /// The current level.
     var value: Logger.Level { level.withLock { $0 } }
 
-    /// Changes it.
+    /// Changes the level.
     func set(_ level: LogConfiguration.Level) {
         self.level.withLock { $0 = Logger.Level(level) }
     }

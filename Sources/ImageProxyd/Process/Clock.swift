@@ -3,7 +3,7 @@
 import CLinux
 import Glibc
 
-/// The wall clock that freshness is counted by.
+/// The wall clock for freshness.
 enum Clock {
     /// Hot path: seconds since 1970, from the kernel's coarse clock (a few nanoseconds).
     @Sendable static func now() -> Int64 {

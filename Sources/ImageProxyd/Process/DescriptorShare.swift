@@ -3,9 +3,10 @@
 internal import ProxyCore
 import Synchronization
 
-/// Shares the process's descriptors: files of the disk tier stay open on those that clients leave, and give way at once.
+/// Shares the process's descriptors between connections and the disk tier's open files: files use those that
+/// are free, and are closed when connections need them.
 ///
-/// Safe from any thread; a connection that comes or goes costs three atomic steps, unless the share changes.
+/// Safe from any thread; opening or closing a connection costs three atomic steps, unless the share changes.
 final class DescriptorShare: Sendable {
     private let budget: DescriptorBudget
     private let wanted: Int
@@ -14,22 +15,22 @@ final class DescriptorShare: Sendable {
     private let closeFiles: @Sendable (Int) -> Int
     private let connections = Atomic(0)
     private let bound: Atomic<Int>
-    /// Taken while the bound changes.
+    /// Held while the bound changes.
     private let changing = Mutex(())
 
-    /// What a connection may need: its socket, and a file that is sent from and no longer kept.
+    /// What a connection may need: its socket, and a file that is being sent and no longer cached.
     private static let perConnection = 2
-    /// Connections are counted in steps of so many, so that few of them change anything.
+    /// Connections are counted in steps of this size, so that few of them change the bound.
     private static let step = 64
-    /// Files that are closed where the descriptors have run out all the same.
+    /// The number of files to close if the descriptors are exhausted all the same.
     private static let relief = 256
 
     /// - Parameters:
-    ///   - budget: of how many the process may have open.
-    ///   - wanted: most files kept open.
-    ///   - bodies: told how many files may be open for clients, kept or not.
-    ///   - keepFiles: told how many may be kept open, whenever that changes, and now.
-    ///   - closeFiles: asked to close about so many, and answers how many it has let go.
+    ///   - budget: the number of descriptors, and their shares.
+    ///   - wanted: the maximum number of cached open files.
+    ///   - bodies: receives how many files may be open for clients, cached or not.
+    ///   - keepFiles: receives how many files may be cached, whenever that changes, and now.
+    ///   - closeFiles: closes about so many files, and returns how many it has closed.
     init(
         budget: DescriptorBudget, wanted: Int, bodies: BodyFiles = BodyFiles(),
         keepFiles: @escaping @Sendable (Int) -> Void, closeFiles: @escaping @Sendable (Int) -> Int
@@ -44,14 +45,15 @@ final class DescriptorShare: Sendable {
         connectionsChanged(by: 0)
     }
 
-    /// Notes that so many connections have come, or gone.
+    /// Records that so many connections have been opened, or closed.
     func connectionsChanged(by change: Int) {
         connections.wrappingAdd(change, ordering: .sequentiallyConsistent)
         bodies.allow(more: -change)
         guard bound.load(ordering: .sequentiallyConsistent) != wantedBound else { return }
         changing.withLock { _ in
-            // Again: (1) A counts and is here, (2) B counts, finds the bound that A is about to replace right, and leaves,
-            // (3) A replaces it by what was right before B.
+            // Repeated, because of this interleaving: (1) A counts and is here, (2) B counts, finds the bound
+            // that A is about to replace correct, and returns, (3) A replaces it by what was correct before
+            // B.
             while true {
                 let most = wantedBound
                 guard bound.exchange(most, ordering: .sequentiallyConsistent) != most else { return }
@@ -60,15 +62,15 @@ final class DescriptorShare: Sendable {
         }
     }
 
-    /// How many files may be kept open beside the connections that there are now.
+    /// How many files may be cached beside the present connections.
     private var wantedBound: Int {
         Self.files(wanted, of: budget, beside: connections.load(ordering: .sequentiallyConsistent))
     }
 
-    /// Closes some files, because descriptors have run out all the same; false where none is kept open.
+    /// Closes some files, because descriptors are exhausted all the same; false if none is cached.
     func relieve() -> Bool { closeFiles(Self.relief) > 0 }
 
-    /// How many files may be kept open beside so many connections.
+    /// How many files may be cached beside so many connections.
     static func files(_ wanted: Int, of budget: DescriptorBudget, beside connections: Int) -> Int {
         let steps = (connections + step - 1) / step * step
         return min(wanted, max(0, budget.files - perConnection * steps))

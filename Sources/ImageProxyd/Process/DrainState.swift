@@ -2,13 +2,13 @@
 
 import Synchronization
 
-/// Whether the daemon has been told to end: it is not ready from that moment on. Safe from any thread.
+/// Whether the daemon is shutting down: it is not ready from then on. Safe from any thread.
 final class DrainState: Sendable {
     private let hasBegun = Atomic(false)
 
-    /// Whether it has been told to.
+    /// Whether the daemon is shutting down.
     var isDraining: Bool { hasBegun.load(ordering: .relaxed) }
 
-    /// Has it not be ready any more.
+    /// Makes the daemon not ready.
     func begin() { hasBegun.store(true, ordering: .relaxed) }
 }

@@ -4,13 +4,13 @@ internal import Dispatch
 import Glibc
 import Synchronization
 
-/// SIGHUP, by which an operator asks for a reload; from its making on it no longer ends the process.
+/// SIGHUP, which requests a reload; once this exists it no longer ends the process.
 struct HangUpSignal {
-    /// What keeps a signal that comes too early.
+    /// Stores a signal that comes too early.
     private final class Gate: Sendable {
         private let state = Mutex((isOpen: false, isPending: false))
 
-        /// Whether a signal that has come is to be heeded now; otherwise it is remembered.
+        /// Whether a signal that has come is handled now; otherwise it is stored.
         func come() -> Bool {
             state.withLock { state in
                 state.isPending = !state.isOpen
@@ -18,7 +18,7 @@ struct HangUpSignal {
             }
         }
 
-        /// Opens it; whether a signal has come before.
+        /// Opens the gate; returns whether a signal has come before.
         func open() -> Bool {
             state.withLock { state in
                 state.isOpen = true
@@ -32,7 +32,8 @@ struct HangUpSignal {
     private let gate = Gate()
     private let reload: @Sendable () -> Void
 
-    /// Prepares to call `reload` at each one, never twice at once; what comes before `begin` is done then.
+    /// Prepares to call `reload` at each signal, never twice at once; signals before `begin` are handled
+    /// then.
     init(_ reload: @escaping @Sendable () -> Void) {
         self.reload = reload
         signal(SIGHUP, SIG_IGN)
@@ -43,12 +44,12 @@ struct HangUpSignal {
         source.activate()
     }
 
-    /// From now on each is heeded.
+    /// Handles each signal from now on.
     func begin() {
         if gate.open() { queue.async(execute: reload) }
     }
 
-    /// Listens no longer.
+    /// Handles no more signals.
     func cancel() {
         source.cancel()
     }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CLinux
-// Safe because the one global used, `environ`, is read at the start and at reloads, and nobody changes it.
+// Safe because the one global used, `environ`, is read at the start and at reloads, and never changed.
 @unsafe @preconcurrency import Glibc
 import ProxyCore
 
-/// What the process was given: its environment, files named on its command line, standard error.
+/// What the process was started with: its environment, files named on its command line, standard error.
 enum HostProcess {
     /// A file that can't be read.
     struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
-        /// Why, in the system's words.
+        /// The system's description of the error.
         let description: String
     }
 
@@ -17,7 +17,7 @@ enum HostProcess {
     static var environment: [String: String] {
         var variables: [String: String] = [:]
         var entry = unsafe environ
-        // Safe because the environment ends with a null pointer and nobody changes it while the daemon starts.
+        // Safe because the environment ends with a null pointer and is not changed while the daemon starts.
         while let text = unsafe entry.pointee {
             let pair = unsafe String(cString: text).split(
                 separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -28,7 +28,7 @@ enum HostProcess {
     }
 
     /// Reads a whole file, up to `ConfigurationLoader.maxFileBytes`.
-    /// - Parameter isRegular: whether it has to be a regular file; a pipe or a device may have whoever reads it wait.
+    /// - Parameter isRegular: whether it must be a regular file; reading a pipe or a device may block.
     static func contents(of path: String, isRegular: Bool = false) throws(Failure) -> [UInt8] {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | (isRegular ? O_NONBLOCK : 0))
         guard descriptor >= 0 else { throw systemFailure() }
@@ -58,14 +58,14 @@ enum HostProcess {
     /// Descriptors for the default numbers of connections and open files, and as many again.
     private static let descriptorsWanted: rlim_t = 131_072
 
-    /// Heaps that threads share; hits do not allocate, so nobody waits long for one.
+    /// Heaps (malloc arenas) that threads share; hits do not allocate, so contention is low.
     private static let arenas: CInt = 4
-    /// From how many bytes on memory comes from the kernel alone; bodies of images mostly do.
+    /// The size in bytes from which allocations are mapped separately; most bodies of images are.
     private static let largeAllocation: CInt = 128 << 10
 
-    /// Prepares the process to serve: a client that is gone is an error, not a signal, what is freed does not stay in
-    /// many heaps, and as many descriptors may be open as the system lets us have.
-    /// - Returns: how many that are.
+    /// Prepares the process to serve: a closed connection is an error, not a signal, freed memory does not
+    /// stay in many heaps, and the limit of descriptors is raised as far as the system permits.
+    /// - Returns: the limit of descriptors.
     static func prepareToServe() -> Int {
         linux_bound_heap(arenas, largeAllocation)
         // sendfile(2) has no flag for it.
@@ -73,7 +73,7 @@ enum HostProcess {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()
         guard unsafe getrlimit(resource, &limit) == 0 else { return 1_024 }
-        // The hard limit is raised by root alone; the soft one by anybody, up to the hard one.
+        // Only root may raise the hard limit; any user may raise the soft one, up to the hard one.
         let hard = max(limit.rlim_max, descriptorsWanted)
         for ceiling in [hard, limit.rlim_max] where limit.rlim_cur < ceiling {
             var raised = rlimit(rlim_cur: ceiling, rlim_max: ceiling)
@@ -84,7 +84,7 @@ enum HostProcess {
 
     /// Writes a line to standard error.
     static func complain(_ text: String) {
-        // Lost when standard error is closed; the exit code still speaks.
+        // Lost when standard error is closed; the exit code is still there.
         _ = LogSink(descriptor: STDERR_FILENO).write(Array((text + "\n").utf8))
     }
 

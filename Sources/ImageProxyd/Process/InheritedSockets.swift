@@ -13,9 +13,9 @@ struct InheritedSockets: Sendable {
         var address: HTTPServer.Address
     }
 
-    /// Those that stand in for `listen`; empty when that counts.
+    /// Those that replace `listen`; empty if that counts.
     private(set) var serving: [Socket] = []
-    /// Those that stand in for `admin.listen`; empty when that counts.
+    /// Those that replace `admin.listen`; empty if that counts.
     private(set) var admin: [Socket] = []
 
     /// Why one can't be used, for the operator.
@@ -23,10 +23,11 @@ struct InheritedSockets: Sendable {
         let description: String
     }
 
-    /// None.
+    /// No sockets.
     init() {}
 
-    /// Takes over what systemd opened; once only, and before the process has other threads of its own.
+    /// Takes over the sockets that systemd opened; once only, and before the process has other threads of its
+    /// own.
     init(from manager: ServiceManager) throws(Failure) {
         let sockets: [ServiceManager.InheritedSocket]
         do throws(ServiceManager.Failure) {

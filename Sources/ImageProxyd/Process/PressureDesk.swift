@@ -6,7 +6,7 @@ internal import Logging
 internal import ProxyCore
 internal import Synchronization
 
-/// Has the memory tier give memory back while the machine is short of it, and lets it grow again in peace.
+/// Shrinks the memory tier while the machine is short of memory, and lets it grow again afterwards.
 final class PressureDesk: Sendable {
     private let memory: MemoryCache
     private let relief: Mutex<PressureRelief>
@@ -19,13 +19,13 @@ final class PressureDesk: Sendable {
         relief = Mutex(PressureRelief(full: memory.statistics.maxBytes))
     }
 
-    /// Has the tier hold another number of bytes at most: at once, or once memory is no longer short.
+    /// Changes the tier's maximum of bytes: at once, or once memory is no longer short.
     func adopt(_ configuration: MemoryCacheConfiguration) {
         let full = MemoryCache.size(of: configuration)
         memory.resize(maxBytes: ByteCount(relief.withLock { $0.resize(full: full) }))
     }
 
-    /// Begins to watch; nil where the system tells nobody, or us not.
+    /// Starts to watch; nil if the system offers no file to watch, or none that may be read.
     func watch(environment: [String: String]) -> PressureWatch? {
         // Lost: why it can't be read; the whole machine is watched then.
         let groups = (try? HostProcess.contents(of: "/proc/self/cgroup")) ?? []
@@ -41,7 +41,7 @@ final class PressureDesk: Sendable {
             return (relief.alarm(holding: holding, at: Clock.now()), wasReduced)
         }
         memory.resize(maxBytes: ByteCount(bound))
-        // What was freed goes back to the kernel, which is the point.
+        // Returns the freed memory to the kernel, which is the purpose.
         linux_trim_heap()
         if !wasReduced {
             logger.notice("memory is short: the memory cache may hold \(ByteCount(bound)) at most")

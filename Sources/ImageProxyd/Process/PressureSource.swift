@@ -2,18 +2,20 @@
 
 internal import ProxyCore
 
-/// Where the system says that memory is short: as systemd says (systemd.resource-control(5), MemoryPressureWatch=), else
-/// the daemon's own control group, else the whole machine (the kernel's PSI).
+/// Where the system reports memory pressure: at systemd's path (systemd.resource-control(5),
+/// MemoryPressureWatch=), else in the daemon's own control group, else for the whole machine (the kernel's
+/// PSI).
 struct PressureSource: Sendable, Equatable {
     /// The file, FIFO or socket.
     var path: String
-    /// What is written into it after it was opened, to say what counts as pressure.
+    /// What is written into it after it was opened, to define the pressure that is reported.
     var trigger: [UInt8]
 
-    /// Some tasks waited for memory for 200 ms of 2 s, systemd's default; an ordinary user may set no other window.
+    /// Some tasks waited for memory for 200 ms of 2 s, systemd's default; an ordinary user may set no other
+    /// window.
     static let defaultTrigger = Array("some 200000 2000000\0".utf8)
 
-    /// Returns where to look, in this order; none where systemd says that nobody is to look.
+    /// Returns the places to watch, in order of preference; none if systemd has turned it off.
     static func candidates(environment: [String: String], controlGroups: String) -> [PressureSource] {
         if let path = environment["MEMORY_PRESSURE_WATCH"] {
             guard path != "/dev/null", !path.isEmpty else { return [] }
@@ -27,7 +29,7 @@ struct PressureSource: Sendable, Equatable {
         return paths.map { PressureSource(path: $0, trigger: defaultTrigger) }
     }
 
-    /// Ordinary base64 (RFC 4648 §4), padding or not.
+    /// Ordinary base64 (RFC 4648 §4), with or without padding.
     private static func decode(_ text: String) -> [UInt8]? {
         let plain = text.utf8.filter { $0 != UInt8(ascii: "=") }.map { byte in
             switch byte {

@@ -5,11 +5,12 @@ internal import Dispatch
 import Glibc
 internal import ProxyCore
 
-/// Waits for the system's word that memory is short; costs nothing until then.
+/// Waits for the system to report memory pressure; costs nothing until then.
 ///
-/// Dispatch knows no urgent data, which is how PSI speaks; so it watches an epoll descriptor that watches for that.
+/// Dispatch does not support urgent data (EPOLLPRI), by which PSI reports; so it watches an epoll descriptor
+/// that watches for that.
 final class PressureWatch: Sendable {
-    /// Where it waits.
+    /// The path that is watched.
     let path: String
 
     private let events: OwnedDescriptor
@@ -17,15 +18,14 @@ final class PressureWatch: Sendable {
     // Safe because Dispatch's objects may be used from any thread; only deinit does.
     private nonisolated(unsafe) let source: any DispatchSourceRead
 
-    /// Begins to wait at the first candidate that can be watched; nil where none can.
-    ///
+    /// Watches the first candidate that can be watched; nil if none can.
     /// - Parameter alarm: called on one queue, each time.
     init?(_ candidates: [PressureSource], alarm: @escaping @Sendable () -> Void) {
         guard let (file, path, isRegular) = Self.open(candidates) else { return nil }
         let descriptor = epoll_create1(CInt(EPOLL_CLOEXEC))
         guard descriptor >= 0 else { return nil }
         events = OwnedDescriptor(owning: descriptor)
-        // A FIFO or socket has something to read; a file of PSI only urgent data.
+        // A FIFO or socket becomes readable; a PSI file only reports urgent data.
         var event = unsafe epoll_event()
         unsafe event.events = isRegular ? EPOLLPRI.rawValue : EPOLLIN.rawValue
         guard unsafe epoll_ctl(descriptor, EPOLL_CTL_ADD, file.raw, &event) == 0 else { return nil }
@@ -37,7 +37,7 @@ final class PressureWatch: Sendable {
             var event = unsafe epoll_event()
             guard unsafe epoll_wait(events.raw, &event, 1, 0) == 1 else { return }
             guard unsafe event.events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) == 0 else {
-                // The control group is gone, or nobody writes any more: there is nothing to wait for.
+                // The control group is gone, or the FIFO has no writer any more: nothing can be reported.
                 _ = epoll_ctl(events.raw, EPOLL_CTL_DEL, file.raw, nil)
                 return
             }

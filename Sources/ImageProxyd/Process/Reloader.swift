@@ -6,9 +6,9 @@ internal import Logging
 internal import ProxyCore
 import Synchronization
 
-/// Reads the settings again when it is told to, and has what can change without a restart count from then on.
+/// Reads the settings again at a reload, and applies what can change without a restart.
 ///
-/// All or nothing: settings of which anything is wrong leave those in force that were. Blocking, and not to be called by
+/// All or nothing: if any setting is invalid, all old ones stay in force. Blocking, and not to be called by
 /// two threads at once.
 final class Reloader: Sendable {
     private let machinery: Machinery
@@ -30,7 +30,7 @@ final class Reloader: Sendable {
         logger = machinery.logger
     }
 
-    /// Reads, checks and swaps; tells the log and the service manager how that went.
+    /// Reads, checks and swaps; reports the result to the log and the service manager.
     func reload() {
         service.report(to: logger) { () throws(ServiceManager.Failure) in
             try service.reloading(monotonicMicroseconds: Self.microseconds)
@@ -46,14 +46,15 @@ final class Reloader: Sendable {
     }
 
     private func apply() throws -> ReloadPlan {
-        let (read, files) = try source.read()
+        let (read, files, _) = try source.read()
         let plan = ReloadPlan(running: running.withLock { $0 }, read: read)
-        // What was read is right in itself; what runs from now on is a mixture of it and of what needs a restart.
+        // The settings are valid by themselves; what will run is a mixture of them and of those that need a
+        // restart.
         let issues = plan.next.problems()
         guard issues.isEmpty else { throw ConfigurationError(issues: issues) }
         let site = try machinery.site(plan.next, files, succeeding: live.current)
         try machinery.adopt(plan.next)
-        // Nothing that can fail comes behind this line.
+        // Nothing after this line can fail.
         live.replace(by: site)
         running.withLock { $0 = plan.next }
         return plan

@@ -3,7 +3,7 @@
 internal import Logging
 
 extension ServiceManager {
-    /// Sends a message by `notify`. Systemd may be absent or deaf; the daemon serves all the same, and says so in its log.
+    /// Sends a message by `notify`. If that fails, the daemon continues to serve, and logs the failure.
     func report(to logger: Logger, _ notify: () throws(Failure) -> Bool) {
         do throws(Failure) {
             _ = try notify()

@@ -3,7 +3,7 @@
 import CSystemd
 import Glibc
 
-/// Talks to systemd by its notification protocol (sd_notify(3)); without `NOTIFY_SOCKET` every message goes nowhere.
+/// Speaks systemd's notification protocol (sd_notify(3)); without `NOTIFY_SOCKET` every message is dropped.
 ///
 /// The only file that imports libsystemd. Safe from any thread.
 struct ServiceManager: Sendable {
@@ -15,45 +15,46 @@ struct ServiceManager: Sendable {
         var name: String
     }
 
-    /// A message that could not be sent; an error of errno(3).
+    /// A message could not be sent; an error of errno(3).
     struct Failure: Error, Sendable, Hashable {
         var code: Int32
     }
 
-    /// Says that the daemon serves, with a line for `systemctl status`.
-    /// - Returns: whether somebody was told.
+    /// Reports that the daemon serves, with a line for `systemctl status`.
+    /// - Returns: whether there is a service manager.
     @discardableResult
     func ready(status: String) throws(Failure) -> Bool {
         try notify("READY=1\nSTATUS=\(oneLine(status))")
     }
 
-    /// Says that settings are being read again; followed by `ready`.
+    /// Reports that settings are being read again; followed by `ready`.
     ///
-    /// `monotonicMicroseconds` is CLOCK_MONOTONIC at the start, which `Type=notify-reload` demands.
+    /// `monotonicMicroseconds` is CLOCK_MONOTONIC at the start, which `Type=notify-reload` requires.
     @discardableResult
     func reloading(monotonicMicroseconds: UInt64) throws(Failure) -> Bool {
         try notify("RELOADING=1\nMONOTONIC_USEC=\(monotonicMicroseconds)")
     }
 
-    /// Says that the daemon is shutting down.
+    /// Reports that the daemon is shutting down.
     @discardableResult
     func stopping() throws(Failure) -> Bool {
         try notify("STOPPING=1")
     }
 
-    /// Gives `systemctl status` another line.
+    /// Sets the line of `systemctl status`.
     @discardableResult
     func status(_ text: String) throws(Failure) -> Bool {
         try notify("STATUS=\(oneLine(text))")
     }
 
-    /// Says that the daemon is alive; sent more often than `watchdogInterval`, and only by who has looked.
+    /// Reports that the daemon is alive; must be sent more often than `watchdogInterval`, and only after a
+    /// check.
     @discardableResult
     func watchdog() throws(Failure) -> Bool {
         try notify("WATCHDOG=1")
     }
 
-    /// Asks for more time to start, reload or stop, counted from now.
+    /// Requests more time to start, reload or stop, counted from now.
     @discardableResult
     func extendTimeout(by duration: Duration) throws(Failure) -> Bool {
         let microseconds =
@@ -62,7 +63,8 @@ struct ServiceManager: Sendable {
         return try notify("EXTEND_TIMEOUT_USEC=\(microseconds)")
     }
 
-    /// How often systemd expects `watchdog` at least; nil when it does not watch (sd_watchdog_enabled(3)).
+    /// The maximum interval between calls of `watchdog`; nil if systemd does not watch
+    /// (sd_watchdog_enabled(3)).
     var watchdogInterval: Duration? {
         var microseconds: UInt64 = 0
         guard unsafe sd_watchdog_enabled(0, &microseconds) > 0 else { return nil }
@@ -72,7 +74,7 @@ struct ServiceManager: Sendable {
     /// Takes over the sockets that systemd opened, in the order of its units.
     ///
     /// Once only: the variables are removed from the environment, so that they reach no child.
-    /// - Throws: when systemd's variables make no sense, or a descriptor is not open.
+    /// - Throws: if systemd's variables are invalid, or a descriptor is not open.
     func inheritSockets() throws(Failure) -> [InheritedSocket] {
         var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         let count = unsafe sd_listen_fds_with_names(1, &names)

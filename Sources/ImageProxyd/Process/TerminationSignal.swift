@@ -3,14 +3,14 @@
 internal import Dispatch
 import Glibc
 
-/// The signals that ask the daemon to finish; from its making on they no longer end the process by themselves.
+/// The signals that request the daemon to end; once this exists they no longer end the process by themselves.
 struct TerminationSignal {
     private let names: AsyncStream<String>
     private let sources: [any DispatchSourceSignal]
 
     private static let signals = [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")]
 
-    /// Begins to listen.
+    /// Starts to handle the signals.
     init() {
         let (stream, continuation) = AsyncStream.makeStream(
             of: String.self, bufferingPolicy: .bufferingOldest(1))

@@ -4,12 +4,12 @@ import Synchronization
 
 /// Notifies systemd that the daemon works, each time all of its parts have answered (`WatchdogSec=`).
 ///
-/// A stalled part does not answer. Then no notification follows, and systemd ends the daemon when its interval has passed. The
-/// parts are asked at once, and again a third of the interval later.
+/// A stalled part does not answer. Then no notification follows, and systemd ends the daemon when its
+/// interval has passed. The parts are checked at once, and again a third of the interval later.
 struct Watchdog<Time: _Concurrency.Clock>: Sendable where Time.Duration == Duration {
-    /// Something that must not stall.
+    /// A part that must not stall.
     struct Part: Sendable {
-        /// What it is, for the log.
+        /// Its name, for the log.
         let name: String
         /// Returns when it has answered.
         let answer: @Sendable () async -> Void
@@ -21,10 +21,10 @@ struct Watchdog<Time: _Concurrency.Clock>: Sendable where Time.Duration == Durat
     let clock: Time
     /// Notifies systemd.
     let notify: @Sendable () -> Void
-    /// Takes the names of those that have not answered for half of the interval, for the log.
+    /// Receives the names of those that have not answered for half of the interval, for the log.
     let complain: @Sendable ([String]) -> Void
 
-    /// Asks the parts and notifies systemd until the task is cancelled.
+    /// Checks the parts and notifies systemd until the task is cancelled.
     func run() async {
         while !Task.isCancelled {
             let start = clock.now

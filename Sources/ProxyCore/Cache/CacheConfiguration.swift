@@ -28,21 +28,22 @@ public struct CacheConfiguration: Sendable, Hashable, Codable {
         public var usesDisk: Bool { self == .disk || self == .all }
     }
 
-    /// The defaults.
+    /// Creates the defaults.
     public init() {}
 }
 
 /// Bounds of the memory tier. Configuration: `cache.memory`.
 public struct MemoryCacheConfiguration: Sendable, Hashable, Codable {
-    /// Most bytes of bodies and their metadata; 0B (the default) means a tenth of the machine's memory, at most 1GiB.
+    /// Most bytes of bodies and their metadata; 0B (the default) means a tenth of the machine's memory, at
+    /// most 1GiB.
     ///
-    /// All tables whose entries clients or origins lengthen count within it: request targets with their answers' heads, and what is
-    /// known of open files (an eighth each at most, 16MiB at least), source records and remembered failures (a 16th each, 4MiB
-    /// at least). Bodies have half in any case.
+    /// All tables whose entries clients or origins can lengthen count within it: request targets with their
+    /// answers' heads, and the table of open files (an eighth each at most, 16MiB at least), source records
+    /// and remembered failures (a 16th each, 4MiB at least). Bodies have half in any case.
     public var maxBytes: ByteCount = ByteCount(0)
     /// Most entries; 0 (the default) means no bound but bytes (SDWebImage: maxMemoryCount).
     public var maxEntries: Int = 0
-    /// A larger body is not kept in memory. Default 4MiB, and never more than an eighth of a shard.
+    /// A larger body is not stored in memory. Default 4MiB, and never more than an eighth of a shard.
     public var maxEntryBytes: ByteCount = .mebibytes(4)
     /// Bounds that seldom need a change.
     public var limits = Limits()
@@ -53,11 +54,11 @@ public struct MemoryCacheConfiguration: Sendable, Hashable, Codable {
         ///
         /// Default 16.
         public var maxShards: Int = 16
-        /// Most entries that one insertion pushes out; it is refused where that does not make room enough.
+        /// Most entries that one insertion evicts; it is refused if that does not free enough.
         ///
         /// Default 256.
         public var maxEvictionsPerInsert: Int = 256
-        /// Most entries with a second chance that one eviction passes over before it takes one all the same.
+        /// Most entries with a second chance that one eviction skips before it takes one all the same.
         ///
         /// Default 1024.
         public var scanLimit: Int = 1_024
@@ -65,31 +66,32 @@ public struct MemoryCacheConfiguration: Sendable, Hashable, Codable {
         ///
         /// Default 4096; 0 finds none (SDWebImage: shouldUseWeakMemoryCache).
         public var maxDeparted: Int = 4_096
-        /// Most request targets remembered with their answers' heads, about two kibibytes each; more are parsed anew, as are
-        /// targets beyond 2KiB.
+        /// Most request targets stored with their answers' heads, about two kibibytes each; more are parsed
+        /// anew, as are targets beyond 2KiB.
         ///
-        /// Default 65536; an eighth of it for `/info`. They take at most an eighth of `maxBytes`, 16MiB at least.
+        /// Default 65536; an eighth of it for `/info`. They take at most an eighth of `maxBytes`, 16MiB at
+        /// least.
         public var maxTargets: Int = 65_536
 
-        /// The defaults.
+        /// Creates the defaults.
         public init() {}
     }
 
-    /// The defaults.
+    /// Creates the defaults.
     public init() {}
 }
 
-/// Place and bounds of the disk tier. Configuration: `cache.disk`.
+/// Folder and bounds of the disk tier. Configuration: `cache.disk`.
 public struct DiskCacheConfiguration: Sendable, Hashable, Codable {
     /// The folder; empty (the default) means systemd's `CACHE_DIRECTORY`, else `imageproxyd` in the user's cache folder.
     public var directory: String = ""
-    /// Most bytes of the disk: the blocks of entries, of the index with its journal, and of the folders. Default 10GiB
-    /// (SDWebImage: maxDiskSize).
+    /// Most bytes of the disk: the blocks of entries, of the index with its journal, and of the folders.
+    /// Default 10GiB (SDWebImage: maxDiskSize).
     ///
-    /// The index takes at most a quarter; beyond it the source records saved longest ago go. Entries always have half, so that
-    /// below some 32MiB the tier may take more.
+    /// The index takes at most a quarter; beyond it the source records saved longest ago are removed. Entries
+    /// always have half, so that below some 32MiB the tier may take more.
     public var maxBytes: ByteCount = .gibibytes(10)
-    /// Entries older than this go. Default 7d (SDWebImage: maxDiskAge).
+    /// Entries older than this are removed. Default 7d (SDWebImage: maxDiskAge).
     public var maxAge: TimeSpan = .days(7)
     /// What age is counted from. Default `access` (SDWebImage: diskCacheExpireType).
     public var expireBy: ExpireBy = .access
@@ -97,12 +99,12 @@ public struct DiskCacheConfiguration: Sendable, Hashable, Codable {
     public var lowWater: Double = 0.9
     /// Files of entries that memory does not hold and that are kept open, so that a hit opens nothing.
     ///
-    /// Default 16384, range 0–1000000. What there are too few descriptors for is less: clients have the first right to them
-    /// (two each), and 1024, or a quarter where there are few, are left to others.
+    /// Default 16384, range 0–1000000. If there are too few descriptors, fewer files are kept open: clients
+    /// have precedence (two each), and 1024, or a quarter of a small number, are left to others.
     public var openFiles: Int = 16_384
-    /// Folders with entries made before, laid out as `directory` is, that are read when nothing else has a picture.
+    /// Folders with earlier entries, in the layout of `directory`, that are read when no tier has a picture.
     ///
-    /// What lies there is fresh for as long as it does, is never changed, and is not reached by a purge. Default none
+    /// Their entries are always fresh, are never changed, and are not reached by a purge. Default none
     /// (SDWebImage: additionalCachePathBlock).
     public var readOnlyPaths: [String] = []
     /// Time between sweeps. Default 60s.
@@ -124,34 +126,35 @@ public struct DiskCacheConfiguration: Sendable, Hashable, Codable {
         public var maxWaitingBytes: ByteCount = .mebibytes(32)
         /// Most changes in one transaction, and entries in one step of a sweep. Default 128.
         public var batchSize: Int = 128
-        /// How long a small original stays in memory alone, so that many are written in one go.
+        /// How long a small original stays in memory alone, so that many are written in one batch.
         ///
-        /// It is found there meanwhile. 0 has every answer wait for the file. Default 20ms.
+        /// It is found there meanwhile. With 0 every answer waits for the file. Default 20ms.
         public var storeDelay: TimeSpan = .milliseconds(20)
-        /// Most entries whose access waits to be written; more accesses are forgotten, and counted. Default 65536.
+        /// Most entries whose access time waits to be written; more are dropped, and counted. Default 65536.
         public var maxTouches: Int = 65_536
-        /// An access is written only if the one on disk is older than this. Default 10m.
+        /// An access time is written only if the one on disk is older than this. Default 10m.
         public var accessPrecision: TimeSpan = .minutes(10)
-        /// Most source records on disk; beyond it the ones saved longest ago go, as where the index takes more than a quarter of
-        /// `cache.disk.maxBytes`. Default 1000000.
+        /// Most source records on disk; beyond it those saved longest ago are removed, as when the index
+        /// takes more than a quarter of `cache.disk.maxBytes`. Default 1000000.
         public var maxSourceRecords: Int = 1_000_000
-        /// Most ties of a tag to a result on disk, and at most one for 4KiB of `cache.disk.maxBytes`. Beyond it those seen longest
-        /// ago go, and take their results with them. Default 1000000.
+        /// Most links of a tag to a result on disk, and at most one for 4KiB of `cache.disk.maxBytes`. Beyond
+        /// it those seen longest ago are removed together with their results. Default 1000000.
         public var maxTagLinks: Int = 1_000_000
         /// Most source records also kept in memory, where they take at most a 16th of `cache.memory.maxBytes`, 4MiB
         /// at least. Default 10000.
         public var maxRecordsInMemory: Int = 10_000
-        /// Files remembered to have passed their checksum, 8 bytes each; others are checked again. Default 131072.
+        /// Files recorded as having passed their checksum, 8 bytes each; others are checked again. Default
+        /// 131072.
         public var maxVerified: Int = 131_072
         /// A larger body is not checked on the caller's thread but by the readers. Default 64KiB.
         public var maxVerifyNow: ByteCount = .kibibytes(64)
-        /// Disk space kept aside, so that entries can be deleted when the disk is full; at most a 16th of `cache.disk.maxBytes`, of
-        /// which it is a part. Default 4MiB.
+        /// Disk space in reserve, so that entries can be deleted when the disk is full; at most a 16th of
+        /// `cache.disk.maxBytes`, of which it is a part. Default 4MiB.
         public var ballast: ByteCount = .mebibytes(4)
         /// Most bytes that the index's journal keeps between checkpoints; at most a 16th of `cache.disk.maxBytes`. Default 16MiB.
         public var maxJournal: ByteCount = .mebibytes(16)
 
-        /// The defaults.
+        /// Creates the defaults.
         public init() {}
     }
 
@@ -163,68 +166,71 @@ public struct DiskCacheConfiguration: Sendable, Hashable, Codable {
         case modification
     }
 
-    /// The defaults.
+    /// Creates the defaults.
     public init() {}
 }
 
 /// The blacklist of failed URLs (SDWebImage: failedURLs). Configuration: `failedURLs`.
 public struct FailedURLsConfiguration: Sendable, Hashable, Codable {
-    /// Most remembered failures, which take at most a 16th of `cache.memory.maxBytes`, 4MiB at least; beyond it the one that ends
-    /// soonest is forgotten. Default 10000.
+    /// Most remembered failures, which take at most a 16th of `cache.memory.maxBytes`, 4MiB at least; beyond
+    /// it the one that ends soonest is removed. Default 10000.
     public var maxEntries: Int = 10_000
     /// How long each class is remembered.
     public var ttl = TTL()
-    /// The share of its time by which chance may shorten a failure's, so that many are not tried again at once.
+    /// The share of its time by which a failure's time is shortened at random, so that many are not retried
+    /// at once.
     ///
     /// Default 0.1.
     public var jitter: Double = 0.1
-    /// Longest time for which an origin is obeyed that says when it wants to be asked again (`Retry-After`): a URL that it
-    /// refuses is not asked for so long.
+    /// The longest `Retry-After` of an origin that is obeyed: a URL that it refuses is not requested for so
+    /// long.
     ///
-    /// Default 1m; 0 obeys none. `fetch.maxRetryAfter`, which says how much of it is passed on, bounds this, too.
+    /// Default 1m; 0 obeys none. `fetch.maxRetryAfter`, which says how much of it is passed on, bounds this,
+    /// too.
     public var maxRetryAfter: TimeSpan = .minutes(1)
-    /// When origins that can't be connected to are left alone.
+    /// When origins that can't be connected to get no requests.
     public var breaker = Breaker()
 
-    /// When an origin (scheme, host and port) is left alone. Configuration: `failedURLs.breaker`.
+    /// When an origin (scheme, host and port) gets no requests for a while. Configuration:
+    /// `failedURLs.breaker`.
     public struct Breaker: Sendable, Hashable, Codable {
-        /// Failures to connect in a row (DNS, connection, TLS, `fetch.connectTimeout`), each at most `maximum` after the
-        /// one before. What fails after the request was sent does not count. As many answers of 429 in a row to one client
-        /// have the origin left alone for that client.
+        /// Consecutive failures to connect (DNS, connection, TLS, `fetch.connectTimeout`), each at most
+        /// `maximum` after the one before. Failures after the request was sent do not count. As many
+        /// consecutive answers of 429 to one client stop requests to the origin for that client.
         ///
         /// Default 5; then fetches are refused with 503 `host_unavailable`.
         public var failures: Int = 5
-        /// How long the origin is then left alone; doubled each time that a probe fails. Default 2s.
+        /// How long the origin then gets no requests; doubled each time that a probe fails. Default 2s.
         public var pause: TimeSpan = .seconds(2)
-        /// The longest such time, also where an origin's `Retry-After` wants more. Default 1m.
+        /// The longest such time, also if an origin's `Retry-After` demands more. Default 1m.
         public var maximum: TimeSpan = .minutes(1)
-        /// Most origins, and origins for one client, that are watched; beyond it one that was not asked for lately is
-        /// forgotten. Default 10000.
+        /// Most origins, and origins for one client, that are watched; beyond it one without recent requests
+        /// is dropped. Default 10000.
         public var maxHosts: Int = 10_000
 
-        /// The defaults.
+        /// Creates the defaults.
         public init() {}
     }
 
     /// How long each class of failure is remembered.
     public struct TTL: Sendable, Hashable, Codable {
-        /// The origin said 404 or 410. Default 5m.
+        /// The origin answered 404 or 410. Default 5m.
         public var notFound: TimeSpan = .minutes(5)
-        /// The origin said another 4xx that a retry will not heal. Default 1m.
+        /// The origin answered another 4xx that a retry will not heal. Default 1m.
         public var clientError: TimeSpan = .minutes(1)
         /// Not an image, or none that may be decoded. Default 10m.
         public var notAnImage: TimeSpan = .minutes(10)
-        /// Too large, too many pixels, broken, crashed the decoder, took too long. Default 10m.
+        /// Too large, too many pixels, damaged, crashed the decoder, took too long. Default 10m.
         public var badImage: TimeSpan = .minutes(10)
         /// TLS failed, or too many redirects. Default 1m.
         public var connection: TimeSpan = .minutes(1)
-        /// The origin took the request, and ended the connection or let the time pass. Default 10s.
+        /// The origin accepted the request, and closed the connection or exceeded the timeout. Default 10s.
         public var unanswered: TimeSpan = .seconds(10)
 
-        /// The defaults.
+        /// Creates the defaults.
         public init() {}
     }
 
-    /// The defaults.
+    /// Creates the defaults.
     public init() {}
 }

@@ -4,37 +4,37 @@
 public enum EntryKind: UInt8, Sendable, Hashable, CaseIterable {
     /// Bytes as the origin sent them.
     case original = 1
-    /// What we made of them.
+    /// Bytes made from an original.
     case result = 2
-    /// A smaller stand-in for an original, which further results are made from.
+    /// A smaller version of an original, from which further results are made.
     case intermediate = 3
-    /// What we made of an intermediate: other bytes than a result with the same key has.
+    /// Bytes made from an intermediate: they differ from those of a result with the same key.
     case derived = 4
 
-    /// Whether it answers clients.
+    /// Whether it is sent to clients.
     var isResult: Bool { self == .result || self == .derived }
 }
 
-/// How a result was made, and so whether another one is to take its place. Stored; the numbers never change.
+/// How a result was made, and so whether a better one replaces it. Stored; the numbers never change.
 public enum ResultStage: UInt8, Sendable, Hashable {
-    /// With all effort that there is, or by an encoder that has but one.
+    /// With full effort, or by an encoder that has only one.
     case final = 0
-    /// With the fast effort: it is made once more when it is asked for again.
+    /// With the fast effort: it is improved when it is requested again.
     case fast = 1
-    /// With the fast effort, and it stays: the full one made it no smaller, or is more work than it is worth.
+    /// With the fast effort, and final: full effort made it no smaller, or is too much work.
     case kept = 2
-    /// In the cheapest format that the client accepts, because many jobs waited: it is made anew when workers have time, or when it
-    /// is asked for after `cheapestLifetime`.
+    /// In the cheapest format that the client accepts, because many jobs waited: it is improved when workers
+    /// have time, or remade when it is requested after `cheapestLifetime`.
     case cheapest = 3
 
-    /// Whether another result is to take its place.
+    /// Whether a better result is to replace it.
     var isImprovable: Bool { self == .fast || self == .cheapest }
 
-    /// Seconds for which a result in the cheapest format answers.
+    /// Seconds for which a result in the cheapest format is used.
     @usableFromInline static let cheapestLifetime: Int64 = 600
 }
 
-/// What an entry says of its own bytes, in memory and in the disk file's header alike.
+/// The description of an entry's bytes, in memory and in the disk file's header alike.
 public struct EntryDescription: Sendable, Hashable {
     /// The kind.
     public var kind: EntryKind
@@ -59,13 +59,13 @@ public struct EntryDescription: Sendable, Hashable {
     /// How it was made.
     public var stage = ResultStage.final
 
-    /// Hot path: whether it may still answer, as far as its own making decides that.
+    /// Hot path: whether it may still be used, as far as its stage decides that.
     @inlinable
     public func isUsable(at now: Int64) -> Bool {
         stage != .cheapest || (0..<ResultStage.cheapestLifetime).contains(now - storedAt)
     }
 
-    /// Collects what is known of an entry.
+    /// Creates a description from its members.
     public init(
         kind: EntryKind, key: CacheKey, keyText: String, sourceKey: CacheKey, sourceHash: ContentHash,
         contentHash: ContentHash, format: ImageFormat, width: Int = 0, height: Int = 0, storedAt: Int64

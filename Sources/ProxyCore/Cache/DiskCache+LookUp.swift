@@ -2,58 +2,61 @@
 
 /// An entry that was found on disk, its body checked.
 public struct DiskHit: Sendable {
-    /// What the entry says of its bytes.
+    /// The description of the entry's bytes.
     public let description: EntryDescription
-    /// The bytes: a range of an open file, which stays as it is although the entry be replaced or removed, or a copy.
+    /// The bytes: a range of an open file, which stays unchanged although the entry is replaced or removed,
+    /// or a copy.
     public let body: StoredBody
     /// The CRC32C of the bytes.
     public let checksum: UInt32
-    /// The record of its source, if the content is this one and memory or the entry's file can tell it; the file knows
-    /// nothing that only a revalidation needs. So it is none to be kept.
+    /// The record of its source, if memory or the entry's file has one of this content; the file's lacks what
+    /// only a revalidation needs. It is not to be stored.
     public internal(set) var record: SourceRecord?
-    /// What its file was when the bytes were checked; nil for bytes that are in memory.
+    /// The identity of its file when the bytes were checked; nil for bytes in memory.
     var identity: VerifiedFiles.Identity?
-    /// Whether it lies in a folder that is only read.
+    /// Whether it lies in a read-only folder.
     public internal(set) var isReadOnly = false
 }
 
-/// What a look-up that does not block came to.
+/// The result of a look-up that does not block.
 public enum DiskLookUp: Sendable {
     /// Found.
     case hit(DiskHit)
-    /// Not found, or an error that a look-up that may block meets again.
+    /// Not found, or an error that a blocking look-up meets again.
     case miss
     /// Reading it would block.
     case wouldBlock
 }
 
-/// One way to an entry: the write buffer, the tier's own file, files of read-only folders; each body is checked.
+/// The one way to an entry: the write buffer, the tier's own file, files of read-only folders; each body is
+/// checked.
 extension DiskCache {
     /// How a look-up reads, and what it returns.
     private struct Mode {
-        /// From what the kernel has in memory alone; else it throws `wouldBlock`.
+        /// Only from what the kernel has in memory; else it throws `wouldBlock`.
         var fromMemory = false
         /// Bodies stay in their open files, however short.
         var asFile = true
-        /// Also looks in folders that are only read.
+        /// Also looks in read-only folders.
         var inReadOnlyFolders = true
     }
 
-    /// A file shorter than this is read at once, header and body, and answered from the copy: sendfile(2) costs more.
+    /// A file shorter than this is read at once, header and body, and answered from the copy: sendfile(2)
+    /// costs more.
     private static let copiedLength: Int64 = 16 << 10
-    /// As much of a file is read before its length is known: of a shorter one that is all, and nothing else is asked.
+    /// The size of the first read, before the file's length is known: a shorter file needs no other call.
     private static let firstRead = 4 << 10
 
-    /// Hot path: whether the tier may hold the entry; "no" is certain, and costs no system call.
+    /// Hot path: whether the tier may contain the entry; "no" is certain, and costs no system call.
     public func mayContain(_ key: CacheKey, kind: EntryKind) -> Bool {
         let id = EntryID(kind: kind, key: key)
         return parts.entries.mayContain(id) || buffer.contains(id)
             || readOnlyFolders.contains { $0.entries.mayContain(id) }
     }
 
-    /// Looks an entry up, in read-only folders, too; nil when there is none.
-    /// - Throws: `overloaded` when too many look-ups wait for the disk, or too many files are open (503); what went wrong with
-    ///   the file system.
+    /// Looks an entry up, in read-only folders, too; nil if there is none.
+    /// - Throws: `overloaded` if too many look-ups wait for the disk, or too many files are open (503); what
+    ///   went wrong with the file system.
     public func lookUp(
         _ key: CacheKey, kind: EntryKind, keyText: String
     ) async throws(DiskCacheError) -> DiskHit? {
@@ -61,7 +64,7 @@ extension DiskCache {
         do throws(DiskCacheError) {
             return count(try find(id, keyText, Mode(fromMemory: true)), id)
         } catch {
-            // The read that may block meets the error again.
+            // The blocking read meets the error again.
         }
         do throws(DiskCacheError) {
             let hit = try await readers.run { () throws(DiskCacheError) in
@@ -74,11 +77,12 @@ extension DiskCache {
         }
     }
 
-    /// Hot path: looks an entry up with what the kernel has in memory; the caller counts the hit that it uses.
+    /// Hot path: looks an entry up with what the kernel has in memory; the caller counts the hit that it
+    /// uses.
     ///
-    /// A handful of system calls; the body is read once after each start to be checked, on this thread only up to
-    /// `limits.maxVerifyNow`.
-    /// - Parameter asFile: leave the bytes in the open file, however few, for it is kept open.
+    /// A handful of system calls; the body is read once after each start to be checked, on this thread only
+    /// up to `limits.maxVerifyNow`.
+    /// - Parameter asFile: leave the bytes in the open file, however few, because it is kept open.
     public func lookUpCached(
         _ key: CacheKey, kind: EntryKind, keyText: String, asFile: Bool = false
     ) -> DiskLookUp {
@@ -92,7 +96,7 @@ extension DiskCache {
         }
     }
 
-    /// The same where the disk has to be waited for, on a thread that may.
+    /// The same with waiting for the disk, on a reader's thread.
     public func lookUpBlocking(_ key: CacheKey, kind: EntryKind, keyText: String) async -> DiskHit? {
         let id = EntryID(kind: kind, key: key)
         // Lost: the error; the slow path meets it again.
@@ -111,7 +115,7 @@ extension DiskCache {
         return hit
     }
 
-    /// Hot path: counts a hit that is answered from, and notes the access.
+    /// Hot path: counts a hit that is sent, and records the access.
     public func countHit(_ hit: DiskHit) {
         countHit(hit.description.kind)
         noteAccess(EntryID(kind: hit.description.kind, key: hit.description.key))
@@ -161,7 +165,7 @@ extension DiskCache {
         return hit
     }
 
-    /// What an entry's file holds, its body checked; nil where anything about it does not hold.
+    /// The entry of a file, its body checked; nil if any part of it is invalid.
     private func read(
         _ file: OwnedDescriptor, _ keyText: String, _ mode: Mode
     ) throws(DiskCacheError) -> (DiskEntry, StoredBody, VerifiedFiles.Identity?)? {
@@ -210,7 +214,7 @@ extension DiskCache {
         return true
     }
 
-    /// What is known of an entry's source without the index; nil where only the index can tell.
+    /// The record of an entry's source without the index; nil if only the index can tell.
     private func record(
         of entry: EntryDescription, orElse own: @autoclosure () -> SourceRecord?
     ) -> SourceRecord? {
@@ -220,7 +224,7 @@ extension DiskCache {
         return record?.contentHash == entry.sourceHash ? record : nil
     }
 
-    /// What a file says of its source, if it was written in the present generation.
+    /// A file's own record of its source, if it was written in the present generation.
     private func ownRecord(of entry: DiskEntry) -> SourceRecord? {
         guard let snapshot = entry.snapshot, snapshot.generation == parts.index.generation else { return nil }
         return snapshot.record(of: entry.description)
@@ -228,12 +232,13 @@ extension DiskCache {
 
     /// Whether the bytes of a hit are still those that were checked; else its entry is removed as damaged.
     ///
-    /// One fstat(2), unless something has happened to the file; what only its name did has it read once more.
+    /// One fstat(2), unless the file's inode has changed; a change of its name alone makes it be read once
+    /// more.
     public func isUnaltered(_ hit: DiskHit) async -> Bool {
         guard let identity = hit.identity, case .file(let file, let offset, let length) = hit.body,
             VerifiedFiles.Identity(of: file) != identity
         else { return true }
-        // Lost: that it can't be read any more, which is as good as altered.
+        // Lost: that it can't be read any more, which counts as altered.
         let checksum = try? await readers.run { () throws(DiskCacheError) in
             let entry = EntryFile(file: file, status: try DiskFolder.status(of: file))
             return try entry.checksum(of: length, from: offset, fromMemory: false)
@@ -261,7 +266,7 @@ extension DiskCache {
         if let other {
             other.entries.remove(id)
         } else if parts.entries.hasSeen(id) {
-            // What is not yet known to be there need not be forgotten.
+            // An entry that is not known yet need not be removed.
             writer.enqueue(.discard(id, nil))
         }
     }

@@ -6,10 +6,10 @@ extension DiskCache {
         records.record(for: key)
     }
 
-    /// Changes with every record that is saved or forgotten, before the call that does so returns.
+    /// Changes with every record that is saved or removed, before the call that does so returns.
     var recordGeneration: UInt64 { records.generation }
 
-    /// Returns a source's record; nil when there is none, or it cannot be read, which is counted.
+    /// Returns a source's record; nil if there is none, or it cannot be read, which is counted.
     public func sourceRecord(for key: CacheKey) async -> SourceRecord? {
         if let record = records.record(for: key) { return record }
         guard !parts.isOff else { return nil }
@@ -27,7 +27,8 @@ extension DiskCache {
         }
     }
 
-    /// Remembers a source's record in place of an earlier one; it is found at once, and on disk when this returns.
+    /// Stores a source's record in place of an earlier one; it is found at once, and on disk when this
+    /// returns.
     /// - Throws: `purged`; `full`, `overloaded` and the like: it is then found until it leaves memory.
     public func save(
         _ record: SourceRecord, permit: PurgeLedger.Permit? = nil
@@ -38,9 +39,10 @@ extension DiskCache {
 
     // MARK: - Read-only folders
 
-    /// The record that follows from an original, or else a result, in a read-only folder; nil when there is neither.
+    /// The record that follows from an original, or else a result, in a read-only folder; nil if there is
+    /// neither.
     ///
-    /// Its origin can't tell how long it is good, so it is fresh for as long as it is there.
+    /// Its lifetime is unknown, so it is fresh as long as it is there.
     func readOnlyRecord(
         source: CacheKey, sourceText: String, result: CacheKey, resultText: String
     ) async -> SourceRecord? {
@@ -65,10 +67,12 @@ extension DiskCache {
 
     // MARK: - Tags
 
-    /// Remembers tags; when it returns, a purge finds them, also after a restart. One lock where they are known.
+    /// Stores links of tags; when it returns, a purge finds them, also after a restart. One lock if they are
+    /// known.
     ///
-    /// Beyond `limits.maxTagLinks`, or one for 4KiB of `maxBytes`, the links seen longest ago go with their results, and the
-    /// origin is asked about their sources: what a purge by their tag would no longer find is gone.
+    /// Beyond `limits.maxTagLinks`, or one for 4KiB of `maxBytes`, the links seen longest ago are removed
+    /// with their results, and their sources are revalidated: a result that a purge by its tag would no
+    /// longer find is not kept.
     public func link(_ links: [TagLink]) async throws(DiskCacheError) {
         let unknown = parts.tags.unknown(of: links)
         guard !unknown.isEmpty else { return }
@@ -77,8 +81,8 @@ extension DiskCache {
 
     /// Removes all results under a tag, and the links themselves.
     ///
-    /// - Parameter found: called on the writing thread with the links, some at a time, before their entries are removed: no
-    ///   commit under a permit that is voided there comes behind the removal.
+    /// - Parameter found: called on the writing thread with the links, some at a time, before their entries
+    ///   are removed: no commit under a token that is voided there comes after the removal.
     /// - Returns: how many entries were removed.
     public func removeAll(
         taggedWith tag: String, found: @escaping @Sendable ([TagLink]) -> Void
@@ -106,7 +110,7 @@ extension DiskCache {
 
     // MARK: - Listing
 
-    /// An entry of the tier, as an operator sees it.
+    /// An entry of the tier, for a listing.
     public struct Listed: Sendable {
         /// The kind.
         public let kind: EntryKind

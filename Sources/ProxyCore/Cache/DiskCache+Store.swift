@@ -4,15 +4,15 @@ import Synchronization
 
 /// A file of the disk tier without a name: write the body into it from `bodyOffset` on, then commit it.
 ///
-/// No look-up finds it, and one that is dropped leaves nothing behind, not even by a crash.
+/// No look-up finds it, and one that is dropped leaves nothing behind, not even after a crash.
 public final class StagedEntry: Sendable {
     /// The file, open for reading and writing.
     public let file: OwnedDescriptor
-    /// Where the body begins; what lies before is kept for the header.
+    /// Where the body begins; the bytes before it are reserved for the header.
     public let bodyOffset: Int64
     /// The kind of entry it will be.
     public let kind: EntryKind
-    /// The canonical text behind the key it will have.
+    /// The canonical text of the key it will have.
     public let keyText: String
 
     init(file: OwnedDescriptor, bodyOffset: Int64, kind: EntryKind, keyText: String) {
@@ -22,16 +22,16 @@ public final class StagedEntry: Sendable {
         self.keyText = keyText
     }
 
-    /// The same file as the place where a growing body goes.
+    /// The same file as the destination of a partial body.
     public var spill: SpillFile { SpillFile(file: file, offset: bodyOffset) }
 }
 
 extension DiskCache {
-    /// Opens a file for the body of an entry-to-be.
+    /// Opens a file for the body of a future entry.
     ///
     /// Blocking, but short: one open(2).
-    /// - Throws: `full`; `overloaded` when too many files are open; `invalid` when the text is longer than a file can hold; the
-    ///   call that failed.
+    /// - Throws: `full`; `overloaded` if too many files are open; `invalid` if the text is longer than a file
+    ///   can contain; the call that failed.
     public func stage(kind: EntryKind, keyText: String) throws(DiskCacheError) -> StagedEntry {
         do {
             return try parts.stage(kind: kind, keyText: keyText, countedBy: parts.bodies)
@@ -41,19 +41,20 @@ extension DiskCache {
         }
     }
 
-    /// Makes a staged entry the one that look-ups find, in place of an earlier one.
+    /// Makes a staged entry visible to look-ups, in place of an earlier one.
     ///
-    /// When it returns, the entry is found, and a killed process leaves it there.
+    /// When it returns, the entry is found, and survives a kill of the process.
     ///
     /// - Parameters:
-    ///   - byteCount: the length of the body; what the file holds beyond it is cut off.
-    ///   - bodyChecksum: the CRC32C of the body, where it is known; else the body is read once.
-    ///   - record: what is known of the source: kept beside the body, so that a hit asks the file alone.
-    ///   - savesRecord: whether the record is remembered, too, as by `save`.
-    ///   - durable: returns only when a machine that loses its power finds the entry, too.
-    ///   - permit: when it is void, nothing is stored.
-    /// - Throws: `purged`; `tooLarge`; `full` and the like; `invalid` when the description is not that of what was staged, or the body is short;
-    ///   `overloaded` when too many changes wait. The entry is then not there, and an earlier one may be gone.
+    ///   - byteCount: the length of the body; the file is truncated after it.
+    ///   - bodyChecksum: the CRC32C of the body, if it is known; else the body is read once.
+    ///   - record: the source's record: stored beside the body, so that a hit only needs the file.
+    ///   - savesRecord: whether the record is stored, too, as by `save`.
+    ///   - durable: returns only when the entry survives a power loss, too.
+    ///   - permit: if it is void, nothing is stored.
+    /// - Throws: `purged`; `tooLarge`; `full` and the like; `invalid` if the description is not that of what
+    ///   was staged, or the body is short; `overloaded` if too many changes wait. The entry is then not
+    ///   there, and an earlier one may be gone.
     public func commit(
         _ staged: StagedEntry, _ description: EntryDescription, byteCount: Int, bodyChecksum: UInt32? = nil,
         record: SourceRecord? = nil, savesRecord: Bool = false, durable: Bool = false,
@@ -81,9 +82,9 @@ extension DiskCache {
 
     /// Stores a body that is in memory: stages, writes and commits it.
     ///
-    /// The writer does all of that, so this is for bodies that are written in no time.
+    /// All on the writer's thread, so this is for short bodies.
     /// - Parameters:
-    ///   - checksum: the CRC32C of the body, where it is known.
+    ///   - checksum: the CRC32C of the body, if it is known.
     ///   - record, savesRecord: as in `commit`.
     /// - Throws: as `stage` and `commit`.
     public func store(
@@ -104,11 +105,13 @@ extension DiskCache {
         }
     }
 
-    /// Stores a body that is in memory, without waiting for it: it is found at once, and in its file a moment later.
+    /// Stores a body that is in memory, without waiting for it: it is found at once, and in its file a moment
+    /// later.
     ///
-    /// A process that is killed within `limits.storeDelay` loses it; what else can go wrong is counted.
-    /// - Parameter record: of the source, remembered too, whatever becomes of the body.
-    /// - Returns: false when too much waits, the body is too large, or the permit is void: then nothing will be stored.
+    /// A process that is killed within `limits.storeDelay` loses it; other failures are counted.
+    /// - Parameter record: of the source, stored too, whatever happens to the body.
+    /// - Returns: false if too much waits, the body is too large, or the token is void: then nothing will be
+    ///   stored.
     public func storeSoon(
         _ description: EntryDescription, body: [UInt8], checksum: UInt32, record: SourceRecord,
         permit: PurgeLedger.Permit? = nil
@@ -126,7 +129,7 @@ extension DiskCache {
             guard case .failure(let error) = result, let self else { return }
             failed(with: error)
             guard error != .purged else { return }
-            // A newer one, known since, was handed to the writer after it became known: that one stays.
+            // A newer record was queued after it became known: that one stays.
             writer.enqueue(
                 .save(record, permit) { [records] in records.record(for: record.key) == record })
         }
@@ -136,17 +139,17 @@ extension DiskCache {
         return false
     }
 
-    /// Whether answers may go out before the files of small bodies are written.
+    /// Whether answers may be sent before the files of small bodies are written.
     public var storesSoon: Bool { parts.configuration.limits.storeDelay.milliseconds > 0 }
 
     /// Waits until everything that was stored so far is in its file, or never will be.
     public func flush() async {
         guard !buffer.isEmpty else { return }
-        // Lost: that the tier is closing, or overloaded; what waits in it is done all the same.
+        // Lost: that the tier is closing, or overloaded; the waiting jobs run all the same.
         _ = try? await writer.perform(.nothing)
     }
 
-    /// Whether an entry can stay: a larger one would have a sweep remove all others, and itself at the end.
+    /// Whether an entry can stay: a larger one would make a sweep remove all others, and itself at the end.
     private func fits(_ byteCount: Int) -> Bool {
         Int64(byteCount) <= parts.entryBytes(of: parts.bounds.withLock(\.lowWater))
     }
@@ -162,14 +165,15 @@ extension DiskCache {
         guard records.save(record, permit) else { throw .purged }
     }
 
-    // MARK: - Loss of power
+    // MARK: - Power loss
 
-    /// Has an entry that lies on disk survive a loss of power, too; nothing is written anew.
+    /// Makes an entry on disk survive a power loss, too; nothing is rewritten.
     ///
-    /// A file is synchronised once, as long as it is remembered that it was.
+    /// A file is synchronised once, as long as that is remembered.
     ///
-    /// - Returns: false when the entry on disk is not the one described, or there is none: then it has to be stored.
-    /// - Throws: `overloaded` when too much waits; what went wrong with the file system.
+    /// - Returns: false if the entry on disk is not the one described, or there is none: then it has to be
+    ///   stored.
+    /// - Throws: `overloaded` if too much waits; what went wrong with the file system.
     func secure(_ description: EntryDescription) async throws(DiskCacheError) -> Bool {
         do {
             return try await secureInPlace(description)

@@ -5,31 +5,33 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// The disk tier: originals and results as self-describing files, and source records, in one folder of one daemon.
+/// The disk tier: originals and results as self-describing files, and source records, in one folder of one
+/// daemon.
 ///
-/// A look-up asks a set in memory whether there may be a file, and then the file itself, never the index; a hit is served
-/// only after the body has passed its checksum. Changes are made by one thread in batches, in an order that leaves a right
-/// answer or a clean miss wherever the process is killed. Safe from any thread; calls that may wait for the disk are
-/// `async` or say so, and all queues are bounded by `configuration.limits`.
+/// A look-up queries a set in memory whether there may be a file, and then reads the file itself, never the
+/// index; a hit is served only after the body has passed its checksum. Changes are made by one thread in
+/// batches, in an order that leaves a correct answer or a clean miss wherever the process is killed. Safe
+/// from any thread; calls that may wait for the disk are `async` or say so, and all queues are bounded by
+/// `configuration.limits`.
 public final class DiskCache: Sendable {
     let parts: DiskParts
     let writer: DiskWriter
     let readers: IOQueue
     let records: RecordMemory
     let buffer: WriteBuffer
-    /// Folders that are only read, in the order in which they are asked.
+    /// Read-only folders, in the order in which they are searched.
     let readOnlyFolders: [ReadOnlyFolder]
 
-    /// Opens the tier in `directory`, which it creates where needed.
+    /// Opens the tier in `directory`, which it creates if needed.
     ///
-    /// Blocking: some milliseconds, however many entries there are, plus at most `patience` while another daemon still holds
-    /// the folder. An index that cannot be used is set aside and made anew from the files, meanwhile look-ups ask the file
-    /// system.
+    /// Blocking: some milliseconds, however many entries there are, plus at most `patience` while another
+    /// daemon still holds the folder. An index that cannot be used is set aside and rebuilt from the files,
+    /// meanwhile look-ups query the file system.
     ///
     /// - Parameters:
     ///   - recordShare: how many bytes of source records may be in memory.
     ///   - clock: returns the time in seconds since 1970; the system's by default.
-    ///   - report: called with what an operator should know; on any thread.
+    ///   - report: called with events for the operator; on any thread.
     /// - Throws: `locked`, `unsupported`, `full`, `readOnlyFolder`, or the call that failed.
     public init(
         directory: String, configuration: DiskCacheConfiguration = DiskCacheConfiguration(),
@@ -54,7 +56,7 @@ public final class DiskCache: Sendable {
         DispatchQueue(label: "disk cache loader").async { [writer] in writer.load() }
     }
 
-    /// The files that clients are answered from, or will be.
+    /// The files that clients are or will be answered from.
     var bodies: BodyFiles { parts.bodies }
 
     /// The system's time in seconds since 1970.
@@ -64,14 +66,15 @@ public final class DiskCache: Sendable {
         return Int64(time.tv_sec)
     }
 
-    /// Writes what has yet to be written, closes the index and lets go of the folder; a restart finds everything warm.
+    /// Writes what has yet to be written, closes the index and releases the folder; a restart finds
+    /// everything warm.
     ///
     /// Later calls that would change something throw `closed`.
     public func close() async {
         await writer.close()
     }
 
-    /// Waits for a sign of life from the thread that writes; returns at once while the index is being opened, and behind
+    /// Waits for the writer's thread to answer; returns at once while the index is being opened, and after
     /// `close`.
     public func ping() async {
         await writer.ping()
@@ -79,16 +82,18 @@ public final class DiskCache: Sendable {
 
     // MARK: - Housekeeping
 
-    /// Takes other bounds from now on; what exceeds them goes soon.
+    /// Applies other bounds from now on; what exceeds them is removed soon.
     ///
-    /// Of `configuration` only `maxBytes`, `lowWater`, `maxAge` and `sweepInterval` count, that one behind the next sweep.
+    /// Of `configuration` only `maxBytes`, `lowWater`, `maxAge` and `sweepInterval` count, the last after the
+    /// next sweep.
     public func adopt(_ configuration: DiskCacheConfiguration) {
         parts.bounds.withLock { $0 = DiskBounds(configuration) }
         writer.beginSweep(nil)
         writer.wake()
     }
 
-    /// Hot path: notes that an entry was served from another tier, so that a sweep does not take it for unused.
+    /// Hot path: records that an entry was served from another tier, so that a sweep does not count it as
+    /// unused.
     public func touch(_ key: CacheKey, kind: EntryKind) {
         noteAccess(EntryID(kind: kind, key: key))
     }
@@ -104,17 +109,18 @@ public final class DiskCache: Sendable {
         try await writer.perform(.sweep)
     }
 
-    /// Calls one observer with what is swept away, so that it closes the files; on the writer's thread.
+    /// Calls one observer with what a sweep removes, so that it closes the files; on the writer's thread.
     func whenSwept(_ observer: @escaping @Sendable ([EntryID]) -> Void) {
         parts.observers.withLock { $0.swept = observer }
     }
 
-    /// Calls one observer with links that are forgotten for lack of space; on the writer's thread, before their results are
-    /// removed and their sources marked stale, and again behind that.
+    /// Calls one observer with links that are removed for lack of space; on the writer's thread, before their
+    /// results are removed and their sources marked stale, and again after that.
     func whenUnlinked(_ observer: @escaping @Sendable ([TagLink], _ isDone: Bool) -> Void) {
         parts.observers.withLock {
             $0.unlinked = { [records] links, isDone in
-                // Twice: (1) forgotten, (2) a reader takes the earlier row and keeps it, (3) the row is marked.
+                // Twice: (1) removed, (2) a reader reads the earlier row and stores it here, (3) the row is
+                // marked.
                 for source in Set(links.map(\.source)) { records.remove(source) }
                 observer(links, isDone)
             }
@@ -126,7 +132,7 @@ public final class DiskCache: Sendable {
         failed(with: parts.folder.isNearlyFull ? .full : .system(call: "write", code: EIO))
     }
 
-    /// Counts a store that failed, and has entries make room where that is why.
+    /// Counts a store that failed, and starts removing entries if the disk is full.
     func failed(with error: DiskCacheError) {
         if error != .purged, error != .tooLarge { parts.counters.failedToWrite() }
         parts.monitor.failed(with: error)
@@ -135,7 +141,7 @@ public final class DiskCache: Sendable {
 
     // MARK: - Removal
 
-    /// Removes one entry; false when there is none.
+    /// Removes one entry; false if there is none.
     @discardableResult
     public func remove(_ key: CacheKey, kind: EntryKind) async throws(DiskCacheError) -> Bool {
         try await writer.perform(.remove(EntryID(kind: kind, key: key), because: .purged)) > 0
@@ -146,13 +152,13 @@ public final class DiskCache: Sendable {
     @discardableResult
     public func removeAll(ofSource source: CacheKey) async throws(DiskCacheError) -> Int {
         records.remove(source)
-        // Again: (1) the line above, (2) a reader takes the row and keeps it, (3) the row goes.
+        // Again: (1) the line above, (2) a reader reads the row and stores it here, (3) the row is removed.
         defer { records.remove(source) }
         return try await writer.perform(.removeSource(source))
     }
 
     /// Removes everything, source records included.
-    /// - Parameter keepingTags: leaves the tags, for another tier holds results that carry them.
+    /// - Parameter keepingTags: leaves the tags, because another tier holds results that carry them.
     /// - Returns: how many entries were removed.
     @discardableResult
     public func removeAll(keepingTags: Bool = false) async throws(DiskCacheError) -> Int {
@@ -163,37 +169,37 @@ public final class DiskCache: Sendable {
 
     // MARK: - Statistics
 
-    /// What the tier holds and has done since it was opened.
+    /// The tier's contents and counters since it was opened.
     public struct Statistics: Sendable {
         /// Entries, bytes and records now; while `isComplete` is false, what has been counted so far.
         public var tally: DiskTally
-        /// Bytes of the disk that the index, the folders and other files take beside the entries.
+        /// Bytes of the disk that the index, the folders and other files take in addition to the entries.
         public var overheadBytes: Int64
         /// Whether all that was on disk at the start has been counted.
         public var isComplete: Bool
-        /// Whether the folder is or was looked through, because the index might not know all files at the start.
+        /// Whether the folder is or was scanned, because the index might not know all files at the start.
         public var wasScanned: Bool
         /// Look-ups that found an entry, by kind.
         public var hits: [EntryKind: Int]
         /// Look-ups that found none, by kind.
         public var misses: [EntryKind: Int]
-        /// Entries that left, by reason.
+        /// Entries that were removed, by reason.
         public var evictions: [EvictionReason: Int]
         /// Files whose bytes were not those that were stored.
         public var corrupt: Int
-        /// Changes that could not be made.
+        /// Changes that failed.
         public var writeErrors: Int
         /// Look-ups that failed.
         public var readErrors: Int
         /// Look-ups and stores refused because too many waited.
         public var refused: Int
-        /// Accesses that were not noted because too many waited to be.
+        /// Accesses that were not recorded because too many waited to be.
         public var touchesDropped: Int
         /// Memory that the set of entries takes, in bytes.
         public var setBytes: Int
     }
 
-    /// What the tier holds and has done; takes some short locks.
+    /// The tier's contents and counters; takes some short locks.
     public var statistics: Statistics {
         let counts = parts.counters.all
         return Statistics(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why an entry left a tier.
+/// Why an entry was removed from a tier.
 public enum EvictionReason: String, Sendable, Hashable, CaseIterable {
     /// Older than the tier keeps entries.
     case age
@@ -8,7 +8,7 @@ public enum EvictionReason: String, Sendable, Hashable, CaseIterable {
     case size
     /// The tier was over its bound in entries.
     case count
-    /// Another entry of the same key took its place.
+    /// Another entry of the same key replaced it.
     case replaced
     /// A purge removed it.
     case purged
@@ -16,6 +16,6 @@ public enum EvictionReason: String, Sendable, Hashable, CaseIterable {
     case pressure
     /// Its bytes are not those that were stored.
     case corrupt
-    /// Its file is gone, without the tier's doing.
+    /// Its file was removed by another program.
     case missing
 }

@@ -2,9 +2,10 @@
 
 import Synchronization
 
-/// The blacklist: failures that a retry would not heal soon, remembered for a while (SDWebImage's failedURLs).
+/// The blacklist: failures that a retry would not heal soon, remembered for a while (SDWebImage's
+/// failedURLs).
 ///
-/// Bounded by `failedURLs.maxEntries` and by bytes: when it is full, the entry that would be forgotten first goes. Safe
+/// Bounded by `failedURLs.maxEntries` and by bytes: a full table removes the entry that expires first. Safe
 /// from any thread; every call costs O(log n) under one lock. Times are seconds since 1970.
 public final class FailedURLs<Failure: Sendable>: Sendable {
     /// A failure that is still remembered.
@@ -13,11 +14,11 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
         public let failure: Failure
         /// How it was classed.
         public let failureClass: FailureClass
-        /// Seconds until it is forgotten, at least 1.
+        /// Seconds until it expires, at least 1.
         public let remainingSeconds: Int64
     }
 
-    /// A remembered failure with what it is about, for a listing.
+    /// A remembered failure with its key and source, for a listing.
     public struct Listed: Sendable {
         /// The key that is refused: a source's, or a result's.
         public let key: CacheKey
@@ -40,10 +41,10 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
     /// The longest text of a source that is stored for listings, in bytes; a longer one is cut.
     static var maxTextBytes: Int { 1_024 }
 
-    /// An empty blacklist.
+    /// Creates an empty blacklist.
     /// - Parameters:
     ///   - share: how many bytes it may hold.
-    ///   - random: chance, from 0 up to 1.
+    ///   - random: a random number from 0 up to 1.
     public init(
         configuration: FailedURLsConfiguration, share: MemoryShare = MemoryShare(bytes: 16 << 20),
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
@@ -55,7 +56,7 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
                 table: FailureTable(maxEntries: configuration.maxEntries), configuration: configuration))
     }
 
-    /// Goes by other settings from now on; what is remembered stays so for as long as it was to be.
+    /// Applies other settings from now on; remembered failures keep their time.
     func adopt(_ configuration: FailedURLsConfiguration) {
         change { state in
             state.configuration = configuration
@@ -63,15 +64,18 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
         }
     }
 
-    /// Remembers a failure for as long as its class says, in place of an earlier one; a class with no time is not kept.
+    /// Remembers a failure for as long as its class says, in place of an earlier one; a class with no time is
+    /// not stored.
     ///
-    /// Chance shortens that time by up to `failedURLs.jitter`, so that what failed together is not tried again together.
+    /// Jitter shortens that time by up to `failedURLs.jitter`, so that what failed together is not retried
+    /// together.
     ///
     /// - Parameters:
-    ///   - source: the source that the key belongs to, where that is not the key itself.
+    ///   - source: the source that the key belongs to, if that is not the key itself.
     ///   - text: the source's URL, for listings.
-    ///   - most: seconds after which it is forgotten whatever its class says; with 0 an earlier one is, too.
-    ///   - bytes: what the failure takes of memory beside its own place.
+    ///   - most: seconds after which it expires whatever its class says; with 0 an earlier one is removed,
+    ///     too.
+    ///   - bytes: the memory that the failure takes in addition to its own slot.
     public func remember(
         _ key: CacheKey, _ failure: Failure, as failureClass: FailureClass, ofSource source: CacheKey? = nil,
         _ text: String = "", atMost most: Int64? = nil, bytes: Int = 0,
@@ -94,7 +98,7 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
 
     private static func cut(_ text: String) -> String {
         guard text.utf8.count > maxTextBytes else { return text }
-        // A character that the cut goes through is replaced.
+        // A character that the cut divides is replaced.
         return String(decoding: text.utf8.prefix(maxTextBytes), as: UTF8.self) + "…"
     }
 
@@ -107,7 +111,7 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
         return result
     }
 
-    /// The failure remembered for `key`, counted as a hit; nil when there is none or its time is over.
+    /// The failure remembered for `key`, counted as a hit; nil if there is none or it has expired.
     public func lookup(_ key: CacheKey, at now: Int64) -> Remembered? {
         change { state in
             guard let entry = state.table.entry(for: key, at: now) else { return nil }
@@ -116,30 +120,30 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
         }
     }
 
-    /// Seconds until the failure of `key` is forgotten; counts no hit.
+    /// Seconds until the failure of `key` expires; counts no hit.
     public func remaining(of key: CacheKey, at now: Int64) -> Int64? {
         change { $0.table.entry(for: key, at: now) }.map { $0.end - now }
     }
 
-    /// What is remembered of a source and its results, or of all, those first that end soonest; counts no hit.
+    /// The failures of a source and its results, or all, ordered by expiry; counts no hit.
     public func list(source: CacheKey? = nil, limit: Int, at now: Int64) -> [Listed] {
         change { $0.table.list(source: source, limit: limit, at: now) }
             .map { Listed(key: $0.key, text: $0.text, remembered: Remembered($0, at: now)) }
     }
 
-    /// Forgets everything about a source, its results too, and returns how many failures that were.
+    /// Removes everything about a source, its results too, and returns how many failures that were.
     @discardableResult
     public func forgetAll(ofSource source: CacheKey) -> Int {
         change { $0.table.removeAll(ofSource: source) }
     }
 
-    /// Forgets the failure of `key`; false when there was none.
+    /// Removes the failure of `key`; false if there was none.
     @discardableResult
     public func forget(_ key: CacheKey) -> Bool {
         change { $0.table.remove(key) }
     }
 
-    /// Forgets everything, and returns how many failures that were.
+    /// Removes everything, and returns how many failures that were.
     @discardableResult
     public func forgetAll() -> Int {
         change { $0.table.removeAll() }

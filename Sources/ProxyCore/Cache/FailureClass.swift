@@ -2,19 +2,19 @@
 
 /// Classes of failures that the blacklist remembers, each for its own time.
 public enum FailureClass: String, Sendable, Hashable, CaseIterable {
-    /// The origin said 404 or 410.
+    /// The origin answered 404 or 410.
     case notFound = "not_found"
-    /// The origin said another 4xx that a retry will not heal.
+    /// The origin answered another 4xx that a retry will not heal.
     case clientError = "client_error"
     /// Not an image, or none that may be decoded.
     case notAnImage = "not_an_image"
-    /// Too large, too many pixels, broken, crashed the decoder, took too long.
+    /// Too large, too many pixels, damaged, crashed the decoder, took too long.
     case badImage = "bad_image"
     /// TLS failed, or too many redirects.
     case connection
-    /// The origin took the request, and ended the connection or let the time pass.
+    /// The origin accepted the request, and closed the connection or exceeded the timeout.
     case unanswered
-    /// The origin answered with an error, and with the time after which it wants to be asked again.
+    /// The origin answered with an error and `Retry-After`.
     case retryAfter = "retry_after"
 }
 
@@ -33,10 +33,10 @@ extension FailureClass {
         }
     }
 
-    /// Whether the answer's own fields say how long it may be held against its URL.
+    /// Whether the answer's own fields say how long it may be remembered.
     var goesByFields: Bool { self != .unanswered && self != .retryAfter }
 
-    /// The share of its time by which chance may shorten it: none where the origin has set the time.
+    /// The share of its time by which jitter may shorten it: none if the origin has set the time.
     func jitter(in configuration: FailedURLsConfiguration) -> Double {
         self == .retryAfter ? 0 : configuration.jitter
     }

@@ -1,54 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Remembered failures, found by key and ordered by their end: a binary heap whose places a dictionary knows.
+/// Remembered failures, found by key and ordered by their end: a binary heap with a dictionary of positions.
 struct FailureTable<Failure: Sendable>: Sendable {
     /// One remembered failure.
     struct Entry: Sendable {
         let key: CacheKey
-        /// The key of the source that it is about; `key` itself, or that of one of its results.
+        /// The key of the source that it concerns; `key` itself, or that of one of its results.
         let source: CacheKey
-        /// The source as people know it.
+        /// The source's URL.
         let text: String
         let failure: Failure
-        /// Bytes of the failure beside its own place.
+        /// Bytes of the failure in addition to its own slot.
         var failureBytes = 0
         let failureClass: FailureClass
         /// When it happened, in seconds since 1970.
         let start: Int64
-        /// When it is forgotten, in seconds since 1970.
+        /// When it expires, in seconds since 1970.
         let end: Int64
 
-        /// What it takes of memory: its text, its place in the heap and the rows of two tables; in bytes.
+        /// The memory it takes: its text, its slot in the heap and the rows of two tables; in bytes.
         var cost: Int { text.utf8.count + failureBytes + 320 }
     }
 
     private var maxEntries: Int
-    /// What all entries take of memory, in bytes.
+    /// The memory that all entries take, in bytes.
     private(set) var bytes = 0
     /// Each entry ends no later than its two children, at 2i + 1 and 2i + 2.
     private var heap: [Entry] = []
     private var places: [CacheKey: Int] = [:]
     private var classes: [FailureClass: Int] = [:]
-    /// The time as it was last told.
+    /// The latest time passed to it.
     private var latest: Int64 = 0
 
-    /// By so many seconds whoever reads the clock may be overtaken before he comes here.
+    /// By so many seconds a caller that has read the clock may be overtaken before it gets here.
     private static var slack: Int64 { 2 }
 
     init(maxEntries: Int) {
         self.maxEntries = maxEntries
     }
 
-    /// Holds another number of entries at most; those that end soonest go.
+    /// Changes the maximum number of entries; those that end soonest are removed.
     mutating func resize(maxEntries: Int) {
         self.maxEntries = maxEntries
         while heap.count > maxEntries, let first = heap.first { remove(first.key) }
     }
 
-    /// The number of entries, those among them whose time is over.
+    /// The number of entries, including expired ones.
     var count: Int { heap.count }
 
-    /// Keeps an entry in place of its key's earlier one; when full, the one that ends soonest goes, and that may be it.
+    /// Stores an entry in place of its key's earlier one; a full table removes the one that ends soonest,
+    /// which may be the new one.
     /// - Parameter maxBytes: most bytes of all entries.
     mutating func insert(_ entry: Entry, at now: Int64, maxBytes: Int = .max) {
         guard maxEntries > 0, entry.cost <= maxBytes else { return }
@@ -65,7 +66,7 @@ struct FailureTable<Failure: Sendable>: Sendable {
         rise(from: heap.count - 1)
     }
 
-    /// The entry of `key`, unless its time is over.
+    /// The entry of `key`, unless it has expired.
     mutating func entry(for key: CacheKey, at now: Int64) -> Entry? {
         follow(now)
         guard let place = places[key] else { return nil }
@@ -76,7 +77,7 @@ struct FailureTable<Failure: Sendable>: Sendable {
         return heap[place]
     }
 
-    /// Takes the entry of `key` out; false when there is none.
+    /// Removes the entry of `key`; false if there is none.
     @discardableResult
     mutating func remove(_ key: CacheKey) -> Bool {
         guard let place = places[key] else { return false }
@@ -92,7 +93,7 @@ struct FailureTable<Failure: Sendable>: Sendable {
         return true
     }
 
-    /// Takes everything about a source out, its results too, and returns how many entries that were; O(n).
+    /// Removes everything about a source, its results too, and returns how many entries that were; O(n).
     mutating func removeAll(ofSource source: CacheKey) -> Int {
         let keys = heap.filter { $0.source == source }.map(\.key)
         for key in keys { remove(key) }
@@ -106,13 +107,13 @@ struct FailureTable<Failure: Sendable>: Sendable {
         return Array(entries.sorted { $0.end < $1.end }.prefix(limit))
     }
 
-    /// Takes all entries out, and returns how many there were.
+    /// Removes all entries, and returns how many there were.
     mutating func removeAll() -> Int {
         defer { self = FailureTable(maxEntries: maxEntries) }
         return count
     }
 
-    /// The number of entries by class, those whose time is over left out.
+    /// The number of entries by class, without expired ones.
     mutating func counts(at now: Int64) -> [FailureClass: Int] {
         expire(at: now)
         return classes.filter { $0.value > 0 }
@@ -125,7 +126,7 @@ struct FailureTable<Failure: Sendable>: Sendable {
         while let first = heap.first, first.end <= now { remove(first.key) }
     }
 
-    /// Forgets what happened later than now: a clock that was set back must not make its time longer.
+    /// Removes what happened later than now: a clock that was set back must not extend its time.
     private mutating func follow(_ now: Int64) {
         guard now < latest - Self.slack else {
             latest = max(latest, now)

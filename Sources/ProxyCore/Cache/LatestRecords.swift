@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The records that were stored last, so that work which was under way meanwhile learns of them. Pure.
+/// The records that were stored last, so that work in progress learns of them. Pure.
 ///
-/// Bounded by count, each item within 3 KiB: records are stored without the source's text, which the key stands for. Of what
-/// was forgotten it is not said that there was nothing.
+/// Bounded by count, each item within 3 KiB: records are stored without the source's text, which the key
+/// stands for. For a source that was dropped the answer is `unknown`.
 struct LatestRecords: Sendable {
-    /// A record, and when it came: an object, since it is handed on often, and a record is large.
+    /// A record, and when it came: an object, since it is passed on often, and a record is large.
     final class Item: Sendable {
         /// The record without the source's text.
         let record: SourceRecord
         let arrived: ContinuousClock.Instant
-        /// Which event this was.
+        /// The number of this event.
         let number: UInt64
 
         init(record: SourceRecord, arrived: ContinuousClock.Instant, number: UInt64) {
@@ -31,18 +31,19 @@ struct LatestRecords: Sendable {
     enum News {
         /// Nothing.
         case none
-        /// This, without the source's text.
+        /// This record, without the source's text.
         case record(SourceRecord)
-        /// It is not known any more.
+        /// It has been dropped.
         case unknown
     }
 
     private var items: [CacheKey: Item] = [:]
     private var order: [(key: CacheKey, number: UInt64)] = []
-    /// The last event that was forgotten for lack of room.
+    /// The last event that was dropped for lack of space.
     private var forgotten: UInt64 = 0
 
-    /// Puts a record in place of an earlier one; false, and nothing changed, where a later one has come since `number`.
+    /// Stores a record in place of an earlier one; false, and nothing changed, if a later one has come since
+    /// `number`.
     mutating func replace(with item: Item, since number: UInt64, capacity: Int) -> Bool {
         let key = item.record.key
         if let known = items[key], known.number > number, item.isOlder(than: known) { return false }
@@ -58,21 +59,21 @@ struct LatestRecords: Sendable {
         return forgotten > number ? .unknown : .none
     }
 
-    /// Whether nothing has come of its source since this record, but for the same.
+    /// Whether this is the latest record of its source, except for equal ones.
     func isLatest(_ item: Item) -> Bool {
         guard let known = items[item.record.key] else { return false }
         return known === item || known.record == item.record
     }
 
-    /// Whether nothing of other content has come of its source since this record.
+    /// Whether no record of other content has come of its source since this one.
     func isContentLatest(_ item: Item) -> Bool {
         items[item.record.key]?.record.contentHash == item.record.contentHash
     }
 
-    /// Forgets what has been purged.
+    /// Removes what has been purged.
     mutating func forget(_ key: CacheKey) { items[key] = nil }
 
-    /// Forgets everything, because it has been purged.
+    /// Removes everything, because it has been purged.
     mutating func forgetAll() { (items, order) = ([:], []) }
 
     private mutating func forgetHalf() {

@@ -2,13 +2,14 @@
 
 import Synchronization
 
-/// Which keys were purged while work was under way, and what has become known of sources: what began before a purge is
-/// answered, and kept nowhere, nor is what has been overtaken.
+/// Which keys were purged while work was in progress, and the latest records of sources: what began before a
+/// purge is answered, and not stored, nor is what is outdated.
 ///
-/// A purge has a beginning and an end, and what begins in between counts as begun before it. Work takes a permit when it
-/// begins; whoever stores asks the permit under the lock, or on the thread, that a purge
-/// removes entries under, so that nothing slips in between. Bounded: the keys purged last are told apart, what began
-/// before one that is no longer known counts as purged. Safe from any thread; a leaf: it calls nobody.
+/// A purge has a beginning and an end, and what begins in between counts as begun before it. Work takes a
+/// token when it begins; whatever stores checks the token under the lock, or on the thread, under which a
+/// purge removes entries, so that nothing is stored in between. Bounded: the last purged keys are
+/// distinguished; what began before one that was dropped counts as purged. Safe from any thread; calls no
+/// other component.
 public final class PurgeLedger: Sendable {
     private struct State {
         /// Purges so far.
@@ -18,9 +19,9 @@ public final class PurgeLedger: Sendable {
         var purges: [CacheKey: UInt64] = [:]
         var order: [(key: CacheKey, number: UInt64)] = []
         var latest = LatestRecords()
-        /// Keys that are being purged, with how many purges do so; bounded by those.
+        /// Keys that are being purged, with the number of their purges; bounded by those.
         var underWay: [CacheKey: Int] = [:]
-        /// Purges of everything that are under way.
+        /// Purges of everything that are in progress.
         var sweeps = 0
 
         func isBeingPurged(_ key: CacheKey) -> Bool { !underWay.isEmpty && underWay[key] != nil }
@@ -29,19 +30,21 @@ public final class PurgeLedger: Sendable {
     private let capacity: Int
     private let state = Mutex(State())
 
-    /// - Parameter capacity: keys that are told apart.
+    /// - Parameter capacity: the number of keys that are distinguished.
     public init(capacity: Int = 4_096) {
         self.capacity = max(1, capacity)
     }
 
-    /// Leave to store what is now beginning to be made for these keys.
+    /// Issues a token to store what is now beginning to be made for these keys.
     public func permit(for keys: CacheKey...) -> Permit {
         Permit(ledger: self, keys: keys, number: state.withLock(\.count))
     }
 
-    /// Voids the permits for some keys, of sources or results: those given so far, and those given until `end`.
+    /// Voids the tokens for some keys, of sources or results: those issued so far, and those issued until
+    /// `end`.
     ///
-    /// Until then the tiers still have what is to go: who finds it there answers with it, and keeps it nowhere.
+    /// Until then the tiers still have what is to be removed: a request that finds it is answered with it,
+    /// and does not store it.
     func begin(_ keys: some Sequence<CacheKey>) {
         state.withLock { state in
             for key in keys {
@@ -62,7 +65,7 @@ public final class PurgeLedger: Sendable {
         }
     }
 
-    /// Voids all permits given so far, and those given until `endAll`.
+    /// Voids all tokens issued so far, and those issued until `endAll`.
     func beginAll() {
         state.withLock { state in
             Self.voidAll(&state)
@@ -114,11 +117,11 @@ public final class PurgeLedger: Sendable {
         }
     }
 
-    /// Makes a record the latest one of its source, for which leave is given until a later one comes; nil where a later one
-    /// has come since `permit` was given.
+    /// Makes a record the latest one of its source, and returns a token until a later one comes; nil if a
+    /// later one has come since `permit` was issued.
     ///
-    /// The origin's `Date` decides which is later (RFC 9111 §4), then when it arrived here. What came before the permit
-    /// does not count: who asks again takes the origin's word, whatever its clock says.
+    /// The origin's `Date` decides which is later (RFC 9111 §4), then the response time. What came before the
+    /// token does not count: a new request takes the origin's present answer, whatever its clock says.
     func claim(
         _ record: SourceRecord, arrived: ContinuousClock.Instant, under permit: Permit
     ) -> Permit? {
@@ -132,7 +135,7 @@ public final class PurgeLedger: Sendable {
         }
     }
 
-    /// What an entry made under a permit is to be kept as: as it is, with a later record of the same content, or not at all.
+    /// The entry to store under a token: as it is, with a later record of the same content, or nil for none.
     func current(_ entry: MemoryEntry, under permit: Permit) -> MemoryEntry? {
         guard isValid(permit) else { return nil }
         let source = entry.description.sourceKey
@@ -146,7 +149,7 @@ public final class PurgeLedger: Sendable {
         }
     }
 
-    /// Whether what was made under a permit is not known to be of outdated content.
+    /// Whether what was made under a token is not known to be of outdated content.
     func admits(_ description: EntryDescription, under permit: Permit) -> Bool {
         switch state.withLock({ $0.latest.news(of: description.sourceKey, since: permit.number) }) {
         case .none, .unknown: true
@@ -154,27 +157,27 @@ public final class PurgeLedger: Sendable {
         }
     }
 
-    /// Leave to store, unless one of its keys was purged since it was given.
+    /// A token to store, valid unless one of its keys was purged since it was issued.
     public struct Permit: Sendable {
         fileprivate let ledger: PurgeLedger
         fileprivate let keys: [CacheKey]
         fileprivate let number: UInt64
-        /// What it is void without: that this is the latest that is known of its source.
+        /// It is void unless this is the latest record of its source.
         fileprivate var claim: LatestRecords.Item?
 
-        /// Whether what it was given for may be stored.
+        /// Whether what it was issued for may be stored.
         public var isValid: Bool { ledger.isValid(self) }
 
         /// Whether the bytes may be stored, although perhaps a later record of the same ones has come.
         var isValidForBody: Bool { ledger.isValid(self, forBody: true) }
 
-        /// What an entry made under it is to be kept as; nil for not at all.
+        /// The entry to store under it; nil for none.
         func current(_ entry: MemoryEntry) -> MemoryEntry? { ledger.current(entry, under: self) }
 
         /// Whether nothing is known that makes an entry outdated.
         func admits(_ description: EntryDescription) -> Bool { ledger.admits(description, under: self) }
 
-        /// The same leave for another result as well.
+        /// The same token for another result as well.
         func extended(to key: CacheKey) -> Permit {
             Permit(ledger: ledger, keys: keys + [key], number: number, claim: claim)
         }

@@ -2,11 +2,12 @@
 
 import Synchronization
 
-/// The source records used last, so that most revalidations and disk hits ask no database. Safe from any thread.
+/// The source records used last, so that most revalidations and disk hits read no database. Safe from any
+/// thread.
 final class RecordMemory: Sendable {
     private struct State {
         var ring: EvictionRing<CacheKey, SourceRecord>
-        /// Changes with every record that is saved or forgotten.
+        /// Changes with every record that is saved or removed.
         var generation: UInt64 = 0
     }
 
@@ -14,10 +15,12 @@ final class RecordMemory: Sendable {
     private let share: MemoryShare
     private let state: Mutex<State>
 
-    /// What a record costs beside its texts: its slot, the table's row and the texts' own heads; in bytes.
+    /// What a record costs in addition to its texts: its slot, the table's row and the texts' own heads; in
+    /// bytes.
     private static let overhead = 512
 
-    /// Keeps at most `limit` records, within the bytes of `share`; one eviction passes over at most `scanLimit`.
+    /// Creates a table of at most `limit` records, within the bytes of `share`; one eviction skips at most
+    /// `scanLimit`.
     init(limit: Int, scanLimit: Int, share: MemoryShare) {
         self.limit = limit
         self.share = share
@@ -29,10 +32,10 @@ final class RecordMemory: Sendable {
         state.withLock { $0.ring.value(for: key) }
     }
 
-    /// To be asked for before a record is read from disk, and handed to `keep`.
+    /// To be read before a record is read from disk, and passed to `keep`.
     var generation: UInt64 { state.withLock { $0.generation } }
 
-    /// Keeps a record that was read from disk, unless any was saved or forgotten since: it might be out of date.
+    /// Stores a record that was read from disk, unless any was saved or removed since: it might be outdated.
     func keep(_ record: SourceRecord, readAt generation: UInt64) {
         change { state in
             guard state.generation == generation else { return }
@@ -40,7 +43,7 @@ final class RecordMemory: Sendable {
         }
     }
 
-    /// Keeps a new record; false, and nothing kept, when its permit is void.
+    /// Stores a new record; false, and nothing stored, if its token is void.
     func save(_ record: SourceRecord, _ permit: PurgeLedger.Permit?) -> Bool {
         change { state in
             guard permit?.isValid ?? true else { return false }
@@ -50,7 +53,7 @@ final class RecordMemory: Sendable {
         }
     }
 
-    /// Forgets a record.
+    /// Removes a record.
     func remove(_ key: CacheKey) {
         change { state in
             state.generation &+= 1
@@ -58,7 +61,7 @@ final class RecordMemory: Sendable {
         }
     }
 
-    /// Forgets all records.
+    /// Removes all records.
     func removeAll() {
         change { state in
             state.generation &+= 1

@@ -2,16 +2,16 @@
 
 /// The directives of a response's `Cache-Control` fields that a shared cache obeys (RFC 9111 §5.2.2).
 ///
-/// Names without regard to case, arguments as tokens or quoted strings, unknown directives dropped. Where a lifetime is
-/// given twice or makes no sense, the shorter or stale reading holds (RFC 9111 §4.2.1).
+/// Names are case-insensitive, arguments tokens or quoted strings, unknown directives are dropped. If a
+/// lifetime is repeated or invalid, the shorter or stale reading counts (RFC 9111 §4.2.1).
 public struct CacheControl: Sendable, Hashable {
-    /// `max-age` in seconds; 0 where its argument makes no sense.
+    /// `max-age` in seconds; 0 if its argument is invalid.
     public private(set) var maxAge: Int64?
-    /// `s-maxage` in seconds; 0 where its argument makes no sense.
+    /// `s-maxage` in seconds; 0 if its argument is invalid.
     public private(set) var sharedMaxAge: Int64?
-    /// `stale-while-revalidate` in seconds (RFC 5861 §3); nil where its argument makes no sense.
+    /// `stale-while-revalidate` in seconds (RFC 5861 §3); nil if its argument is invalid.
     public private(set) var staleWhileRevalidate: Int64?
-    /// `stale-if-error` in seconds (RFC 5861 §4); nil where its argument makes no sense.
+    /// `stale-if-error` in seconds (RFC 5861 §4); nil if its argument is invalid.
     public private(set) var staleIfError: Int64?
     /// The directives without a number.
     public private(set) var directives: SourceRecord.Directives = []
@@ -19,13 +19,13 @@ public struct CacheControl: Sendable, Hashable {
     public private(set) var isPublic = false
     /// `must-understand` (RFC 9111 §5.2.2.3).
     public private(set) var mustUnderstand = false
-    /// The fields, in lower case, that `private="…"` or `no-cache="…"` keep out of the cache, alone.
+    /// The fields, in lower case, to which `private="…"` or `no-cache="…"` are restricted.
     public private(set) var restrictedFields: Set<String> = []
 
-    /// A larger number of seconds is taken as this one (RFC 9111 §1.2.2).
+    /// A larger number of seconds becomes this one (RFC 9111 §1.2.2).
     static let mostSeconds: Int64 = 1 << 31
 
-    /// Reads all field lines, as if they were one joined by commas (RFC 9110 §5.3).
+    /// Parses all field lines, as if they were one joined by commas (RFC 9110 §5.3).
     public init(_ fieldValues: [String]) {
         for value in fieldValues {
             for directive in FieldList(value) { apply(directive.name, directive.argument) }
@@ -37,7 +37,7 @@ public struct CacheControl: Sendable, Hashable {
         case "max-age": maxAge = min(maxAge ?? .max, Self.seconds(argument) ?? 0)
         case "s-maxage":
             sharedMaxAge = min(sharedMaxAge ?? .max, Self.seconds(argument) ?? 0)
-            // s-maxage carries the meaning of proxy-revalidate (RFC 9111 §5.2.2.10).
+            // s-maxage includes the meaning of proxy-revalidate (RFC 9111 §5.2.2.10).
             directives.insert(.proxyRevalidate)
         case "stale-while-revalidate": staleWhileRevalidate = shorter(staleWhileRevalidate, argument)
         case "stale-if-error": staleIfError = shorter(staleIfError, argument)
@@ -59,7 +59,8 @@ public struct CacheControl: Sendable, Hashable {
         return min(known ?? .max, seconds)
     }
 
-    /// With field names the directive binds those fields alone (RFC 9111 §5.2.2.4, §5.2.2.7); else all there is.
+    /// With field names the directive applies to those fields alone (RFC 9111 §5.2.2.4, §5.2.2.7); else to
+    /// the whole response.
     private mutating func restrict(_ directive: SourceRecord.Directives, _ argument: String?) {
         let names = argument.map { FieldList($0).map { $0 } } ?? []
         guard !names.isEmpty, names.allSatisfy({ $0.argument == nil }) else {
@@ -79,7 +80,7 @@ public struct CacheControl: Sendable, Hashable {
 }
 
 extension CacheControl {
-    /// The same directives as one short field value, unknown ones left out; empty where there are none.
+    /// The same directives as one short field value, without unknown ones; empty if there are none.
     var canonicalText: String {
         let numbers: [(String, Int64?)] = [
             ("max-age", maxAge), ("s-maxage", sharedMaxAge), ("stale-while-revalidate", staleWhileRevalidate),

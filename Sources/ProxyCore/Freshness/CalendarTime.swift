@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A time taken apart into the fields of the Gregorian calendar, in Greenwich.
+/// A time in the fields of the Gregorian calendar, in GMT.
 struct CalendarTime: Hashable {
     /// 0–9999.
     var year: Int
@@ -16,10 +16,10 @@ struct CalendarTime: Hashable {
     var second: Int
 
     private static let secondsPerDay: Int64 = 86_400
-    /// The first and last second that four digits of a year can say.
+    /// The first and last second of the years 0–9999.
     private static let range: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
 
-    /// Takes seconds since 1970 apart; those beyond the years 0–9999 are pinned to them.
+    /// Converts seconds since 1970; those beyond the years 0–9999 are pinned to them.
     init(seconds: Int64) {
         let pinned = min(max(seconds, Self.range.lowerBound), Self.range.upperBound)
         let days = (pinned - Self.modulo(pinned, Self.secondsPerDay)) / Self.secondsPerDay
@@ -28,7 +28,7 @@ struct CalendarTime: Hashable {
         (hour, minute, second) = (time / 3_600, time / 60 % 60, time % 60)
     }
 
-    /// Collects fields; nil when a field is out of its range or the month has no such day.
+    /// Creates a time from its fields; nil if a field is out of its range or the month has no such day.
     init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
         guard (0...9_999).contains(year), (1...12).contains(month), (0...23).contains(hour),
             (0...59).contains(minute), (0...60).contains(second),

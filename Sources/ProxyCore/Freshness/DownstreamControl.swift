@@ -2,20 +2,20 @@
 
 /// The `Cache-Control` of a response to browsers and downstream caches.
 ///
-/// As the origin meant it for them, within the configured bounds; an operator's rule for lifetimes holds for them, too.
-/// `Age` counts from the same moment as the lifetimes here, so they stay constant for an entry.
+/// As the origin sent it for them, within the configured bounds; an operator's rule for lifetimes applies to
+/// them, too. `Age` counts from the same moment as the lifetimes here, so they stay constant for an entry.
 public struct DownstreamControl: Sendable, Hashable {
     /// Seconds for which a shared cache may reuse the response.
     public var lifetime: Int64
-    /// Seconds for which a browser may, where the origin names `s-maxage`; nil where both have the same.
+    /// Seconds for which a browser may, if the origin sends `s-maxage`; nil if both have the same.
     public var browserLifetime: Int64?
     /// The directives without a number.
     public var directives: SourceRecord.Directives
-    /// Seconds of `stale-while-revalidate` and of `stale-if-error`, where the origin names them (RFC 5861).
+    /// Seconds of `stale-while-revalidate` and of `stale-if-error`, if the origin sends them (RFC 5861).
     public var staleWhileRevalidate: Int64?, staleIfError: Int64?
 
-    /// The same for a response that another one is to replace.
-    /// - Parameter age: seconds; no cache may reuse the response beyond this age. No change when nil.
+    /// The same for a response that a better one is to replace.
+    /// - Parameter age: seconds; no cache may reuse the response beyond this age. No change if nil.
     public func limited(to age: Int64?) -> DownstreamControl {
         guard let age else { return self }
         var limited = self
@@ -40,12 +40,12 @@ public struct DownstreamControl: Sendable, Hashable {
         // A response that varies on everything is never reused without validation (RFC 9111 §4.1), here and downstream.
         let isRevalidated = !directives.isDisjoint(with: [.noCache, .variesOnEverything])
         if isRevalidated { value += ", no-cache".utf8 }
-        // A lifetime that we made up would contradict these two.
+        // A default lifetime would contradict these two.
         if !forbidsStoring, !isRevalidated || directives.contains(.explicitLifetime) {
             appendLifetimes(to: &value)
         }
         if directives.contains(.mustRevalidate) { value += ", must-revalidate".utf8 }
-        // s-maxage carries its meaning (RFC 9111 §5.2.2.10).
+        // s-maxage includes its meaning (RFC 9111 §5.2.2.10).
         if directives.contains(.proxyRevalidate), browserLifetime == nil {
             value += ", proxy-revalidate".utf8
         }
@@ -56,7 +56,7 @@ public struct DownstreamControl: Sendable, Hashable {
         Self.append("stale-if-error", staleIfError, to: &value)
     }
 
-    /// Whether `s-maxage` goes out: what is private has no shared cache to speak to.
+    /// Whether `s-maxage` is sent: a private response has no shared cache to address.
     private var namesShared: Bool {
         browserLifetime != nil && directives.isDisjoint(with: [.isPrivate, .noStore])
     }
@@ -81,7 +81,7 @@ extension DownstreamControl {
         browserLifetime = browserLifetime.map(bound)
     }
 
-    /// What a head says that names no cache in particular.
+    /// The directives of a head that addresses no cache in particular.
     init(_ verdict: FreshnessPolicy.Verdict) {
         self.init(
             lifetime: verdict.freshnessLifetime, browserLifetime: verdict.browserLifetime,
@@ -91,15 +91,15 @@ extension DownstreamControl {
 }
 
 extension SourceRecord {
-    /// The directives for browsers and downstream caches: those that the origin sends to all, where it addresses this cache
-    /// with a targeted field (RFC 9213).
+    /// The directives for browsers and downstream caches: those that the origin sends to all, if it addresses
+    /// this cache with a targeted field (RFC 9213).
     public var downstream: DownstreamControl {
         guard var control = untargeted else {
             return DownstreamControl(
                 lifetime: freshnessLifetime, browserLifetime: browserLifetime, directives: directives,
                 staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError)
         }
-        // A response that is private here is private downstream, too, whatever the origin says to others.
+        // A response that is private here is private downstream, too, whatever the origin sends to others.
         control.directives.formUnion(directives.intersection([.purged, .isPrivate]))
         return control
     }
@@ -111,7 +111,7 @@ extension SourceRecord {
         untargeted?.boundLifetimes(bound)
     }
 
-    /// Puts one lifetime in place of all, and takes back what contradicts it or was promised for another.
+    /// Replaces all lifetimes by one, and removes what contradicts it or was promised for another.
     mutating func overrideLifetimes(with seconds: Int64) {
         let contradicting: Directives = [.noCache, .mustRevalidate, .proxyRevalidate, .immutable]
         freshnessLifetime = seconds

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The members of a comma-separated field value of the form `name`, `name=token`, `name="quoted"` (RFC 9110 §5.6).
+/// The members of a comma-separated field value of the form `name`, `name=token`, `name="quoted"` (RFC 9110
+/// §5.6).
 ///
-/// Names come in lower case, quoted strings without quotes and escapes. What begins with a name and goes on in another
-/// form has an empty argument, which makes sense to nobody: `max-age =5` and `no-store;x` are seen, not obeyed to the
-/// letter. A member without a name is dropped alone.
+/// Names are in lower case, quoted strings without quotes and escapes. A member that begins with a name and
+/// continues in another form has an empty argument, which is invalid for every directive: so `max-age =5` and
+/// `no-store;x` are recognized. A member without a name is dropped alone.
 struct FieldList: Sequence, IteratorProtocol {
     private var rest: ArraySlice<UInt8>
 
@@ -19,21 +20,22 @@ struct FieldList: Sequence, IteratorProtocol {
         return nil
     }
 
-    /// Takes everything before the next comma outside quotes, and the comma.
+    /// Removes everything before the next comma outside quotes, and the comma.
     ///
-    /// A quote that nobody closes opens nothing: what follows its comma is read as ever, so that `x="a, no-store` does
-    /// not hide the directive behind it.
+    /// A quote that is not closed opens nothing: what follows its comma is parsed as usual, so that `x="a,
+    /// no-store` does not hide the directive after it.
     private mutating func takeMember() -> ArraySlice<UInt8> {
         let end = Self.endOfMember(rest) ?? rest.firstIndex(of: UInt8(ascii: ",")) ?? rest.endIndex
         defer { rest = rest[end...].dropFirst() }
         return rest[..<end]
     }
 
-    /// The first comma outside quotes, or the end; nil where a quote is left open.
+    /// The first comma outside quotes, or the end; nil if a quote is not closed.
     private static func endOfMember(_ bytes: ArraySlice<UInt8>) -> Int? {
         var isQuoted = false
         var isEscaped = false
-        // A quoted string begins right behind the member's "=", and a quote elsewhere is a letter of something malformed.
+        // A quoted string begins right after the member's "="; a quote elsewhere is part of something
+        // malformed.
         var hasArgument = false
         var mayOpen = false
         for index in bytes.indices {
@@ -70,7 +72,7 @@ struct FieldList: Sequence, IteratorProtocol {
         return (lowered, argument(tail.dropFirst()))
     }
 
-    /// A token or a quoted string; anything else is an empty argument, which makes sense to nobody.
+    /// A token or a quoted string; anything else is an empty argument, which is invalid for every directive.
     private static func argument(_ bytes: ArraySlice<UInt8>) -> String {
         guard bytes.first == UInt8(ascii: "\"") else {
             return bytes.allSatisfy(isTokenByte) ? String(decoding: bytes, as: UTF8.self) : ""

@@ -8,7 +8,7 @@ public struct FreshnessConfiguration: Sendable, Hashable, Codable {
     ///
     /// Default 1d.
     public var `default`: TimeSpan = .days(1)
-    /// The lifetime that takes the place of `default` for a response with `Last-Modified` (RFC 9111 §4.2.2).
+    /// The lifetime that replaces `default` for a response with `Last-Modified` (RFC 9111 §4.2.2).
     public var heuristic = Heuristic()
     /// The least lifetime, whatever the origin says (`no-store` and `private` stay).
     ///
@@ -18,12 +18,12 @@ public struct FreshnessConfiguration: Sendable, Hashable, Codable {
     ///
     /// Default 30d.
     public var maximum: TimeSpan = .days(30)
-    /// Whether the origin's `Cache-Control` and `Expires` count; else `default` holds for all.
+    /// Whether the origin's `Cache-Control` and `Expires` count; else `default` applies to all.
     ///
     /// Default true.
     public var respectOrigin: Bool = true
-    /// Fields that stand for `Cache-Control` and `Expires` here, where an origin sends them; the first that is there and
-    /// valid counts (RFC 9213).
+    /// Fields that replace `Cache-Control` and `Expires` here, if an origin sends them; the first that is
+    /// present and valid counts (RFC 9213).
     ///
     /// Default `CDN-Cache-Control`; at most 8.
     public var targets: [String] = ["CDN-Cache-Control"]
@@ -38,7 +38,7 @@ public struct FreshnessConfiguration: Sendable, Hashable, Codable {
     public var staleIfError: TimeSpan = .days(7)
     /// Whether the `Cache-Control` and `Pragma` of requests count (RFC 9111 §5.2.1); else they are ignored.
     ///
-    /// Default false: a client could make the daemon ask the origin each time.
+    /// Default false: a client could cause a request to the origin each time.
     public var clientDirectives: Bool = false
     /// Refreshes in the background at once; beyond it a stale copy is served without one.
     ///
@@ -49,7 +49,7 @@ public struct FreshnessConfiguration: Sendable, Hashable, Codable {
     /// Default 5s.
     public var refreshPause: TimeSpan = .seconds(5)
 
-    /// The defaults.
+    /// Creates the defaults.
     public init() {}
 
     /// A lifetime that grows with the time since `Last-Modified`, for responses that name none.
@@ -60,16 +60,16 @@ public struct FreshnessConfiguration: Sendable, Hashable, Codable {
         ///
         /// Default 0: `freshness.default` holds for all; from 0 to 1.
         public var factor: Double = 0
-        /// The least lifetime that comes of it: a picture that was stored seconds ago gets this one.
+        /// The shortest heuristic lifetime: a picture that was modified seconds ago gets this one.
         ///
         /// Default 1h.
         public var minimum: TimeSpan = .hours(1)
-        /// The longest lifetime that comes of it.
+        /// The longest heuristic lifetime.
         ///
         /// Default 7d.
         public var maximum: TimeSpan = .days(7)
 
-        /// The defaults.
+        /// Creates the defaults.
         public init() {}
     }
 }

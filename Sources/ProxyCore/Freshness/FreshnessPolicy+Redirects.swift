@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FreshnessPolicy {
-    /// Narrows what is said of a final response by what a redirect on the way to it says of itself.
+    /// Restricts the reuse of a final response by that of a redirect on the way to it.
     ///
-    /// The stored picture answers for the URL that was asked for, so the redirect is reused with it (RFC 9111 §4). Its
-    /// own words count: what forbids or limits its reuse. One that says nothing changes nothing, though RFC 9110 §15.4
-    /// lets only permanent ones be reused by default: else each picture behind a plain 302 were asked for every time.
+    /// The stored picture answers for the requested URL, so the redirect is reused with it (RFC 9111 §4).
+    /// What forbids or limits the redirect's reuse counts. A redirect without directives changes nothing,
+    /// though RFC 9110 §15.4 lets only permanent ones be reused by default: otherwise each picture behind a
+    /// plain 302 would be fetched every time.
     func narrow(
         _ verdict: inout Verdict, by redirect: OriginHead, isAuthorized: Bool, forUs: Bool = true
     ) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FreshnessPolicy {
-    /// What may be done with a stored response, without asking the origin first.
+    /// Whether a stored response may be used without a request to the origin.
     public enum Reuse: Sendable, Hashable {
         /// Serve it: it is fresh.
         case fresh
-        /// Serve it, and have it revalidated meanwhile (RFC 5861 §3).
+        /// Serve it, and revalidate it meanwhile (RFC 5861 §3).
         case whileRevalidating
-        /// Serve it: the client takes stale ones (`max-stale`).
+        /// Serve it: the client accepts stale ones (`max-stale`).
         case asClientAllows
-        /// Ask the origin.
+        /// Send a request to the origin.
         case forbidden
     }
 
@@ -21,7 +21,7 @@ extension FreshnessPolicy {
             return .forbidden
         }
         let age = record.currentAge(at: now)
-        // max-age=0 is how browsers reload: not even a copy of this very second will do.
+        // max-age=0 is how browsers reload: not even a copy of this second is enough.
         if let maxAge = client.maxAge, age > maxAge || maxAge == 0 { return .forbidden }
         let staleness = age - record.freshnessLifetime
         guard staleness >= 0 else { return -staleness < client.minFresh ?? 0 ? .forbidden : .fresh }
@@ -33,12 +33,13 @@ extension FreshnessPolicy {
     ) -> Reuse {
         guard !record.directives.forbidStale, client.minFresh == nil else { return .forbidden }
         if let maxStale = client.maxStale { return staleness <= maxStale ? .asClientAllows : .forbidden }
-        // A client that says max-age without max-stale takes nothing stale (RFC 9111 §5.2.1.1).
+        // A client that sends max-age without max-stale accepts nothing stale (RFC 9111 §5.2.1.1).
         guard client.maxAge == nil else { return .forbidden }
         return staleness < windowWhileRevalidating(record) ? .whileRevalidating : .forbidden
     }
 
-    /// Hot path: whether a stale response may be served while it is revalidated, to a client that asks nothing special.
+    /// Hot path: whether a stale response may be served while it is revalidated, to a client without
+    /// directives.
     public func mayServeWhileRevalidating(_ record: SourceRecord, at now: Int64) -> Bool {
         !record.directives.forbidStale && record.staleness(at: now) < windowWhileRevalidating(record)
             && !record.isOfTheFuture(at: now)
@@ -54,9 +55,10 @@ extension FreshnessPolicy {
         return !record.directives.forbidStale && staleness < window
     }
 
-    /// Seconds for which an answer that was no success may be held against its URL; nil where it does not say.
+    /// Seconds for which an error may be remembered for its URL; nil if it does not say.
     ///
-    /// An error is reused by its own words as anything is (RFC 9111 §3, §4.2); a silent one goes by the table of errors.
+    /// An error's reuse is controlled by its own fields like any other (RFC 9111 §3, §4.2); without them the
+    /// table of errors decides.
     func lifetime(ofRefusal head: OriginHead) -> Int64? {
         guard configuration.respectOrigin else { return nil }
         let verdict = verdict(on: head)
@@ -65,10 +67,10 @@ extension FreshnessPolicy {
         return max(0, verdict.freshnessLifetime - verdict.initialAge)
     }
 
-    /// The origin's word; ours only where the origin says nothing of freshness at all.
+    /// The origin's window; the configured one only if the origin says nothing about freshness at all.
     ///
-    /// RFC 9111 §4.2.4 asks for an explicit permission to serve stale: an origin that names a lifetime, but no grace,
-    /// has not given it.
+    /// RFC 9111 §4.2.4 requires an explicit permission to serve stale: an origin that sends a lifetime, but
+    /// no window, has not given it.
     private func windowWhileRevalidating(_ record: SourceRecord) -> Int64 {
         if let seconds = record.staleWhileRevalidate { return seconds }
         let isOurs = !record.directives.contains(.explicitLifetime)

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Cache control that is meant for some caches only (RFC 9213), such as `CDN-Cache-Control`.
+/// Cache control for some caches only (RFC 9213), such as `CDN-Cache-Control`.
 extension FreshnessPolicy {
-    /// What a response says to us by a field that names us.
+    /// A targeted field that addresses this cache.
     struct Targeted {
         /// The field's name, in lower case.
         let name: String
-        /// Its value, canonical.
+        /// Its canonical value.
         let value: String
-        /// The response as we are to read it: with those directives in place of `Cache-Control` and `Expires`.
+        /// The response as this cache reads it: with those directives in place of `Cache-Control` and
+        /// `Expires`.
         let head: OriginHead
     }
 
-    /// The first of the configured fields that is there, valid and not empty (RFC 9213 §2.2); nil where none is.
+    /// The first of the configured fields that is present, valid and not empty (RFC 9213 §2.2); nil if none
+    /// is.
     func targeted(_ head: OriginHead) -> Targeted? {
         guard configuration.respectOrigin else { return nil }
         for name in configuration.targets {
@@ -29,26 +31,26 @@ extension FreshnessPolicy {
         return nil
     }
 
-    /// The longest canonical value that is stored, in bytes; a field with a longer one is as if it were not there.
+    /// The longest canonical value that is stored, in bytes; a field with a longer one counts as absent.
     private static let maxTargetedBytes = 512
 
-    /// What a targeted field takes the place of.
+    /// The fields that a targeted field replaces.
     private static let untargeted: Set<String> = ["cache-control", "expires", "pragma"]
 
     /// Directives whose value is a number of seconds.
     private static let numeric: Set<String> = [
         "max-age", "s-maxage", "stale-while-revalidate", "stale-if-error",
     ]
-    /// Directives that are there or not.
+    /// Directives without a value.
     private static let flags: Set<String> = [
         "no-store", "must-revalidate", "proxy-revalidate", "must-understand", "immutable", "public",
         "no-transform",
     ]
-    /// Directives that may be about some fields alone.
+    /// Directives that may be restricted to some fields.
     private static let restricting: Set<String> = ["no-cache", "private"]
 
-    /// The directives of a targeted field in both spellings; nil where it is no dictionary, is empty, or has a directive
-    /// that we know with a value that it can't have: it is then as if it were not there (RFC 9213 §2.1).
+    /// The directives of a targeted field in both spellings; nil if it is not a dictionary, is empty, or has
+    /// a known directive with an invalid value: it then counts as absent (RFC 9213 §2.1).
     private static func directives(_ lines: [String]) -> (plain: String, structured: String)? {
         guard let dictionary = StructuredDictionary(lines), !dictionary.members.isEmpty else { return nil }
         var plain: [String] = []
@@ -69,7 +71,7 @@ extension FreshnessPolicy {
             default: continue
             }
         }
-        // What we do not know is dropped, yet the field counts.
+        // Unknown directives are dropped, yet the field counts.
         return (
             plain.joined(separator: ", "), structured.isEmpty ? "unknown" : structured.joined(separator: ", ")
         )

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FreshnessPolicy {
-    /// Whether a 304 speaks of the stored response (RFC 9111 §4.3.4).
+    /// Whether a 304 confirms the stored response (RFC 9111 §4.3.4).
     ///
-    /// Its entity tag has to be the stored one, by weak comparison, since some origins weaken their tags on the way;
-    /// without a tag its `Last-Modified` has to be the stored one. A 304 without validators answers ours.
+    /// Its entity tag must be the stored one, by weak comparison, since some origins weaken their tags in
+    /// transit; without a tag its `Last-Modified` must be the stored one. A 304 without validators confirms
+    /// those of the request.
     static func confirms(_ head: OriginHead, _ record: SourceRecord) -> Bool {
         if let tag = head.values(of: "etag").first {
             return record.entityTag.map { opaque($0) == opaque(tag) } ?? false

@@ -4,31 +4,32 @@
 public struct FreshnessPolicy: Sendable, Hashable {
     let configuration: FreshnessConfiguration
 
-    /// What a response's head says of its reuse.
+    /// The reuse of a response, derived from its head.
     public struct Verdict: Sendable, Hashable {
-        /// Seconds from generation on for which it is fresh, within the configured bounds (RFC 9111 §4.2.1).
+        /// Seconds since its generation for which it is fresh, within the configured bounds (RFC 9111
+        /// §4.2.1).
         public var freshnessLifetime: Int64
-        /// The same for browsers, where `s-maxage` makes a difference.
+        /// The same for browsers, if `s-maxage` differs.
         public var browserLifetime: Int64?
-        /// Seconds it was old when it came (corrected_initial_age, RFC 9111 §4.2.3).
+        /// Its age in seconds when it was received (corrected_initial_age, RFC 9111 §4.2.3).
         public var initialAge: Int64
-        /// When it came, in seconds since 1970.
+        /// When it was received, in seconds since 1970.
         public var responseTime: Int64
-        /// Its directives that outlive it.
+        /// Its directives that are stored.
         public var directives: SourceRecord.Directives
-        /// Its entity tag as spelled, where it is one.
+        /// Its entity tag as spelled, if it is valid.
         public var entityTag: String?
-        /// Its `Last-Modified` as spelled, where it is a date.
+        /// Its `Last-Modified` as spelled, if it is a date.
         public var lastModified: String?
-        /// Seconds of `stale-while-revalidate` and of `stale-if-error`, where it names them (RFC 5861).
+        /// Seconds of `stale-while-revalidate` and of `stale-if-error`, if it has them (RFC 5861).
         public var staleWhileRevalidate: Int64?, staleIfError: Int64?
-        /// The origin's `Date`, where it does not follow from the age and the response time.
+        /// The origin's `Date`, if it does not follow from the age and the response time.
         public var statedDate: Int64?
-        /// The directives for other caches, where a targeted field addresses this one.
+        /// The directives for other caches, if a targeted field addresses this one.
         public var untargeted: DownstreamControl?
         /// The status of the stored response.
         public var status: Int
-        /// The fields that decided, canonical: what a record keeps of them.
+        /// The fields that decided, canonical, as a record stores them.
         public var reuseFields: [HeaderField]
     }
 
@@ -45,13 +46,13 @@ public struct FreshnessPolicy: Sendable, Hashable {
         (configuration.maxRefreshes, Int64(configuration.refreshPause.seconds))
     }
 
-    /// Reads a response's head.
+    /// Evaluates a response's head.
     ///
     /// - Parameters:
     ///   - head: of the final response.
-    ///   - redirects: the heads of the redirects that led to it; what they say of their own reuse narrows its.
-    ///   - isAuthorized: whether the request proved who asks; a shared cache may then keep the response only with the
-    ///     origin's explicit word (RFC 9111 §3.5).
+    ///   - redirects: the heads of the redirects that led to it; they restrict its reuse.
+    ///   - isAuthorized: whether the request had credentials; a shared cache may then store the response
+    ///     only with the origin's explicit permission (RFC 9111 §3.5).
     public func verdict(
         on head: OriginHead, after redirects: [OriginHead] = [], isAuthorized: Bool = false
     ) -> Verdict {
@@ -90,7 +91,8 @@ public struct FreshnessPolicy: Sendable, Hashable {
             reuseFields: Self.reuseFields(head, control))
     }
 
-    /// Describes a new body: its identity from the caller, its reuse from the head, or from the verdict on that.
+    /// Creates the record of a new body: its identity from the caller, its reuse from the head, or from its
+    /// verdict.
     public func record(
         key: CacheKey, keyText: String, contentHash: ContentHash, byteCount: Int, format: ImageFormat,
         head: OriginHead, after redirects: [OriginHead] = [], isAuthorized: Bool = false,
@@ -104,10 +106,10 @@ public struct FreshnessPolicy: Sendable, Hashable {
         return record
     }
 
-    /// Returns `record` as a 304 leaves it: the body the same, its reuse decided anew (RFC 9111 §3.2, §4.3.4).
+    /// Returns `record` after a 304: the body the same, its reuse decided anew (RFC 9111 §3.2, §4.3.4).
     ///
-    /// The fields of the 304 take the place of the stored ones; those it does not carry stay. Age and date are those of
-    /// the 304, since both speak of one message.
+    /// The fields of the 304 replace the stored ones; those it does not contain stay. Age and date are those
+    /// of the 304, since both concern one message.
     public func updating(
         _ record: SourceRecord, with head: OriginHead, after redirects: [OriginHead] = [],
         isAuthorized: Bool = false
@@ -168,10 +170,11 @@ public struct FreshnessPolicy: Sendable, Hashable {
         min(max(seconds, Int64(configuration.minimum.seconds)), Int64(configuration.maximum.seconds))
     }
 
-    /// s-maxage, then max-age, then Expires − Date, then the heuristic where one is configured, then the default.
+    /// s-maxage, then max-age, then Expires − Date, then the heuristic if one is configured, then the
+    /// default.
     ///
-    /// The last two only for a status whose responses may be kept without their origin's word: a rule's `acceptStatus` lets
-    /// in others, too (RFC 9111 §3, §4.2.2).
+    /// The last two only for a status whose responses may be stored without an explicit lifetime: a rule's
+    /// `acceptStatus` accepts others, too (RFC 9111 §3, §4.2.2).
     private func lifetime(_ head: OriginHead, _ control: CacheControl) -> Int64 {
         let fallback = Int64(configuration.default.seconds)
         guard configuration.respectOrigin else { return fallback }
@@ -179,14 +182,15 @@ public struct FreshnessPolicy: Sendable, Hashable {
         return Self.mayGuess(head, control) ? heuristic(head) ?? fallback : 0
     }
 
-    /// What is left for browsers where `s-maxage` speaks to shared caches alone; without a word for them no longer than that.
+    /// The lifetime for browsers if `s-maxage` addresses shared caches alone; without one of their own no
+    /// longer than that.
     private func browserLifetime(_ head: OriginHead, _ control: CacheControl) -> Int64? {
         guard let shared = control.sharedMaxAge else { return nil }
         return control.maxAge ?? Self.untilExpires(head)
             ?? min(shared, heuristic(head) ?? Int64(configuration.default.seconds))
     }
 
-    /// Expires − Date; 0 where `Expires` is no date, such as `0` (RFC 9111 §5.3), or where there are two.
+    /// Expires − Date; 0 if `Expires` is not a date, such as `0` (RFC 9111 §5.3), or if there are two.
     static func untilExpires(_ head: OriginHead) -> Int64? {
         let values = head.values(of: "expires")
         guard let value = values.first else { return nil }
@@ -194,14 +198,15 @@ public struct FreshnessPolicy: Sendable, Hashable {
         return max(0, expires.seconds - generation(head))
     }
 
-    /// Whether a lifetime may be made up where the origin names none; true where it names one.
+    /// Whether a default lifetime is allowed if the origin sends none; true if it sends one.
     private static func mayGuess(_ head: OriginHead, _ control: CacheControl) -> Bool {
         control.isPublic || control.sharedMaxAge != nil || control.maxAge != nil
             || !head.values(of: "expires").isEmpty
             || StatusReuse.isHeuristic(head.status)
     }
 
-    /// A share of the time since `Last-Modified` (RFC 9111 §4.2.2); nil where none is configured, or that is no date of the past.
+    /// A share of the time since `Last-Modified` (RFC 9111 §4.2.2); nil if none is configured, or that is not
+    /// a date of the past.
     private func heuristic(_ head: OriginHead) -> Int64? {
         let rule = configuration.heuristic
         guard rule.factor > 0, let value = head.values(of: "last-modified").first,
@@ -220,9 +225,10 @@ public struct FreshnessPolicy: Sendable, Hashable {
         let delay = max(0, head.delay ?? head.responseTime - head.requestTime)
         let made = generation(head)
         var apparent = max(0, head.responseTime - made)
-        // Made after it was asked for: no older than its way was long, though the clock's second may have ended on it.
+        // Made after the request: no older than the response delay, though the clock's second may have ended
+        // meanwhile.
         if made >= head.requestTime { apparent = min(apparent, delay) }
-        // Of several Age values the first counts (RFC 9111 §5.1); one that makes no sense is dropped.
+        // Of several Age values the first counts (RFC 9111 §5.1); an invalid one is dropped.
         let told = head.values(of: "age").first.flatMap { CacheControl.seconds(firstMember($0)) } ?? 0
         return max(apparent, told + delay)
     }
@@ -231,7 +237,7 @@ public struct FreshnessPolicy: Sendable, Hashable {
         String(value.prefix { $0 != "," && $0 != " " })
     }
 
-    /// `Date`, or the time of arrival where it is missing or no date (RFC 9110 §6.6.1).
+    /// `Date`, or the response time if it is missing or invalid (RFC 9110 §6.6.1).
     static func generation(_ head: OriginHead) -> Int64 {
         head.values(of: "date").first.flatMap { HTTPDate($0, now: head.responseTime) }?.seconds
             ?? head.responseTime
@@ -243,7 +249,8 @@ public struct FreshnessPolicy: Sendable, Hashable {
         _ head: OriginHead, _ control: CacheControl, isAuthorized: Bool
     ) -> SourceRecord.Directives {
         var directives = control.directives
-        // A rule's `acceptStatus` lets in what nobody has defined; errors come with any status (RFC 9111 §5.2.2.3).
+        // A rule's `acceptStatus` accepts undefined statuses; errors come with any status (RFC 9111
+        // §5.2.2.3).
         if control.mustUnderstand {
             if StatusReuse.isUnderstood(head.status) {
                 if directives.remove(.noStore) != nil { directives.insert(.liftedNoStore) }
@@ -267,7 +274,8 @@ public struct FreshnessPolicy: Sendable, Hashable {
             && head.values(of: "pragma").contains { FieldList($0).contains { $0.name == "no-cache" } }
     }
 
-    /// `Vary: *` matches no later request (RFC 9111 §4.1); our requests are constant, so other names do not matter.
+    /// `Vary: *` matches no later request (RFC 9111 §4.1); the daemon's requests are constant, so other names
+    /// do not matter.
     static func variesOnEverything(_ head: OriginHead) -> Bool {
         head.values(of: "vary").contains { FieldList($0).contains { $0.name == "*" } }
     }
@@ -278,7 +286,8 @@ public struct FreshnessPolicy: Sendable, Hashable {
 
     /// The longest entity tag that is stored, in bytes; a longer one counts as absent.
     static let maxEntityTagBytes = 512
-    /// The longest `Last-Modified` that is stored, in bytes; a longer one counts as absent. No form of a date needs as many.
+    /// The longest `Last-Modified` that is stored, in bytes; a longer one counts as absent. No form of a date
+    /// needs so many.
     private static let maxDateBytes = 64
 
     /// An entity tag of the form of RFC 9110 §8.8.3; anything else could not be sent back safely.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HTTPDate {
-    /// Reads any of the three formats of RFC 9110 §5.6.7; nil for anything else.
+    /// Parses any of the three formats of RFC 9110 §5.6.7; nil for anything else.
     ///
-    /// Letters count in either case (RFC 9111 §4.2). The name of the day is not compared with the date. `now` (seconds since 1970) decides the century of an RFC 850
-    /// date: one that would lie more than 50 years ahead is taken from the past.
+    /// Letters are case-insensitive (RFC 9111 §4.2). The name of the day is not compared with the date. `now`
+    /// (seconds since 1970) decides the century of an RFC 850 date: one more than 50 years ahead is in the
+    /// past.
     public init?(_ text: String, now: Int64) {
         let bytes = Array(text.utf8)
         guard
@@ -16,7 +17,8 @@ extension HTTPDate {
         self.init(seconds: calendar.seconds)
     }
 
-    /// What nearly all origins send, `Sun, 06 Nov 1994 08:49:37 GMT` in just these letters, without a search for names.
+    /// What nearly all origins send, `Sun, 06 Nov 1994 08:49:37 GMT` in exactly this case, without a search
+    /// for names.
     private static func canonical(_ bytes: [UInt8]) -> CalendarTime? {
         guard bytes.count == formattedCount, bytes[3...4].elementsEqual(", ".utf8),
             [7, 11, 16].allSatisfy({ bytes[$0] == UInt8(ascii: " ") }), bytes[19] == UInt8(ascii: ":"),
@@ -89,7 +91,7 @@ extension HTTPDate {
         "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
     ]
 
-    /// Walks over the bytes of a date; each step takes what it names, or nothing.
+    /// Scans the bytes of a date; each step consumes what it names, or fails.
     private struct Scan {
         private var rest: ArraySlice<UInt8>
 

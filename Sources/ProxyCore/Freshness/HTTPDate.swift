@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A point in time as HTTP writes it: whole seconds, Greenwich time (RFC 9110 §5.6.7).
+/// A point in time in HTTP: whole seconds, GMT (RFC 9110 §5.6.7).
 public struct HTTPDate: Sendable, Hashable, Comparable {
     /// Seconds since 1970, leap seconds not counted.
     public let seconds: Int64
@@ -16,7 +16,7 @@ public struct HTTPDate: Sendable, Hashable, Comparable {
     /// Bytes of an IMF-fixdate.
     public static let formattedCount = 29
 
-    /// Writes `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate), behind what is in `buffer`.
+    /// Appends `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate) to `buffer`.
     ///
     /// Years beyond 0–9999 are pinned to that range.
     public func append(to buffer: inout [UInt8]) {

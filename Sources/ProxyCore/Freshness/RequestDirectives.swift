@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a request asks of the cache: by its `Cache-Control` (RFC 9111 §5.2.1), or by options that mean the same.
+/// A request's directives for the cache: of its `Cache-Control` (RFC 9111 §5.2.1), or of options with the
+/// same meaning.
 ///
-/// The former only where the configuration trusts clients with it (`freshness.clientDirectives`); else `none`.
+/// The former only if the configuration trusts clients with it (`freshness.clientDirectives`); else `none`.
 public struct RequestDirectives: Sendable, Hashable {
-    /// `no-cache`: ask the origin, whatever is stored.
+    /// `no-cache`: send a request to the origin, whatever is stored.
     public var noCache = false
-    /// `no-store`: keep nothing of the answer; what is stored already may be used.
+    /// `no-store`: do not store the answer; what is stored already may be used.
     public var noStore = false
-    /// `only-if-cached`: never ask the origin.
+    /// `only-if-cached`: never send a request to the origin.
     public var onlyIfCached = false
     /// `max-age`: no older than this, in seconds.
     public var maxAge: Int64?
@@ -16,25 +17,28 @@ public struct RequestDirectives: Sendable, Hashable {
     public var minFresh: Int64?
     /// `max-stale`: stale by at most this many seconds; without a number by any.
     public var maxStale: Int64?
-    /// Try although a failure is remembered (SDWebImage: retryFailed); no directive of HTTP, but an option of ours.
+    /// Try although a failure is remembered (SDWebImage: retryFailed); not a directive of HTTP, but an
+    /// option.
     public var retryFailed = false
 
-    /// Ask the origin for a confirmation, however fresh the copy is (SDWebImage: refreshCached).
+    /// Revalidate at the origin, however fresh the copy is (SDWebImage: refreshCached).
     public var refreshesCached = false
     /// Write nothing to disk (SDWebImage: storeCacheType memory).
     public var memoryOnly = false
-    /// Answer once what was stored would survive a loss of power.
+    /// Answer once what was stored would survive a power loss.
     public var waitsForStore = false
 
-    /// Asks for nothing in particular.
+    /// No directives.
     public static let none = RequestDirectives()
 
-    /// Asks for nothing in particular, yet.
+    /// No directives yet.
     public init() {}
 
-    /// Reads the lines of `Cache-Control`, and those of `Pragma` only where there is none of the former (RFC 9111 §5.4).
+    /// Parses the lines of `Cache-Control`, and those of `Pragma` only if there is none of the former (RFC
+    /// 9111 §5.4).
     ///
-    /// A number that makes no sense is read as the strictest one, `max-stale` as absent; of two the stricter holds.
+    /// An invalid number counts as the strictest one, an invalid `max-stale` as absent; of two the stricter
+    /// counts.
     public init(cacheControl: [String], pragma: [String]) {
         guard !cacheControl.isEmpty else {
             noCache = pragma.contains { value in FieldList(value).contains { $0.name == "no-cache" } }
@@ -45,7 +49,7 @@ public struct RequestDirectives: Sendable, Hashable {
         }
     }
 
-    /// Adds what the options of a request ask for.
+    /// Adds the directives of a request's options.
     public mutating func apply(_ options: ImageOptions) {
         if options.contains(.fromLoaderOnly) { noCache = true }
         if options.contains(.fromCacheOnly) { onlyIfCached = true }

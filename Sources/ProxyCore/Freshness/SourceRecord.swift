@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of a source: freshness, validators, content. Outlives the source's body, and is shared by all its results.
+/// The facts about a source: freshness, validators, content. Outlives the source's body, and is shared by all
+/// its results.
 ///
-/// Times are seconds since 1970. Freshness belongs here alone: results only name the content hash they were made from.
+/// Times are seconds since 1970. Freshness belongs here alone: results only name the content hash they were
+/// made from.
 public struct SourceRecord: Sendable, Hashable {
     /// The source's key.
     public var key: CacheKey
@@ -24,7 +26,7 @@ public struct SourceRecord: Sendable, Hashable {
     public var initialAge: Int64
     /// Its freshness lifetime in seconds, within the configured bounds (RFC 9111 §4.2.1).
     public var freshnessLifetime: Int64
-    /// The origin's directives that are passed on or bind us.
+    /// The origin's directives that are passed on or apply here.
     public var directives: Directives
     /// Seconds after its lifetime for which the origin lets it be served while it is revalidated (RFC 5861 §3).
     ///
@@ -60,11 +62,11 @@ public struct SourceRecord: Sendable, Hashable {
         }
         /// `no-cache`: revalidate before each reuse.
         public static let noCache = Directives(rawValue: 1 << 0)
-        /// `no-store`: kept nowhere.
+        /// `no-store`: not stored.
         public static let noStore = Directives(rawValue: 1 << 1)
-        /// `private`: kept nowhere by a shared cache.
+        /// `private`: not stored by a shared cache.
         public static let isPrivate = Directives(rawValue: 1 << 2)
-        /// `must-revalidate`: nobody serves it stale.
+        /// `must-revalidate`: no cache serves it stale.
         public static let mustRevalidate = Directives(rawValue: 1 << 3)
         /// `immutable` (RFC 8246).
         public static let immutable = Directives(rawValue: 1 << 4)
@@ -72,32 +74,34 @@ public struct SourceRecord: Sendable, Hashable {
         public static let variesOnEverything = Directives(rawValue: 1 << 5)
         /// `proxy-revalidate` or `s-maxage`: no shared cache serves it stale (RFC 9111 §5.2.2.8, §5.2.2.10).
         public static let proxyRevalidate = Directives(rawValue: 1 << 6)
-        /// The lifetime is the origin's word, neither a guess nor a default.
+        /// The lifetime is the origin's own, neither heuristic nor default.
         public static let explicitLifetime = Directives(rawValue: 1 << 7)
-        /// An operator has purged a tag of it: stale until the origin has been asked, whatever else holds.
+        /// An operator has purged a tag of it: stale until the origin has confirmed it, whatever else holds.
         public static let purged = Directives(rawValue: 1 << 8)
 
-        /// Of an entry in a read-only folder: good for as long as that is there, which no file of ours can tell.
+        /// Of an entry in a read-only folder: fresh as long as that exists, which no file of the tier's own
+        /// can tell.
         public static let seeded = Directives(rawValue: 1 << 9)
 
-        /// `no-store` that `must-understand` has lifted here (RFC 9111 §5.2.2.3): others decide for themselves.
+        /// `no-store` that `must-understand` overrides here (RFC 9111 §5.2.2.3): downstream caches decide for
+        /// themselves.
         public static let liftedNoStore = Directives(rawValue: 1 << 11)
 
-        /// `no-transform` (RFC 9111 §5.2.2.6): passed on; what a URL asks for is done all the same.
+        /// `no-transform` (RFC 9111 §5.2.2.6): passed on; the transforms of a URL are applied all the same.
         public static let noTransform = Directives(rawValue: 1 << 12)
 
-        /// A redirect led to a URL whose rule has originals encoded anew: it never goes out as it came.
+        /// A redirect led to a URL whose rule re-encodes originals: it is never sent unchanged.
         public static let reencoded = Directives(rawValue: 1 << 10)
 
-        /// Whether the response may be kept at all.
+        /// Whether the response must not be stored.
         public var forbidStoring: Bool { !isDisjoint(with: [.noStore, .isPrivate, .variesOnEverything]) }
-        /// Whether the response may never be served without validation once it is stale (RFC 9111 §4.2.4).
+        /// Whether the response must never be served without validation once it is stale (RFC 9111 §4.2.4).
         public var forbidStale: Bool {
             !isDisjoint(with: [.noCache, .mustRevalidate, .proxyRevalidate, .purged])
         }
     }
 
-    /// Collects what is known of a source.
+    /// Creates a record from its members.
     public init(
         key: CacheKey, keyText: String, contentHash: ContentHash, byteCount: Int, format: ImageFormat,
         entityTag: String? = nil, lastModified: String? = nil, responseTime: Int64, initialAge: Int64 = 0,
@@ -130,29 +134,29 @@ public struct SourceRecord: Sendable, Hashable {
         initialAge + max(0, now - responseTime)
     }
 
-    /// What goes out as `Last-Modified`: the origin's, whatever its form (RFC 9110 §5.6.7), but not later than its answer
-    /// (§8.8.2.1).
+    /// The value of `Last-Modified` in answers: the origin's, whatever its form (RFC 9110 §5.6.7), but not
+    /// later than its answer (§8.8.2.1).
     public var modified: HTTPDate? {
         guard let date = lastModified.flatMap({ HTTPDate($0, now: responseTime) }) else { return nil }
         return min(date, HTTPDate(seconds: responseTime))
     }
 
-    /// When the origin made the response, or revalidated it, in seconds since 1970: what goes out as its `Date`.
+    /// When the origin made the response, or revalidated it, in seconds since 1970: the `Date` of answers.
     ///
-    /// The origin's own `Date` (RFC 9110 §6.6.1), by which it also counts which of two responses is the later one (RFC 9111
-    /// §4): an answer that was long on its way is older than it says, but not made earlier.
+    /// The origin's own `Date` (RFC 9110 §6.6.1), which also decides which of two responses is the later one
+    /// (RFC 9111 §4): the transfer of a response makes it older, but its generation no earlier.
     public var generationTime: Int64 { statedDate ?? responseTime - initialAge }
 
-    /// Whether the response may be reused without asking the origin (RFC 9111 §4.2).
+    /// Whether the response may be reused without revalidation (RFC 9111 §4.2).
     public func isFresh(at now: Int64) -> Bool {
         directives.isDisjoint(with: [.noCache, .purged]) && currentAge(at: now) < freshnessLifetime
             && !isOfTheFuture(at: now)
     }
 
-    /// Whether it arrived later than now: the clock was ahead then, and nobody knows how old it is.
+    /// Whether it was received later than now: the clock was ahead then, and its age is unknown.
     public func isOfTheFuture(at now: Int64) -> Bool { now < responseTime - Self.slack }
 
-    /// What a clock may be set back by without anybody minding, in seconds.
+    /// By how much a clock may be set back without effect, in seconds.
     private static var slack: Int64 { 2 }
 
     /// Seconds since the end of its lifetime; negative before it.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A dictionary of structured fields (RFC 9651 §3.2), read as strictly as its grammar is: one fault, and there is none.
+/// A dictionary of structured fields (RFC 9651 §3.2), parsed strictly: one error makes all of it invalid.
 ///
-/// Of a value only what a cache directive can be is kept; parameters are read and dropped. Pure.
+/// Of a value only what a cache directive can be is stored; parameters are parsed and dropped. Pure.
 struct StructuredDictionary {
     /// A member's value.
     enum Value: Equatable {
@@ -10,24 +10,24 @@ struct StructuredDictionary {
         case boolean(Bool)
         /// At most 15 digits.
         case integer(Int64)
-        /// What stood between quotes.
+        /// The text between the quotes.
         case string(String)
         /// A decimal, a token, bytes, a date, or a list.
         case other
     }
 
-    /// In the order of the keys' first mention; of a key that is there twice the last value holds.
+    /// In the order of the keys' first occurrence; of a repeated key the last value counts.
     private(set) var members: [(key: String, value: Value)] = []
 
     private var places: [String: Int] = [:]
     private var rest: ArraySlice<UInt8>
 
-    /// Every reader takes as many (RFC 9651 §3.2), and this one no more.
+    /// Every parser must accept as many (RFC 9651 §3.2), and this one accepts no more.
     private static let mostMembers = 1_024
 
     private struct Fault: Error {}
 
-    /// Reads all lines of a field; nil where they are no dictionary.
+    /// Parses all lines of a field; nil if they are not a dictionary.
     init?(_ lines: [String]) {
         rest = Array(lines.joined(separator: ",").utf8)[...]
         do {
@@ -106,7 +106,7 @@ struct StructuredDictionary {
         }
     }
 
-    /// At most 15 digits; a decimal has at most 12 before its point and 1 to 3 behind.
+    /// At most 15 digits; a decimal has at most 12 before its point and 1 to 3 after.
     private mutating func number() throws(Fault) -> Value {
         let sign: Int64 = take(UInt8(ascii: "-")) ? -1 : 1
         let whole = text(of: Self.isDigit)

@@ -80,7 +80,7 @@ struct ImageParameters {
             draft.frame = try integer("frame", value, in: 0...99_999)
         },
         "max_bytes": { (draft, value) throws(ImageRequestError) in
-            draft.maxBytes = try integer("max_bytes", value, in: 1...999_999_999)
+            draft.maxBytes = try size("max_bytes", value, in: 1...999_999_999)
         },
         "options": { (draft, value) throws(ImageRequestError) in
             draft.delivery.options = try DeliveryReading.options(value)
@@ -134,6 +134,18 @@ struct ImageParameters {
         return number
     }
 
+    /// Digits, and behind them the unit of a size: `20KiB`, `20kB`.
+    private static func size(
+        _ name: String, _ value: String, in range: ClosedRange<Int>
+    ) throws(ImageRequestError) -> Int {
+        guard let size = ByteCount(value), range.contains(size.bytes) else {
+            throw .invalidParameter(
+                name: name, position: 0,
+                reason: "must be from \(range.lowerBound) to \(range.upperBound) bytes, such as 20000 or 20KiB")
+        }
+        return size.bytes
+    }
+
     /// Digits with at most three decimals.
     private static func ratio(
         _ name: String, _ value: String, in range: ClosedRange<Double>
@@ -156,7 +168,7 @@ struct ImageParameters {
     }
 
     private static func flag(_ name: String, _ value: String) throws(ImageRequestError) -> Bool {
-        try choice(name, value, ["1": true, "0": false])
+        try choice(name, value, ["1": true, "0": false, "true": true, "false": false])
     }
 
     private static func choice<Value>(

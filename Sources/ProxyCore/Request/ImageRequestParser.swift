@@ -100,8 +100,7 @@ public final class ImageRequestParser: Sendable {
             guard Self.informative.contains(item.name), let read = ImageParameters.readers[item.name] else {
                 throw .unknownParameter(
                     name: item.name.excerpt,
-                    hint: Self.hint(
-                        suggestion(for: item.name, among: Self.informative), "of an /info request"))
+                    hint: "/info takes \(Self.informative.sorted().joined(separator: ", "))")
             }
             try read(&draft, item.value)
         }
@@ -140,24 +139,42 @@ public final class ImageRequestParser: Sendable {
     /// Joins what may be said of an unknown parameter.
     private static func hint(_ parts: String?...) -> String? {
         let said = parts.compactMap { $0 }
-        return said.isEmpty ? nil : said.joined(separator: " ")
+        return said.isEmpty ? nil : said.joined(separator: said[0].hasSuffix("?") ? " " : "; ")
     }
 
-    /// Reads a bundle of parameters on its own.
+    /// Returns all that is wrong with a preset: first with each parameter, then with all of them together.
     /// - Parameter followsHints: whether clients' screens count.
-    /// - Throws: the first that is wrong.
-    public func check(_ preset: Preset, followsHints: Bool = true) throws(ImageRequestError) {
-        for name in preset.parameters.keys.sorted() where Preset.foreign.contains(name) {
-            throw .unknownParameter(name: name, hint: "it belongs to a request, not to a preset")
-        }
+    public func problems(of preset: Preset, followsHints: Bool = true) -> [ImageRequestError] {
         var draft = ImageParameters()
-        try apply(preset, to: &draft)
+        var problems: [ImageRequestError] = []
+        for (name, value) in preset.parameters.sorted(by: { $0.key < $1.key }) {
+            do throws(ImageRequestError) {
+                guard !Preset.foreign.contains(name) else {
+                    throw .unknownParameter(name: name, hint: "it belongs to a request, not to a preset")
+                }
+                try apply(name, value, to: &draft)
+                if name == "transform" { _ = try pipeline(from: draft) }
+                if name == "format" { _ = try formatChoice(value) { AcceptClass() } }
+                if name == "placeholder" { try checkPlaceholder(draft.delivery) }
+            } catch {
+                problems.append(error)
+            }
+        }
+        guard problems.isEmpty else { return problems }
+        do throws(ImageRequestError) {
+            try checkTogether(draft, followsHints)
+            return []
+        } catch {
+            return [error]
+        }
+    }
+
+    private func checkTogether(_ draft: ImageParameters, _ followsHints: Bool) throws(ImageRequestError) {
         guard followsHints || !draft.hasAutomaticDPR else {
             throw .invalidParameter(
                 name: "dpr", position: 0, reason: "'auto' needs the setting http.clientHints")
         }
         _ = try plan(from: draft) { AcceptClass() }
-        try checkPlaceholder(draft.delivery)
     }
 
     private func draft(of query: QueryString) throws(ImageRequestError) -> ImageParameters {
@@ -185,8 +202,7 @@ public final class ImageRequestParser: Sendable {
                 let escape =
                     draft.url == nil ? nil : "if it belongs to the source URL, encode '&' in that as %26"
                 throw .unknownParameter(
-                    name: item.name.excerpt,
-                    hint: Self.hint(suggestion(for: item.name, among: Self.parameterNames), escape))
+                    name: item.name.excerpt, hint: Self.hint(ForeignParameter.hint(for: item.name), escape))
             }
             guard !policy.onlyPresets || Self.shapeless.contains(item.name) else {
                 throw .presetRequired(item.name)
@@ -205,13 +221,17 @@ public final class ImageRequestParser: Sendable {
 
     private func apply(_ preset: Preset, to draft: inout ImageParameters) throws(ImageRequestError) {
         for (name, value) in preset.parameters.sorted(by: { $0.key < $1.key }) {
-            guard let read = ImageParameters.readers[name] else {
-                throw .unknownParameter(
-                    name: name,
-                    hint: Self.hint(suggestion(for: name, among: Self.parameterNames), "in a preset"))
-            }
-            try read(&draft, value)
+            try apply(name, value, to: &draft)
         }
+    }
+
+    private func apply(
+        _ name: String, _ value: String, to draft: inout ImageParameters
+    ) throws(ImageRequestError) {
+        guard let read = ImageParameters.readers[name] else {
+            throw .unknownParameter(name: name, hint: ForeignParameter.hint(for: name))
+        }
+        try read(&draft, value)
     }
 
     /// Whether what is made of the source is a preset's word, and nothing of it the client's.
@@ -351,7 +371,7 @@ public final class ImageRequestParser: Sendable {
         case nil, "auto": return .automatic(accept().formats)
         case "source": return .source
         case let name?:
-            guard let format = ImageFormat(rawValue: name), isWritable(format) else {
+            guard let format = ImageFormat(rawValue: name == "jpg" ? "jpeg" : name), isWritable(format) else {
                 let allowed = ["auto", "source"] + ImageFormat.allCases.filter(isWritable).map(\.rawValue)
                 throw .invalidParameter(
                     name: "format", position: 0, reason: "must be one of \(allowed.joined(separator: ", "))")

@@ -10,7 +10,7 @@ import Testing
 @Suite("Bodies that break off")
 struct BrokenStreamTests {
     @Test(
-        "A body that breaks off ends its connection before its end is announced, so that the client can tell (RFC 9112 §8)",
+        "When a body breaks off before its announced end, the server closes the connection, so that the client detects it (RFC 9112 §8)",
         arguments: [nil, 10], [HTTPBodyStep.broken, .end, .text("more than there is room for")])
     func brokenOff(length: Int?, step: HTTPBodyStep) async throws {
         // Without a length these are sound.
@@ -44,7 +44,9 @@ struct BrokenStreamTests {
         await server.emptiness()
     }
 
-    @Test("Where the end of the connection would be that of the body it is reset instead (RFC 9112 §8)")
+    @Test(
+        "When the end of the connection would mark the end of the body, the server resets the connection instead (RFC 9112 §8)"
+    )
     func brokenUntilClose() async throws {
         let body = TestBody(.text("abc"))
         let server = try TestServer { _ in .now(body.answer()) }
@@ -62,7 +64,7 @@ struct BrokenStreamTests {
         #expect(await server.exchanges.wait { !$0.isEmpty }.first?.wasCut == true)
     }
 
-    @Test("What breaks before anything has left is answered as its body would have it")
+    @Test("A body that fails before a byte is sent is answered as the body's failure handler says")
     func replaced() async throws {
         var gone = text("gone")
         gone.status = .notFound
@@ -77,7 +79,7 @@ struct BrokenStreamTests {
         }
     }
 
-    @Test("What breaks before anything has left is an error like any other, and the connection goes on")
+    @Test("A body that fails before a byte is sent is answered as an error, and the connection persists")
     func brokenAtOnce() async throws {
         let server = try TestServer { request in
             request.target == "/next" ? .now(text("next")) : .now(TestBody(.broken).answer())
@@ -94,7 +96,7 @@ struct BrokenStreamTests {
         #expect(server.exchanges.value.first?.context == 5)
     }
 
-    @Test("A client that resets its connection while the body brings nothing releases it at once")
+    @Test("A client that resets its connection while the body is idle releases the body at once")
     func leaving() async throws {
         let abandoned = Gate()
         let server = try TestServer { _ in .now(TestBody(.text("abc"), abandoned: abandoned).answer()) }
@@ -115,7 +117,7 @@ struct BrokenStreamTests {
     }
 
     @Test(
-        "A client that has closed its connection while the body brings nothing is found out by the next bytes"
+        "A client that has closed its connection while the body is idle is detected when the next bytes are sent"
     )
     func closing() async throws {
         let body = TestBody(.text("abc"))
@@ -140,7 +142,7 @@ struct BrokenStreamTests {
         await server.emptiness()
     }
 
-    @Test("A client that ends its side while the body arrives gets the rest of it")
+    @Test("A client that half-closes while the body is being received gets the rest of it")
     func halfClosed() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.closeTimeout = .seconds(600)
@@ -166,7 +168,7 @@ struct BrokenStreamTests {
         #expect(String(decoding: received, as: UTF8.self) == "4\r\nlast\r\n0\r\n\r\n")
     }
 
-    @Test("A server that drains lets bodies end within its time")
+    @Test("A draining server lets bodies end within the grace period")
     func draining() async throws {
         let body = TestBody(.text("abc"))
         let server = try TestServer { _ in .now(body.answer()) }
@@ -183,7 +185,7 @@ struct BrokenStreamTests {
         client.hangUp()
     }
 
-    @Test("A server whose time to drain is up cuts bodies that still arrive")
+    @Test("A draining server cuts bodies that are still being received when the grace period is over")
     func cutByDrain() async throws {
         let body = TestBody(.text("abc"))
         let server = try TestServer { _ in .now(body.answer()) }

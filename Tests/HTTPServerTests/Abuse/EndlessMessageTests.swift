@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("Messages without end")
+@Suite("Endless messages")
 struct EndlessMessageTests {
     /// A message that begins with `start` and goes on with `piece` for ever, and what comes of it.
     struct Endless: Sendable, CustomTestStringConvertible {
@@ -45,7 +45,9 @@ struct EndlessMessageTests {
         Endless("trailers", chunked + "0\r\n", "X: y\r\n", 431, .headTooLarge),
     ]
 
-    @Test("What has no end is refused at its bound, counted, and its connection ended", arguments: messages)
+    @Test(
+        "An endless message is refused at its bound and counted, and its connection is closed",
+        arguments: messages)
     func endless(_ message: Endless) async throws {
         let server = try TestServer { _ in
             Issue.record("the handler was asked")
@@ -69,7 +71,7 @@ struct EndlessMessageTests {
     }
 
     @Test(
-        "What a client sends behind the request that ends its connection is dropped, and not for ever; others are answered"
+        "What a client sends after the last request of a connection is discarded for a bounded time; other clients are answered"
     )
     func behindTheEnd() async throws {
         var configuration = HTTPServer.Configuration.patient
@@ -101,7 +103,7 @@ struct EndlessMessageTests {
         client.hangUp()
     }
 
-    @Test("beyond the limit of connections, whoever asks for nothing leaves for a health check")
+    @Test("Beyond the connection limit, an idle connection is closed in favour of a health check")
     func eviction() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.maxConnections = 1
@@ -133,7 +135,7 @@ struct EndlessMessageTests {
     }
 
     @Test(
-        "beyond the limit of connections, whoever announces content and does not send it keeps nobody out",
+        "Beyond the connection limit, a connection that announces content and does not send it blocks no other client",
         arguments: ["/", "/health"], ["Content-Length: 5", "Transfer-Encoding: chunked"])
     func announcedContent(target: String, framing: String) async throws {
         let configuration = HTTPServer.Configuration.patient.withFewPlaces
@@ -153,7 +155,7 @@ struct EndlessMessageTests {
         #expect(server.rejections(.evicted) >= 16)
     }
 
-    @Test("at the limit of connections, whoever asks for nothing leaves for whoever comes")
+    @Test("At the connection limit, an idle connection is closed in favour of a new one")
     func idleFlood() async throws {
         let configuration = HTTPServer.Configuration.patient.withFewPlaces
         let server = try TestServer(configuration) { .now(text($0.target)) }
@@ -183,7 +185,7 @@ struct EndlessMessageTests {
     }
 
     @Test(
-        "Of a flood beyond the limit every connection is served, refused or sent away, and counted, and all come to an end"
+        "In a flood beyond the connection limit, every connection is served, refused or closed, and counted, and all of them end"
     )
     func connectionFlood() async throws {
         var configuration = HTTPServer.Configuration.patient

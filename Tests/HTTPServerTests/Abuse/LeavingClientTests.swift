@@ -6,9 +6,9 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("Clients that leave")
+@Suite("Clients that disconnect")
 struct LeavingClientTests {
-    @Test("The last answer to a client that has ended its side says that it is the last (RFC 9112 §9.6)")
+    @Test("The last answer to a half-closed client announces the close (RFC 9112 §9.6)")
     func lastAnswer() async throws {
         let gate = Gate()
         var configuration = HTTPServer.Configuration.patient
@@ -43,7 +43,7 @@ struct LeavingClientTests {
     }
 
     @Test(
-        "Whoever leaves while a task works on the answer, in whatever way, has the task cancelled",
+        "A client that disconnects while a task works on the answer has the task cancelled, however it disconnects",
         arguments: Departure.allCases)
     func whileWaiting(departure: Departure) async throws {
         let (started, cancelled) = (Gate(), Gate())
@@ -85,7 +85,7 @@ struct LeavingClientTests {
     }
 
     @Test(
-        "A client that ends its side together with its request is answered, and its connection does not linger"
+        "A client that half-closes with its request is answered, and its connection does not linger"
     )
     func requestAndEnd() async throws {
         let (isHeld, release) = (Gate(), DispatchGate())
@@ -116,7 +116,7 @@ struct LeavingClientTests {
         holder.hangUp()
     }
 
-    @Test("The octets that a waiting client is sent ahead are those that every answer begins with")
+    @Test("The octets sent ahead to a waiting client are those with which every answer begins")
     func beginning() throws {
         let encoder = ResponseEncoder()
         for code in [200, 304, 404, 503] as [UInt16] {
@@ -131,7 +131,7 @@ struct LeavingClientTests {
         }
     }
 
-    @Test("A client that ends its side together with its request gets all of a body that arrives over time")
+    @Test("A client that half-closes with its request gets the whole of a body that is received over time")
     func requestAndEndStreaming() async throws {
         let body = TestBody(.text("first"))
         let (isHeld, release) = (Gate(), DispatchGate())
@@ -163,7 +163,7 @@ struct LeavingClientTests {
     }
 
     @Test(
-        "A client that leaves in the middle of a head, of content or of an answer leaves nothing behind",
+        "A client that disconnects within a head, content or an answer leaves nothing behind",
         arguments: [
             "GET / HTTP/1.1\r\nHo", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n12345",
             "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12",

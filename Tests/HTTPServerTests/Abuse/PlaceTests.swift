@@ -8,7 +8,7 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("Places for connections")
+@Suite("Connection limits")
 struct PlaceTests {
     /// Requests that are answered once somebody says so.
     private final class Slow: Sendable {
@@ -39,7 +39,7 @@ struct PlaceTests {
     }
 
     @Test(
-        "of those who have their last answer and do not close are given to who comes",
+        "At the limit, connections that have their last answer and do not close are closed in favour of new ones",
         arguments: ["GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "x\r\n\r\n"])
     func lingering(request: String) async throws {
         var configuration = HTTPServer.Configuration.patient
@@ -62,7 +62,9 @@ struct PlaceTests {
         #expect(server.server.counts.rejected[.evicted] == nil)
     }
 
-    @Test("of somebody idle on another loop, or among many who are busy, are given to who comes")
+    @Test(
+        "At the limit, an idle connection on another loop, or among many busy ones, is closed in favour of a new one"
+    )
     func idleElsewhere() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.loops = 2
@@ -90,7 +92,7 @@ struct PlaceTests {
         #expect(server.rejections(.overload) == 0)
     }
 
-    @Test("for anybody are free although some who were refused linger")
+    @Test("Ordinary connections are accepted although refused ones linger")
     func lingering() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.maxConnections = 2
@@ -122,7 +124,7 @@ struct PlaceTests {
         #expect(answer["Connection"] == nil)
     }
 
-    @Test("that are kept back come free again although their client had to wait for an answer")
+    @Test("A reserved connection is free again after its client had to wait for an answer")
     func awaited() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.maxConnections = 1
@@ -158,7 +160,7 @@ struct PlaceTests {
         #expect(statuses == [503, 200])
     }
 
-    @Test("that are kept back go to vital requests whose answers take time as far as half of them")
+    @Test("At most half of the reserved connections serve vital requests whose answers take time")
     func slowVital() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.maxConnections = 1
@@ -193,7 +195,7 @@ struct PlaceTests {
         #expect(answers.allSatisfy { $0.status == 200 })
     }
 
-    @Test("that are kept back are not kept by who does not read")
+    @Test("A client that does not read holds no reserved connection")
     func unread() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.maxConnections = 1
@@ -261,7 +263,7 @@ struct PlaceTests {
     }
 
     @Test(
-        "One client that holds more than half of all places gives one up to another client, whatever it does with them",
+        "A client with more than half of all connections loses one to another client, whatever it does with them",
         arguments: [1, 2])
     func share(loops: Int) async throws {
         let server = try Self.serverOfLargeAnswers(loops: loops)
@@ -284,7 +286,7 @@ struct PlaceTests {
         #expect(server.rejections(.overload) == 0)
     }
 
-    @Test("of a client that holds half of them are not given to others", arguments: [1, 2])
+    @Test("A client with half of all connections loses none to other clients", arguments: [1, 2])
     func halves(loops: Int) async throws {
         let server = try Self.serverOfLargeAnswers(loops: loops)
 
@@ -305,7 +307,7 @@ struct PlaceTests {
         #expect(server.rejections(.evicted) == 0)
     }
 
-    @Test("of a trusted proxy are not counted as one client's")
+    @Test("The connections of a trusted proxy are not counted as those of one client")
     func proxy() async throws {
         let server = try Self.serverOfLargeAnswers(loops: 1) {
             $0.isTrustedProxy = { $0 == .v4(0x7F00_0002) }
@@ -324,7 +326,7 @@ struct PlaceTests {
         #expect(server.rejections(.evicted) == 0)
     }
 
-    @Test("are counted by IPv4 address, and by the /64 network of an IPv6 address")
+    @Test("Connections are counted by IPv4 address, and by the /64 network of an IPv6 address")
     func clients() {
         let address = { PeerAddress(text: $0)?.client }
         #expect(address("2001:db8::1") == .v6(0x2001_0DB8_0000_0000, 0))
@@ -335,7 +337,7 @@ struct PlaceTests {
         #expect(PeerAddress.unix.client == nil)
     }
 
-    @Test("keep their descriptors, whoever else looks for one when they come free")
+    @Test("The reserve gets its descriptors back when they are closed, whatever else needs descriptors")
     func numbers() throws {
         let reserve = DescriptorReserve(size: 1)
         let number = try #require(reserve.take())

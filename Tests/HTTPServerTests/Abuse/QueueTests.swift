@@ -16,7 +16,7 @@ struct QueueTests {
         return response
     }
 
-    @Test("An answer that a task makes behind one that the client has not taken stays in its own connection")
+    @Test("An answer of a task behind one that the client has not read stays in its own connection")
     func behindABlockedAnswer() async throws {
         let (gate, delivered) = (Gate(), Gate())
         var configuration = HTTPServer.Configuration.patient
@@ -54,7 +54,7 @@ struct QueueTests {
         }
     }
 
-    @Test("Clients who pipeline more than a batch of requests let others go first after each batch")
+    @Test("Clients that pipeline more than a batch of requests yield to others after each batch")
     func turnsBetweenBatches() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.loops = 1
@@ -87,7 +87,7 @@ struct QueueTests {
         #expect(place <= 1 + 4 * configuration.maxPipelined)
     }
 
-    @Test("A client that pipelines without end, and reads, delays no other client")
+    @Test("A client that pipelines endlessly, and reads, delays no other client")
     func endlessPipeline() async throws {
         let server = try TestServer { .now(text($0.target)) }
         let isOver = Flag()
@@ -124,7 +124,7 @@ struct QueueTests {
         }
     }
 
-    @Test("Draining does not wait for clients that have their last answer and do not end their side")
+    @Test("Draining does not wait for clients that have their last answer and do not half-close")
     func drainWithoutTheirEnd() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.closeTimeout = .seconds(600)
@@ -145,7 +145,7 @@ struct QueueTests {
         clients.forEach { $0.hangUp() }
     }
 
-    @Test("Draining ends a connection as soon as its client has taken what was already on its way")
+    @Test("Draining closes a connection as soon as its client has read what was already being sent")
     func drainBehindABlockedAnswer() async throws {
         let server = try TestServer { _ in .now(Self.largeAnswer()) }
         let client = try server.client()

@@ -5,11 +5,11 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("What can't get into an answer")
+@Suite("Octets that can't get into an answer")
 struct ResponseSafetyTests {
     private static let octets: ClosedRange<UInt8> = 0...255
 
-    @Test("Of all octets, none that ends a line or a string can become part of a value (RFC 9110 §5.5)")
+    @Test("A field value contains no octet that ends a line or a string (RFC 9110 §5.5)")
     func values() {
         for octet in Self.octets {
             let isAllowed = octet == 0x09 || octet >= 0x20 && octet != 0x7F
@@ -23,7 +23,7 @@ struct ResponseSafetyTests {
         }
     }
 
-    @Test("Of all octets, only those of a token can become part of a name (RFC 9110 §5.1)")
+    @Test("A field name contains only octets of a token (RFC 9110 §5.1)")
     func names() {
         let marks = Set("!#$%&'*+-.^_`|~".utf8)
         for octet in UInt8(0)..<0x80 {
@@ -33,7 +33,7 @@ struct ResponseSafetyTests {
         }
     }
 
-    @Test("Of all octets, only harmless ones can become part of an id that a client chose")
+    @Test("An id that a client chose contains only harmless octets")
     func ids() {
         for octet in Self.octets {
             let id = [0x61, octet].withUnsafeBytes { RequestID($0) }
@@ -42,7 +42,7 @@ struct ResponseSafetyTests {
         }
     }
 
-    @Test("Nobody but the server says where an answer and its connection end (RFC 9112 §6)")
+    @Test("Only the server writes the fields that delimit an answer and its connection (RFC 9112 §6)")
     func framing() throws {
         let own = ["Content-Length", "content-length", "TRANSFER-ENCODING", "Connection"]
         var fields = HTTPFields()
@@ -60,7 +60,7 @@ struct ResponseSafetyTests {
         #expect(scratch.withBytes { $0.isEmpty })
     }
 
-    @Test("A line whose value turns out to be none is taken back whole, and the others stay (RFC 9110 §5.5)")
+    @Test("A line whose value is invalid is removed whole, and the other lines stay (RFC 9110 §5.5)")
     func linesTakenBack() {
         var lines = FieldLines(reserving: 0)
         lines.append(.etag, text: "\"a\"")
@@ -73,7 +73,7 @@ struct ResponseSafetyTests {
         #expect(lines.bytes == Array("ETag: \"a\"\r\nAge: 1\r\n".utf8))
     }
 
-    @Test("The first lines of many are dated only where the date is among them")
+    @Test("A prefix of prepared lines counts as dated only if it contains Date")
     func dateAmongTheFirst() {
         var lines = FieldLines(reserving: 0)
         lines.append(.etag, text: "\"a\"")
@@ -87,7 +87,7 @@ struct ResponseSafetyTests {
         #expect(PreparedFields(lines).isDated)
     }
 
-    @Test("Fixed text that is no field value stops a debug build")
+    @Test("A literal that is not a field value stops a debug build")
     func literals() async {
         await #expect(processExitsWith: .failure) {
             var scratch = FieldScratch()
@@ -95,7 +95,7 @@ struct ResponseSafetyTests {
         }
     }
 
-    @Test("A date that is no field value is not sent")
+    @Test("A date that is not a field value is not sent")
     func date() async throws {
         let server = try HTTPServer(
             configuration: .init(),
@@ -141,7 +141,7 @@ struct ResponseSafetyTests {
         ("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nUser-Agent: b", "\r\n\r\n"),
     ]
 
-    @Test("A handler that gives back whatever a client says never lets it add a line", arguments: places)
+    @Test("A handler that echoes what the client sent never adds a line", arguments: places)
     func echoes(before: String, behind: String) async throws {
         let server = try TestServer { Self.echo($0) }
         let answers = try await onThread {

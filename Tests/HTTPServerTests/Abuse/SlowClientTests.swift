@@ -6,11 +6,11 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("Clients that take their time")
+@Suite("Slow clients")
 struct SlowClientTests {
     private static let large = [UInt8](repeating: 0x61, count: 8 << 20)
 
-    @Test("A client that takes its answer more slowly than the lowest rate is cut, however steadily it takes")
+    @Test("A client that reads its answer below the lowest rate is cut, however steadily it reads")
     func tricklingReader() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.writeTimeout = .milliseconds(100)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("An answer that has left, and has not arrived")
+@Suite("Answers in the kernel's send buffer")
 struct UntakenAnswerTests {
     private static let large = [UInt8](repeating: 0x61, count: 512 << 10)
 
@@ -27,7 +27,9 @@ struct UntakenAnswerTests {
         return client
     }
 
-    @Test("arrives whole when the server drains and the client asks for more (RFC 9112 §9.6)")
+    @Test(
+        "An answer in the send buffer arrives whole when the server drains and the client sends more (RFC 9112 §9.6)"
+    )
     func drain() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.closeTimeout = .seconds(600)
@@ -52,7 +54,7 @@ struct UntakenAnswerTests {
         #expect(body == Self.large)
     }
 
-    @Test("keeps its connection from being closed for another one, for a while")
+    @Test("A connection with an answer in the send buffer is not closed for another one until a timeout")
     func eviction() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.maxConnections = 1
@@ -79,7 +81,7 @@ struct UntakenAnswerTests {
     }
 
     @Test(
-        "is thrown away with its connection when its client takes none of it: the kernel keeps nothing for it",
+        "An answer of which the client reads nothing is discarded with its connection: the kernel keeps nothing for it",
         arguments: Ending.allCases)
     func reset(ending: Ending) async throws {
         var configuration = HTTPServer.Configuration.patient
@@ -112,7 +114,7 @@ struct UntakenAnswerTests {
         client.hangUp()
     }
 
-    @Test("keeps the connection of a client that has ended its side until it has arrived")
+    @Test("A half-closed connection stays open until the answer in its send buffer has arrived")
     func halfClosed() async throws {
         let server = try Self.server(.patient)
         let client = try await Self.client(of: server)
@@ -134,7 +136,9 @@ struct UntakenAnswerTests {
         #expect(server.server.counts.rejected.isEmpty)
     }
 
-    @Test("is still sent when its client was so slow that another one has got the place")
+    @Test(
+        "An answer in the send buffer is still sent when the client was so slow that another one got its place"
+    )
     func lateEviction() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.maxConnections = 1

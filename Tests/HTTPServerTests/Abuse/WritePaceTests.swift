@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("How fast a client takes its answers")
+@Suite("The rate at which a client reads its answers")
 struct WritePaceTests {
     private static let timeout: UInt64 = 1_000
 
@@ -22,28 +22,28 @@ struct WritePaceTests {
         }
     }
 
-    @Test("One that takes nothing is given up after one write timeout, and not after two")
+    @Test("A client that reads nothing is cut after one write timeout, not after two")
     func nothing() throws {
         let end = try #require(end { _ in 0 })
 
         #expect((Self.timeout...(Self.timeout + 10)).contains(end))
     }
 
-    @Test("What was on its way when the socket was full does not count for long")
+    @Test("Bytes that were being sent when the socket was full do not count for long")
     func onItsWay() throws {
         let end = try #require(end { $0 < 10 ? 0 : 1_000_000 })
 
         #expect((Self.timeout...(Self.timeout + 10)).contains(end))
     }
 
-    @Test("One that takes too little in one write timeout has the next one to make up for it")
+    @Test("A client that reads too little in one write timeout can make up for it in the next one")
     func little() {
         #expect(end { Int($0 / 25) } == 2_000)
         // As a window opens: in one step.
         #expect(end { $0 < 900 ? 0 : Int($0 / 900) * 200 } == nil)
     }
 
-    @Test("One that takes enough is never given up")
+    @Test("A client that reads enough is never cut")
     func enough() {
         #expect(end { Int($0 / 5) } == nil)
     }

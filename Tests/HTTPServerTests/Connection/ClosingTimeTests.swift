@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("The time for the end of a connection")
+@Suite("Timeouts of a closing connection")
 struct ClosingTimeTests {
     private static let last = get("/", "Connection: close\r\n")
 
@@ -16,7 +16,7 @@ struct ClosingTimeTests {
         }
     }
 
-    @Test("A client that does not end its side behind the last answer is closed in order")
+    @Test("A connection whose client does not half-close after the last answer is closed in order")
     func linger() {
         let connection = Self.connection()
         connection.send(Self.last)
@@ -27,7 +27,7 @@ struct ClosingTimeTests {
         #expect(connection.rejections.isEmpty && !connection.isReset)
     }
 
-    @Test("A client that ends its side behind the last answer is closed at once")
+    @Test("A connection whose client half-closes after the last answer is closed at once")
     func end() {
         let connection = Self.connection()
         connection.send(Self.last)
@@ -37,7 +37,7 @@ struct ClosingTimeTests {
         #expect(connection.exchanges.map(\.summary) == ["200 4"])
     }
 
-    @Test("What a client sends behind the request that ends its connection is dropped")
+    @Test("What a client sends after the last request of its connection is discarded")
     func behindTheEnd() {
         let connection = Self.connection()
         connection.send(Self.last + get("/never"))
@@ -48,7 +48,7 @@ struct ClosingTimeTests {
     }
 
     @Test(
-        "A client whose host acknowledges the last answer at the lowest rate keeps its connection until it has all"
+        "A client whose host acknowledges the last answer at the lowest rate keeps its connection until it has received all"
     )
     func acknowledging() {
         let connection = Self.connection([UInt8](repeating: 0x61, count: 4_096))
@@ -71,7 +71,7 @@ struct ClosingTimeTests {
     }
 
     @Test(
-        "A client whose host acknowledges nothing of its last answer is reset when the time for that is over",
+        "A client whose host acknowledges nothing of the last answer is reset at the timeout",
         arguments: Ending.allCases)
     func unacknowledged(ending: Ending) {
         let connection = Self.connection()
@@ -89,7 +89,7 @@ struct ClosingTimeTests {
         #expect(connection.exchanges.map(\.wasCut) == [false])
     }
 
-    @Test("A half-closed connection ends as soon as the client's host has all of the answer")
+    @Test("A half-closed connection ends as soon as the client's host has received the whole answer")
     func halfClosed() {
         let connection = Self.connection()
         connection.stopTaking(after: .max - 1)
@@ -106,7 +106,7 @@ struct ClosingTimeTests {
 
     // MARK: - Draining
 
-    @Test("A connection that asks for nothing while the server drains is ended in order", arguments: [0, 1])
+    @Test("While the server drains, an idle connection is closed in order", arguments: [0, 1])
     func drainGrace(requests: Int) {
         let connection = Self.connection()
         for _ in 0..<requests { connection.send(get("/")) }
@@ -120,7 +120,7 @@ struct ClosingTimeTests {
         #expect(connection.rejections.isEmpty && !connection.isReset)
     }
 
-    @Test("A request that comes while the server drains is answered as the last one of its connection")
+    @Test("While the server drains, a request is answered as the last one of its connection")
     func lastRequest() {
         let connection = Self.connection()
         connection.send(get("/"))
@@ -133,7 +133,7 @@ struct ClosingTimeTests {
         #expect(connection.hasFinishedSending)
     }
 
-    @Test("A head that has begun when the server drains has its own time, and is answered")
+    @Test("A head that has begun when the server drains keeps its own timeout, and is answered")
     func headWhileDraining() {
         let connection = Self.connection()
         connection.send("GET / HTTP/1.1\r\n")
@@ -145,7 +145,7 @@ struct ClosingTimeTests {
         #expect(connection.received.contains("Connection: close"))
     }
 
-    @Test("A task that works when the server drains has its own time, and its answer is the last")
+    @Test("A task that runs when the server drains keeps its own timeout, and its answer is the last")
     func taskWhileDraining() {
         let connection = TestConnection { _ in .later(context: 0) { text("late") } }
         connection.send(get("/"))
@@ -158,7 +158,7 @@ struct ClosingTimeTests {
         #expect(connection.changes(at: .milliseconds(500), \.isClosed) == [false, true])
     }
 
-    @Test("What a closing connection still waits for is shortened when the server drains")
+    @Test("Draining shortens the remaining timeouts of a closing connection")
     func closingWhileDraining() {
         let connection = Self.connection()
         connection.send(Self.last)

@@ -107,7 +107,7 @@ struct EventOrderTests {
     }
 
     @Test(
-        "each request is reported once, each task ends, and each connection is closed once, in the end",
+        "In every order of events each request is reported once, each task ends, and each connection is closed once",
         arguments: [
             (Event.allCases, 3),
             ([.requestForTask, .respond, .stopTaking, .takeAll, .endClientSide, .longWait, .drain], 5),

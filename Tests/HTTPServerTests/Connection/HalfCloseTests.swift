@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("Clients that end their side")
+@Suite("Clients that half-close")
 struct HalfCloseTests {
     private static func awaiting(
         _ request: String = get("/"), _ change: (inout HTTPServer.Configuration) -> Void = { _ in }
@@ -17,7 +17,8 @@ struct HalfCloseTests {
         return connection
     }
 
-    @Test("receive the beginning of their answer an octet at a time, after pauses that double")
+    @Test(
+        "A half-closed client receives the beginning of its answer octet by octet, after pauses that double")
     func octets() {
         let connection = Self.awaiting { $0.requestTimeout = .seconds(3_600) }
         var (pause, beginning) = (2, "H")
@@ -41,7 +42,7 @@ struct HalfCloseTests {
     }
 
     @Test(
-        "A client that has ended its side and still listens gets the answer it waits for, however long that takes (RFC 9112 §9.6)",
+        "A half-closed client that still reads gets the answer it waits for, however long that takes (RFC 9112 §9.6)",
         arguments: ["1.0", "1.1"], ["whole", "in pieces", "too late"])
     func answer(version: String, answer: String) {
         let connection = Self.awaiting("GET / HTTP/\(version)\r\nHost: a\r\n\r\n")
@@ -65,7 +66,7 @@ struct HalfCloseTests {
     }
 
     @Test(
-        "The task of a client that leaves later is cancelled at the next octet, and it is not counted")
+        "When a half-closed client disconnects later, the next octet cancels its task; it is not counted")
     func leaving() {
         for seconds in 0..<8 {
             let connection = Self.awaiting()
@@ -93,7 +94,7 @@ struct HalfCloseTests {
         #expect(connection.exchanges.map(\.status.code) == [499])
     }
 
-    @Test("receive all of a body, however slowly it arrives")
+    @Test("A half-closed client receives all of a body, however slow")
     func body() {
         let body = TestBody(.text("first"))
         let connection = TestConnection { _ in .now(body.answer()) }
@@ -111,7 +112,7 @@ struct HalfCloseTests {
         #expect(connection.isClosed && connection.rejections.isEmpty)
     }
 
-    @Test("are cut when a body gives nothing for too long")
+    @Test("A half-closed client is cut when a body stalls for too long")
     func stalledBody() {
         let body = TestBody(.text("abc"))
         let connection = TestConnection { _ in .now(body.answer()) }
@@ -125,7 +126,7 @@ struct HalfCloseTests {
     }
 
     @Test(
-        "in the middle of a request are counted",
+        "A client that half-closes within a request is counted",
         arguments: ["GET / HT", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n1"])
     func incomplete(start: String) {
         let connection = TestConnection()

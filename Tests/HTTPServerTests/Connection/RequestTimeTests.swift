@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("The time for a request")
+@Suite("Timeouts of a request")
 struct RequestTimeTests {
     private static let configuration = HTTPServer.Configuration()
 
@@ -18,7 +18,7 @@ struct RequestTimeTests {
         #expect(connection.rejections == [.headerTimeout])
     }
 
-    @Test("A restricted connection has the time of a closing one for its first request")
+    @Test("A restricted connection has the timeout of a closing one for its first request")
     func restrictedSilence() {
         let connection = TestConnection(isRestricted: true)
 
@@ -27,7 +27,7 @@ struct RequestTimeTests {
     }
 
     @Test(
-        "The first head is refused when the time that began with the connection is over, and not before",
+        "The first head is refused when the timeout that began with the connection expires, and not before",
         arguments: ["G", "GET / HTTP/1.1\r\nHost:"])
     func firstHead(start: String) {
         let connection = TestConnection()
@@ -41,7 +41,7 @@ struct RequestTimeTests {
         #expect(connection.hasFinishedSending)
     }
 
-    @Test("The time for a later head begins with its first octet")
+    @Test("The timeout of a later head begins with its first octet")
     func laterHead() {
         let connection = TestConnection()
         connection.send(get("/"))
@@ -51,7 +51,7 @@ struct RequestTimeTests {
         #expect(connection.changes(at: .seconds(10)) { $0.statuses == [200, 408] } == [false, true])
     }
 
-    @Test("A head that trickles in is bounded as a whole, not anew by each byte (RFC 9110 §15.5.9)")
+    @Test("A head that is sent slowly has one timeout; a byte does not restart it (RFC 9110 §15.5.9)")
     func tricklingHead() {
         let connection = TestConnection()
         connection.send("GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ")
@@ -67,7 +67,7 @@ struct RequestTimeTests {
         #expect(connection.rejections == [.headerTimeout])
     }
 
-    @Test("The time for a head begins anew with each head, however the bytes of many are cut")
+    @Test("The timeout begins anew with each head, however the bytes of several heads are split")
     func headTimeOfEach() {
         let connection = TestConnection()
         let request = get("/a")
@@ -83,7 +83,7 @@ struct RequestTimeTests {
         #expect(connection.changes(at: .seconds(10)) { $0.statuses.contains(408) } == [false, true])
     }
 
-    @Test("An empty line behind a request begins no head")
+    @Test("An empty line after a request begins no head")
     func emptyLine() {
         let connection = TestConnection()
         connection.send(get("/") + "\r\n")
@@ -93,7 +93,7 @@ struct RequestTimeTests {
     }
 
     @Test(
-        "Content that trickles in is bounded as a whole, not anew by each byte (RFC 9110 §15.5.9)",
+        "Content that is sent slowly has one timeout; a byte does not restart it (RFC 9110 §15.5.9)",
         arguments: [("Content-Length: 1000000", "a"), ("Transfer-Encoding: chunked", "1\r\na\r\n")])
     func tricklingContent(framing: String, piece: String) {
         let connection = TestConnection()
@@ -108,7 +108,7 @@ struct RequestTimeTests {
     }
 
     @Test(
-        "A refusal for lack of time has content unless the request is HEAD",
+        "A 408 has content unless the request is HEAD",
         arguments: [("HEAD", 0), ("GET", 1)])
     func methodOfLateRequest(method: String, contents: Int) {
         for start in [
@@ -125,7 +125,7 @@ struct RequestTimeTests {
     }
 
     @Test(
-        "A connection that is idle too long is closed, whether its last answer came at once or from a task",
+        "A connection that is idle too long is closed, whether its last answer was immediate or made by a task",
         arguments: [false, true])
     func idle(isTask: Bool) {
         let connection = TestConnection { _ in isTask ? .later(context: 0) { text("a") } : .now(text("a")) }
@@ -142,7 +142,7 @@ struct RequestTimeTests {
         #expect(!connection.isReset)
     }
 
-    @Test("Each request begins the time of an idle connection anew")
+    @Test("Each request restarts the idle timeout")
     func idleAnew() {
         let connection = TestConnection()
         for number in 1...5 {
@@ -153,7 +153,7 @@ struct RequestTimeTests {
         #expect(!connection.isClosed)
     }
 
-    @Test("An answer that does not come in time is 503, and its task is cancelled")
+    @Test("An answer that exceeds its timeout is 503, and its task is cancelled")
     func lateAnswer() {
         let connection = TestConnection { request in
             request.target == "/never" ? .later(context: 7) { text("too late") } : .now(text(request.target))
@@ -173,7 +173,7 @@ struct RequestTimeTests {
         #expect(connection.received == received)
     }
 
-    @Test("A body that gives nothing for too long is cut, and not counted as a slow client")
+    @Test("A body that stalls for too long is cut, and not counted as a slow client")
     func stalledBody() {
         let body = TestBody(.text("abc"))
         let connection = TestConnection { _ in .now(body.answer()) }

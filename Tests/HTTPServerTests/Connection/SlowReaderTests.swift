@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("The time for taking an answer")
+@Suite("The timeout for reading an answer")
 struct SlowReaderTests {
     private static let large = [UInt8](repeating: 0x61, count: 1 << 20)
     /// What `minSendRate` makes of one `writeTimeout`.
@@ -27,7 +27,7 @@ struct SlowReaderTests {
     }
 
     @Test(
-        "A client that does not take its answer is cut after one period, and counted",
+        "A client that does not read its answer is cut after one period, and counted",
         arguments: ["memory", "file"])
     func neverReading(source: String) throws {
         let file = try AnonymousFile(Self.large)
@@ -48,7 +48,7 @@ struct SlowReaderTests {
     }
 
     @Test(
-        "A client that takes within two periods what the lowest rate makes of one is kept, and cut for an octet less",
+        "A client that reads in two periods what the lowest rate gives for one is kept; one octet less cuts it",
         arguments: [0, 1])
     func lowestRate(missing: Int) {
         let connection = Self.connection()
@@ -78,7 +78,7 @@ struct SlowReaderTests {
         }
     }
 
-    @Test("What the socket takes and the client's host does not acknowledge is not taken")
+    @Test("Bytes that the socket takes and the client's host does not acknowledge do not count as read")
     func acknowledgements() {
         let connection = Self.connection()
         connection.stopTaking(after: 500_000)
@@ -89,7 +89,7 @@ struct SlowReaderTests {
     }
 
     @Test(
-        "10,000 pipelined requests of a client that never reads: little is made ahead, in answers and in bytes",
+        "For 10,000 pipelined requests of a client that never reads, few answers and bytes are made ahead",
         arguments: [(16, 64), (65_536, 4), (8 << 20, 1)])
     func neverReadingFlood(size: Int, most: Int) {
         let made = Observed(0)
@@ -110,7 +110,7 @@ struct SlowReaderTests {
         #expect(made.value == most)
     }
 
-    @Test("Once a slow client has taken its answer, the time for that does not run on for the next one")
+    @Test("Once a slow client has read its answer, the timeout does not continue for the next one")
     func writeTimeoutEnds() {
         let connection = Self.connection { $0.requestTimeout = .seconds(600) }
         connection.stopTaking(after: 1_000)
@@ -127,7 +127,7 @@ struct SlowReaderTests {
         #expect(connection.rejections.isEmpty)
     }
 
-    @Test("The time for the next request begins when the client has taken its answer")
+    @Test("The timeout for the next request begins when the client has read its answer")
     func idleBehindSlowAnswer() {
         let connection = Self.connection()
         connection.stopTaking(after: 1_000)
@@ -141,7 +141,7 @@ struct SlowReaderTests {
         #expect(connection.rejections.isEmpty)
     }
 
-    @Test("A client that takes nothing of what has arrived is a slow client, however slow the body")
+    @Test("A client that reads nothing of what was sent is a slow client, however slow the body")
     func slowClientOfStream() {
         let piece = [UInt8](repeating: 0x61, count: 64 << 10)
         let body = TestBody(.piece(.bytes(piece)))
@@ -159,7 +159,7 @@ struct SlowReaderTests {
     }
 
     @Test(
-        "An idle connection is kept while the client's host acknowledges its last answer, at the lowest rate")
+        "An idle connection is kept while the client's host acknowledges its last answer at the lowest rate")
     func idleUnacknowledged() {
         let connection = Self.connection()
         connection.stopTaking(after: .max - 1)
@@ -178,7 +178,7 @@ struct SlowReaderTests {
         #expect(connection.isReset)
     }
 
-    @Test("An idle connection whose client has taken all in the end has the time of an idle one again")
+    @Test("An idle connection gets the idle timeout again once its client has read everything")
     func idleAcknowledged() {
         let connection = Self.connection()
         connection.stopTaking(after: .max - 1)

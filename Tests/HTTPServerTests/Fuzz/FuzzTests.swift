@@ -5,13 +5,13 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("Inputs that nobody thought of")
+@Suite("Generated inputs")
 struct FuzzTests {
     private static let limits = RequestLimits(
         headBytes: 1_024, targetBytes: 256, fieldLines: 16, contentBytes: 64, extensionBytes: 32,
         trailerBytes: 64)
 
-    @Test("Requests are read the same however they are split, and what is accepted is what it says it is")
+    @Test("Requests are parsed the same however they are split, and what is accepted is what it says it is")
     func requests() {
         var generator = InputGenerator(seed: Corpus.seed, corpus: Corpus.inputs("request"))
         var accepted = 0
@@ -72,7 +72,7 @@ struct FuzzTests {
         }
     }
 
-    @Test("Ranges lie within the representation, whatever is asked for")
+    @Test("Parsed ranges always lie within the representation")
     func ranges() {
         var generator = InputGenerator(seed: Corpus.seed, corpus: Corpus.inputs("range"))
         for _ in 0..<Corpus.count(4_000) {
@@ -89,7 +89,7 @@ struct FuzzTests {
         }
     }
 
-    @Test("A tag that is read is written as it was, and a list that names it does so in any company")
+    @Test("An entity tag that is parsed is written unchanged, and a list that contains it matches it")
     func tags() throws {
         var generator = InputGenerator(seed: Corpus.seed, corpus: Corpus.inputs("tags"))
         let wanted = try #require(EntityTag("\"xyzzy\"".utf8))

@@ -7,7 +7,7 @@ import Testing
 @Suite("Entity tags (RFC 9110 §8.8.3)")
 struct EntityTagTests {
     @Test(
-        "A tag is quoted, and weak behind W/ (RFC 9110 §8.8.3)",
+        "A tag is quoted, and weak after W/ (RFC 9110 §8.8.3)",
         arguments: [
             ("\"a\"", false), ("W/\"a\"", true), ("\"\"", false), ("\"a,b;W/\\'\"", false),
             ("\"\u{E9}\"", false),
@@ -20,7 +20,7 @@ struct EntityTagTests {
     }
 
     @Test(
-        "Anything else is no tag (RFC 9110 §8.8.3)",
+        "Anything else is not a tag (RFC 9110 §8.8.3)",
         arguments: [
             "", "a", "\"", "\"a", "a\"", "w/\"a\"", "W/a", "W\"a\"", "\"a b\"", "\"a\"b\"", "\"a\" ",
             " \"a\"", "*",
@@ -30,7 +30,7 @@ struct EntityTagTests {
         #expect(EntityTag(text.utf8) == nil)
     }
 
-    @Test("The opaque part holds no quote, space or control: nothing can be injected by it")
+    @Test("The opaque part contains no quote, space or control, so that it can inject nothing")
     func opaque() {
         #expect(EntityTag(opaque: "abc".utf8)?.fieldValue == FieldValue("\"abc\""))
         #expect(EntityTag(opaque: "abc".utf8, isWeak: true)?.fieldValue == FieldValue("W/\"abc\""))
@@ -40,7 +40,7 @@ struct EntityTagTests {
     }
 
     @Test(
-        "Strong comparison wants two strong tags, weak comparison equal ones (RFC 9110 §8.8.3.2)",
+        "Strong comparison needs two strong tags, weak comparison equal ones (RFC 9110 §8.8.3.2)",
         arguments: [
             ("W/\"1\"", "W/\"1\"", false, true), ("W/\"1\"", "W/\"2\"", false, false),
             ("W/\"1\"", "\"1\"", false, true),
@@ -57,7 +57,7 @@ struct EntityTagTests {
     }
 
     @Test(
-        "A list names a tag among others, or any (RFC 9110 §13.1.2)",
+        "A list matches a tag that it contains; * matches any (RFC 9110 §13.1.2)",
         arguments: [
             ("\"a\"", true), ("\"b\", \"a\"", true), ("\"b\",\"a\" , \"c\"", true), (", ,\"a\",", true),
             ("*", true),
@@ -72,7 +72,7 @@ struct EntityTagTests {
     }
 
     @Test(
-        "A malformed list names nothing (RFC 9110 §13.1.2)",
+        "A malformed list matches nothing (RFC 9110 §13.1.2)",
         arguments: [
             "", "a", "\"a\" \"b\"", "\"a\"b", "\"a\", b", "\"a", "*, \"a\"", "\"a\", *", "**", "\"a\";",
             "w/\"a\"", ",",

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Fields of answers (RFC 9110 §5)")
 struct FieldTypesTests {
-    @Test("A value that could end its line, or has space at its ends, can't be made (RFC 9110 §5.5)")
+    @Test("A value that contains a line end, or space at its ends, can't be created (RFC 9110 §5.5)")
     func values() {
         for text in ["a\r\nb", "a\nb", "a\rb", "a\0b", "\u{1}", "a\u{7F}", " a", "a ", "\ta", "a\t"] {
             #expect(FieldValue(text) == nil)
@@ -18,7 +18,7 @@ struct FieldTypesTests {
         #expect(FieldValue(-17).bytes == Array("-17".utf8))
     }
 
-    @Test("A name that is no token can't be made (RFC 9110 §5.1)")
+    @Test("A name that is not a token can't be created (RFC 9110 §5.1)")
     func names() {
         for text in ["", "a b", "a:", "a\r\n", "\u{E9}", "a\0", "(a)", "a/b"] {
             #expect(FieldName(text) == nil)

@@ -26,7 +26,7 @@ struct PreconditionTests {
     }
 
     @Test(
-        "If-None-Match that names the representation is 304, compared weakly (RFC 9110 §13.1.2)",
+        "If-None-Match with the tag of the representation is 304, compared weakly (RFC 9110 §13.1.2)",
         arguments: [
             ("If-None-Match: \"a\"\r\n", Precondition.notModified),
             ("If-None-Match: W/\"a\"\r\n", .notModified),
@@ -42,14 +42,14 @@ struct PreconditionTests {
         #expect(evaluate(lines, method: "DELETE") == (outcome == .proceed ? .proceed : .preconditionFailed))
     }
 
-    @Test("If-None-Match puts If-Modified-Since out of force, whatever it comes to (RFC 9110 §13.1.3)")
+    @Test("If-None-Match disables If-Modified-Since, whatever its result (RFC 9110 §13.1.3)")
     func tagBeforeDate() {
         #expect(evaluate("If-None-Match: \"b\"\r\nIf-Modified-Since: 100\r\n") == .proceed)
         #expect(evaluate("If-None-Match: junk\r\nIf-Modified-Since: 100\r\n") == .proceed)
         #expect(evaluate("If-Modified-Since: 99\r\nIf-None-Match: \"a\"\r\n") == .notModified)
     }
 
-    @Test("If-Modified-Since at or behind the last modification is 304 (RFC 9110 §13.1.3)")
+    @Test("If-Modified-Since at or after the last modification is 304 (RFC 9110 §13.1.3)")
     func ifModifiedSince() {
         #expect(evaluate("If-Modified-Since: 100\r\n") == .notModified)
         #expect(evaluate("If-Modified-Since: 101\r\n", method: "HEAD") == .notModified)
@@ -66,7 +66,7 @@ struct PreconditionTests {
     }
 
     @Test(
-        "If-Match that does not name the representation is 412, compared strongly (RFC 9110 §13.1.1)",
+        "If-Match without the tag of the representation is 412, compared strongly (RFC 9110 §13.1.1)",
         arguments: [
             ("If-Match: \"a\"\r\n", Precondition.proceed), ("If-Match: *\r\n", .proceed),
             ("If-Match: \"b\", \"a\"\r\n", .proceed), ("If-Match: \"b\"\r\n", .preconditionFailed),
@@ -77,14 +77,14 @@ struct PreconditionTests {
         for method in ["GET", "HEAD", "DELETE"] { #expect(evaluate(lines, method: method) == outcome) }
     }
 
-    @Test("A weak tag never satisfies If-Match, but If-None-Match (RFC 9110 §8.8.3.2)")
+    @Test("A weak tag never satisfies If-Match, but it satisfies If-None-Match (RFC 9110 §8.8.3.2)")
     func weakTag() {
         #expect(evaluate("If-Match: W/\"a\"\r\n", tag: "W/\"a\"") == .preconditionFailed)
         #expect(evaluate("If-Match: \"a\"\r\n", tag: "W/\"a\"") == .preconditionFailed)
         #expect(evaluate("If-None-Match: \"a\"\r\n", tag: "W/\"a\"") == .notModified)
     }
 
-    @Test("Without a tag only * names the representation (RFC 9110 §13.1.1, §13.1.2)")
+    @Test("Without a tag only * matches the representation (RFC 9110 §13.1.1, §13.1.2)")
     func noTag() {
         #expect(evaluate("If-Match: \"a\"\r\n", tag: nil) == .preconditionFailed)
         #expect(evaluate("If-Match: *\r\n", tag: nil) == .proceed)
@@ -102,7 +102,7 @@ struct PreconditionTests {
     }
 
     @Test(
-        "Conditions are evaluated in their order: If-Match alone decides on 412, then come the others (RFC 9110 §13.2.2)"
+        "Conditions are evaluated in order: If-Match alone decides on 412, then the others follow (RFC 9110 §13.2.2)"
     )
     func order() {
         #expect(evaluate("If-Unmodified-Since: 99\r\nIf-Match: \"a\"\r\n") == .proceed)
@@ -113,7 +113,7 @@ struct PreconditionTests {
     }
 
     @Test(
-        "If-Range lets Range count only for the same representation (RFC 9110 §13.1.5)",
+        "If-Range makes Range count only for the same representation (RFC 9110 §13.1.5)",
         arguments: [
             ("", true, true), ("If-Range: \"a\"\r\n", true, true), ("If-Range: \"b\"\r\n", false, false),
             ("If-Range: W/\"a\"\r\n", false, false), ("If-Range: 100\r\n", true, false),

@@ -22,7 +22,7 @@ struct RangeRequestTests {
         #expect(selection(value) == .part(part))
     }
 
-    @Test("An open range goes to the end (RFC 9110 §14.1.2)")
+    @Test("An open range extends to the end (RFC 9110 §14.1.2)")
     func open() {
         #expect(selection("bytes=0-") == .part(0..<1_000))
         #expect(selection("bytes=999-") == .part(999..<1_000))
@@ -36,7 +36,7 @@ struct RangeRequestTests {
         #expect(selection("bytes=-99999999999999999999999") == .part(0..<1_000))
     }
 
-    @Test("Several ranges keep their order; those that can't be satisfied are left out (RFC 9110 §14.2)")
+    @Test("Several ranges keep their order; those that can't be satisfied are omitted (RFC 9110 §14.2)")
     func several() {
         #expect(selection("bytes=500-599,0-99") == .parts([500..<600, 0..<100]))
         #expect(selection("bytes=0-0 , ,\t-1") == .parts([0..<1, 999..<1_000]))
@@ -55,7 +55,7 @@ struct RangeRequestTests {
         #expect(selection("bytes=0-0", of: 0) == .unsatisfiable)
     }
 
-    @Test("A suffix of nothing is all of it (RFC 9110 §14.1.2)")
+    @Test("A suffix of an empty representation is all of it (RFC 9110 §14.1.2)")
     func emptyRepresentation() {
         #expect(selection("bytes=-5", of: 0) == .whole)
     }
@@ -81,7 +81,7 @@ struct RangeRequestTests {
         #expect(selection("bytes=\(most),0-") == nil)
     }
 
-    @Test("Range counts for GET alone, and on one line (RFC 9110 §14.2)")
+    @Test("Range counts only for GET, and on one line (RFC 9110 §14.2)")
     func requests() {
         let lines = "Range: bytes=0-1\r\n"
 
@@ -93,7 +93,7 @@ struct RangeRequestTests {
         }
     }
 
-    @Test("Content-Range names the part and the whole (RFC 9110 §14.4)")
+    @Test("Content-Range gives the part and the whole (RFC 9110 §14.4)")
     func contentRange() {
         #expect(FieldValue.contentRange(0..<100, of: 1_234) == FieldValue("bytes 0-99/1234"))
         #expect(FieldValue.contentRange(unsatisfiedOf: 1_234) == FieldValue("bytes */1234"))

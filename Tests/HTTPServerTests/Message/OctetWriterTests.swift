@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("Octets of heads")
+@Suite("Writing the octets of a head")
 struct OctetWriterTests {
     private func written(_ write: (inout OctetWriter) -> Void) -> String {
         var octets = ReusedArray<UInt8>()
@@ -13,7 +13,7 @@ struct OctetWriterTests {
     }
 
     @Test(
-        "A number is written as it is spelt",
+        "A number is written in decimal digits",
         arguments: [
             0, 1, 9, 10, 11, 99, 100, 20_480, 999_999_999, 1_000_000_000, .max, -1, -10, .min,
         ] as [Int64])
@@ -21,7 +21,7 @@ struct OctetWriterTests {
         #expect(written { $0.put(number) } == "\(number)")
     }
 
-    @Test("Texts, arrays and numbers stand one behind the other")
+    @Test("Texts, arrays and numbers are written one after the other")
     func order() {
         let text = written { writer in
             writer.put("Age: ")
@@ -31,7 +31,7 @@ struct OctetWriterTests {
         #expect(text == "Age: 42\r\n")
     }
 
-    @Test("Emptying keeps nothing of what was there, whatever was longer")
+    @Test("Clearing the writer removes what was there, even if that was longer")
     func reuse() {
         var octets = ReusedArray<UInt8>()
         octets.append(upTo: 32) { $0.put("a long text of before") }
@@ -43,7 +43,7 @@ struct OctetWriterTests {
         #expect(octets.withUnsafeBytes { $0.count } == 3)
     }
 
-    @Test("A line that does not fit is left out whole")
+    @Test("A line that does not fit is omitted whole")
     func fullScratch() {
         var scratch = FieldScratch()
         for number in 0..<40 { scratch.append(.age, integer: Int64(number)) }

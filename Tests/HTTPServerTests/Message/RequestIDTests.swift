@@ -4,14 +4,14 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("Ids of requests")
+@Suite("Request ids")
 struct RequestIDTests {
     private func text(_ id: RequestID?) -> String? {
         id.map { id in id.withBytes { String(decoding: $0, as: UTF8.self) } }
     }
 
     @Test(
-        "are sixteen hexadecimal digits",
+        "A generated id is sixteen hexadecimal digits",
         arguments: [
             (0, "0000000000000000"), (0x0123_4567_89AB_CDEF, "0123456789abcdef"),
             (0xFEDC_BA98_7654_3210, "fedcba9876543210"), (.max, "ffffffffffffffff"),
@@ -21,7 +21,7 @@ struct RequestIDTests {
         #expect(text(RequestID(number)) == digits)
     }
 
-    @Test("are the client's own where these are harmless")
+    @Test("A client's own id is used if it is harmless")
     func clients() {
         for (given, taken) in [("a-B_9:+/=@.", true), (String(repeating: "x", count: 64), true), ("", false)]
         {

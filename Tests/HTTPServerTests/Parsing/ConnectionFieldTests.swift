@@ -4,13 +4,13 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("What a head says of its connection (RFC 9112 §9, RFC 9110 §10.1.1)")
+@Suite("Connection fields of a head (RFC 9112 §9, RFC 9110 §10.1.1)")
 struct ConnectionFieldTests {
     private func keepsAlive(_ lines: String, version: String = "1.1") -> Bool? {
         HeadReading("GET / HTTP/\(version)\r\nHost: a\r\n\(lines)\r\n").framing?.keepsAlive
     }
 
-    @Test("HTTP/1.1 connections persist unless the client says close (RFC 9112 §9.3)")
+    @Test("HTTP/1.1 connections persist unless the client sends close (RFC 9112 §9.3)")
     func http11() {
         #expect(keepsAlive("") == true)
         #expect(keepsAlive("Connection: close\r\n") == false)
@@ -18,7 +18,7 @@ struct ConnectionFieldTests {
         #expect(keepsAlive("Connection: upgrade\r\n") == true)
     }
 
-    @Test("HTTP/1.0 connections end unless the client says keep-alive (RFC 9112 §9.3)")
+    @Test("HTTP/1.0 connections end unless the client sends keep-alive (RFC 9112 §9.3)")
     func http10() {
         #expect(keepsAlive("", version: "1.0") == false)
         #expect(keepsAlive("Connection: Keep-Alive\r\n", version: "1.0") == true)
@@ -39,7 +39,7 @@ struct ConnectionFieldTests {
     }
 
     @Test(
-        "What only looks like close is not close (RFC 9110 §7.6.1)",
+        "A token that only resembles close is not close (RFC 9110 §7.6.1)",
         arguments: ["closed", "clos", "cl ose", "\"close\"", "close;", "not-close", "", ","])
     func notClose(value: String) {
         #expect(keepsAlive("Connection: \(value)\r\n") == true)
@@ -55,7 +55,7 @@ struct ConnectionFieldTests {
         }
     }
 
-    @Test("Expect: 100-continue is understood in any case, once or more (RFC 9110 §10.1.1)")
+    @Test("Expect: 100-continue is recognized in any case, once or more (RFC 9110 §10.1.1)")
     func expectContinue() {
         for value in ["100-continue", "100-Continue", "100-CONTINUE", "100-continue, 100-continue"] {
             let framing = HeadReading(head("Content-Length: 1\r\nExpect: \(value)\r\n", method: "PUT"))
@@ -64,7 +64,7 @@ struct ConnectionFieldTests {
         }
     }
 
-    @Test("Without content there is nothing to go on with (RFC 9110 §10.1.1)")
+    @Test("Without content 100-continue has no effect (RFC 9110 §10.1.1)")
     func expectWithoutContent() {
         #expect(HeadReading(head("Expect: 100-continue\r\n")).framing == RequestFraming())
         #expect(
@@ -78,7 +78,7 @@ struct ConnectionFieldTests {
         #expect(HeadReading(head("Content-Length: 1\r\nExpect: \(value)\r\n")).error == .unknownExpectation)
     }
 
-    @Test("HTTP/1.0 has no expectations (RFC 9110 §10.1.1)")
+    @Test("Expectations of HTTP/1.0 are ignored (RFC 9110 §10.1.1)")
     func expectHTTP10() {
         for value in ["100-continue", "magic"] {
             let text =

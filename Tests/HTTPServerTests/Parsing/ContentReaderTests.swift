@@ -41,7 +41,7 @@ struct ContentReaderTests {
         return whole
     }
 
-    @Test("Content of a known length ends there (RFC 9112 §6.2)")
+    @Test("Content ends at its declared length (RFC 9112 §6.2)")
     func fixedLength() {
         #expect(read("hello+", .length(5)) == .whole("hello", octets: 5))
         #expect(read("hell", .length(5)) == .needsMore)
@@ -80,7 +80,7 @@ struct ContentReaderTests {
         #expect(read(text) == .failed(.malformed))
     }
 
-    @Test("A chunk size too large to be counted is 413, leading zeros are bounded (RFC 9112 §7.1)")
+    @Test("A chunk size that overflows is 413, and leading zeros are bounded (RFC 9112 §7.1)")
     func hugeSizes() {
         #expect(read("ffffffffffffffff\r\n") == .failed(.bodyTooLarge))
         #expect(read("10000000000000000\r\n") == .failed(.bodyTooLarge))
@@ -89,7 +89,7 @@ struct ContentReaderTests {
         #expect(read("0000000000000001\r\n") == .failed(.bodyTooLarge))
     }
 
-    @Test("Chunks that together exceed the bound are 413 before they come (RFC 9110 §15.5.14)")
+    @Test("Chunks that together exceed the bound are 413 before they are received (RFC 9110 §15.5.14)")
     func tooManyChunks() {
         #expect(read("41\r\n") == .failed(.bodyTooLarge))
         let full = "40\r\n" + String(repeating: "a", count: 64) + "\r\n"
@@ -100,7 +100,7 @@ struct ContentReaderTests {
     }
 
     @Test(
-        "Lines of the framing end with CR LF, and data where its size says (RFC 9112 §7.1)",
+        "Framing lines end with CR LF, and chunk data ends where its size says (RFC 9112 §7.1)",
         arguments: [
             "5\nhello\r\n0\r\n\r\n", "5\rhello\r\n", "2\r\nhello", "5\r\nhello\n0\r\n\r\n",
             "5\r\nhello0\r\n\r\n",
@@ -138,7 +138,8 @@ struct ContentReaderTests {
         #expect(read(text) == .failed(.malformed))
     }
 
-    @Test("Extensions are bounded over all chunks, beyond it 413 (RFC 9112 §7.1.1)")
+    @Test(
+        "The extensions of all chunks together are bounded; beyond the bound they are 413 (RFC 9112 §7.1.1)")
     func extensionBound() {
         let name = String(repeating: "a", count: 12)
 
@@ -147,7 +148,7 @@ struct ContentReaderTests {
         #expect(read("1;" + String(repeating: "a", count: 100)) == .failed(.bodyTooLarge))
     }
 
-    @Test("Trailers are read as strictly as fields, and dropped (RFC 9112 §7.1.2)")
+    @Test("Trailers are parsed as strictly as fields, and dropped (RFC 9112 §7.1.2)")
     func trailers() {
         let text = "1\r\na\r\n0\r\nX: y\r\nContent-Length: 7\r\nEmpty:\r\n\r\n"
         #expect(read(text + "+") == .whole("a", octets: text.utf8.count))
@@ -164,7 +165,7 @@ struct ContentReaderTests {
         #expect(read("0\r\n\(lines)\r\n") == .failed(.malformed))
     }
 
-    @Test("Trailers are bounded in octets and lines, beyond it 431 (RFC 6585 §5)")
+    @Test("Trailers are bounded in octets and lines; beyond the bound they are 431 (RFC 6585 §5)")
     func trailerBound() {
         #expect(read("0\r\nX: " + String(repeating: "a", count: 100)) == .failed(.headTooLarge))
         #expect(read("0\r\n" + String(repeating: "X:\r\n", count: 20)) == .failed(.headTooLarge))

@@ -15,7 +15,7 @@ struct FieldLineTests {
         #expect(HeadReading(head("\(line)\r\n")).request.values(of: name) == [value])
     }
 
-    @Test("Names are compared without case, lines stay in order (RFC 9110 §5.1, §5.3)")
+    @Test("Names are compared without case, and lines keep their order (RFC 9110 §5.1, §5.3)")
     func repeatedNames() throws {
         let request = HeadReading(head("x-A: 1\r\nACCEPT: 2\r\nX-a: 3\r\naccept: 4\r\n")).request
 
@@ -27,7 +27,7 @@ struct FieldLineTests {
         #expect(!request.has(try #require(FieldName("X-B"))))
     }
 
-    @Test("Every token character may stand in a name (RFC 9110 §5.6.2)")
+    @Test("Every token character may occur in a name (RFC 9110 §5.6.2)")
     func tokens() throws {
         let name = "!#$%&'*+-.^_`|~09azAZ"
 
@@ -43,7 +43,7 @@ struct FieldLineTests {
     }
 
     @Test(
-        "A folded line is 400, also right behind the request line (RFC 9112 §5.2, §2.2)",
+        "A folded line is 400, also right after the request line (RFC 9112 §5.2, §2.2)",
         arguments: [
             "GET / HTTP/1.1\r\nHost: a\r\nX: b\r\n c\r\n\r\n",
             "GET / HTTP/1.1\r\nHost: a\r\nX: b\r\n\tc\r\n\r\n",
@@ -55,7 +55,7 @@ struct FieldLineTests {
     }
 
     @Test(
-        "A line without a name, or with one that is no token, is 400 (RFC 9110 §5.1)",
+        "A line without a name, or with a name that is not a token, is 400 (RFC 9110 §5.1)",
         arguments: [
             ": b", ":", "X", "X(: b", "X@Y: b", "X\u{E9}: b", "\"X\": b", "X\0: b", "X,Y: b", "{X}: b",
             "X\u{7F}: b",
@@ -64,7 +64,7 @@ struct FieldLineTests {
         #expect(HeadReading(head("\(line)\r\n")).error == .malformed)
     }
 
-    @Test("A control character in a value is 400, a tab is none (RFC 9110 §5.5)")
+    @Test("A control character in a value is 400; a tab is allowed (RFC 9110 §5.5)")
     func controls() {
         for octet in UInt8.min ... .max {
             // At the places where eight octets are looked at together, and where they are not.
@@ -90,7 +90,7 @@ struct FieldLineTests {
         #expect(value == [0x80, 0xFF, 0xC3, 0xA9])
     }
 
-    @Test("Every field that heads are sorted by is recognized in any case, and nothing else")
+    @Test("Every known field name is recognized in any case, and no other name is")
     func knownFields() {
         for field in KnownField.allCases {
             let name = Array("\(field.name)".utf8)

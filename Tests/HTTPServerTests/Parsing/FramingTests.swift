@@ -7,7 +7,7 @@ import Testing
 @Suite("How content is delimited (RFC 9112 §6)")
 struct FramingTests {
     @Test(
-        "Content-Length is digits (RFC 9110 §8.6)",
+        "Content-Length is a number in decimal digits (RFC 9110 §8.6)",
         arguments: [
             ("0", BodyFraming.none), ("00", .none), ("12", .length(12)), ("007", .length(7)),
             (" 5 \t", .length(5)), ("999999999999999999", .length(999_999_999_999_999_999)),
@@ -17,7 +17,7 @@ struct FramingTests {
     }
 
     @Test(
-        "A Content-Length with a sign, in a list, too large, or otherwise no number is 400 (RFC 9112 §6.3)",
+        "A Content-Length with a sign, in a list, too large, or otherwise not a number is 400 (RFC 9112 §6.3)",
         arguments: [
             "", "+1", "-1", "1,1", "5, 5", "1, 2", "1 1", "0x1", "1.0", "1e1", "a", "1a", ",1", "1,",
             "\u{664}",
@@ -28,7 +28,7 @@ struct FramingTests {
         #expect(HeadReading(head("Content-Length: \(value)\r\n", method: "POST")).error == .malformed)
     }
 
-    @Test("Content-Length on two lines is 400, also when both are equal (RFC 9112 §6.3)")
+    @Test("Content-Length on two lines is 400, also if both are equal (RFC 9112 §6.3)")
     func repeatedContentLength() {
         let equal = "Content-Length: 1\r\ncontent-length: 1\r\n"
 
@@ -79,7 +79,7 @@ struct FramingTests {
     }
 
     @Test(
-        "A coding that is not known is 501, alone or before chunked (RFC 9112 §6.1)",
+        "An unknown coding is 501, alone or before chunked (RFC 9112 §6.1)",
         arguments: [
             "gzip, chunked", "deflate,chunked", "x-gzip;a=b, chunked", "foo", "foo, chunked", "identity",
             "xchunked",
@@ -99,7 +99,7 @@ struct FramingTests {
     }
 
     @Test(
-        "Chunked that is not last, or not once, or missing behind a registered coding, is 400 (RFC 9112 §6.3, §7.1)",
+        "Chunked that is not last, or not once, or missing after a registered coding, is 400 (RFC 9112 §6.3, §7.1)",
         arguments: [
             "chunked, chunked", "chunked, gzip", "chunked, foo", "gzip", "gzip, deflate",
             "gzip, chunked, chunked",
@@ -110,7 +110,7 @@ struct FramingTests {
     }
 
     @Test(
-        "A Transfer-Encoding that readers could take differently is 400 (RFC 9112 §7)",
+        "A Transfer-Encoding that recipients could interpret differently is 400 (RFC 9112 §7)",
         arguments: [
             "", ",", ", chunked", "chunked,", "chunked;", "chunked;a=b", "chunked ;a", "chun ked",
             "\"chunked\"",

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The bounds of a head")
 struct HeadLimitTests {
-    @Test("A target as long as allowed is taken, one octet more is 414 (RFC 9112 §3)")
+    @Test("A target of the maximum length is accepted, one octet more is 414 (RFC 9112 §3)")
     func target() {
         for method in ["GET", "OPTIONS"] {
             let longest = "/" + String(repeating: "a", count: 255)
@@ -29,7 +29,7 @@ struct HeadLimitTests {
         #expect(HeadReading("GET /" + String(repeating: "a", count: 500)).error == .targetTooLong)
     }
 
-    @Test("A head as long as allowed is taken, one octet more is 431 (RFC 6585 §5)")
+    @Test("A head of the maximum length is accepted, one octet more is 431 (RFC 6585 §5)")
     func headLength() {
         let short = head("X: \r\n")
         let filler = String(repeating: "a", count: 1_024 - short.utf8.count)
@@ -53,7 +53,7 @@ struct HeadLimitTests {
                 == .headTooLarge)
     }
 
-    @Test("As many field lines as allowed are taken, one more is 431 (RFC 6585 §5)")
+    @Test("The maximum number of field lines is accepted, one more is 431 (RFC 6585 §5)")
     func lineCount() {
         let lines = String(repeating: "X: a\r\n", count: 15)
 
@@ -61,7 +61,7 @@ struct HeadLimitTests {
         #expect(HeadReading(head(lines + "X: a\r\n")).error == .headTooLarge)
     }
 
-    @Test("What comes first in a head decides, not how the bytes came")
+    @Test("The first error in a head decides, however the bytes are split")
     func precedence() {
         let long = String(repeating: "a", count: 2_000)
 

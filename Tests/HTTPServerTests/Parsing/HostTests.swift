@@ -6,14 +6,14 @@ import Testing
 
 @Suite("Host (RFC 9112 §3.2)")
 struct HostTests {
-    @Test("HTTP/1.1 without Host is 400, HTTP/1.0 does without (RFC 9112 §3.2)")
+    @Test("HTTP/1.1 without Host is 400; HTTP/1.0 needs none (RFC 9112 §3.2)")
     func missing() {
         #expect(HeadReading("GET / HTTP/1.1\r\n\r\n").error == .malformed)
         #expect(HeadReading("GET http://a/ HTTP/1.1\r\n\r\n").error == .malformed)
         #expect(HeadReading("GET / HTTP/1.0\r\n\r\n").framing != nil)
     }
 
-    @Test("Host on two lines is 400, even when both are equal, and in HTTP/1.0 (RFC 9112 §3.2)")
+    @Test("Host on two lines is 400, even if both are equal, and in HTTP/1.0 (RFC 9112 §3.2)")
     func repeated() {
         #expect(HeadReading(head("Host: a\r\n")).error == .malformed)
         #expect(HeadReading(head("hOST: b\r\n")).error == .malformed)
@@ -22,7 +22,7 @@ struct HostTests {
     }
 
     @Test(
-        "A host with or without a port is taken (RFC 9110 §7.2)",
+        "A host with or without a port is accepted (RFC 9110 §7.2)",
         arguments: [
             "a", "a.b", "a:80", "a:", "a:65535", "127.0.0.1", "127.0.0.1:8080", "[::1]", "[::1]:80", "[::]",
             "[1:2:3:4:5:6:7:8]", "[1::8]", "[::ffff:192.0.2.1]", "[1:2:3:4:5:6:192.0.2.1]", "[2001:db8::]",
@@ -34,7 +34,7 @@ struct HostTests {
     }
 
     @Test(
-        "A Host that is not a host with a port is 400 (RFC 9112 §3.2)",
+        "A Host that is not a host with an optional port is 400 (RFC 9112 §3.2)",
         arguments: [
             "", ":80", "a b", "a, b", "a/b", "a@b", "u:p@a", "a:b", "a:80:80", "a:65536", "a:-1", "a:8 0",
             "http://a",
@@ -50,7 +50,7 @@ struct HostTests {
         #expect(HeadReading("GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n").error == .malformed)
     }
 
-    @Test("Also beside an absolute-form, which replaces it, Host has to be valid (RFC 9112 §3.2.2)")
+    @Test("Host must be valid also beside an absolute-form, which replaces it (RFC 9112 §3.2.2)")
     func absoluteForm() {
         #expect(HeadReading("GET http://b/ HTTP/1.1\r\nHost: a b\r\n\r\n").error == .malformed)
         #expect(HeadReading("GET http://b/ HTTP/1.1\r\nHost: a\r\n\r\n").request.values(of: .host) == ["b"])

@@ -20,7 +20,7 @@ struct LineEndTests {
     }
 
     @Test(
-        "A line feed without a carriage return ends no line: 400 (RFC 9112 §2.2)",
+        "A line feed without a carriage return is 400 (RFC 9112 §2.2)",
         arguments: [
             "GET / HTTP/1.1\nHost: a\n\n", "GET / HTTP/1.1\r\nHost: a\n\r\n",
             "GET / HTTP/1.1\r\nHost: a\r\n\n",
@@ -68,7 +68,7 @@ struct LineEndTests {
         }
     }
 
-    @Test("Who speaks another protocol hears so before the first line's end")
+    @Test("A client that speaks another protocol is refused before the first line's end")
     func otherProtocols() {
         #expect(HeadReading([0x16, 0x03, 0x01, 0x02]).error == .malformed)
         #expect(HeadReading([0x80]).error == .malformed)
@@ -78,7 +78,7 @@ struct LineEndTests {
     }
 
     @Test(
-        "A head that is not whole is waited for",
+        "An incomplete head waits for more bytes",
         arguments: ["", "G", "\r", "\r\n", "GET / HTTP/1.1\r\nHost: a\r\n"])
     func incomplete(text: String) {
         #expect(HeadReading(text).outcome == .needsMore)

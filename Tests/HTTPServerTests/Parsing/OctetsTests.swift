@@ -4,10 +4,10 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("Octets, many at a time")
+@Suite("Scanning many octets at a time")
 struct OctetsTests {
     /// Every octet at every place of a line, alone and behind another that ends a target too.
-    @Test("A target ends at the first octet that no target is made of, wherever that stands")
+    @Test("A target ends at the first octet that no target contains, wherever that stands")
     func targetEnd() {
         for length in Array(0...20) + [31, 32, 33, 40] {
             for place in 0..<length {
@@ -25,7 +25,7 @@ struct OctetsTests {
         }
     }
 
-    @Test("A target's end is looked for within the range alone")
+    @Test("The scan for a target's end stays within the range")
     func targetRange() {
         let line = Array("  /abcdefghij  ".utf8)
         #expect(line.span.targetEnd(2..<13) == 13)
@@ -34,7 +34,7 @@ struct OctetsTests {
         #expect(line.span.targetEnd(2..<15) == 13)
     }
 
-    @Test("One octet decides whether a value is one, wherever it stands (RFC 9110 §5.5)")
+    @Test("One octet decides whether bytes are a field value, wherever it stands (RFC 9110 §5.5)")
     func fieldText() {
         for length in 0...20 {
             for place in 0..<length {
@@ -48,7 +48,7 @@ struct OctetsTests {
     }
 
     @Test(
-        "A known name is known in any case, and no other name of its length is",
+        "A known name is recognized in any case, and no other name of its length is",
         arguments: KnownField.allCases)
     func knownField(_ field: KnownField) {
         let name = Array("\(field.name)".utf8)

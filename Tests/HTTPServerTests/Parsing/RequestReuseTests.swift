@@ -4,14 +4,14 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("A request that is filled again and again")
+@Suite("A reused request")
 struct RequestReuseTests {
     private func parse(_ text: String, into request: inout HTTPRequest) {
         var parser = RequestParser(RequestLimits())
         _ = Array(text.utf8).withUnsafeBytes { parser.parse($0, into: &request) }
     }
 
-    @Test("keeps its storage: reading the next head into it allocates nothing")
+    @Test("Reading the next head into a request allocates nothing")
     func storage() {
         var request = HTTPRequest()
         parse(head("Accept: image/*\r\nX-A: b\r\n", target: "/a"), into: &request)
@@ -24,7 +24,7 @@ struct RequestReuseTests {
         #expect(request.lines.withUnsafeBytes { $0.baseAddress } == lines)
     }
 
-    @Test("leaves a copy that somebody keeps as it was")
+    @Test("Reading the next head leaves a retained copy unchanged")
     func copies() {
         var request = HTTPRequest()
         parse(head("Accept: 1\r\n", method: "PUT", target: "/a"), into: &request)
@@ -41,7 +41,7 @@ struct RequestReuseTests {
         #expect(request.isHTTP10)
     }
 
-    @Test("takes no Host for valid but one that it has read, whatever came before (RFC 9110 §7.2)")
+    @Test("A request accepts only a Host that it has validated, whatever came before (RFC 9110 §7.2)")
     func hosts() {
         var request = HTTPRequest()
         func isMalformed(_ host: String) -> Bool {
@@ -60,7 +60,9 @@ struct RequestReuseTests {
         }
     }
 
-    @Test("holds nothing of the request before: neither lines nor content nor marks of repetition")
+    @Test(
+        "A reused request contains nothing of the one before: neither lines nor content nor flags of repetition"
+    )
     func leftovers() {
         var request = HTTPRequest()
         parse(head("Accept: 1\r\nAccept: 2\r\nRange: x\r\n", method: "POST"), into: &request)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("A request's trace")
+@Suite("The trace of a request")
 struct TraceParentTests {
     private static let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
@@ -12,7 +12,7 @@ struct TraceParentTests {
         HeadReading("GET / HTTP/1.1\r\nHost: a\r\n\(lines)\r\n").request.traceID
     }
 
-    @Test("is named by its traceparent, whatever the case of the field's name (W3C Trace Context §3.2)")
+    @Test("The trace comes from traceparent, whatever the case of the field's name (W3C Trace Context §3.2)")
     func wellFormed() {
         let id = UInt128("4bf92f3577b34da6a3ce929d0e0e4736", radix: 16)
         #expect(traceID("traceparent: \(Self.parent)\r\n") == id)
@@ -20,7 +20,7 @@ struct TraceParentTests {
         #expect(traceID("") == nil)
     }
 
-    @Test("is named by versions to come as by this one, whatever they add (W3C Trace Context §4.3)")
+    @Test("A traceparent of a later version is read like one of this version (W3C Trace Context §4.3)")
     func laterVersions() {
         let rest = Self.parent.dropFirst(2)
         #expect(traceID("traceparent: cc\(rest)\r\n") != nil)
@@ -29,7 +29,7 @@ struct TraceParentTests {
         #expect(traceID("traceparent: ff\(rest)-x\r\n") == nil)
     }
 
-    @Test("is none where that is malformed, or there are two (W3C Trace Context §4.3)")
+    @Test("A malformed traceparent, or two of them, give no trace (W3C Trace Context §4.3)")
     func malformed() {
         let others = [
             "", "00", "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",

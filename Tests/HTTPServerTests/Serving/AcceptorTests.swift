@@ -4,9 +4,9 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("A loop that accepts")
+@Suite("Accepting")
 struct AcceptorTests {
-    @Test("watches those listeners again that rested, once, and not those that did not")
+    @Test("The listeners that rested are watched again, once, and no others")
     func rest() throws {
         var acceptor = Acceptor()
         acceptor.listeners = try (0..<3).map { number in

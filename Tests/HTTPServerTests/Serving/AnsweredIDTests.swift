@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The id of an answer")
 struct AnsweredIDTests {
-    @Test("gives every answer an id: the client's own when it is well-formed, else one of ours")
+    @Test("Every answer has an id: the client's own if it is well-formed, else a generated one")
     func requestID() async throws {
         let server = try TestServer { .now(text($0.target)) }
         try await onThread {
@@ -29,7 +29,7 @@ struct AnsweredIDTests {
     }
 
     @Test(
-        "refuses under the id and the trace that a request came with, once its head is read",
+        "A refusal has the id and the trace of its request once the head is read",
         arguments: [
             (413, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999"),
             (421, "GET https://a/ HTTP/1.1\r\nHost: a"), (400, "GET / HTTP/1.1"),

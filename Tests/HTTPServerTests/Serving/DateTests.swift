@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The Date of an answer")
 struct DateTests {
-    @Test("stays what the handler says, where it says one (RFC 9110 §6.6.1)")
+    @Test("The server keeps the Date that a handler sets (RFC 9110 §6.6.1)")
     func ownDate() async throws {
         let own = "Mon, 07 Nov 1994 08:49:37 GMT"
         let server = try TestServer { request in
@@ -34,7 +34,7 @@ struct DateTests {
 @Suite("The server's own date")
 struct ServerDateTests {
     @Test(
-        "is an IMF-fixdate (RFC 9110 §5.6.7)",
+        "The server's date is an IMF-fixdate (RFC 9110 §5.6.7)",
         arguments: [
             (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
             (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (4_102_444_799, "Thu, 31 Dec 2099 23:59:59 GMT"),

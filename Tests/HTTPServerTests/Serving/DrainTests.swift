@@ -6,9 +6,10 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("A server that drains")
+@Suite("A draining server")
 struct DrainTests {
-    @Test("answers what is in flight with Connection: close, and ends idle connections")
+    @Test(
+        "A draining server answers requests in progress with Connection: close, and closes idle connections")
     func drain() async throws {
         let started = Gate()
         let gate = Gate()
@@ -38,7 +39,7 @@ struct DrainTests {
         #expect(server.server.counts.connections == 0)
     }
 
-    @Test("tells the clients of all loops at once, however long a client of one of them takes")
+    @Test("Draining reaches the clients of all loops at once, however long a client of one of them takes")
     func drainOfLoops() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.loops = 2
@@ -76,7 +77,7 @@ struct DrainTests {
     }
 
     @Test(
-        "answers the request that a connection sends after the drain began, its first or its next one, as its last",
+        "A connection's first or next request after the drain began is answered as its last one",
         arguments: Transport.allCases)
     func requestAfterTheBeginning(transport: Transport) async throws {
         var configuration = HTTPServer.Configuration.patient
@@ -117,7 +118,7 @@ struct DrainTests {
     }
 
     @Test(
-        "answers all requests that wait in the backlog, and those of handshakes that have just ended",
+        "A draining server answers all requests in the backlog, and those of handshakes that have just ended",
         arguments: Transport.allCases)
     func backlog(transport: Transport) async throws {
         var configuration = HTTPServer.Configuration.patient
@@ -151,7 +152,7 @@ struct DrainTests {
         #expect(server.server.counts.accepted == 102)
     }
 
-    @Test("ends a connection that asks for nothing within the grace, and takes no reset to do so")
+    @Test("A draining server closes an idle connection within the grace period, without a reset")
     func silentConnections() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.drainGrace = .milliseconds(50)
@@ -171,7 +172,7 @@ struct DrainTests {
         for client in [fresh, kept] { #expect(client.receivesEnd()) }
     }
 
-    @Test("leaves the path of its socket to the server that has taken its place")
+    @Test("A draining server leaves the path of its socket to the server that has replaced it")
     func pathOfASuccessor() async throws {
         let (started, gate) = (Gate(), Gate())
         let server = try TestServer { _ in

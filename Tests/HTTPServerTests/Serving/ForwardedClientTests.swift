@@ -18,7 +18,7 @@ struct ForwardedClientTests {
         }
     }
 
-    @Test("is the last address that is no proxy, over all lines; empty members are passed over")
+    @Test("The client is the last address that is not a proxy, over all lines; empty members are skipped")
     func nearest() {
         let client = PeerAddress.v4(0xC000_0207)
         #expect(Self.client("192.0.2.7") == client)
@@ -28,7 +28,7 @@ struct ForwardedClientTests {
         #expect(Self.client("2001:db8::1") == .v6(0x2001_0DB8_0000_0000, 1))
     }
 
-    @Test("is the proxy that names nobody, or what is no address")
+    @Test("A proxy that names no client, or something that is not an address, is the client")
     func unnamed() {
         let others = [
             "", "unknown", "192. 0.2.7", "192.0.2.7 192.0.2.7", "192.0.2.7:", "192.0.2.7:+8", "192.0.2.7:-0",
@@ -41,7 +41,7 @@ struct ForwardedClientTests {
         #expect(Self.client("192.0.2.7", peer: .v4(0x0A00_0001)) == .v4(0x0A00_0001))
     }
 
-    @Test("may come with brackets and its port, as some proxies write it")
+    @Test("The address may have brackets and a port, as some proxies write it")
     func withPort() {
         #expect(Self.client("192.0.2.7:80") == .v4(0xC000_0207))
         for text in ["[2001:db8::1]", "[2001:db8::1]:99"] {
@@ -49,7 +49,7 @@ struct ForwardedClientTests {
         }
     }
 
-    @Test("has its IPv4 address also where a socket for both families wraps it (RFC 4291 §2.5.5.2)")
+    @Test("An IPv4-mapped address counts as its IPv4 address (RFC 4291 §2.5.5.2)")
     func wrapped() {
         #expect(Self.client("192.0.2.7, ::ffff:127.0.0.2") == .v4(0xC000_0207))
         #expect(Self.client("::ffff:192.0.2.7") == .v4(0xC000_0207))

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Where messages end")
 struct MessageEndTests {
-    @Test("A client that waits for 100 is answered at once where no content is wanted (RFC 9110 §10.1.1)")
+    @Test("A client that waits for 100 is answered at once if no content is needed (RFC 9110 §10.1.1)")
     func expectations() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.maxBodyBytes = 10
@@ -26,7 +26,7 @@ struct MessageEndTests {
     }
 
     @Test(
-        "Whoever waits to send what nobody wants is answered at once, and none of it is read (RFC 9110 §10.1.1)"
+        "A client that waits to send content that no handler reads is answered at once, and none of it is read (RFC 9110 §10.1.1)"
     )
     func unwantedContent() async throws {
         let server = try TestServer { .now(text($0.target)) }
@@ -45,7 +45,7 @@ struct MessageEndTests {
         }
     }
 
-    @Test("Content that comes without waiting for 100 is taken all the same (RFC 9110 §10.1.1)")
+    @Test("Content that is sent without waiting for 100 is read all the same (RFC 9110 §10.1.1)")
     func impatience() async throws {
         let server = try TestServer { .now(text(String(decoding: $0.body, as: UTF8.self))) }
         try await onThread {
@@ -61,7 +61,9 @@ struct MessageEndTests {
         }
     }
 
-    @Test("An HTTP/1.0 client that asks for it keeps its connection, and is told so (RFC 9112 §9.3)")
+    @Test(
+        "An HTTP/1.0 client that sends keep-alive keeps its connection, and the answer says so (RFC 9112 §9.3)"
+    )
     func keepAliveOfHTTP10() async throws {
         let server = try TestServer { .now(text($0.target)) }
         try await onThread {
@@ -77,7 +79,7 @@ struct MessageEndTests {
     }
 
     @Test(
-        "No content follows HEAD, 204 or 304, whatever the handler made, and the next answer is read right (RFC 9112 §6.3)",
+        "No content follows HEAD, 204 or 304, whatever the handler made, and the next answer is read correctly (RFC 9112 §6.3)",
         arguments: [("HEAD", 200), ("HEAD", 404), ("GET", 204), ("GET", 304), ("HEAD", 304)])
     func noContent(method: String, status: Int) async throws {
         let server = try TestServer { request in

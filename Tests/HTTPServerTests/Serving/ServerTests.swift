@@ -10,7 +10,7 @@ import Testing
 
 @Suite("The server", .serialized)
 struct ServerTests {
-    @Test("answers one request after another on a connection, with Date and Content-Length")
+    @Test("The server answers one request after another on a connection, with Date and Content-Length")
     func keepAlive() async throws {
         let server = try TestServer { .now(text($0.target)) }
         try await onThread {
@@ -27,7 +27,7 @@ struct ServerTests {
         }
     }
 
-    @Test("answers pipelined requests in their order, whether now or later")
+    @Test("Pipelined requests are answered in their order, whether at once or later")
     func pipelining() async throws {
         let server = try TestServer { request in
             let target = request.target
@@ -41,7 +41,7 @@ struct ServerTests {
         }
     }
 
-    @Test("reads a request that comes byte by byte")
+    @Test("A request that is received byte by byte is read")
     func byteByByte() async throws {
         let server = try TestServer { .now(text($0.target)) }
         try await onThread {
@@ -51,7 +51,7 @@ struct ServerTests {
         }
     }
 
-    @Test("refuses a target of https, but from a trusted proxy (RFC 9110 §7.4)")
+    @Test("A target of https is refused unless it comes from a trusted proxy (RFC 9110 §7.4)")
     func securedScheme() async throws {
         for isTrusted in [false, true] {
             var configuration = HTTPServer.Configuration.patient
@@ -71,7 +71,7 @@ struct ServerTests {
         }
     }
 
-    @Test("answers HEAD with the fields of GET and no body (RFC 9110 §9.3.2)")
+    @Test("HEAD is answered with the fields of GET and no body (RFC 9110 §9.3.2)")
     func head() async throws {
         let server = try TestServer { _ in .now(text("hello")) }
         try await onThread {
@@ -85,7 +85,7 @@ struct ServerTests {
         }
     }
 
-    @Test("sends large bodies whole, from memory and from a file")
+    @Test("Large bodies are sent whole, from memory and from a file")
     func largeBodies() async throws {
         let bytes = (0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let file = try AnonymousFile(bytes)
@@ -103,7 +103,7 @@ struct ServerTests {
         }
     }
 
-    @Test("refuses what it can't read, says why, and closes")
+    @Test("A request that can't be parsed is refused with its reason, and the connection is closed")
     func refusal() async throws {
         let server = try TestServer { .now(text($0.target)) }
         try await onThread {
@@ -118,7 +118,7 @@ struct ServerTests {
         #expect(server.server.counts.rejected[.malformed] == 1)
     }
 
-    @Test("collects a request's content, and asks for it when the client waits (RFC 9110 §10.1.1)")
+    @Test("A request's content is collected, and requested when the client waits (RFC 9110 §10.1.1)")
     func content() async throws {
         let server = try TestServer { .now(text(String(decoding: $0.body, as: UTF8.self))) }
         try await onThread {
@@ -133,7 +133,7 @@ struct ServerTests {
         }
     }
 
-    @Test("ends the connection as an HTTP/1.0 client expects")
+    @Test("The connection ends as an HTTP/1.0 client expects")
     func http10() async throws {
         let server = try TestServer { .now(text($0.target)) }
         try await onThread {
@@ -145,7 +145,7 @@ struct ServerTests {
         }
     }
 
-    @Test("answers 408 to a head that does not end, and closes")
+    @Test("A head that does not end is 408, and the connection is closed")
     func slowHead() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.headerTimeout = .milliseconds(50)
@@ -158,7 +158,7 @@ struct ServerTests {
         #expect(server.server.counts.rejected[.headerTimeout] == 1)
     }
 
-    @Test("cancels the task of a client that leaves, and tells the handler")
+    @Test("The task of a client that disconnects is cancelled, and the handler is informed")
     func clientLeaves() async throws {
         let started = Gate()
         let cancelled = Gate()
@@ -189,7 +189,7 @@ struct ServerTests {
         #expect(status.withLock { $0 } == 499)
     }
 
-    @Test("answers only vital requests beyond the limit of connections, and none beyond those kept for them")
+    @Test("Beyond the connection limit only vital requests are answered, up to the reserved connections")
     func tooMany() async throws {
         let gate = Gate()
         var configuration = HTTPServer.Configuration.patient
@@ -226,7 +226,9 @@ struct ServerTests {
         #expect(server.server.counts.rejected[.tooManyConnections] == 1)
     }
 
-    @Test("answers as many pipelined requests as a client cares to send, also when it then sends no more")
+    @Test(
+        "The server answers as many pipelined requests as a client sends, also if the client then sends no more"
+    )
     func longPipeline() async throws {
         let server = try TestServer { .now(text($0.target)) }
         try await onThread {
@@ -238,7 +240,7 @@ struct ServerTests {
         }
     }
 
-    @Test("removes a socket that nobody listens on any more from its path, and nothing else")
+    @Test("A socket without a listener is removed from its path, and nothing else is")
     func stalePath() throws {
         let folder = try TemporaryDirectory()
         let (socket, plain) = (folder.path + "/a.sock", folder.path + "/plain")
@@ -267,7 +269,7 @@ struct ServerTests {
         #expect(access(plain, F_OK) == 0)
     }
 
-    @Test("spreads connections evenly over its loops")
+    @Test("Connections are spread evenly over the loops")
     func spread() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.loops = 4
@@ -284,7 +286,7 @@ struct ServerTests {
         clients.forEach { $0.hangUp() }
     }
 
-    @Test("ends its connections when nobody has it any more, in whatever state they are")
+    @Test("A server that is released closes its connections in whatever state they are")
     func letGo() async throws {
         let gate = Gate()
         func serve() async throws -> [RawHTTPClient] {
@@ -315,7 +317,7 @@ struct ServerTests {
         gate.open()
     }
 
-    @Test("spreads connections over its loops")
+    @Test("Connections are spread over the loops")
     func balance() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.loops = 2

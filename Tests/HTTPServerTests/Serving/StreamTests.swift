@@ -9,7 +9,7 @@ import Testing
 @Suite("Bodies that arrive over time")
 struct StreamTests {
     @Test(
-        "The first bytes are there before the rest is; without a length they come in chunks (RFC 9112 §7.1)")
+        "The first bytes are sent before the rest exists; a body without a length is chunked (RFC 9112 §7.1)")
     func chunked() async throws {
         let body = TestBody(.text("first"))
         let server = try TestServer { $0.target == "/next" ? .now(text("next")) : .now(body.answer()) }
@@ -39,7 +39,7 @@ struct StreamTests {
         #expect(exchanges.allSatisfy { !$0.wasCut })
     }
 
-    @Test("A known length is said, and nothing follows the body but the next answer (RFC 9112 §6.3)")
+    @Test("A known length is declared, and only the next answer follows the body (RFC 9112 §6.3)")
     func knownLength() async throws {
         let body = TestBody(.text("ab"))
         let server = try TestServer {
@@ -61,7 +61,7 @@ struct StreamTests {
         #expect(await server.exchanges.wait { $0.count == 2 }.first?.bodyBytesSent == 5)
     }
 
-    @Test("HTTP/1.0 knows no chunks: the body ends with the connection (RFC 9112 §6.3)")
+    @Test("In HTTP/1.0 a body of unknown length ends with the connection (RFC 9112 §6.3)")
     func untilClose() async throws {
         let body = TestBody(.text("ab"))
         let server = try TestServer { _ in .now(body.answer()) }
@@ -86,7 +86,8 @@ struct StreamTests {
     }
 
     @Test(
-        "HEAD is told the same of the body, which nobody is asked for (RFC 9110 §9.3.2)", arguments: [nil, 5])
+        "HEAD gets the fields of the body, and the body is not requested (RFC 9110 §9.3.2)",
+        arguments: [nil, 5])
     func head(length: Int?) async throws {
         let abandoned = Gate()
         let server = try TestServer { request in
@@ -106,7 +107,7 @@ struct StreamTests {
         #expect(server.exchanges.value.first?.bodyBytesSent == 0)
     }
 
-    @Test("A body of no byte is whole at once", arguments: [nil, 0])
+    @Test("An empty body is complete at once", arguments: [nil, 0])
     func empty(length: Int?) async throws {
         let server = try TestServer { _ in .now(TestBody(.end).answer(length: length)) }
         try await onThread {
@@ -118,7 +119,7 @@ struct StreamTests {
         }
     }
 
-    @Test("Pieces of files and of memory mix, in order and whole, and beyond what a socket holds")
+    @Test("Pieces of files and of memory are sent in order and whole, and beyond what a socket buffers")
     func mixedPieces() async throws {
         let bytes = (0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let file = try AnonymousFile(bytes)
@@ -141,7 +142,9 @@ struct StreamTests {
         }
     }
 
-    @Test("A client that does not take a piece is asked for no further one, and slows nobody else")
+    @Test(
+        "A client that does not read a piece causes no further one to be requested, and delays no other client"
+    )
     func slowClient() async throws {
         let piece = HTTPBodyStep.piece(.bytes([UInt8](repeating: 0x61, count: 8 << 20)))
         let slowBody = TestBody(piece, piece, .end)

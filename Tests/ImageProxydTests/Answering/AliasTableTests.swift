@@ -34,7 +34,9 @@ struct AliasTableTests {
         }
     }
 
-    @Test("Targets that a client lengthens take no more bytes than the table's share, times variants too")
+    @Test(
+        "Targets that a client lengthens take no more bytes than the table's share, also multiplied by variants"
+    )
     func boundsBytes() {
         let table = AliasTable(capacity: 65_536, share: share)
         let long = String(repeating: "a", count: 1_900)
@@ -53,7 +55,7 @@ struct AliasTableTests {
         #expect(share.bytes == 0)
     }
 
-    @Test("A target beyond 2 KiB is not remembered")
+    @Test("A target beyond 2 KiB is not stored")
     func longTarget() {
         let table = AliasTable(capacity: 65_536, share: share)
         let longest = String(repeating: "a", count: AliasTable.maxTargetBytes)
@@ -65,7 +67,7 @@ struct AliasTableTests {
         #expect(share.bytes == alias(longest).cost)
     }
 
-    @Test("A target's variants that fill a shard by themselves push out their own oldest")
+    @Test("A target's variants that fill a shard evict the oldest variants of the same target")
     func variants() {
         let table = AliasTable(capacity: 65_536, share: MemoryShare(bytes: 16 * 8_000))
         for ratio in 1...8 {
@@ -77,7 +79,7 @@ struct AliasTableTests {
         #expect((1..<8).contains(finds(table, "/img?url=a")))
     }
 
-    @Test("The table gives its share back")
+    @Test("A table that is released returns its share")
     func givesBack() {
         var table: AliasTable? = AliasTable(capacity: 65_536, share: share)
         table?.insert(alias("/img?url=a"))

@@ -6,7 +6,7 @@ import Testing
 @testable import ImageProxyd
 @testable import ProxyCore
 
-@Suite("A target of 8 KB that is wrong", .serialized)
+@Suite("A malformed target of 8 KB", .serialized)
 struct MalformedTargetTests {
     private static let url = "url=http%3A%2F%2Fa.example%2F"
     private static let bytes = 7_900
@@ -87,7 +87,7 @@ struct MalformedTargetTests {
     /// with the square of the length.
     private static let margin = 8
 
-    @Test("takes about as much work as one that is right")
+    @Test("Parsing a malformed target takes about as long as parsing a valid one")
     func work() throws {
         var policy = RequestPolicy(sources: try SourcePolicy(patterns: ["http://a.example/*"]))
         policy.presets["small"] = Preset(parameters: ["quality": "70"])

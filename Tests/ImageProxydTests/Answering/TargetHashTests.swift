@@ -10,7 +10,7 @@ struct TargetHashTests {
 
     private func hash(_ octets: [UInt8]) -> UInt64 { octets.withUnsafeBytes { hash($0).bits } }
 
-    @Test("The same target has the same hash, wherever it lies")
+    @Test("The same target has the same hash, wherever it lies in memory")
     func stable() {
         for length in 0...70 {
             let octets = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) }
@@ -19,7 +19,7 @@ struct TargetHashTests {
         }
     }
 
-    @Test("Every octet and the length count")
+    @Test("Every octet and the length affect the hash")
     func everyOctet() {
         for length in 1...70 {
             let octets = [UInt8](repeating: 0, count: length)
@@ -33,14 +33,14 @@ struct TargetHashTests {
         }
     }
 
-    @Test("Numbers in a row spread over all shards")
+    @Test("Consecutive numbers spread over all shards")
     func spread() {
         var shards = [Int](repeating: 0, count: 16)
         for number in 0..<16_000 { shards[Int(hash(Array("/img?url=a\(number)".utf8)) >> 40) % 16] += 1 }
         #expect(shards.allSatisfy { (800...1_200).contains($0) })
     }
 
-    @Test("A table spreads them, each in its own way")
+    @Test("Each table spreads them in its own way")
     func tables() {
         let digests = (0..<16_000).map { number in
             Array("/img?url=a\(number)".utf8).withUnsafeBytes { hash($0) }
@@ -52,7 +52,7 @@ struct TargetHashTests {
         #expect(unmoved.count < 1_500)
     }
 
-    @Test("Another process hashes otherwise")
+    @Test("Another process has other hashes")
     func keyed() {
         let target = Array("/img?url=https%3A%2F%2Fa.example%2Fa.jpg".utf8)
         let others = (0..<8).map { _ in target.withUnsafeBytes { TargetHash()($0) } }

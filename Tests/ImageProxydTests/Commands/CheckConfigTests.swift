@@ -18,20 +18,20 @@ struct CheckConfigTests {
             DaemonProcess.executable, ["check-config", "--config", folder.path + "/c.json"] + arguments)
     }
 
-    @Test("finds a cache folder that can't be made")
+    @Test("check-config reports a cache folder that can't be created")
     func cacheFolder() async throws {
         try folder.write([1], to: "file")
 
         let outcome = try await check(#"{"cache": {"disk": {"directory": "\#(folder.path)/file/cache"}}}"#)
 
         #expect(outcome.code == 78)
-        #expect(outcome.errors == "cache.disk.directory: \(folder.path)/file/cache: Not a directory\n")
+        #expect(outcome.errors == "\(folder.path)/c.json:1:34: cache.disk.directory: \(folder.path)/file/cache: Not a directory\n")
         #expect(try await check(#"{"cache": {"disk": {"directory": "\#(folder.path)/a/b/c"}}}"#).code == 0)
         #expect(folder.files == ["c.json", "file"])
     }
 
     @Test(
-        "finds two listeners that take each other's place",
+        "check-config reports two listeners on the same address",
         arguments: [
             (#""listen": ["127.0.0.1:80", "127.0.0.1:80"]"#, "listen"),
             (#""listen": ["unix:/a", "unix:/a"]"#, "listen"),
@@ -46,14 +46,14 @@ struct CheckConfigTests {
         #expect(outcome.errors.contains(" \(path): ") && outcome.errors.contains("takes the same place"))
     }
 
-    @Test("lets listeners be that differ, and those for which the kernel chooses a port")
+    @Test("check-config accepts listeners that differ, and those for which the kernel chooses a port")
     func distinct() async throws {
         let settings = #"{"listen": ["127.0.0.1:0", "127.0.0.1:0", "[::1]:80", "127.0.0.1:80"]}"#
 
         #expect(try await check(settings).code == 0)
     }
 
-    @Test("finds that presets alone are allowed where there are none")
+    @Test("check-config reports that only presets are allowed while none exists")
     func onlyPresets() async throws {
         let outcome = try await check(#"{"security": {"onlyPresets": true}}"#)
 
@@ -62,7 +62,7 @@ struct CheckConfigTests {
     }
 
     @Test(
-        "does not show a key that was pasted where its file belongs",
+        "check-config does not show a key that was pasted in place of its file's path",
         arguments: [
             #""security": {"keys": ["hex:00112233445566778899aabbccddeeff"]}"#,
             #""security": {"keys": ["/Wm9vQmFyQmF6UXV4MTIzNDU2"]}"#,
@@ -81,28 +81,42 @@ struct CheckConfigTests {
                 || outcome.errors.contains("fetch.headers"))
     }
 
-    @Test("shows the path of a key that is not there")
+    @Test("check-config shows the path of a missing key file")
     func missingKey() async throws {
         let outcome = try await check(#"{"security": {"keys": ["\#(folder.path)/key"]}}"#)
 
-        #expect(outcome.errors == "security.keys.0: \(folder.path)/key: No such file or directory\n")
+        #expect(outcome.errors == "\(folder.path)/c.json:1:24: security.keys.0: \(folder.path)/key: No such file or directory\n")
     }
 
-    @Test("points at the preset that is wrong, and at the element of a list")
+    @Test("names the line of each wrong parameter of each preset, and of each missing file")
     func places() async throws {
         let outcome = try await check(
             """
             {"presets": {
               "good": {"quality": 70},
-              "bad": {"quality": 700}}}
+              "bad": {
+                "quality": 700,
+                "transform": "resize:300x200,blr:2"}}}
+            """)
+        let files = try await check(
+            """
+            {"placeholders": {
+              "none": "/nonexistent.png"}}
             """)
 
+        let path = "\(folder.path)/c.json"
         #expect(outcome.code == 78)
-        #expect(outcome.errors.hasPrefix("\(folder.path)/c.json:3:10: presets.bad: "), "\(outcome.errors)")
+        #expect(
+            outcome.errors == """
+                \(path):4:16: presets.bad.quality: must be from 1 to 100
+                \(path):5:18: presets.bad.transform: position 15: blr: there is no such operation; did you mean 'blur'?
+
+                """)
+        #expect(files.errors == "\(path):2:11: placeholders.none: /nonexistent.png: No such file or directory\n")
     }
 
     @Test(
-        "warns root of a key that the unit's user can't read, and finds it as that user",
+        "check-config warns root of a key that the unit's user can't read, and reports it as that user",
         .enabled(if: geteuid() == 0))
     func unreadableKey() async throws {
         try folder.write([UInt8](repeating: 0x61, count: 32), to: "key")
@@ -118,6 +132,6 @@ struct CheckConfigTests {
         #expect(asRoot.code == 0)
         #expect(asRoot.errors.hasPrefix("warning: security.keys.0: \(folder.path)/key is readable"))
         #expect(asNobody.code == 78)
-        #expect(asNobody.errors == "security.keys.0: \(folder.path)/key: Permission denied\n")
+        #expect(asNobody.errors == "\(folder.path)/c.json:1:24: security.keys.0: \(folder.path)/key: Permission denied\n")
     }
 }

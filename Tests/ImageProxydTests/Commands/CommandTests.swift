@@ -20,14 +20,14 @@ struct CommandTests {
         return path
     }
 
-    @Test("version says which release it is")
+    @Test("version prints the release")
     func version() async throws {
         #expect(try await run("version").output == "imageproxyd \(Version.current)\n")
         #expect(try await run("--version").output == "\(Version.current)\n")
     }
 
     @Test(
-        "check-config and serve both end with 78 where what an origin's rule names can't be used",
+        "check-config and serve both exit with 78 if an origin rule names something unusable",
         arguments: [
             (#""loader": "file", "root": "/nonexistent""#, "root"),
             (#""tls": {"ca": "/etc/passwd"}"#, "tls.ca"),
@@ -54,7 +54,7 @@ struct CommandTests {
         #expect(outcome.output == ConfigurationLoader.defaults.pretty() + "\n")
     }
 
-    @Test("config prints what would hold, and that is a file which says the same")
+    @Test("config prints the effective settings as a file with the same meaning")
     func effective() async throws {
         let first = try await run(
             "config", "--listen", "unix:/tmp/a b",
@@ -68,7 +68,7 @@ struct CommandTests {
         #expect(second.output == first.output)
     }
 
-    @Test("check-config ends with 0 when all is well")
+    @Test("check-config exits with 0 if the settings are valid")
     func fine() async throws {
         let path = try file("{\"quality\": {\"jpeg\": 70}}")
         defer { unlink(path) }
@@ -76,7 +76,9 @@ struct CommandTests {
         #expect(try await run("check-config", "--config", path).code == 0)
     }
 
-    @Test("Wrong settings end with 78 and are all named", arguments: ["check-config", "serve", "config"])
+    @Test(
+        "Invalid settings exit with 78, and all of them are named",
+        arguments: ["check-config", "serve", "config"])
     func wrongSettings(command: String) async throws {
         let path = try file("{\"quality\": {\"jpeg\": 0, \"web\": 1}}")
         defer { unlink(path) }
@@ -93,7 +95,7 @@ struct CommandTests {
         #expect(outcome.output.isEmpty)
     }
 
-    @Test("A file that can't be read ends with 78 and says why")
+    @Test("A file that can't be read exits with 78 and the reason")
     func noFile() async throws {
         let outcome = try await run("check-config", "--config", "/nonexistent/c.json")
 
@@ -102,7 +104,7 @@ struct CommandTests {
     }
 
     @Test(
-        "Wrong usage ends with 64",
+        "Invalid usage exits with 64",
         arguments: [["serve", "--nonsense"], ["nonsense"], ["serve", "--config"]])
     func wrongUsage(arguments: [String]) async throws {
         let outcome =
@@ -111,12 +113,12 @@ struct CommandTests {
         #expect(outcome.code == 64)
     }
 
-    @Test("The worker command is not shown to people")
+    @Test("The worker command is hidden from the help")
     func hiddenWorker() async throws {
         #expect(try await !run("--help").output.contains("worker"))
     }
 
-    @Test("Completion scripts can be had for the shells", arguments: ["bash", "zsh", "fish"])
+    @Test("Completion scripts are available for the shells", arguments: ["bash", "zsh", "fish"])
     func completion(shell: String) async throws {
         #expect(try await run("--generate-completion-script", shell).output.contains("check-config"))
     }

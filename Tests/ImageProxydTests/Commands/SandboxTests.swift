@@ -29,7 +29,7 @@ struct SandboxTests {
     }
 
     @Test(
-        "The daemon does not start without a part of the sandbox, and names it",
+        "The daemon does not start without a part of the sandbox, and names that part",
         arguments: [("landlock_create_ruleset", "Landlock"), ("seccomp", "seccomp")])
     func required(call: String, part: String) async throws {
         let folder = try TemporaryDirectory()

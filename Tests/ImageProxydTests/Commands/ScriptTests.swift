@@ -36,7 +36,7 @@ struct ScriptTests {
         echo "$listen"
         """
 
-    @Test("make demo takes a free port where 8080 is taken, says which, and shows pictures from there")
+    @Test("make demo uses a free port if 8080 is taken, prints it, and shows pictures from there")
     func demoBeside() async throws {
         // Fails where somebody listens there already: then it is taken as well.
         let other = try? ListeningSocket(port: 8_080)
@@ -49,19 +49,19 @@ struct ScriptTests {
         #expect(outcome.output != "127.0.0.1:8080\n")
     }
 
-    @Test("IMAGEPROXYD_DEMO_LISTEN chooses the demonstration's address")
+    @Test("DEMO_LISTEN chooses the demonstration's address")
     func demoAddress() async throws {
-        let outcome = try await shell(Self.visit, ["IMAGEPROXYD_DEMO_LISTEN": "127.0.0.2:0"])
+        let outcome = try await shell(Self.visit, ["DEMO_LISTEN": "127.0.0.2:0"])
 
         #expect(outcome.code == 0, "\(outcome.output)")
         #expect(outcome.output.hasPrefix("127.0.0.2:"))
     }
 
-    @Test("make demo ends with an error when the daemon does not start, and does not say that it is up")
+    @Test("make demo exits with an error if the daemon does not start, and does not print that it is ready")
     func demoFails() async throws {
         let other = try ListeningSocket(port: 0)
 
-        let outcome = try await shell("demo/run", ["IMAGEPROXYD_DEMO_LISTEN": "127.0.0.1:\(other.port)"])
+        let outcome = try await shell("demo/run", ["DEMO_LISTEN": "127.0.0.1:\(other.port)"])
 
         #expect(outcome.code == 1)
         #expect(outcome.errors.contains("can't listen on 127.0.0.1:\(other.port)"))
@@ -69,7 +69,7 @@ struct ScriptTests {
     }
 
     @Test(
-        "make install puts a unit where systemd finds it that starts the program where it is",
+        "make install installs, where systemd finds it, a unit that starts the installed program",
         arguments: [
             ("/usr", "/usr/lib/systemd/system"), ("/usr/local", "/usr/local/lib/systemd/system"),
             ("/opt/images", "/usr/local/lib/systemd/system"),
@@ -95,7 +95,8 @@ struct ScriptTests {
                 ].sorted())
     }
 
-    @Test("make install refuses a prefix that a unit can't name", arguments: ["usr/local", "/a b", "/a#b"])
+    @Test(
+        "make install refuses a prefix that a unit can't contain", arguments: ["usr/local", "/a b", "/a#b"])
     func prefix(_ prefix: String) async throws {
         let outcome = try await shell(
             "scripts/install", ["PREFIX": prefix, "DESTDIR": folder.path + "/root"])

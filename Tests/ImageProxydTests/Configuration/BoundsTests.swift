@@ -22,7 +22,7 @@ struct BoundsTests {
         }
     }
 
-    @Test("No number, time or size is taken that is below zero or beyond all reason, and each is named")
+    @Test("A number, time or size below zero or far too large is refused, and each one is named")
     func bounds() throws {
         #expect(Self.measured.count > 80)
         let defaults = try SettingsEncoder.encode(ProxyConfiguration())

@@ -26,13 +26,13 @@ struct ConfigurationLoaderTests {
         }
     }
 
-    @Test("Without file and environment the defaults hold, and they are within their bounds")
+    @Test("Without file and environment the defaults apply, and they are within their bounds")
     func defaults() throws {
         #expect(try load() == ProxyConfiguration())
         #expect(try load("{}") == ProxyConfiguration())
     }
 
-    @Test("The file's values lie over the defaults; what it does not name stays")
+    @Test("The file's values replace the defaults; a value that it does not name stays")
     func fileOverDefaults() throws {
         let configuration = try load(
             """
@@ -49,7 +49,7 @@ struct ConfigurationLoaderTests {
     }
 
     @Test(
-        "An origin rule that can't be used is named by its place in the list, and nothing of the list is shown"
+        "An invalid origin rule is named by its index, and its content is not shown"
     )
     func originRules() throws {
         let cases = [
@@ -86,7 +86,7 @@ struct ConfigurationLoaderTests {
         #expect(try load(file, environment: environment, listen: ["127.0.0.1:3"]).listen == ["127.0.0.1:3"])
     }
 
-    @Test("The environment has a variable for every setting, each its own, and each takes its default")
+    @Test("Every setting has an environment variable of its own, and accepts its default")
     func environmentNames() throws {
         let defaults = ConfigurationLoader.defaults
         let names = EnvironmentNames.paths(in: defaults)
@@ -107,7 +107,7 @@ struct ConfigurationLoaderTests {
         return members.reduce(0) { $0 + leaves(of: $1.value) }
     }
 
-    @Test("Variables hold numbers, words, lists by comma or as JSON, objects as JSON")
+    @Test("Variables contain numbers, words, comma-separated lists or JSON lists, and JSON objects")
     func environmentValues() throws {
         let configuration = try load(environment: [
             "IMAGEPROXYD_SECURITY_PORTS": "80, 443",
@@ -126,7 +126,7 @@ struct ConfigurationLoaderTests {
         #expect(configuration.fetch.userAgent == "true")
     }
 
-    @Test("All that is wrong is said at once, with place, path, value and what is allowed")
+    @Test("All errors are reported at once, with place, path, value and what is allowed")
     func everythingAtOnce() {
         let problems = problems(
             """
@@ -147,7 +147,7 @@ struct ConfigurationLoaderTests {
             ])
     }
 
-    @Test("A table without defaults takes any key; a key beside it is unknown all the same")
+    @Test("A table without defaults accepts any key; an unknown key beside it is refused")
     func freeTables() throws {
         #expect(try load("{\"fetch\": {\"headers\": {\"X-Any\": \"v\"}}}").fetch.headers == ["X-Any": "v"])
         #expect(
@@ -160,7 +160,7 @@ struct ConfigurationLoaderTests {
     }
 
     @Test(
-        "A file that is no object is refused as a whole",
+        "A file that is not an object is refused as a whole",
         arguments: [
             ("[]", "c.json: a list is not allowed, expected an object"),
             ("{\"a\": 1,}", "c.json:1:9: expected a name in double quotes"),
@@ -198,7 +198,7 @@ struct ConfigurationLoaderTests {
         #expect(problems.count == 1 && ": \(problems[0])".contains(": \(path): "), "\(problems)")
     }
 
-    @Test("An open proxy beyond loopback must be asked for by name")
+    @Test("An open proxy beyond loopback must be enabled explicitly")
     func openProxy() throws {
         #expect(problems(listen: ["0.0.0.0:80"]).first?.hasPrefix("--listen: listen: \"0.0.0.0:80\"") == true)
         #expect(problems("{\"security\": {\"openProxy\": true}}", listen: ["0.0.0.0:80"]).isEmpty)
@@ -207,7 +207,7 @@ struct ConfigurationLoaderTests {
         #expect(problems(listen: ["unix:/tmp/a", "[::1]:80", "127.0.0.1:0"]).isEmpty)
     }
 
-    @Test("config.example.json holds every key with its default")
+    @Test("config.example.json contains every key with its default")
     func exampleFile() throws {
         let folder = "\(#filePath)".split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
         let path = folder.joined(separator: "/") + "/config.example.json"
@@ -236,7 +236,7 @@ struct ConfigurationLoaderTests {
     }
 
     @Test(
-        "The nearest name is the one that was probably meant",
+        "An unknown name is answered with the nearest known name",
         arguments: [
             ("maxByte", "maxBytes"), ("maxbytes", "maxBytes"), ("mxaBytes", "maxBytes"),
             ("directroy", "directory"),

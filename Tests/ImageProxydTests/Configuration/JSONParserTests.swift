@@ -12,7 +12,7 @@ struct JSONParserTests {
     }
 
     @Test(
-        "Values are read as written (RFC 8259)",
+        "Values are parsed as written (RFC 8259)",
         arguments: [
             ("null", .null), (" true ", .bool(true)), ("false", .bool(false)), ("0", .integer(0)),
             ("-7", .integer(-7)),
@@ -31,7 +31,7 @@ struct JSONParserTests {
     }
 
     @Test(
-        "What is no JSON is refused with its place",
+        "Invalid JSON is refused with its position",
         arguments: [
             ("", "1:1"), ("  ", "1:3"), ("{\n  \"a\": 1,\n}", "3:1"), ("[1,]", "1:4"),
             ("{\"a\":1 \"b\":2}", "1:8"),
@@ -54,7 +54,7 @@ struct JSONParserTests {
         #expect(throws: JSONSyntaxError.self) { try parse(String(repeating: "[", count: 1_000_000)) }
     }
 
-    @Test("Bytes that are no UTF-8 are refused")
+    @Test("Bytes that are not UTF-8 are refused")
     func encoding() {
         var parser = JSONParser([0x22, 0xFF, 0x22])
         #expect(throws: JSONSyntaxError.self) { try parser.parse() }
@@ -69,7 +69,7 @@ struct JSONParserTests {
         }
     }
 
-    @Test("What is written is read back")
+    @Test("Written values are read back unchanged")
     func roundTrip() throws {
         let value = JSONValue.object([
             .init(name: "a \"\\\n\u{1}", value: .array([.bool(true), .null, .number(0.1), .string("ü\t")])),

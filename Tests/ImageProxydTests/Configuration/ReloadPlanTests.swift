@@ -5,7 +5,7 @@ import Testing
 
 @testable import ImageProxyd
 
-@Suite("What a reload makes of settings that were read again")
+@Suite("The plan of a reload")
 struct ReloadPlanTests {
     private func plan(_ change: (inout ProxyConfiguration) -> Void) -> ReloadPlan {
         var read = ProxyConfiguration()
@@ -13,7 +13,7 @@ struct ReloadPlanTests {
         return ReloadPlan(running: ProxyConfiguration(), read: read)
     }
 
-    @Test("nothing, where nothing differs")
+    @Test("Equal settings give an empty plan")
     func nothing() {
         let plan = plan { _ in }
 
@@ -21,7 +21,7 @@ struct ReloadPlanTests {
         #expect(plan.next == ProxyConfiguration())
     }
 
-    @Test("what can change at once does")
+    @Test("Settings that a reload takes are applied at once")
     func applied() {
         let plan = plan {
             $0.security.sources = ["https://a.example/*"]
@@ -34,7 +34,7 @@ struct ReloadPlanTests {
         #expect(plan.next.security.sources == ["https://a.example/*"])
     }
 
-    @Test("bounds, times and amounts of fetches, jobs, tiers and failures do, too")
+    @Test("A reload applies bounds, times and amounts of fetches, jobs, tiers and failures")
     func values() {
         let plan = plan {
             $0.fetch.maxBytes = .mebibytes(1)
@@ -54,7 +54,7 @@ struct ReloadPlanTests {
             ])
     }
 
-    @Test("without workers, what jobs go by needs a restart")
+    @Test("Without workers, the settings of jobs need a restart")
     func withoutWorkers() {
         var running = ProxyConfiguration()
         running.transform.isolation = .none
@@ -65,7 +65,7 @@ struct ReloadPlanTests {
     }
 
     @Test(
-        "a mixture that would let anybody into a public admin listener is a problem, though both settings are right"
+        "A mixture that would open a public admin listener to any client is a problem, though both files are valid"
     )
     func mixture() {
         var running = ProxyConfiguration()
@@ -77,7 +77,7 @@ struct ReloadPlanTests {
         #expect(plan.next.problems().map(\.path) == ["admin.listen"])
     }
 
-    @Test("what needs a restart stays as it runs")
+    @Test("Settings that need a restart keep their running value")
     func waiting() {
         let plan = plan {
             $0.listen = ["127.0.0.1:1"]

@@ -27,14 +27,14 @@ struct ServiceVariableTests {
         }
     }
 
-    @Test("are no settings, and no mistakes either")
+    @Test("Kubernetes' variables are neither settings nor errors")
     func ignored() {
         #expect(issues(Self.variables).isEmpty)
         #expect(ConfigurationLoader.ignoredVariables(in: Self.variables) == Self.variables.keys.sorted())
     }
 
     @Test(
-        "are told by their values, too: what an operator has set by mistake is still refused",
+        "Kubernetes' variables are recognized by their values, too; an operator's mistake is still refused",
         arguments: [
             ("IMAGEPROXYD_PORT", "8080"), ("IMAGEPROXYD_PORT", "tcp://example.org:8080"),
             ("IMAGEPROXYD_SERVICE_HOST", "example.org"), ("IMAGEPROXYD_SERVICE_PORT", "http"),
@@ -47,7 +47,7 @@ struct ServiceVariableTests {
         #expect(ConfigurationLoader.ignoredVariables(in: [name: value]).isEmpty)
     }
 
-    @Test("let the daemon start, which says in its log what it ignores")
+    @Test("The daemon starts with Kubernetes' variables, and logs which ones it ignores")
     func start() async throws {
         let proxy = try await Proxy(environment: Self.variables.map { "\($0.key)=\($0.value)" })
 

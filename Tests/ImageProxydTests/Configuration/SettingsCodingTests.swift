@@ -22,7 +22,7 @@ struct SettingsCodingTests {
         var list = [Choice.second]
     }
 
-    @Test("Members are encoded in the order of declaration, what is nil as null")
+    @Test("Members are encoded in the order of declaration, nil as null")
     func order() throws {
         let tree = try SettingsEncoder.encode(Everything())
 
@@ -34,7 +34,7 @@ struct SettingsCodingTests {
                 """)
     }
 
-    @Test("What was encoded is decoded")
+    @Test("Encoded settings decode to the same values")
     func roundTrip() throws {
         var value = Everything()
         value.optional = "x"
@@ -47,7 +47,7 @@ struct SettingsCodingTests {
     }
 
     @Test(
-        "A value that does not fit is answered with what would",
+        "A value of the wrong type is answered with what is allowed",
         arguments: [
             ("small", .integer(256), "expected a whole number"),
             ("small", .number(1.5), "expected a whole number"),

@@ -21,7 +21,7 @@ struct SettingsPageTests {
         for row in rows { #expect(!row.hasSuffix("|  |"), "\(row)") }
     }
 
-    @Test("The objects that the page shows are taken as they stand")
+    @Test("The objects that the page shows are accepted unchanged")
     func examples() throws {
         let blocks = TextFiles.read(Self.page).split(separator: "```")
         let examples = blocks.filter { $0.hasPrefix("json\n") }.map { String($0.dropFirst("json\n".count)) }

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Pictures that break off, and clients that do")
+@Suite("Streamed pictures that break off, and clients that disconnect")
 struct BrokenStreamingTests {
     private static let picture = Picture()
 
@@ -24,7 +24,7 @@ struct BrokenStreamingTests {
     }
 
     @Test(
-        "an origin that breaks off cuts its clients' answers; nothing is stored, and the URL is asked for again",
+        "When an origin breaks off, its clients' answers are cut, nothing is stored, and the next request fetches again",
         arguments: [
             (Picture.Length.declared, false), (.declared, true), (.chunked, false), (.chunked, true),
         ])
@@ -62,7 +62,7 @@ struct BrokenStreamingTests {
     }
 
     @Test(
-        "a gzip that breaks off in a body that does not cuts its clients' answers; nothing is stored",
+        "When gzip breaks off in a complete body, its clients' answers are cut, and nothing is stored",
         arguments: [Picture.Length.declared, .chunked, .untilClose])
     func brokenCoding(length: Picture.Length) async throws {
         let proxy = try await Proxy()
@@ -94,7 +94,7 @@ struct BrokenStreamingTests {
     }
 
     @Test(
-        "a gzip that breaks off, and is here as a whole before anybody is answered, is an error like any other"
+        "When gzip breaks off before an answer has begun, the failure is answered like any other"
     )
     func brokenShortCoding() async throws {
         let proxy = try await Proxy()
@@ -108,7 +108,7 @@ struct BrokenStreamingTests {
         #expect(answer.code == "upstream_incomplete")
     }
 
-    @Test("an origin that breaks off before the first byte of content is an error like any other")
+    @Test("An origin that breaks off before the first byte of content is answered like any other failure")
     func brokenAtOnce() async throws {
         let proxy = try await Proxy()
         let head = OriginAnswer.head(200, [("Content-Length", "200000")])
@@ -121,7 +121,7 @@ struct BrokenStreamingTests {
     }
 
     @Test(
-        "more bytes than allowed end the answer in the middle, and are remembered as the error that they are")
+        "A body beyond the limit cuts the answer, and the failure is remembered")
     func tooLarge() async throws {
         let proxy = try await Proxy(settings: "\"fetch\": {\"maxBytes\": \"150KiB\"}")
         let gate = OriginGate()
@@ -145,7 +145,7 @@ struct BrokenStreamingTests {
         #expect(proxy.origin.count("/a.jpg") == fetches)
     }
 
-    @Test("when the last one leaves in the middle the transfer ends; while one stays it goes on")
+    @Test("When the last client disconnects, the transfer ends; while one stays, it continues")
     func leaving() async throws {
         let proxy = try await Proxy()
         let gate = OriginGate()
@@ -172,7 +172,7 @@ struct BrokenStreamingTests {
         #expect(cut.allSatisfy { $0.contains("status=200 bytes=\(Self.picture.first.count) ") })
     }
 
-    @Test("what is to go on in the background does although everybody has left")
+    @Test("A transfer that continues in the background does so although all clients have disconnected")
     func background() async throws {
         let proxy = try await Proxy(security: #""allowedOptions": ["continue-in-background"]"#)
         let gate = OriginGate()
@@ -188,7 +188,7 @@ struct BrokenStreamingTests {
         #expect(proxy.origin.count("/a.jpg") == 1)
     }
 
-    @Test("a daemon that is told to end lets the answers end first")
+    @Test("A daemon that shuts down completes its answers first")
     func draining() async throws {
         let proxy = try await Proxy()
         let gate = OriginGate()

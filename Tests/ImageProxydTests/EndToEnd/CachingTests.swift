@@ -16,7 +16,9 @@ struct CachingTests {
         .body(Fixtures.photo(number: number), fields: [("Cache-Control", control), ("Age", "\(age)")] + more)
     }
 
-    @Test("an original that is kept in memory alone is answered from memory, and says so (RFC 9211 §2.8)")
+    @Test(
+        "An original that is stored only in memory is answered from memory, and Cache-Status says so (RFC 9211 §2.8)"
+    )
     func originalInMemory() async throws {
         let proxy = try await Proxy(results: "none", environment: ["IMAGEPROXYD_CACHE_ORIGINALS=memory"])
         proxy.origin.route("/a.jpg", photo("max-age=600"))
@@ -28,7 +30,9 @@ struct CachingTests {
         #expect(proxy.origin.count("/a.jpg") == 1)
     }
 
-    @Test("a stale picture within its grace is answered from memory while it is refreshed (RFC 5861 §3)")
+    @Test(
+        "A stale picture within stale-while-revalidate is answered from memory while it is refreshed (RFC 5861 §3)"
+    )
     func staleWhileRevalidate() async throws {
         let proxy = try await Proxy()
         let gate = OriginGate()
@@ -61,7 +65,7 @@ struct CachingTests {
         #expect(proxy.origin.count("/a.jpg") == 2)
     }
 
-    @Test("the Date of a stored picture stays, its Age grows (RFC 9110 §6.6.1, RFC 9111 §5.1)")
+    @Test("The Date of a stored picture stays, its Age grows (RFC 9110 §6.6.1, RFC 9111 §5.1)")
     func date() async throws {
         let proxy = try await Proxy()
         let own = HTTPDate(seconds: DiskCache.systemTime() - 1_000).description
@@ -80,7 +84,7 @@ struct CachingTests {
         #expect(proxy.origin.count("/a.jpg") == 1)
     }
 
-    @Test("stale answers are counted as such, by where they lay")
+    @Test("Stale answers are counted as such, by their tier")
     func metrics() async throws {
         for (results, tier, kind) in [("all", "memory", "result"), ("disk", "disk", "original")] {
             let proxy = try await Proxy(results: results)
@@ -103,7 +107,9 @@ struct CachingTests {
         }
     }
 
-    @Test("a stale picture stands in for an origin that fails, unless it must be revalidated (RFC 5861 §4)")
+    @Test(
+        "A stale picture replaces the answer of a failing origin, unless it must be revalidated (RFC 5861 §4)"
+    )
     func staleIfError() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/a.jpg", inTurn: [photo("max-age=60", age: 100), .status(503)])
@@ -121,7 +127,9 @@ struct CachingTests {
         #expect(refused.status == 502 && refused.code == "upstream_status")
     }
 
-    @Test("after a restart, stale pictures on disk are served as before, also while their origin is gone")
+    @Test(
+        "After a restart, stale pictures on disk are served as before, also while their origin is unreachable"
+    )
     func restart() async throws {
         let folder = try TemporaryDirectory()
         let origin = try FakeOrigin()
@@ -150,7 +158,9 @@ struct CachingTests {
         #expect(refused.status == 502 && refused.code == "upstream_unreachable")
     }
 
-    @Test("a lifetime without grace is not stretched (RFC 9111 §4.2.4), and the origin's words are passed on")
+    @Test(
+        "A lifetime without a stale window is not extended (RFC 9111 §4.2.4), and the origin's directives are passed on"
+    )
     func noGrace() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/a.jpg", photo("max-age=60, must-revalidate, immutable", age: 100))
@@ -166,7 +176,7 @@ struct CachingTests {
         #expect(proxy.origin.count("/a.jpg") == 2)
     }
 
-    @Test("no-store and private pictures are answered and kept nowhere (RFC 9111 §5.2.2.5, §5.2.2.7)")
+    @Test("no-store and private pictures are answered and not stored (RFC 9111 §5.2.2.5, §5.2.2.7)")
     func unshareable() async throws {
         let proxy = try await Proxy()
         for (path, control) in [("/a.jpg", "no-store"), ("/b.jpg", "private, max-age=60")] {
@@ -180,7 +190,7 @@ struct CachingTests {
         }
     }
 
-    @Test("what clients ask of the cache counts where they are trusted (RFC 9111 §5.2.1)")
+    @Test("Cache-Control in requests of trusted clients is obeyed (RFC 9111 §5.2.1)")
     func trustedClients() async throws {
         let proxy = try await Proxy(settings: Self.trusting)
         proxy.origin.route(
@@ -202,7 +212,7 @@ struct CachingTests {
         #expect(proxy.origin.count("/a.jpg") == 3)
     }
 
-    @Test("what clients ask of the cache is ignored where they are not trusted, and harms nobody")
+    @Test("Cache-Control in requests of other clients is ignored, and harms no other client")
     func otherClients() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/a.jpg", photo("max-age=600"))
@@ -217,7 +227,7 @@ struct CachingTests {
         #expect(proxy.origin.count("/a.jpg") == 1)
     }
 
-    @Test("an origin that can't be connected to is left alone for a while: 503 with Retry-After")
+    @Test("After failed connections an origin gets no requests for a while: 503 with Retry-After")
     func breaker() async throws {
         let proxy = try await Proxy(
             settings:

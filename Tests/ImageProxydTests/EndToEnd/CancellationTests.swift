@@ -5,7 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("When the last client has left")
+@Suite("When the last client has disconnected")
 struct CancellationTests {
     private static let fields = [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")]
     private static let small = "transform=resize:40x&format=png"
@@ -28,7 +28,7 @@ struct CancellationTests {
     }
 
     @Test(
-        "a fetch that waits for its turn is never asked for, unless it is to go on in the background",
+        "A queued fetch is not started after its last client has disconnected, unless it continues in the background",
         arguments: [false, true])
     func queued(inBackground: Bool) async throws {
         let proxy = try await Proxy(
@@ -57,7 +57,7 @@ struct CancellationTests {
     }
 
     @Test(
-        "a transform is broken off and its worker with it, unless it is to go on in the background",
+        "A transform is cancelled together with its worker, unless it continues in the background",
         arguments: [false, true])
     func transform(inBackground: Bool) async throws {
         let proxy = try await Proxy(
@@ -90,7 +90,7 @@ struct CancellationTests {
         #expect(try Self.children(of: proxy.daemon.pid).contains(worker) == inBackground)
     }
 
-    @Test("a transform goes on for one who stays")
+    @Test("A transform continues for a client that stays")
     func oneStays() async throws {
         let proxy = try await Proxy(
             environment: ["IMAGEPROXYD_TRANSFORM_WORKERS=1", "IMAGEPROXYD_TRANSFORM_TIMEOUT=60s"])

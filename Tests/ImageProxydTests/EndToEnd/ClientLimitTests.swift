@@ -3,10 +3,10 @@
 import TestSupport
 import Testing
 
-@Suite("A client")
+@Suite("Limits for one client")
 struct ClientLimitTests {
     @Test(
-        "that asks too often is 429 with Retry-After, by the address that a trusted proxy names; others are not"
+        "A client beyond its rate gets 429 with Retry-After, counted by the address that a trusted proxy names; others do not"
     )
     func limit() async throws {
         let proxy = try await Proxy(
@@ -31,7 +31,7 @@ struct ClientLimitTests {
         #expect(try await proxy.get("/healthz").status == 200)
     }
 
-    @Test("may say how urgent its picture is, in words that are known")
+    @Test("A client may set the priority of its picture in known words")
     func priority() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/a.jpg", .body(Fixtures.photo))

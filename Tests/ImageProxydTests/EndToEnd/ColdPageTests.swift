@@ -17,7 +17,8 @@ struct ColdPageTests {
             environment: ["IMAGEPROXYD_TRANSFORM_QUEUE=0"] + environment)
     }
 
-    @Test("is answered as a whole, however many pictures one client asks for at once", arguments: [50, 200])
+    @Test(
+        "All pictures of a page are answered, however many one client requests at once", arguments: [50, 200])
     func page(count: Int) async throws {
         let proxy = try await proxy()
         let fields = [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")]
@@ -48,7 +49,7 @@ struct ColdPageTests {
     }
 
     @Test(
-        "is kept for a minute by others, and for as long as the origin says once its pictures were made again"
+        "A first result is fresh for a minute, and as long as the origin says once it has been improved"
     )
     func lifetimes() async throws {
         let proxy = try await proxy()
@@ -89,7 +90,9 @@ struct ColdPageTests {
         #expect(proxy.origin.count("/a.jpg") == 1)
     }
 
-    @Test("is never kept for longer than the origin says, nor made again with the setting off")
+    @Test(
+        "A first result is never fresh for longer than the origin says, and is not improved with the setting off"
+    )
     func bounds() async throws {
         let proxy = try await proxy()
         proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "max-age=20")]))

@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@Suite("Parts and conditions")
+@Suite("Ranges and conditions")
 struct ConditionTests {
     /// Small enough to be answered as a whole the first time, too.
     private static let image = Array(Fixtures.photo.prefix(40_000))
@@ -20,7 +20,7 @@ struct ConditionTests {
     }
 
     @Test(
-        "ranges are sent from what is stored, in memory and on disk alike (RFC 9110 §14)",
+        "Ranges are sent from stored pictures, in memory and on disk alike (RFC 9110 §14)",
         arguments: ["all", "disk"])
     func ranges(results: String) async throws {
         let proxy = try await Proxy(settings: "\"log\": {\"access\": \"all\"}", results: results)
@@ -49,7 +49,7 @@ struct ConditionTests {
         #expect(beyond["Content-Range"] == "bytes */\(count)")
     }
 
-    @Test("a range counts only if the copy that it continues is still good (RFC 9110 §13.1.5)")
+    @Test("A range counts only if the client's copy is still valid (RFC 9110 §13.1.5)")
     func ifRange() async throws {
         let proxy = try await Proxy()
         let target = targets(proxy)
@@ -66,7 +66,7 @@ struct ConditionTests {
         }
     }
 
-    @Test("conditions are looked at in the order of RFC 9110 §13.2.2")
+    @Test("Conditions are evaluated in the order of RFC 9110 §13.2.2")
     func conditions() async throws {
         let proxy = try await Proxy()
         let target = targets(proxy)
@@ -117,7 +117,7 @@ struct ConditionTests {
 }
 
 extension ConditionTests {
-    @Test("Last-Modified has the one form there is, and no time to come (RFC 9110 §5.6.7, §8.8.2.1)")
+    @Test("Last-Modified is an IMF-fixdate, never in the future (RFC 9110 §5.6.7, §8.8.2.1)")
     func dates() async throws {
         let proxy = try await Proxy()
         let dates = [
@@ -138,7 +138,7 @@ extension ConditionTests {
 @Suite("Pages of other origins")
 struct SharingTests {
     @Test(
-        "read why a condition or a range failed, and caches know what that depends on",
+        "Pages can read why a condition or a range failed, and Vary names what that depends on",
         arguments: ["all", "disk"])
     func failedConditions(_ tier: String) async throws {
         let proxy = try await Proxy(settings: "\"http\": {\"cors\": [\"https://a.example\"]}", results: tier)
@@ -153,7 +153,7 @@ struct SharingTests {
         }
     }
 
-    @Test("and caches behind us keep no picture that its origin varies by anything (RFC 9111 §4.1)")
+    @Test("A picture that its origin varies by any field is not stored by downstream caches (RFC 9111 §4.1)")
     func variesOnEverything() async throws {
         let proxy = try await Proxy()
         proxy.origin.route(
@@ -162,7 +162,7 @@ struct SharingTests {
         #expect(answer["Cache-Control"]?.contains("no-cache") == true)
     }
 
-    @Test("may read images when they are named, and are told so, on errors too")
+    @Test("Listed origins may read images, also errors, and the answer says so")
     func named() async throws {
         let proxy = try await Proxy(
             settings: """
@@ -188,7 +188,7 @@ struct SharingTests {
         #expect(preflight["Access-Control-Allow-Origin"] == "https://a.example")
     }
 
-    @Test("may not read images unless the configuration says so; OPTIONS says what is allowed")
+    @Test("Other origins may not read images; OPTIONS says what is allowed")
     func off() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/photo.jpg", .body(Fixtures.photo))
@@ -206,7 +206,7 @@ struct SharingTests {
         #expect(server.status == 204)
     }
 
-    @Test("the access log names the client that a trusted proxy names, and not what a client says of itself")
+    @Test("The access log has the client that a trusted proxy names, and not one that the client claims")
     func forwarded() async throws {
         let trusting = try await Proxy(settings: "\"http\": {\"trustedProxies\": [\"10.0.0.0/8\"]}")
         let plain = try await Proxy()

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("A daemon that is told to end")
+@Suite("A daemon that shuts down")
 struct DrainTests {
     private static let one = #""http": {"loops": 1, "drainGrace": "30s"}"#
 
@@ -12,7 +12,7 @@ struct DrainTests {
         try client.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
     }
 
-    @Test("is not ready from that moment on, and answers requests that come behind the signal")
+    @Test("A daemon is not ready after the signal, and answers requests that arrive after it")
     func requestsBehindTheSignal() async throws {
         let proxy = try await Proxy(settings: Self.one)
         let path = proxy.daemon.socketPath
@@ -37,7 +37,7 @@ struct DrainTests {
         #expect(try await proxy.daemon.exitCode() == 0)
     }
 
-    @Test("answers all complete requests of its backlog")
+    @Test("A daemon that shuts down answers all complete requests of its backlog")
     func backlog() async throws {
         let proxy = try await Proxy(settings: Self.one)
         proxy.daemon.send(signal: SIGSTOP)
@@ -56,7 +56,7 @@ struct DrainTests {
         #expect(try await proxy.daemon.exitCode() == 0)
     }
 
-    @Test("ends although clients keep connections that ask for nothing")
+    @Test("A daemon exits although clients keep idle connections")
     func idleConnections() async throws {
         let proxy = try await Proxy()
         let clients = try (0..<50).map { _ in try RawHTTPClient(unixSocket: proxy.daemon.socketPath) }

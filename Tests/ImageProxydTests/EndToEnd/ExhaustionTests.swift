@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A daemon without descriptors")
 struct ExhaustionTests {
-    @Test("answers health checks when no descriptor is left, and everybody when some have come back")
+    @Test("Health checks are answered when no descriptor is left, and all requests when some are free again")
     func exhaustion() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/photo.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "max-age=600")]))
@@ -38,7 +38,7 @@ struct ExhaustionTests {
     }
 
     @Test(
-        "answers 503 to who wants a picture made while no descriptor is left, and remembers nothing of that")
+        "A request for a render is 503 while no descriptor is left, and the failure is not remembered")
     func making() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/photo.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "max-age=600")]))
@@ -61,7 +61,7 @@ struct ExhaustionTests {
         #expect(try await proxy.get(target).status == 200)
     }
 
-    @Test("fetches again when descriptors are back, and blames no origin for the lack of them")
+    @Test("Fetches succeed when descriptors are free again, and no origin is blamed for the lack of them")
     func fetching() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/photo.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "max-age=600")]))
@@ -86,7 +86,7 @@ struct ExhaustionTests {
         #expect(later.body == Fixtures.photo)
     }
 
-    @Test("leaves the highest descriptors to libraries, whatever clients who do not read hold open")
+    @Test("The highest descriptors stay free for libraries, whatever slow readers hold open")
     func highest() async throws {
         let proxy = try await Proxy(results: "disk")
         let picture = Fixtures.photo + [UInt8](repeating: 0, count: 1 << 20)
@@ -126,7 +126,7 @@ struct ExhaustionTests {
     }
 
     @Test(
-        "refuses a picture that arrives and has no file to go on in before its first byte, not in its middle",
+        "A picture that needs a file while none can be opened is refused before its first byte, not in the middle",
         arguments: Picture.Length.allCases)
     func arriving(length: Picture.Length) async throws {
         let proxy = try await Proxy()
@@ -154,7 +154,7 @@ struct ExhaustionTests {
         #expect(isSame(try await proxy.get(target).body, picture.bytes))
     }
 
-    @Test("does not start with fewer descriptors than it can work with, and says how many those are")
+    @Test("The daemon does not start with fewer descriptors than it needs, and prints how many those are")
     func tooFew() async throws {
         let folder = try TemporaryDirectory()
         // Root would raise the limit otherwise.
@@ -173,7 +173,7 @@ struct ExhaustionTests {
         #expect(outcome.errors.contains("at least 96 are needed"), "\(outcome)")
     }
 
-    @Test("closes files that it keeps open, so that clients are answered")
+    @Test("Open cache files are closed so that clients are answered")
     func givingWay() async throws {
         let proxy = try await Proxy(results: "disk")
         let targets = (0..<40).map { proxy.target("/\($0).jpg") }
@@ -201,7 +201,7 @@ struct ExhaustionTests {
         #expect(statuses.allSatisfy { $0 == 200 }, "\(statuses)")
     }
 
-    @Test("answers health checks while connections that ask for nothing have every descriptor")
+    @Test("Health checks are answered while idle connections hold every descriptor")
     func silentFlood() async throws {
         let proxy = try await Proxy()
         let path = proxy.daemon.socketPath

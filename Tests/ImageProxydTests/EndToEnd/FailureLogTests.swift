@@ -25,7 +25,9 @@ struct FailureLogTests {
         character.utf8.map { "%" + String($0, radix: 16, uppercase: true) }.joined()
     }
 
-    @Test("A refused connection, a name without address and a certificate that is not trusted each say so")
+    @Test(
+        "A refused connection, a name without an address and an untrusted certificate are each logged as such"
+    )
     func reasons() async throws {
         let closed = try ClosedPort()
         let secure = try TLSOrigin(file: "a.jpg", Fixtures.photo)
@@ -46,7 +48,7 @@ struct FailureLogTests {
         #expect(lines[2].contains("problem=tls_failed reason=\"SSL certificate problem: "))
     }
 
-    @Test("The origin's status, and a redirect's target that fails, stand in the line")
+    @Test("The line contains the origin's status, and the failed target of a redirect")
     func statusAndHop() async throws {
         let closed = try ClosedPort()
 
@@ -61,7 +63,7 @@ struct FailureLogTests {
         #expect(lines[1].contains("reason=\"connection refused\" hop=127.0.0.1:\(closed.port)"))
     }
 
-    @Test("A remembered failure says the reason again")
+    @Test("A remembered failure is logged with its reason again")
     func remembered() async throws {
         let secure = try TLSOrigin(file: "a.jpg", Fixtures.photo)
 
@@ -72,7 +74,7 @@ struct FailureLogTests {
     }
 
     @Test(
-        "log.url decides how much of the source's URL is said; secrets never are",
+        "log.url decides how much of the source's URL is logged; secrets never are",
         arguments: [
             ("none", ""), ("host", " url_host=127.0.0.1 url_port=PORT"),
             ("path", " url_host=127.0.0.1 url_port=PORT url=http://127.0.0.1:PORT/a.jpg"),

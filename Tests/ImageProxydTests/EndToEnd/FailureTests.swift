@@ -3,9 +3,9 @@
 import TestSupport
 import Testing
 
-@Suite("What goes wrong")
+@Suite("Failures")
 struct FailureTests {
-    @Test("each failure has its own status and code, and the daemon goes on")
+    @Test("Each failure has its own status and code, and the daemon continues")
     func table() async throws {
         let proxy = try await Proxy(
             settings: """
@@ -70,7 +70,7 @@ struct FailureTests {
         #expect(try await proxy.get(proxy.target("/photo.jpg", resize)).status == 200)
     }
 
-    @Test("a name that resolves to a forbidden address looks from outside like one that resolves to nothing")
+    @Test("A name that resolves to a forbidden address gives the same answer as one that does not resolve")
     func hiddenName() async throws {
         let proxy = try await Proxy(security: "\"deniedNetworks\": [\"127.0.0.0/8\", \"::1/128\"]")
         let fields = ["Date", "X-Request-Id"]
@@ -103,7 +103,7 @@ struct FailureTests {
         for code in ["address_forbidden", "upstream_unreachable"] { #expect(proxy.daemon.log.contains(code)) }
     }
 
-    @Test("a refusal names the setting that opens what was refused, and the format that came")
+    @Test("A refusal names the setting that permits the request, and the format that was received")
     func settings() async throws {
         let proxy = try await Proxy()
         let bmp =
@@ -133,7 +133,7 @@ struct FailureTests {
         }
     }
 
-    @Test("an origin that says nothing is 504")
+    @Test("An origin that does not answer is 504")
     func silence() async throws {
         let proxy = try await Proxy(settings: "\"fetch\": {\"firstByteTimeout\": \"100ms\"}")
         proxy.origin.route("/silent", .silence)
@@ -144,7 +144,7 @@ struct FailureTests {
         #expect(answer.code == "upstream_timeout")
     }
 
-    @Test("a result that nobody could have does not spoil its source for others")
+    @Test("A result that fails for a reason of its own does not fail its source's other results")
     func absurdResult() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/photo.jpg", .body(Fixtures.photo))
@@ -159,7 +159,7 @@ struct FailureTests {
         #expect(modest.status == 200)
     }
 
-    @Test("a failure that a retry would not heal costs one fetch, and says how long it is remembered")
+    @Test("A permanent failure costs one fetch, and the answer says how long it is remembered")
     func blacklist() async throws {
         let proxy = try await Proxy()
 
@@ -173,7 +173,7 @@ struct FailureTests {
         #expect(try await proxy.metric("imageproxyd_failed_urls{class=\"not_found\"}") == 1)
     }
 
-    @Test("a terminal that closes does not end the daemon (SIGHUP)")
+    @Test("A closed terminal does not end the daemon (SIGHUP)")
     func hangUp() async throws {
         let proxy = try await Proxy()
 
@@ -185,7 +185,7 @@ struct FailureTests {
         #expect(try await proxy.daemon.exitCode() == 0)
     }
 
-    @Test("unknown paths are 404, other methods 405 with Allow")
+    @Test("Unknown paths are 404, other methods 405 with Allow")
     func routes() async throws {
         let proxy = try await Proxy()
 
@@ -194,7 +194,7 @@ struct FailureTests {
         #expect(try await proxy.get("/readyz").status == 200)
     }
 
-    @Test("Connections to origins are counted by their use, those that had more on them than an answer too")
+    @Test("Connections to origins are counted by their use, also those with more bytes than one answer")
     func connectionsByUse() async throws {
         let proxy = try await Proxy()
         let gate = OriginGate()

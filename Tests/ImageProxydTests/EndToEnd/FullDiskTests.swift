@@ -7,7 +7,9 @@ import Testing
     "A daemon whose disk is full",
     .enabled(if: SmallFileSystem.isAvailable, "needs the right to mount a tmpfs"))
 struct FullDiskTests {
-    @Test("answers everybody from the origin and its memory, and counts what it could not keep")
+    @Test(
+        "A daemon with a full disk answers from the origin and its memory, and counts what it could not store"
+    )
     func fullDisk() async throws {
         let small = try #require(try SmallFileSystem(size: "6m"))
         let proxy = try await Proxy(in: small.folder)

@@ -10,7 +10,7 @@ struct InformationTests {
         try #require(try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any])
     }
 
-    @Test("/info tells what is known of a source, from memory the second time, and without another fetch")
+    @Test("/info describes a source, from memory the second time, and without another fetch")
     func information() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/photo.jpg", .body(Fixtures.photo, type: "image/jpeg"))
@@ -34,7 +34,7 @@ struct InformationTests {
             try await proxy.get(target, "If-None-Match: \(try #require(first["ETag"]))").status == 304)
     }
 
-    @Test("/info refuses what shapes an image, and reports a source that is none")
+    @Test("/info refuses parameters that shape an image, and reports a source that is not an image")
     func refusals() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/page", .body(Array("<html>".utf8), type: "text/html"))
@@ -69,7 +69,7 @@ struct InformationTests {
         #expect(try await proxy.get("/transforms", "If-Match: \"other\"").status == 412)
     }
 
-    @Test("A configured watermark is laid over, another name is 400")
+    @Test("A configured watermark is drawn; an unknown name is 400")
     func watermark() async throws {
         let folder = try TemporaryDirectory()
         let file = folder.path + "/logo.jpg"
@@ -86,7 +86,7 @@ struct InformationTests {
         #expect(unknown.status == 400 && unknown.text.contains("'seal'"))
     }
 
-    @Test("max_bytes bounds the answer, or is refused when nothing fits")
+    @Test("max_bytes bounds the answer, or is refused if nothing fits")
     func maxBytes() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/photo.jpg", .body(Fixtures.photo, type: "image/jpeg"))

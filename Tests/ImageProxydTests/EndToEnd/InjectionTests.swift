@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@Suite("What others say")
+@Suite("Injected header lines")
 struct InjectionTests {
     /// Octets that end a line for somebody, as text that origins and clients may put into theirs.
     private static let ends = [
@@ -42,7 +42,7 @@ struct InjectionTests {
         }
     }
 
-    @Test("An origin can't add a line to an answer, whatever its own lines hold")
+    @Test("An origin can't add a line to an answer, whatever its own lines contain")
     func origin() async throws {
         let proxy = try await Proxy()
         let good = [
@@ -66,7 +66,7 @@ struct InjectionTests {
         #expect(proxy.origin.log.requests.count > Self.fields.count * Self.ends.count)
     }
 
-    @Test("A client can't add a line to its answer, whatever it asks for and calls its request")
+    @Test("A client can't add a line to its answer, whatever its target and its request id contain")
     func client() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/photo.jpg", .body(Fixtures.photo))

@@ -28,7 +28,7 @@ struct KillTests {
         }
     }
 
-    @Test("kill -9 during a load of writes, 20 times: after each start every answer is right")
+    @Test("kill -9 during writes, 20 times: after each start every answer is correct")
     func killed() async throws {
         let (folder, origin, ledger) = (try TemporaryDirectory(), try FakeOrigin(), Ledger())
         var targets: [String] = []

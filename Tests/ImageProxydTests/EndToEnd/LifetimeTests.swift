@@ -7,7 +7,7 @@ import Testing
 @Suite("Lifetimes, from socket to socket")
 struct LifetimeTests {
     @Test(
-        "a picture whose origin names no lifetime is fresh for freshness.default, whenever it was modified",
+        "A picture without a lifetime from its origin is fresh for freshness.default, whatever its Last-Modified",
         arguments: [nil, 0, 39, 86_400 * 365] as [Int64?])
     func silentOrigin(secondsAgo: Int64?) async throws {
         let proxy = try await Proxy()
@@ -23,7 +23,7 @@ struct LifetimeTests {
         #expect(proxy.origin.count("/a.jpg") == 1)
     }
 
-    @Test("freshness.heuristic lets the time since Last-Modified decide, within its bounds (RFC 9111 §4.2.2)")
+    @Test("freshness.heuristic derives the lifetime from Last-Modified, within its bounds (RFC 9111 §4.2.2)")
     func heuristic() async throws {
         let proxy = try await Proxy(
             settings: #""freshness": {"heuristic": {"factor": 0.1, "minimum": "10m", "maximum": "2h"}}"#)
@@ -48,7 +48,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("browsers and shared caches get each their lifetime, on a miss and on hits from memory and disk")
+    @Test("Browsers and shared caches each get their lifetime, on a miss and on hits from memory and disk")
     func bothLifetimes() async throws {
         let told = "public, max-age=60, s-maxage=600, stale-while-revalidate=30, stale-if-error=90"
         for results in ["all", "disk"] {
@@ -69,7 +69,9 @@ struct LifetimeTests {
         }
     }
 
-    @Test("a failure says whether its origin was asked, and what that answered (RFC 9211 §2)")
+    @Test(
+        "The answer to a failure says whether its origin was asked, and with what status it answered (RFC 9211 §2)"
+    )
     func failures() async throws {
         let proxy = try await Proxy(settings: "\"fetch\": {\"retries\": 0}")
         proxy.origin.route("/500", .status(500))
@@ -98,7 +100,7 @@ struct LifetimeTests {
         #expect(refused["Cache-Status"] == nil)
     }
 
-    @Test("who joins another's request for a missing picture is told so (RFC 9211 §2.7)")
+    @Test("The answer to a request that joined another's task says so (RFC 9211 §2.7)")
     func collapsedFailure() async throws {
         let proxy = try await Proxy()
         let gate = OriginGate()

@@ -3,10 +3,10 @@
 import TestSupport
 import Testing
 
-@Suite("A request on its way through the daemon")
+@Suite("Requests that come through proxies")
 struct LoopTests {
     @Test(
-        "that has passed before is 508 (RFC 8586 §3)",
+        "A request that has passed this daemon before is 508 (RFC 8586 §3)",
         arguments: ["CDN-Loop: a, imageproxyd", "Via: 1.1 imageproxyd"])
     func loop(line: String) async throws {
         let proxy = try await Proxy()
@@ -20,7 +20,7 @@ struct LoopTests {
     }
 
     @Test(
-        "that has passed before is 508 also for a picture that is here; others get it from memory",
+        "A looping request is 508 also for a stored picture; other requests get it from memory",
         arguments: ["CDN-Loop: a, imageproxyd", "Via: 1.1 imageproxyd", "cdn-loop: IMAGEPROXYD;x=1"])
     func loopOnHit(line: String) async throws {
         let proxy = try await Proxy()
@@ -37,7 +37,7 @@ struct LoopTests {
         #expect(other["Cache-Status"]?.contains("detail=memory") == true)
     }
 
-    @Test("hands its trace on, and is 508 where the origin finds the loop")
+    @Test("A request passes on its trace, and is 508 where the origin detects the loop")
     func traceAndLoop() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/a.png", .body(Fixtures.photo))
@@ -56,7 +56,9 @@ struct LoopTests {
         #expect(looping.status == 508)
     }
 
-    @Test("tells the origin the way it has come, and adds itself (RFC 8586 §2, RFC 9110 §7.6.3)")
+    @Test(
+        "A fetch names the proxies that the request has passed, and adds the daemon (RFC 8586 §2, RFC 9110 §7.6.3)"
+    )
     func way() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/a.png", .body(Fixtures.photo))
@@ -67,7 +69,7 @@ struct LoopTests {
         #expect(request["via"] == "1.0 x, 1.1 imageproxyd")
     }
 
-    @Test("that says where it has come from is not the reason why others are refused")
+    @Test("A request with a field about its proxies does not cause the refusal of others")
     func blamelessOthers() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/a.png") { request in
@@ -80,7 +82,7 @@ struct LoopTests {
     }
 
     @Test(
-        "that says where it has come from shares no fetch with others, nor what is remembered of it",
+        "A request with a field about its proxies shares no fetch and no remembered failure with others",
         arguments: ["Via: 1.1 hostile", "CDN-Loop: hostile"])
     func sharesNothing(line: String) async throws {
         let proxy = try await Proxy()
@@ -103,7 +105,7 @@ struct LoopTests {
         #expect(proxy.origin.count("/a.png") == 2, "what others have got stays stored")
     }
 
-    @Test("shares a fetch with others that have come by the same proxies")
+    @Test("Requests through the same proxies share a fetch")
     func sameWay() async throws {
         let proxy = try await Proxy()
         let gate = OriginGate()
@@ -122,7 +124,7 @@ struct LoopTests {
         #expect(proxy.origin.count("/a.png") == 1)
     }
 
-    @Test("is told of a missing picture from memory, whichever proxy it has come by")
+    @Test("A missing picture is answered from memory, whichever proxy the request passed")
     func missing() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/a.png", .status(404))
@@ -132,7 +134,7 @@ struct LoopTests {
         #expect(proxy.origin.count("/a.png") == 1)
     }
 
-    @Test("for a source that can't be one is told the parameter and the place in it")
+    @Test("The refusal of an invalid source names the parameter and the position in it")
     func positions() async throws {
         let proxy = try await Proxy()
         let cases = [

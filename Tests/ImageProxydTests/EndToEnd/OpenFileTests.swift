@@ -21,7 +21,9 @@ struct OpenFileTests {
         return files
     }
 
-    @Test("are answered from the open file, until that is altered or gone: then the image is fetched again")
+    @Test(
+        "Hits are answered from the open file until it is altered or removed: then the image is fetched again"
+    )
     func openFile() async throws {
         let proxy = try await Proxy(
             results: "disk", environment: ["IMAGEPROXYD_CACHE_DISK_LIMITS_STORE_DELAY=0s"])

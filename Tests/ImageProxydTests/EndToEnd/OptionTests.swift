@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@Suite("Options, presets and dress")
+@Suite("Options, presets and presentation")
 struct OptionTests {
     private static let all = """
         "allowedOptions": ["retry-failed", "refresh-cached", "from-loader-only", "memory-only", "handle-cookies",
@@ -12,7 +12,7 @@ struct OptionTests {
     private static let fields = [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")]
     private static let small = "transform=resize:30x20&format=png"
 
-    @Test("from-cache-only never asks the origin; from-loader-only always does, and stores")
+    @Test("from-cache-only never requests from the origin; from-loader-only always does, and stores")
     func whereFrom() async throws {
         let proxy = try await Proxy(security: Self.all)
         proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
@@ -28,7 +28,7 @@ struct OptionTests {
         #expect(proxy.origin.count("/a.jpg") == 2)
     }
 
-    @Test("retry-failed tries in spite of the blacklist, and success clears it")
+    @Test("retry-failed fetches in spite of the blacklist, and success clears it")
     func retryFailed() async throws {
         let proxy = try await Proxy(security: Self.all)
         proxy.origin.route("/a.jpg", inTurn: [.status(404), .body(Fixtures.photo, fields: Self.fields)])
@@ -56,7 +56,7 @@ struct OptionTests {
         #expect(listing.contains("\"tier\": \"memory\"") && !listing.contains("\"tier\": \"disk\""))
     }
 
-    @Test("handle-cookies sends the client's own, and shares the answer with nobody")
+    @Test("handle-cookies sends the client's own cookies, and shares the answer with no other client")
     func cookies() async throws {
         let proxy = try await Proxy(security: Self.all)
         proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
@@ -76,7 +76,7 @@ struct OptionTests {
         #expect(sent == ["who=ada", "who=bob; a=b", nil])
     }
 
-    @Test("handle-cookies lets the picture go out while it arrives, to its client alone")
+    @Test("handle-cookies streams the picture while it is received, to its client alone")
     func streamedWithCookies() async throws {
         let proxy = try await Proxy(security: Self.all)
         let picture = Picture()
@@ -102,7 +102,7 @@ struct OptionTests {
         #expect(proxy.origin.count("/a.jpg") == 2)
     }
 
-    @Test("handle-cookies ends the transfer when its client leaves in the middle")
+    @Test("handle-cookies ends the transfer when its client disconnects in the middle")
     func leftWithCookies() async throws {
         let proxy = try await Proxy(security: Self.all)
         let picture = Picture()
@@ -121,7 +121,7 @@ struct OptionTests {
         await proxy.origin.waitForDepartures("/a.jpg")
     }
 
-    @Test("continue-in-background finishes and stores although its client has left")
+    @Test("continue-in-background finishes and stores although its client has disconnected")
     func background() async throws {
         let proxy = try await Proxy(security: Self.all)
         let gate = OriginGate()
@@ -144,7 +144,7 @@ struct OptionTests {
         #expect(proxy.origin.count("/a.jpg") == 1)
     }
 
-    @Test("continue-in-background is not for everybody: nobody is to have work done that no client waits for")
+    @Test("continue-in-background needs permission, because no client waits for its work")
     func backgroundForbidden() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/a.jpg", .body(Fixtures.photo))
@@ -155,7 +155,7 @@ struct OptionTests {
         #expect(proxy.origin.count("/a.jpg") == 0)
     }
 
-    @Test("a preset stands for its parameters, explicit ones win, and one cache entry serves all spellings")
+    @Test("A preset stands for its parameters, explicit ones win, and one cache entry serves all spellings")
     func presets() async throws {
         let proxy = try await Proxy(
             settings: """
@@ -175,7 +175,7 @@ struct OptionTests {
         #expect(unknown.status == 400 && unknown.code == "invalid_parameter")
     }
 
-    @Test("where only presets shape images, everything else is forbidden")
+    @Test("With onlyPresets, other parameters that shape images are forbidden")
     func onlyPresets() async throws {
         let proxy = try await Proxy(
             settings: "\"presets\": {\"thumb\": {\"transform\": \"resize:30x\", \"format\": \"png\"}}",
@@ -192,7 +192,7 @@ struct OptionTests {
         #expect(bare.status == 400 && bare.code == "missing_parameter")
     }
 
-    @Test("a placeholder stands in for a source that fails, with the error's own status")
+    @Test("A placeholder is answered for a source that fails, with the error's own status")
     func placeholder() async throws {
         let folder = try TemporaryDirectory()
         try folder.write(Fixtures.photo, to: "grey.jpg")
@@ -210,7 +210,7 @@ struct OptionTests {
         #expect(unknown.status == 400)
     }
 
-    @Test("a browser is told the file's name, in ASCII and in full (RFC 6266)")
+    @Test("A browser gets the file's name in ASCII and in full (RFC 6266)")
     func filename() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
@@ -231,7 +231,7 @@ struct OptionTests {
         }
     }
 
-    @Test("what is wrong with these parameters is said, with its position")
+    @Test("Invalid values of these parameters are reported with their position")
     func wrong() async throws {
         let proxy = try await Proxy()
         let cases = [
@@ -250,7 +250,7 @@ struct OptionTests {
         }
     }
 
-    @Test("url64 names a source as url does")
+    @Test("url64 names the same source as url")
     func url64() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
@@ -264,7 +264,7 @@ struct OptionTests {
         #expect(try await proxy.get("/img?url64=\(encoded)&url=http%3A%2F%2Fa%2F").status == 400)
     }
 
-    @Test("a screen's ratio scales what asks for it by dpr=auto, and that answer varies on it (RFC 8942)")
+    @Test("Sec-CH-DPR scales sizes of requests with dpr=auto, and their answers vary on it (RFC 8942)")
     func clientHints() async throws {
         let proxy = try await Proxy(settings: "\"http\": {\"clientHints\": true}")
         proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
@@ -286,7 +286,7 @@ struct OptionTests {
         #expect(plain["Vary"] == "Sec-CH-DPR" && plain["Accept-CH"] == "Sec-CH-DPR")
     }
 
-    @Test("a candidate of a srcset has its density in its size: no screen's ratio scales it by itself")
+    @Test("A candidate of a srcset has its density in its size: Sec-CH-DPR alone does not scale it")
     func candidates() async throws {
         let proxy = try await Proxy(
             settings:
@@ -305,7 +305,7 @@ struct OptionTests {
         #expect(preset.pngSize == [60, 40] && preset["Vary"] == "Sec-CH-DPR")
     }
 
-    @Test("dpr=auto is refused where clients' screens do not count, naming the setting that has them do")
+    @Test("dpr=auto is refused while client hints are off, naming the setting that enables them")
     func noHints() async throws {
         let proxy = try await Proxy()
         let refused = try await proxy.get(proxy.target("/a.jpg", Self.small) + "&dpr=auto")

@@ -13,7 +13,8 @@ struct OriginRuleEndToEndTests {
     }
 
     @Test(
-        "cacheKey.dropQuery: what differs in a dropped parameter is one source, fetched with the first one's")
+        "cacheKey.dropQuery: URLs that differ in a dropped parameter are one source, fetched with the first one's"
+    )
     func dropQuery() async throws {
         let proxy = try await proxy(#""cacheKey": {"dropQuery": ["sig", "utm_*"]}"#)
         proxy.origin.route("/a.jpg", .body(Fixtures.photo))
@@ -25,7 +26,7 @@ struct OriginRuleEndToEndTests {
         #expect(proxy.origin.log.requests.map(\.target) == ["/a.jpg?w=1&sig=one", "/a.jpg?w=2"])
     }
 
-    @Test("responseTTL takes the place of the origin's word")
+    @Test("responseTTL replaces the origin's lifetime")
     func lifetime() async throws {
         let proxy = try await proxy(#""responseTTL": {"override": "2h"}"#)
         proxy.origin.route(
@@ -39,7 +40,7 @@ struct OriginRuleEndToEndTests {
         #expect(proxy.origin.count("/a.jpg") == 1)
     }
 
-    @Test("reencode: the source's own bytes never go out")
+    @Test("reencode: the source's own bytes are never sent")
     func reencode() async throws {
         let proxy = try await proxy(#""reencode": true"#)
         proxy.origin.route("/a.jpg", .body(Fixtures.photo(number: 7)))
@@ -56,7 +57,7 @@ struct OriginRuleEndToEndTests {
     }
 
     @Test(
-        "reencode can't be dodged by writing the path otherwise",
+        "reencode applies to every spelling of the path",
         arguments: ["%72e", "r%65", "x/%2e%2e/re", "/re", "x/..%2fre"])
     func reencodeDodged(path: String) async throws {
         let origin = try FakeOrigin()
@@ -74,7 +75,7 @@ struct OriginRuleEndToEndTests {
     }
 
     @Test(
-        "what a rule restricts holds for a redirect from another source, too, when it is fetched, kept and confirmed"
+        "A rule's restriction applies to a redirect from another source, too, when it is fetched, stored and revalidated"
     )
     func redirected() async throws {
         let (origin, target) = (try FakeOrigin(), try FakeOrigin())
@@ -109,7 +110,7 @@ struct OriginRuleEndToEndTests {
     }
 
     @Test(
-        "reencode holds for an original that a redirect led to, and that was stored, for one client alone and when it is confirmed"
+        "reencode applies to an original behind a redirect also when it is stored, private, or revalidated"
     )
     func redirectedLater() async throws {
         let (origin, target) = (try FakeOrigin(), try FakeOrigin())
@@ -134,7 +135,7 @@ struct OriginRuleEndToEndTests {
         #expect(target.log.requests.contains { $0["if-none-match"] == "\"a\"" })
     }
 
-    @Test("storeAs: originals are kept, and go out, in the format that the rule names")
+    @Test("storeAs: originals are stored and sent in the format that the rule names")
     func storeAs() async throws {
         let proxy = try await proxy(#""storeAs": "webp""#)
         proxy.origin.route("/a.jpg", .body(Fixtures.photo))
@@ -149,7 +150,7 @@ struct OriginRuleEndToEndTests {
         #expect(try await proxy.get(proxy.target("/bad.jpg")).status == 422)
     }
 
-    @Test("storeAs and responseTTL hold for what is one client's alone, too")
+    @Test("storeAs and responseTTL apply to private pictures, too")
     func storeAsUnshared() async throws {
         let proxy = try await proxy(
             #""storeAs": "webp", "cookies": "forward", "responseTTL": {"override": "1h"}"#)
@@ -173,7 +174,7 @@ struct OriginRuleEndToEndTests {
         #expect(answer.body == Fixtures.photo)
     }
 
-    @Test("cookies: forward sends each client's cookies, and shares nothing of what comes back")
+    @Test("cookies: forward sends each client's cookies, and shares no answer")
     func cookies() async throws {
         let proxy = try await proxy(#""cookies": "forward""#)
         proxy.origin.route("/a.jpg") { request in
@@ -203,7 +204,7 @@ struct OriginRuleEndToEndTests {
         #expect(try await proxy.get(proxy.target("/gone.jpg")).status == 200, "no blacklist entry")
     }
 
-    @Test("without a rule a client's cookies go nowhere")
+    @Test("Without a rule, a client's cookies are not sent to an origin")
     func noCookies() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/a.jpg", .body(Fixtures.photo))
@@ -214,7 +215,7 @@ struct OriginRuleEndToEndTests {
         #expect(proxy.origin.log.requests.map { $0["authorization"] } == [nil])
     }
 
-    @Test("rewrite sends fetches elsewhere; the key stays the source's own")
+    @Test("rewrite changes the URL of a fetch; the key stays the source's own")
     func rewrite() async throws {
         let origin = try FakeOrigin()
         origin.route("/bucket/a.jpg", .body(Fixtures.photo))

@@ -3,13 +3,13 @@
 import TestSupport
 import Testing
 
-@Suite("The way of an image")
+@Suite("From request to image")
 struct PipelineTests {
     private static let jpeg = [
         ("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600"), ("ETag", "\"v1\""),
     ]
 
-    @Test("a photo is fetched, made smaller, stored, and then answered from memory")
+    @Test("A photo is fetched, resized, stored, and then answered from memory")
     func firstAndSecond() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/photo.jpg", .body(Fixtures.photo, fields: Self.jpeg))
@@ -30,7 +30,7 @@ struct PipelineTests {
         #expect(proxy.origin.count("/photo.jpg") == 1)
     }
 
-    @Test("a copy that is still good is answered by 304, with the same validators")
+    @Test("A client's valid copy is answered by 304, with the same validators")
     func notModified() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/photo.jpg", .body(Fixtures.photo, fields: Self.jpeg))
@@ -50,7 +50,7 @@ struct PipelineTests {
         #expect(other.status == 200)
     }
 
-    @Test("an untransformed image is the origin's own bytes")
+    @Test("An untransformed image is the origin's own bytes")
     func untouched() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/photo.jpg", .body(Fixtures.photo, fields: [("Content-Type", "text/html")]))
@@ -63,7 +63,7 @@ struct PipelineTests {
         #expect(answer["X-Content-Type-Options"] == "nosniff")
     }
 
-    @Test("two sizes of one cold photo cost one fetch")
+    @Test("Two sizes of one cold photo cost one fetch")
     func twoSizes() async throws {
         let proxy = try await Proxy()
         let gate = OriginGate()
@@ -106,7 +106,7 @@ struct PipelineTests {
         #expect(try await proxy.metric("imageproxyd_transform_total{format=\"png\",outcome=\"ok\"}") == 1)
     }
 
-    @Test("when every client of a slow fetch has left, the transfer at the origin ends")
+    @Test("When every client of a slow fetch has disconnected, the transfer at the origin ends")
     func everybodyLeaves() async throws {
         let proxy = try await Proxy()
         proxy.origin.route(
@@ -128,7 +128,7 @@ struct PipelineTests {
         await proxy.origin.waitForDepartures("/slow.jpg")
     }
 
-    @Test("a restart finds the disk tier warm")
+    @Test("After a restart the disk tier is warm")
     func restart() async throws {
         let folder = try TemporaryDirectory()
         let origin = try FakeOrigin()
@@ -148,7 +148,7 @@ struct PipelineTests {
         #expect(origin.count("/photo.jpg") == 1)
     }
 
-    @Test("a stale copy is confirmed by the origin, and kept without another transform")
+    @Test("A stale copy is revalidated at the origin, and kept without another transform")
     func revalidation() async throws {
         let proxy = try await Proxy()
         proxy.origin.route(
@@ -167,7 +167,7 @@ struct PipelineTests {
         #expect(try await proxy.metric("imageproxyd_transform_total{format=\"png\",outcome=\"ok\"}") == 1)
     }
 
-    @Test("a drawing goes out as pixels, never as it is")
+    @Test("A drawing is sent as pixels, never unchanged")
     func drawing() async throws {
         let proxy = try await Proxy(settings: "\"formats\": {\"decode\": [\"svg\", \"png\"]}")
         let drawing =
@@ -183,7 +183,7 @@ struct PipelineTests {
         #expect(proxy.origin.count("/a.svg") == 1)
     }
 
-    @Test("Where it is configured a drawing goes out as it came, under a policy that lets nothing in it run")
+    @Test("With the setting on, a drawing is sent unchanged, under a policy that runs nothing in it")
     func drawingAsItCame() async throws {
         let proxy = try await Proxy(
             settings: "\"formats\": {\"decode\": [\"svg\", \"png\"], \"svgPassThrough\": true}")
@@ -202,7 +202,7 @@ struct PipelineTests {
         #expect(pixels["Content-Type"] == "image/png" && pixels.pngSize == [15, 10])
     }
 
-    @Test("`Accept` may come on several lines (RFC 9110 §5.3)")
+    @Test("`Accept` may be sent on several lines (RFC 9110 §5.3)")
     func acceptOnSeveralLines() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/photo.jpg", .body(Fixtures.photo, fields: Self.jpeg))
@@ -213,7 +213,7 @@ struct PipelineTests {
         }
     }
 
-    @Test("the format is the best that the client accepts, and says that it depends on that")
+    @Test("The format is the best that the client accepts, and Vary names Accept")
     func negotiation() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/photo.jpg", .body(Fixtures.photo, fields: Self.jpeg))

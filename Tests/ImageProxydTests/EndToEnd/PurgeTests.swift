@@ -14,7 +14,7 @@ struct PurgeTests {
     private static let large = "transform=resize:60x40&format=png"
 
     @Test(
-        "a purge of a source takes all variants from memory and disk, and says how many",
+        "A purge of a source removes all variants from memory and disk, and reports their number",
         arguments: ["DELETE", "PURGE"])
     func source(method: String) async throws {
         let proxy = try await Proxy()
@@ -35,7 +35,9 @@ struct PurgeTests {
         #expect(proxy.origin.count("/a.jpg") == 2)
     }
 
-    @Test("a purge by a URL with '*' at its end that finds nothing says how many sources are purged at once")
+    @Test(
+        "A purge by a URL with '*' at its end that matches nothing reports how many sources can be purged at once"
+    )
     func prefix() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.jpeg))
@@ -50,7 +52,7 @@ struct PurgeTests {
         #expect(!starred.text.contains("hint") && !starred.text.contains("\"memory\": 0"))
     }
 
-    @Test("a purge is still true after kill -9 right behind its answer")
+    @Test("A purge still holds after kill -9 right after its answer")
     func killed() async throws {
         let folder = try TemporaryDirectory()
         let origin = try FakeOrigin()
@@ -68,7 +70,7 @@ struct PurgeTests {
     }
 
     @Test(
-        "what was on its way while its source was purged answers who waits, is stored nowhere, and is joined by nobody"
+        "A picture whose source is purged while it is made is sent to its waiters, not stored, and not joined"
     )
     func flight() async throws {
         let proxy = try await Proxy()
@@ -94,7 +96,7 @@ struct PurgeTests {
         #expect(proxy.origin.count("/a.jpg") == 2)
     }
 
-    @Test("what goes out while it arrives is not said to be stored when a purge came before its head")
+    @Test("A picture that is streamed does not claim to be stored if a purge came before its head")
     func purgedBeforeHead() async throws {
         let proxy = try await Proxy()
         let gate = OriginGate()
@@ -112,7 +114,7 @@ struct PurgeTests {
     }
 
     @Test(
-        "a purge of a tag takes its results and has their source asked again; other results stay if the source is the same"
+        "A purge of a tag removes its results and revalidates their source; other results stay if the source is unchanged"
     )
     func tag() async throws {
         let proxy = try await Proxy(security: Self.tags)
@@ -139,7 +141,7 @@ struct PurgeTests {
     }
 
     @Test(
-        "a purge of a tag in one tier leaves the other, and the tag; an untransformed picture goes from disk, too"
+        "A purge of a tag in one tier leaves the other, and the tag; an untransformed picture is removed from disk, too"
     )
     func tagInOneTier() async throws {
         let proxy = try await Proxy(security: Self.tags)
@@ -165,7 +167,7 @@ struct PurgeTests {
         #expect(proxy.origin.count("/a.jpg") == 2)
     }
 
-    @Test("tags survive a restart")
+    @Test("Tags survive a restart")
     func tagAfterRestart() async throws {
         let folder = try TemporaryDirectory()
         let origin = try FakeOrigin()
@@ -181,7 +183,7 @@ struct PurgeTests {
         #expect(purge.text == "{\"memory\": 0, \"disk\": 1, \"failures\": 0}\n")
     }
 
-    @Test("tags that nobody has signed are refused, so that they can't push out those that a purge goes by")
+    @Test("Unsigned tags are refused, so that they can't displace those that a purge uses")
     func unsignedTags() async throws {
         let folder = try TemporaryDirectory()
         let key = Array("imageproxyd-test-key-1".utf8)
@@ -208,7 +210,7 @@ struct PurgeTests {
         #expect(purge.text == "{\"memory\": 1, \"disk\": 1, \"failures\": 0}\n")
     }
 
-    @Test("a purge by tag says so where tags have been lost with the index, until all is purged")
+    @Test("A purge by tag reports if tags were lost with the index, until everything is purged")
     func lostTags() async throws {
         let folder = try TemporaryDirectory()
         let before = try await Proxy(security: Self.tags, in: folder)
@@ -227,7 +229,7 @@ struct PurgeTests {
         #expect(whole.text == "{\"memory\": 0, \"disk\": 0, \"failures\": 0}\n")
     }
 
-    @Test("one key, one tier, and everything can be purged, and a listing tells what there is")
+    @Test("One key, one tier, and everything can be purged, and a listing shows the entries")
     func selectors() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.jpeg))
@@ -254,7 +256,7 @@ struct PurgeTests {
     }
 
     @Test(
-        "the key of an original takes the untransformed picture away, too, wherever it is",
+        "A purge of an original's key removes the untransformed picture, too, from every tier",
         arguments: ["all", "disk"])
     func keyOfOriginal(results: String) async throws {
         let proxy = try await Proxy(results: results)
@@ -274,7 +276,7 @@ struct PurgeTests {
         #expect(proxy.origin.count("/a.jpg") == 2)
     }
 
-    @Test("the blacklist is listed and cleared")
+    @Test("The blacklist can be listed and cleared")
     func failed() async throws {
         let proxy = try await Proxy()
         _ = try await proxy.get(proxy.target("/nothing"))
@@ -290,7 +292,7 @@ struct PurgeTests {
         #expect(proxy.origin.count("/nothing") == 2)
     }
 
-    @Test("what an operator asks wrongly is answered by what is wrong; none of it is on the public listener")
+    @Test("An invalid admin request is answered with the reason; the public listener has no admin routes")
     func wrong() async throws {
         let proxy = try await Proxy()
         let cases = [
@@ -316,7 +318,7 @@ struct PurgeTests {
         #expect(try await proxy.ask("PURGE", "/img?url=http%3A%2F%2Fa%2F").status == 405)
     }
 
-    @Test("with a token, only who shows it gets in; health needs none")
+    @Test("With a token, only requests that present it are accepted; health needs none")
     func token() async throws {
         let folder = try TemporaryDirectory()
         try folder.write(Array("0123456789abcdef\n".utf8), to: "token")

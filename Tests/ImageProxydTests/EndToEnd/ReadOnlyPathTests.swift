@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@Suite("A folder that is only read")
+@Suite("A read-only cache folder")
 struct ReadOnlyPathTests {
     private static let fields = [("Cache-Control", "max-age=600")]
 
@@ -22,7 +22,7 @@ struct ReadOnlyPathTests {
         ["IMAGEPROXYD_CACHE_DISK_READ_ONLY_PATHS=\(folder.path)/cache"]
     }
 
-    @Test("answers without the origin, original and result, and is left as it is")
+    @Test("A read-only folder answers without the origin, original and result, and stays unchanged")
     func answers() async throws {
         let origin = try FakeOrigin()
         let seed = try await seeded(origin)
@@ -44,7 +44,9 @@ struct ReadOnlyPathTests {
         #expect(seed.files == before)
     }
 
-    @Test("is not believed where a file is damaged: the picture is fetched, and kept in our own folder")
+    @Test(
+        "A damaged file in a read-only folder is not used: the picture is fetched, and stored in the writable folder"
+    )
     func damaged() async throws {
         let origin = try FakeOrigin()
         let seed = try await seeded(origin)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(
-    "A daemon that starts on a file system that is read only",
+    "A daemon that starts on a read-only file system",
     .enabled(if: SmallFileSystem.isAvailable, "needs the right to mount a tmpfs"))
 struct ReadOnlyStartTests {
     /// A folder whose `cache` lies on a file system of its own, on which nothing can be written.
@@ -17,7 +17,7 @@ struct ReadOnlyStartTests {
         return (folder, small)
     }
 
-    @Test("serves from its origin and its memory, without a place for the admin socket")
+    @Test("The daemon serves from its origin and its memory, without an admin socket")
     func serves() async throws {
         let (folder, small) = try Self.folder()
         let proxy = try await Proxy(in: folder)
@@ -35,7 +35,7 @@ struct ReadOnlyStartTests {
     }
 
     @Test(
-        "has its admin socket in the user's runtime folder, where that is the user's alone",
+        "The admin socket is created in the user's runtime folder if that belongs to the user alone",
         arguments: [0o700, 0o755])
     func runtimeFolder(mode: mode_t) async throws {
         let (folder, small) = try Self.folder()
@@ -59,7 +59,7 @@ struct ReadOnlyStartTests {
         small.endReadOnly()
     }
 
-    @Test("does not start without the admin socket that the settings name, and says why")
+    @Test("The daemon does not start without the admin socket that the settings name, and prints the reason")
     func namedSocket() async throws {
         let (folder, small) = try Self.folder()
         try folder.write(

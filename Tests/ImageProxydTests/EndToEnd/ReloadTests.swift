@@ -11,7 +11,7 @@ struct ReloadTests {
         "\"presets\": {\"thumb\": {\"transform\": \"resize:\(width)x\", \"format\": \"png\"}}"
     }
 
-    @Test("has new settings count for the next request, also for a target that memory has answered")
+    @Test("New settings apply to the next request, also for a target that memory has answered")
     func swaps() async throws {
         let proxy = try await Proxy(settings: Self.thumb(30))
         proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
@@ -29,7 +29,7 @@ struct ReloadTests {
     }
 
     @Test(
-        "with settings of which anything is wrong leaves those in force that were, and says why",
+        "With one invalid setting, all settings stay in force, and the reason is logged",
         arguments: [
             "\"presets\": 5", "\"nonsense\": true", "\"origins\": [{\"match\": \"https://*\", \"auth\": 1}]",
             "\"security\": {\"keys\": [\"/nonexistent\"]}",
@@ -46,7 +46,7 @@ struct ReloadTests {
     }
 
     @Test(
-        "lets nothing go out as it came that a new rule has encoded anew, from no tier",
+        "After a reload, no tier sends unchanged a picture that a new rule re-encodes",
         arguments: ["", "format=source"])
     func reencodes(parameters: String) async throws {
         let proxy = try await Proxy()
@@ -74,7 +74,7 @@ struct ReloadTests {
     }
 
     @Test(
-        "has originals of another format than a new rule's fetched again, and kept in that",
+        "After a reload, originals of another format than a new rule's are fetched again, and stored in that format",
         arguments: [true, false])
     func storesAs(isInMemory: Bool) async throws {
         let proxy = try await Proxy()
@@ -94,7 +94,7 @@ struct ReloadTests {
         #expect(proxy.origin.log.requests.last?["if-none-match"] == nil)
     }
 
-    @Test("names the settings that need a restart, and goes on with the old ones")
+    @Test("A reload names the settings that need a restart, and continues with their old values")
     func restart() async throws {
         let proxy = try await Proxy(settings: Self.thumb(30))
         proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
@@ -111,7 +111,7 @@ struct ReloadTests {
         )
     }
 
-    @Test("has signatures demanded from then on, by a key that is read again each time")
+    @Test("After a reload, signatures are required, by a key file that is read again each time")
     func keys() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
@@ -128,7 +128,7 @@ struct ReloadTests {
         #expect(open.status == 200)
     }
 
-    @Test("keeps fetches from networks that are denied then, also over a connection that is kept")
+    @Test("After a reload, fetches from denied networks are refused, also over a persistent connection")
     func networks() async throws {
         let proxy = try await Proxy()
         for path in ["/a.jpg", "/b.jpg"] {
@@ -143,7 +143,7 @@ struct ReloadTests {
         #expect(proxy.origin.count("/b.jpg") == 0)
     }
 
-    @Test("has fetches go by other bounds and fields, also over a connection that is kept")
+    @Test("After a reload, fetches use other bounds and fields, also over a persistent connection")
     func fetches() async throws {
         let proxy = try await Proxy()
         for path in ["/a.jpg", "/b.jpg", "/c.jpg"] {
@@ -166,7 +166,7 @@ struct ReloadTests {
         #expect(try await proxy.get(proxy.target("/a.jpg")).status == 200)
     }
 
-    @Test("has an origin that says nothing given up on sooner")
+    @Test("After a reload, an origin that does not answer times out sooner")
     func times() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/a.jpg", .silence)
@@ -176,7 +176,7 @@ struct ReloadTests {
         #expect(try await proxy.get(proxy.target("/a.jpg")).code == "upstream_timeout")
     }
 
-    @Test("has failures remembered for another time, and keeps what is remembered")
+    @Test("After a reload, failures are remembered for another time, and those remembered are kept")
     func failures() async throws {
         let proxy = try await Proxy()
         for path in ["/a.jpg", "/b.jpg"] { proxy.origin.route(path, .status(404)) }
@@ -190,7 +190,7 @@ struct ReloadTests {
         #expect(proxy.origin.count("/b.jpg") == 2)
     }
 
-    @Test("keeps redirects from sources that are not allowed any more")
+    @Test("After a reload, redirects from sources that are no longer allowed are refused")
     func redirects() async throws {
         let proxy = try await Proxy()
         let other = try FakeOrigin()
@@ -204,7 +204,7 @@ struct ReloadTests {
         #expect(other.count("/b.jpg") == 0)
     }
 
-    @Test("lets what is under way end as it began")
+    @Test("Requests in progress end under the settings with which they began")
     func underWay() async throws {
         let proxy = try await Proxy()
         let gate = OriginGate()
@@ -228,7 +228,7 @@ struct ReloadTests {
         #expect(try await proxy.get(target)["Cache-Status"]?.hasSuffix("detail=memory") == true)
     }
 
-    @Test("leaves each metric there once, read from whoever serves then")
+    @Test("After a reload each metric exists once, and reads the current parts")
     func metrics() async throws {
         let proxy = try await Proxy()
 

@@ -19,7 +19,7 @@ struct SigningTests {
         return try await Proxy(security: keys + security, in: folder)
     }
 
-    @Test("once there is a key, only what was signed with one of the keys is answered")
+    @Test("With keys, only URLs signed with one of them are answered")
     func required() async throws {
         let proxy = try await proxy()
         proxy.origin.route("/a.jpg", .body(Fixtures.photo))
@@ -44,7 +44,7 @@ struct SigningTests {
         #expect(try await proxy.get("/healthz").status == 200)
     }
 
-    @Test("an absolute-form target is signed as path and query (RFC 9112 §3.2.2)")
+    @Test("An absolute-form target is signed as path and query (RFC 9112 §3.2.2)")
     func absoluteForm() async throws {
         let proxy = try await proxy()
         proxy.origin.route("/a.jpg", .body(Fixtures.photo))
@@ -53,7 +53,7 @@ struct SigningTests {
         #expect(try await proxy.get("http://proxy.example" + signed).status == 200)
     }
 
-    @Test("where signatures are not required, they open the options that skip a cache")
+    @Test("Where signatures are optional, they permit the options that skip a cache")
     func privileged() async throws {
         let proxy = try await proxy(", \"requireSignature\": false")
         proxy.origin.route(
@@ -74,7 +74,7 @@ struct SigningTests {
         #expect(misplaced.status == 400 && misplaced.code == "invalid_parameter")
     }
 
-    @Test("without keys, a signature is refused")
+    @Test("Without keys, a signature is refused")
     func noKeys() async throws {
         let proxy = try await Proxy()
 
@@ -83,7 +83,7 @@ struct SigningTests {
         #expect(answer.status == 403 && answer.code == "signature_mismatch")
     }
 
-    @Test("a URL that is too old is 410, also when its picture is in memory", arguments: [true, false])
+    @Test("An expired URL is 410, also if its picture is in memory", arguments: [true, false])
     func expiry(isWarm: Bool) async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/a.jpg", .body(Fixtures.photo))
@@ -111,7 +111,7 @@ struct SigningTests {
     }
 
     @Test(
-        "every language of the documentation makes every published signature",
+        "Every language of the documentation makes every published signature",
         arguments: [
             ("sh", "sh"), ("python3", "py"), ("node", "js"), ("php", "php"), ("ruby", "rb"), ("perl", "pl"),
             ("go", "go"),
@@ -132,6 +132,8 @@ struct SigningTests {
             let refused = try await sign("/img?url=a", key: key, by: program, suffix)
             #expect(refused.code != 0 && refused.output.isEmpty, "\(key)")
         }
+        let whole = try await sign("https://a/img?url=b", key: "0123456789abcdef", by: program, suffix)
+        #expect(whole.code != 0 && whole.output.isEmpty && whole.errors.contains("path and query"))
     }
 
     private func sign(
@@ -145,7 +147,7 @@ struct SigningTests {
             environment: ["PATH": "/usr/bin:/bin", "HOME": folder.path, "GOFLAGS": "-mod=mod"])
     }
 
-    @Test("the daemon reads the key of every published vector, and accepts its signature")
+    @Test("The daemon reads the key of every published vector, and accepts its signature")
     func vectors() throws {
         let vectors = TextFiles.read("docs/signing.md").matches(
             of: /\| `([^`]+)`[^|]* \| `([^`]+)` \| `([^`]+)` \|/)
@@ -153,6 +155,31 @@ struct SigningTests {
             let key = try #require(KeyText.decode(Array(vector.1.utf8)))
             let policy = SignaturePolicy(keys: [key], isRequired: true)
             #expect(try policy.check(Array("\(vector.2)&sig=\(vector.3)".utf8)).isSigned)
+        }
+    }
+
+    @Test(
+        "sign warns of a target that the daemon would refuse, and signs it all the same",
+        arguments: [
+            ("/img?url=http%3A%2F%2Fa%2Fb.jpg", nil), ("/info?url=http%3A%2F%2Fa%2Fb.jpg", nil),
+            ("/img?url=http://a/b?c=1&d=2", "'d' is no parameter"), ("/img?transform=flip", "'url' is required"),
+            ("/img?url=http%3A%2F%2Fa%2Fb.jpg&transform=blr", "did you mean 'blur'?"),
+            ("/cat.jpg?url=http%3A%2F%2Fa%2Fb.jpg", "images are at /img"),
+        ])
+    func checkedTargets(target: String, warning: String?) async throws {
+        let folder = try TemporaryDirectory()
+        try folder.write(Self.key, to: "key")
+
+        let outcome = try await OtherProgram.run(
+            DaemonProcess.executable, ["sign", "--key", folder.path + "/key", target])
+
+        #expect(outcome.code == 0)
+        #expect(outcome.output == SignaturePolicy.sign(target, with: Self.key) + "\n")
+        if let warning {
+            #expect(outcome.errors.hasPrefix("warning: the daemon would refuse this: "))
+            #expect(outcome.errors.contains(warning), "\(outcome.errors)")
+        } else {
+            #expect(outcome.errors.isEmpty, "\(outcome.errors)")
         }
     }
 

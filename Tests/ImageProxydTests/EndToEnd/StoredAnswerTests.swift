@@ -19,7 +19,7 @@ struct StoredAnswerTests {
         _ = try await proxy.daemon.exitCode()
     }
 
-    @Test("are those of an intermediate, where that made them")
+    @Test("Answers from files are those of an intermediate if that made them")
     func derived() async throws {
         var proxy = try await Proxy(
             results: "disk",
@@ -46,7 +46,7 @@ struct StoredAnswerTests {
 
     /// Without openat2(2) nobody can tell what the kernel has in memory, and the disk is waited for each time.
     @Test(
-        "are the same as those that made them, with their validators, ranges and heads, also after waiting for the disk",
+        "Answers from files equal those that made them, with validators, ranges and heads, also after waiting for the disk",
         arguments: ["", resize], [[], ["openat2"]])
     func same(parameters: String, lacking calls: [String]) async throws {
         var proxy = try await Proxy(results: "disk")
@@ -77,7 +77,7 @@ struct StoredAnswerTests {
         #expect(proxy.origin.count("/a.jpg") == 1)
     }
 
-    @Test("come from a file that is kept open once it is asked for again", arguments: [[], ["openat2"]])
+    @Test("A file that is requested again is kept open for the next answers", arguments: [[], ["openat2"]])
     func keptOpen(lacking calls: [String]) async throws {
         var proxy = try await Proxy(results: "disk")
         proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fresh))
@@ -98,7 +98,8 @@ struct StoredAnswerTests {
         #expect(proxy.origin.count("/a.jpg") == 1)
     }
 
-    @Test("stop with a purge by tag, also behind another restart", arguments: ["", "&" + resize])
+    @Test(
+        "A purge by tag ends answers from files, also after another restart", arguments: ["", "&" + resize])
     func purgedByTag(parameters: String) async throws {
         var proxy = try await Proxy(security: "\"unsignedTags\": true", results: "disk")
         proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fresh))
@@ -116,7 +117,7 @@ struct StoredAnswerTests {
         #expect(proxy.origin.count("/a.jpg") == before + 1)
     }
 
-    @Test("hold to the newest that is known of the source: a refresh under another name counts for all")
+    @Test("A refresh of the source under another name applies to all its answers")
     func refreshed() async throws {
         var proxy = try await Proxy(results: "disk")
         proxy.origin.route(

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("Pictures that go out while they arrive")
+@Suite("Pictures that are streamed while they are received")
 struct StreamingTests {
     private static let picture = Picture()
 
@@ -39,7 +39,7 @@ struct StreamingTests {
     }
 
     @Test(
-        "reach all who wait before the origin has sent the rest, and late comers from the beginning",
+        "All waiters get the first bytes before the origin has sent the rest, and later ones get them from the beginning",
         arguments: Picture.Length.allCases)
     func firstBytes(length: Picture.Length) async throws {
         let proxy = try await Proxy()
@@ -81,7 +81,7 @@ struct StreamingTests {
         #expect(proxy.origin.count("/a.jpg") == 1)
     }
 
-    @Test("a client that reads nothing slows nobody else, and gets the rest in its own time")
+    @Test("A client that reads nothing slows no other client, and gets the rest at its own rate")
     func slowReader() async throws {
         let proxy = try await Proxy()
         let gate = OriginGate()
@@ -102,7 +102,8 @@ struct StreamingTests {
         #expect(proxy.origin.count("/a.jpg") == 1)
     }
 
-    @Test("what may not be shared goes to those who were there when the head came, and is kept nowhere")
+    @Test(
+        "A picture that may not be shared is sent to those that waited when its head came, and is not stored")
     func unshareable() async throws {
         let proxy = try await Proxy()
         let gate = OriginGate()
@@ -120,7 +121,7 @@ struct StreamingTests {
         #expect(proxy.origin.count("/a.jpg") == 2)
     }
 
-    @Test("a small one that comes at once is answered as a whole, with an entity tag")
+    @Test("A small picture that is received at once is answered as a whole, with an entity tag")
     func small() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/a.jpg", .body(Picture(first: 20_000, rest: 1).bytes))
@@ -131,7 +132,7 @@ struct StreamingTests {
         #expect(answer["Content-Length"] == "20001")
     }
 
-    @Test("HTTP/1.0 gets them so when their length is known, else collected (RFC 9112 §6.3)")
+    @Test("HTTP/1.0 gets a stream if its length is known, else a complete answer (RFC 9112 §6.3)")
     func oldClient() async throws {
         let proxy = try await Proxy()
         let (gate, second) = (OriginGate(), OriginGate())
@@ -160,7 +161,7 @@ struct StreamingTests {
     }
 
     @Test(
-        "who asks about the whole, or for a part, waits for the whole",
+        "A conditional or a range request waits for the complete picture",
         arguments: [
             "HEAD %@ HTTP/1.1\r\nHost: a\r\n\r\n", "GET %@ HTTP/1.1\r\nHost: a\r\nRange: bytes=0-9\r\n\r\n",
             "GET %@ HTTP/1.1\r\nHost: a\r\nIf-None-Match: \"x\"\r\n\r\n",
@@ -187,7 +188,7 @@ struct StreamingTests {
         #expect(answer.status == (request.contains("Range") ? 206 : 200))
     }
 
-    @Test("what is no picture is refused by its first bytes, while the origin still sends")
+    @Test("Bytes that are not a picture are refused by the first of them, while the origin still sends")
     func noPicture() async throws {
         let proxy = try await Proxy()
         let gate = OriginGate()
@@ -202,7 +203,7 @@ struct StreamingTests {
         #expect(answer.code == "not_an_image")
     }
 
-    @Test("a rule that stores another format has the whole made first")
+    @Test("Under a rule that stores another format, the picture is made before it is sent")
     func storedAs() async throws {
         let folder = try TemporaryDirectory()
         let origin = try FakeOrigin()

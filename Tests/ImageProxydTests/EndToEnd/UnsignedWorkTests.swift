@@ -6,14 +6,14 @@ import Testing
 
 @testable import ImageProxyd
 
-@Suite("What unsigned clients have made")
+@Suite("Renders for unsigned clients")
 struct UnsignedWorkTests {
     private static let fields = [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")]
     private static let dear = "transform=resize:7000x7000:fill:enlarge=1&format=webp&lossless=1"
     private static let small = "transform=resize:30x20&format=png"
 
     @Test(
-        "and takes longer than allowed leaves the picture to others, however many results one client has fail"
+        "Unsigned renders that time out do not block the source for others, however many results one client makes fail"
     )
     func timeouts() async throws {
         let proxy = try await Proxy(
@@ -30,7 +30,9 @@ struct UnsignedWorkTests {
         #expect(try await proxy.get(proxy.target("/a.jpg", Self.small)).pngSize == [30, 20])
     }
 
-    @Test("is refused before it is done where it is too much work, and the answer says what the bound is")
+    @Test(
+        "An unsigned render beyond the work limit is refused before it starts, and the answer says what the limit is"
+    )
     func refused() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
@@ -46,7 +48,7 @@ struct UnsignedWorkTests {
         #expect(try await proxy.metric("imageproxyd_worker_restarts_total{reason=\"timeout\"}") == 0)
     }
 
-    @Test("may be more work with a signature, and by a preset of the configuration")
+    @Test("A signed render, and one by a preset, may take more work")
     func further() async throws {
         let folder = try TemporaryDirectory()
         let key = Array("imageproxyd-test-key-1".utf8)
@@ -72,7 +74,7 @@ struct UnsignedWorkTests {
         #expect(changed.status == 422 && changed.code == "too_much_work")
     }
 
-    @Test("does not keep others from having theirs made, however much of it one client asks for at once")
+    @Test("Many unsigned renders of one client at once do not prevent those of others")
     func fairness() async throws {
         let proxy = try await Proxy(
             settings: """
@@ -104,7 +106,7 @@ struct UnsignedWorkTests {
         #expect(statuses.filter { !$0.isOther }.allSatisfy { [200, 503].contains($0.status) })
     }
 
-    @Test("does not go before others by priority=high, unless the configuration allows it")
+    @Test("Unsigned priority=high is refused, unless the configuration allows it")
     func priority() async throws {
         let proxy = try await Proxy()
         proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
@@ -119,7 +121,9 @@ struct UnsignedWorkTests {
         #expect(try await proxy.get(target).status == 200)
     }
 
-    @Test("does not go before others by the field Priority (RFC 9218), whose high urgency counts as normal")
+    @Test(
+        "The field Priority does not move an unsigned render ahead: its high urgency counts as normal (RFC 9218)"
+    )
     func priorityField() async throws {
         let proxy = try await Proxy(settings: #""fetch": {"maxConcurrent": 1}"#)
         let gate = OriginGate()

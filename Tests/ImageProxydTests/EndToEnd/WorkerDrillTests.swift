@@ -39,7 +39,8 @@ struct WorkerDrillTests {
         try await Proxy(environment: ["IMAGEPROXYD_TRANSFORM_TIMEOUT=6s"])
     }
 
-    @Test("Workers are killed, stopped and poisoned under load: every good picture is answered rightly")
+    @Test(
+        "While workers are killed, stopped and crashed under load, every valid picture is answered correctly")
     func drill() async throws {
         let proxy = try await proxy()
         let origin = proxy.origin
@@ -87,7 +88,7 @@ struct WorkerDrillTests {
                 + " \(tally.total) good answers under way: all right, the slowest after \(tally.slowest)")
     }
 
-    @Test("Without isolation the daemon has no workers, warns of that, and renders")
+    @Test("Without isolation the daemon has no workers, logs a warning, and renders")
     func withoutIsolation() async throws {
         let proxy = try await Proxy(environment: ["IMAGEPROXYD_TRANSFORM_ISOLATION=none"])
 

@@ -41,7 +41,7 @@ struct DaemonLogTests {
         #expect(line.hasSuffix("Z warning disk is full bytes=7 tier=disk logger=test\n"))
     }
 
-    @Test("JSON: one object a message")
+    @Test("JSON: one object per message")
     func json() throws {
         let line = try written(.json) { $0.error("a \"b\"\nc", metadata: ["list": ["1", "2"]]) }
 
@@ -55,7 +55,7 @@ struct DaemonLogTests {
         #expect(try written(.text, level: .trace) { $0.trace("x") }.contains(" trace x "))
     }
 
-    @Test("The journal is recognised by the device and inode of standard error (systemd.exec(5))")
+    @Test("The journal is recognized by the device and inode of standard error (systemd.exec(5))")
     func journalStream() throws {
         let ends = pipeEnds()
         defer {
@@ -72,7 +72,7 @@ struct DaemonLogTests {
         #expect(!LogOutput.leadsToJournal(ends.writing, "nonsense"))
     }
 
-    @Test("A journal asked for by name must be there; automatic falls back to text")
+    @Test("A journal that the settings name must exist; automatic falls back to text")
     func journalMissing() throws {
         var configuration = LogConfiguration()
         #expect(

@@ -6,7 +6,7 @@ import Testing
 @testable import ImageProxyd
 @testable import ProxyCore
 
-@Suite("The descriptors")
+@Suite("The budget of descriptors")
 struct DescriptorShareTests {
     /// Stands for the tiers: remembers what it was told.
     private final class Files: Sendable {
@@ -30,7 +30,7 @@ struct DescriptorShareTests {
     }
 
     @Test(
-        "that clients leave are for open files, two for each client and some for others aside",
+        "Cached open files get the descriptors that remain after two for each client and a reserve",
         arguments: [
             (16_384, 20_000, 0, 16_384), (16_384, 20_000, 64, 16_384), (16_384, 20_000, 2_000, 14_244),
             (16_384, 20_000, 10_000, 0), (16_384, 1_024, 64, 516), (16_384, 1_024, 16_000, 0),
@@ -43,7 +43,9 @@ struct DescriptorShareTests {
                 == files)
     }
 
-    @Test("are taken from open files as clients come, in steps, and given back as they go")
+    @Test(
+        "Cached open files lose descriptors in steps as clients connect, and get them back as they disconnect"
+    )
     func sharing() {
         let files = Files()
         let share = files.share(descriptors: 1_024, wanted: 1_000)
@@ -54,7 +56,7 @@ struct DescriptorShareTests {
         #expect(files.bounds.withLock { $0 } == [644, 516, 388, 516, 644])
     }
 
-    @Test("are shared by what there is in the end, in whatever order loops tell of clients")
+    @Test("The share is right in the end, in whatever order loops report their clients")
     func crowd() async {
         let files = Files()
         let share = files.share(descriptors: 1_024, wanted: 1_000)
@@ -73,7 +75,7 @@ struct DescriptorShareTests {
         #expect(files.bounds.withLock(\.last) == 388)
     }
 
-    @Test("that have run out are taken from open files, as long as there are any")
+    @Test("Exhausted descriptors are taken from cached open files as long as there are any")
     func relief() {
         let files = Files()
         let share = files.share(descriptors: 1_024, wanted: 1_000)
@@ -86,7 +88,7 @@ struct DescriptorShareTests {
     }
 
     @Test(
-        "are enough for all clients, a file for as many of them as the rest allows, and what else there is",
+        "The budget covers all clients, a file for as many of them as possible, and a reserve",
         arguments: [(96, 8), (128, 20), (400, 200), (1_024, 512), (4_096, 2_048), (20_000, 16_928)])
     func budget(descriptors: Int, connections: Int) {
         let budget = DescriptorBudget(all: descriptors, loops: 2, workers: 2)
@@ -95,7 +97,7 @@ struct DescriptorShareTests {
         #expect(descriptors < 128 || budget.connections + budget.others <= descriptors)
     }
 
-    @Test("are not all taken by files that clients are answered from")
+    @Test("Files of answers that are being sent do not take all descriptors")
     func bodyFiles() throws {
         let files = Files()
         let share = files.share(descriptors: 400, wanted: 100)

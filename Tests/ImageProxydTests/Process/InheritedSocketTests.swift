@@ -30,7 +30,8 @@ struct InheritedSocketTests {
         }
     }
 
-    @Test("are served in place of listen and admin.listen, also after a reload, and not by workers")
+    @Test(
+        "Inherited sockets replace listen and admin.listen, also after a reload, and workers do not get them")
     func served() async throws {
         let folder = try TemporaryDirectory()
         let paths = ["public", "admin"].map { "\(folder.path)/\($0).sock" }
@@ -63,7 +64,7 @@ struct InheritedSocketTests {
         }
     }
 
-    @Test("keep what waits in their backlog, and their path, for the next daemon")
+    @Test("Inherited sockets keep their backlog and their path for the next daemon")
     func handedOn() async throws {
         let folder = try TemporaryDirectory()
         let path = folder.path + "/public.sock"
@@ -83,7 +84,7 @@ struct InheritedSocketTests {
         withExtendedLifetime(second) {}
     }
 
-    @Test("have names that say which listener they are; a name that says something else is refused")
+    @Test("The name of an inherited socket says which listener it is; an unknown name is refused")
     func names() throws {
         let folder = try TemporaryDirectory()
         let socket = try ListeningSocket(at: folder.path + "/s.sock")
@@ -102,7 +103,7 @@ struct InheritedSocketTests {
         #expect(throws: error) { try assigned("http") }
     }
 
-    @Test("are refused where they are no stream sockets that listen")
+    @Test("Inherited descriptors that are not listening stream sockets are refused")
     func kinds() throws {
         for descriptor in ListeningSocket.others() {
             defer { close(descriptor) }
@@ -112,7 +113,7 @@ struct InheritedSocketTests {
         }
     }
 
-    @Test("are held to the rules for addresses: one for all the world needs sources, keys or openProxy")
+    @Test("The rules for addresses apply to inherited sockets: a public one needs sources, keys or openProxy")
     func open() throws {
         var sources = ConfigurationLoader.Sources()
         sources.inherited = (["0.0.0.0:80"], ["0.0.0.0:81"])

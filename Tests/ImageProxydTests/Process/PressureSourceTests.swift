@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Memory pressure")
 struct PressureSourceTests {
-    @Test("is watched where systemd says, with the trigger that it gives")
+    @Test("Memory pressure is watched at the path that systemd gives, with its trigger")
     func systemd() {
         let environment = [
             "MEMORY_PRESSURE_WATCH": "/sys/fs/cgroup/a/memory.pressure",
@@ -25,7 +25,7 @@ struct PressureSourceTests {
             ])
     }
 
-    @Test("is nobody's business where systemd says so")
+    @Test("Memory pressure is not watched if systemd says so")
     func switchedOff() {
         for path in ["/dev/null", ""] {
             #expect(
@@ -35,7 +35,7 @@ struct PressureSourceTests {
         }
     }
 
-    @Test("is the control group's without systemd, or else the machine's")
+    @Test("Without systemd, the pressure is that of the control group, or else of the machine")
     func kernel() {
         let found = PressureSource.candidates(
             environment: [:], controlGroups: "1:name=systemd:/x\n0::/system.slice/a.service\n")
@@ -47,7 +47,7 @@ struct PressureSourceTests {
         #expect(found.allSatisfy { $0.trigger == PressureSource.defaultTrigger })
     }
 
-    @Test("makes the memory cache of a daemon give up half of what it holds, and says so")
+    @Test("Under memory pressure the memory cache shrinks to half, and the daemon logs it")
     func daemon() async throws {
         let folder = try TemporaryDirectory()
         let fifo = folder.path + "/pressure"

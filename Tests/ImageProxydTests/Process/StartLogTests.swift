@@ -8,7 +8,7 @@ import Testing
 
 @Suite("libdispatch's lines in the log")
 struct StartLogTests {
-    @Test("are turned off, unless the operator has asked for them")
+    @Test("The daemon turns libdispatch's log off, unless the operator has set LIBDISPATCH_LOG")
     func setting() async {
         await #expect(processExitsWith: .success) {
             unsetenv("LIBDISPATCH_LOG")
@@ -22,7 +22,7 @@ struct StartLogTests {
     }
 
     @Test(
-        "are there when asked for, where it may not raise a thread's priority, and nowhere else",
+        "With LIBDISPATCH_LOG=stderr, the failure to raise a thread's priority is logged, otherwise it is not",
         arguments: ["stderr", "NO"])
     func lines(value: String) async throws {
         // Takes from root what others lack.

@@ -35,7 +35,7 @@ struct WatchdogTests {
     }
 
     @Test(
-        "A loop that stalls keeps systemd from being told, and is named; once it goes on systemd is told again"
+        "While a loop stalls, systemd gets no sign of life, and the log names the loop; once it continues, the signs resume"
     )
     func stalledLoop() async throws {
         let handler = Stalling()
@@ -67,7 +67,7 @@ struct WatchdogTests {
         client.hangUp()
     }
 
-    @Test("systemd is told when the daemon is ready and again and again, as long as all parts answer")
+    @Test("systemd gets READY, and then regular signs of life as long as all parts answer")
     func daemon() async throws {
         let proxy = try await Proxy(environment: ["WATCHDOG_USEC=300000"])
 

@@ -8,7 +8,7 @@ import Testing
 /// Each test runs in a process of its own, because libsystemd reads the environment of its process.
 @Suite("Service manager")
 struct ServiceManagerTests {
-    @Test("Every message arrives at the notification socket as sd_notify(3) has it")
+    @Test("Every message arrives at the notification socket in the format of sd_notify(3)")
     func messages() async {
         await #expect(processExitsWith: .success) {
             let socket = try NotifySocket()
@@ -29,7 +29,7 @@ struct ServiceManagerTests {
         }
     }
 
-    @Test("Without a service manager messages go nowhere, and that is no error")
+    @Test("Without a service manager messages are dropped without an error")
     func nobody() async {
         await #expect(processExitsWith: .success) {
             unsetenv("NOTIFY_SOCKET")
@@ -43,7 +43,7 @@ struct ServiceManagerTests {
         }
     }
 
-    @Test("A notification socket that is gone is an error")
+    @Test("A missing notification socket is an error")
     func gone() async {
         await #expect(processExitsWith: .success) {
             setenv("NOTIFY_SOCKET", "/tmp/imageproxyd-no-such-socket", 1)
@@ -52,7 +52,7 @@ struct ServiceManagerTests {
         }
     }
 
-    @Test("The watchdog's interval is systemd's")
+    @Test("The watchdog's interval comes from systemd")
     func watchdog() async {
         await #expect(processExitsWith: .success) {
             setenv("WATCHDOG_USEC", "30000000", 1)
@@ -87,7 +87,7 @@ struct ServiceManagerTests {
         }
     }
 
-    @Test("Sockets meant for another process are left alone")
+    @Test("Sockets that are meant for another process are ignored")
     func foreign() async {
         await #expect(processExitsWith: .success) {
             setenv("LISTEN_PID", "1", 1)

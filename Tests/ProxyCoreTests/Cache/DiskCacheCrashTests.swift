@@ -40,7 +40,7 @@ struct DiskCacheCrashTests {
         try await disk.lookUp(key(name), kind: .result, keyText: name)?.body.readAll()
     }
 
-    @Test("Not yet linked: a clean miss")
+    @Test("Killed before the link: a clean miss")
     func notLinked() async throws {
         try await prepare(["a"])
         try leaveAsKilled(folder)
@@ -54,7 +54,7 @@ struct DiskCacheCrashTests {
         await disk.close()
     }
 
-    @Test("Linked and not yet in the index: the entry is there, and counted")
+    @Test("Killed between link and index: the entry is found, and counted")
     func linkedOnly() async throws {
         try await prepare(["a"])
         try leaveAsKilled(folder)
@@ -70,7 +70,8 @@ struct DiskCacheCrashTests {
         #expect(folder.entryFiles.isEmpty)
     }
 
-    @Test("Linked as a replacement and not yet renamed: the older entry is there, and no file is left over")
+    @Test(
+        "Killed between link and rename of a replacement: the older entry is found, and no file is left over")
     func linkedAsReplacement() async throws {
         try await prepare(["a"])
         try leaveAsKilled(folder)
@@ -84,7 +85,7 @@ struct DiskCacheCrashTests {
         await disk.close()
     }
 
-    @Test("Renamed over an older entry and not yet in the index: the newer is there, and counted right")
+    @Test("Killed between rename and index: the newer entry is found, and counted once")
     func renamed() async throws {
         try await prepare(["a"])
         try leaveAsKilled(folder)
@@ -98,7 +99,7 @@ struct DiskCacheCrashTests {
         await disk.close()
     }
 
-    @Test("Torn by a machine that stopped while linking: a clean miss, and no file is left over")
+    @Test("A file torn by a power loss while it was linked: a clean miss, and no file is left over")
     func torn() async throws {
         try await prepare([])
         try leaveAsKilled(folder)
@@ -112,7 +113,7 @@ struct DiskCacheCrashTests {
         await disk.close()
     }
 
-    @Test("Unlinked and still in the index: a clean miss, and a sweep by age forgets it")
+    @Test("Killed between unlink and index: a clean miss, and a sweep by age removes the row")
     func unlinkedOnly() async throws {
         try await prepare(["a", "b"])
         try folder.remove(file("a"))
@@ -127,7 +128,7 @@ struct DiskCacheCrashTests {
         await disk.close()
     }
 
-    @Test("A purge of everything that was cut off behind the removal of files leaves nothing to be found")
+    @Test("A purge of everything that was killed after the removal of files leaves nothing to be found")
     func purgeCutOff() async throws {
         try await prepare(["a", "b"])
         try leaveAsKilled(folder)

@@ -50,7 +50,7 @@ struct DiskCacheDamageTests {
         await disk.close()
     }
 
-    @Test("A file cut short at any length, or with something behind it, is a miss")
+    @Test("A file truncated at any length, or with bytes appended, is a miss")
     func recognisesLengths() async throws {
         let (disk, file) = try await openWithEntry()
         let whole = try folder.read(file)
@@ -79,7 +79,7 @@ struct DiskCacheDamageTests {
     }
 
     @Test(
-        "A byte that rots after the entry was served is found by the next process, or as soon as the file is touched"
+        "A byte that changes after the entry was served is detected by the next process, or as soon as the file's times change"
     )
     func checksAgainWhenChanged() async throws {
         let (disk, file) = try await openWithEntry()
@@ -108,7 +108,7 @@ struct DiskCacheDamageTests {
     }
 
     @Test(
-        "A folder, a link, a pipe or a socket in a file's place is a miss, and the next store takes it away",
+        "A folder, a link, a pipe or a socket in a file's place is a miss, and the next store removes it",
         arguments: Strange.allCases)
     func strangeThings(strange: Strange) async throws {
         let (disk, file) = try await openWithEntry()
@@ -136,7 +136,7 @@ struct DiskCacheDamageTests {
         case folder, fullFolder, link, pipe, socket
     }
 
-    @Test("A file deleted behind the daemon's back is a miss, and forgotten")
+    @Test("A file that another process deleted is a miss, and its row is removed")
     func noticesDeletion() async throws {
         let (disk, file) = try await openWithEntry()
         try folder.remove(file)
@@ -151,7 +151,7 @@ struct DiskCacheDamageTests {
         await disk.close()
     }
 
-    @Test("An index that is no database is set aside, and made anew from the files")
+    @Test("An index that is not a database is set aside, and rebuilt from the files")
     func rebuildsIndex() async throws {
         let (first, _) = try await openWithEntry()
         for number in 0..<300 {
@@ -170,7 +170,9 @@ struct DiskCacheDamageTests {
         await second.close()
     }
 
-    @Test("An index is set aside whatever lies in its place, and in that where it goes", arguments: 0..<5)
+    @Test(
+        "An index is set aside whatever lies in its place, and in that where it is moved to", arguments: 0..<5
+    )
     func setsOddThingsAside(round: Int) async throws {
         let (first, _) = try await openWithEntry()
         await first.close()
@@ -217,7 +219,7 @@ struct DiskCacheDamageTests {
         await second.close()
     }
 
-    @Test("What lies in the folder and is no entry is removed by looking through it, entries are not")
+    @Test("A scan removes what is not an entry from the folder, and no entry")
     func scanRemovesRubbish() async throws {
         let (first, file) = try await openWithEntry()
         await first.close()
@@ -234,7 +236,7 @@ struct DiskCacheDamageTests {
         await second.close()
     }
 
-    @Test("After a power cut, what is on disk and was lost to the index is found, and rubbish removed")
+    @Test("After a power loss a scan finds the files that the index has lost, and removes incomplete ones")
     func scansAfterPowerCut() async throws {
         let (first, file) = try await openWithEntry()
         try await first.store(describe("b", body: body), body: body)
@@ -253,7 +255,7 @@ struct DiskCacheDamageTests {
     }
 
     @Test(
-        "A folder that was not looked through to its end is looked through by the next start, and then no more"
+        "A folder whose scan was interrupted is scanned by the next start, and then no more"
     )
     func goesOnScanning() async throws {
         let (first, _) = try await openWithEntry()
@@ -275,7 +277,7 @@ struct DiskCacheDamageTests {
         await third.close()
     }
 
-    @Test("A power cut is remembered until the folder has been looked through")
+    @Test("A power loss is remembered until the folder has been scanned")
     func remembersPowerCut() async throws {
         let (first, _) = try await openWithEntry()
         await first.close()
@@ -289,7 +291,7 @@ struct DiskCacheDamageTests {
         await second.close()
     }
 
-    @Test("A process that was killed leaves a folder that is looked through, and then no more")
+    @Test("A folder is scanned once after its process was killed")
     func scansAfterKill() async throws {
         let (first, file) = try await openWithEntry()
         try await first.store(describe("b", body: body), body: body)

@@ -21,7 +21,9 @@ struct DiskCacheFullTests {
         return 1_000
     }
 
-    @Test("It says so once, keeps serving, has the oldest make room and stores again, and says that")
+    @Test(
+        "A full disk is logged once, the tier keeps serving, removes the oldest entries, stores again, and logs that"
+    )
     func survives() async throws {
         let small = try #require(try SmallFileSystem(size: "6m"))
         let (clock, notices) = (SteppedClock(), Observed<[DiskEvent]>([]))
@@ -46,7 +48,7 @@ struct DiskCacheFullTests {
         await disk.close()
     }
 
-    @Test("A start on a full disk takes the room that was kept aside, or else that of some entries")
+    @Test("A start on a full disk uses the reserved space, or else that of some entries")
     func startsFull() async throws {
         let small = try #require(try SmallFileSystem(size: "8m"))
         let clock = SteppedClock()
@@ -75,7 +77,7 @@ struct DiskCacheFullTests {
         }
     }
 
-    @Test("A disk that somebody else filled to the last byte lets entries be deleted")
+    @Test("Entries can be deleted from a disk that another program has filled to the last byte")
     func deletesOnFullDisk() async throws {
         let small = try #require(try SmallFileSystem(size: "6m"))
         let disk = try openDisk(small.folder, SteppedClock())
@@ -89,7 +91,7 @@ struct DiskCacheFullTests {
         _ = other
     }
 
-    @Test("A file system without an inode left lets everything be purged")
+    @Test("Everything can be purged from a file system without a free inode")
     func purgesWithoutInodes() async throws {
         let small = try #require(try SmallFileSystem(size: "16m,nr_inodes=120"))
         let disk = try openDisk(small.folder, SteppedClock())

@@ -35,7 +35,7 @@ struct DiskCacheRecoveryTests {
     }
 
     @Test(
-        "A folder that is removed or moved away is begun anew in its old place, and kept from another daemon there"
+        "A folder that is removed or moved away is created anew in its old place, and locked against another daemon there"
     )
     func folderGone() async throws {
         let disk = try await open()
@@ -61,7 +61,7 @@ struct DiskCacheRecoveryTests {
         await again.close()
     }
 
-    @Test("Entries of a folder that is emptied are misses, and what comes later is kept, also over a restart")
+    @Test("Entries of an emptied folder are misses, and later ones are stored, also over a restart")
     func folderEmptied() async throws {
         let disk = try await open()
         try await store("a", in: disk)
@@ -80,7 +80,7 @@ struct DiskCacheRecoveryTests {
         await again.close()
     }
 
-    @Test("A folder that another daemon has taken is left alone, until that one ends")
+    @Test("A folder that another daemon has taken is not used until that daemon ends")
     func folderTaken() async throws {
         let disk = try await open()
         try await store("a", in: disk)
@@ -117,7 +117,7 @@ struct DiskCacheRecoveryTests {
     }
 
     @Test(
-        "On a file system that is read only the tier starts, keeps nothing, and begins when it can be written to"
+        "On a read-only file system the tier starts, stores nothing, and stores once it becomes writable"
     )
     func readOnlyFileSystem() async throws {
         guard let small = try SmallFileSystem(size: "16m") else { return }
@@ -148,7 +148,7 @@ struct DiskCacheRecoveryTests {
     }
 
     @Test(
-        "A folder or a pipe in the place of the lock is taken away",
+        "A folder or a pipe in the place of the lock is removed",
         arguments: [true, false])
     func strangeFiles(isFolder: Bool) async throws {
         for name in ["lock"] {
@@ -172,7 +172,7 @@ struct DiskCacheRecoveryTests {
         }
     }
 
-    @Test("Tags that are known are written into the index that takes the place of one that was removed")
+    @Test("Known tags are written into the index that replaces a removed one")
     func tagsOutliveIndex() async throws {
         let disk = try await open()
         let links = [TagLink(tag: "spring", result: key("a"), source: key("source"))]
@@ -188,7 +188,7 @@ struct DiskCacheRecoveryTests {
         await disk.close()
     }
 
-    @Test("An index spoiled behind its first pages is found so by the start, and made anew from the files")
+    @Test("The start detects an index that is damaged behind its first pages, and rebuilds it from the files")
     func spoiledBeforeStart() async throws {
         let first = try await open()
         for number in 0..<400 { try await store("\(number)", in: first) }
@@ -206,7 +206,7 @@ struct DiskCacheRecoveryTests {
         await disk.close()
     }
 
-    @Test("An index that turns out damaged while in use is made anew, and the tier stores on")
+    @Test("An index that turns out damaged while in use is rebuilt, and the tier continues to store")
     func spoiledInUse() async throws {
         let disk = try await open()
         for number in 0..<400 { try await store("\(number)", in: disk) }

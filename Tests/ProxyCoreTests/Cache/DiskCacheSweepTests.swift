@@ -34,7 +34,7 @@ struct DiskCacheSweepTests {
         try await disk.lookUp(key(name), kind: .result, keyText: name) != nil
     }
 
-    @Test("By access: what was not served for too long goes, what was served stays")
+    @Test("By access: what was not served for too long is removed, what was served stays")
     func expiresByAccess() async throws {
         let disk = try open { $0.maxAge = .days(7) }
         for name in ["idle", "read", "touched"] { try await store(disk, name) }
@@ -54,7 +54,7 @@ struct DiskCacheSweepTests {
     }
 
     @Test(
-        "An entry that could not stay is not stored, and drives nothing out", arguments: [90_001, 5_000_000])
+        "An entry that could not stay is not stored, and evicts nothing", arguments: [90_001, 5_000_000])
     func tooLarge(count: Int) async throws {
         let disk = try open { $0.maxBytes = ByteCount(200_000) }
         for number in 0..<8 { try await store(disk, "\(number)", count: 10_000) }
@@ -75,7 +75,7 @@ struct DiskCacheSweepTests {
         await disk.close()
     }
 
-    @Test("What was served stays, whether that was written already or waits")
+    @Test("A served entry stays, whether its access time was written already or is pending")
     func sparesWhatWasServed() async throws {
         let disk = try open {
             $0.maxAge = .days(7)
@@ -94,7 +94,7 @@ struct DiskCacheSweepTests {
         await disk.close()
     }
 
-    @Test("A sweep for size takes what was not served, however old what was served had been")
+    @Test("A sweep for size removes what was not served, however old what was served is")
     func sparesWhatWasServedForSize() async throws {
         let disk = try open {
             $0.maxBytes = Self.tiny
@@ -114,7 +114,7 @@ struct DiskCacheSweepTests {
         await disk.close()
     }
 
-    @Test("By modification: what was stored too long ago goes, served or not")
+    @Test("By modification: what was stored too long ago is removed, served or not")
     func expiresByModification() async throws {
         let disk = try open { $0.expireBy = .modification }
         try await store(disk, "old")
@@ -130,7 +130,7 @@ struct DiskCacheSweepTests {
         await disk.close()
     }
 
-    @Test("Over size: the entries longest unused go, down to the low-water mark and no further")
+    @Test("Over size: the least recently used entries are removed, down to the low-water mark and no further")
     func shrinksToLowWater() async throws {
         let disk = try open {
             $0.maxBytes = Self.tiny
@@ -161,7 +161,7 @@ struct DiskCacheSweepTests {
         await disk.close()
     }
 
-    @Test("A tier over its size sweeps by itself, without waiting for the interval")
+    @Test("A tier over its size sweeps at once, without waiting for the interval")
     func sweepsWhenFull() async throws {
         let disk = try open {
             $0.maxBytes = Self.tiny
@@ -177,7 +177,7 @@ struct DiskCacheSweepTests {
         #expect(disk.statistics.evictions[.size] == 200 - folder.entryFiles.count)
     }
 
-    @Test("Accesses are written when the tier closes, and count after the restart")
+    @Test("Access times are written when the tier closes, and count after the restart")
     func writesAccessesOnClosing() async throws {
         let first = try open()
         try await store(first, "a")
@@ -193,7 +193,7 @@ struct DiskCacheSweepTests {
         await second.close()
     }
 
-    @Test("Source records are bounded, and those saved longest ago go")
+    @Test("Source records are bounded, and those saved longest ago are removed")
     func boundsRecords() async throws {
         let disk = try open {
             $0.limits.maxSourceRecords = 10
@@ -228,7 +228,7 @@ struct DiskCacheSweepTests {
         #expect(try await second.sweep() == 1)
         await second.close()
     }
-    @Test("Other amounts and ages count from the next sweep on")
+    @Test("Changed amounts and ages count from the next sweep on")
     func adopts() async throws {
         let disk = try open { $0.maxAge = .days(7) }
         for name in ["first", "second", "third"] {
@@ -252,7 +252,7 @@ struct DiskCacheSweepTests {
         await disk.close()
     }
 
-    @Test("Who hears of sweeps hears of the last as directly as of the first")
+    @Test("A report of sweeps contains the last one as directly as the first")
     func observer() async throws {
         let disk = try open()
         let depths = Observed<[Int]>([])
@@ -280,7 +280,7 @@ struct DiskCacheSweepTests {
         }
     }
 
-    @Test("Of tiny pictures the blocks are counted, with the index and folders, and a restart counts alike")
+    @Test("Tiny pictures count with their blocks, the index and folders, and equally after a restart")
     func countsBlocks() async throws {
         let change: (inout DiskCacheConfiguration) -> Void = { configuration in
             configuration.maxBytes = .mebibytes(8)

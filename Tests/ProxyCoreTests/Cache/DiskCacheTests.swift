@@ -18,7 +18,7 @@ struct DiskCacheTests {
         try openDisk(folder, clock, change)
     }
 
-    @Test("A folder to read from that is not there is named, and nothing is begun")
+    @Test("A missing read-only folder is named in the error, and nothing is created")
     func missingSeeds() throws {
         let missing = folder.path + "/missing"
         let error = DiskCacheError.readOnlyFolder(
@@ -71,7 +71,7 @@ struct DiskCacheTests {
         await disk.close()
     }
 
-    @Test("A body shorter than was said is refused, and so is another entry's description")
+    @Test("A body shorter than declared is refused, and so is another entry's description")
     func refusesMismatch() async throws {
         let disk = try open()
         let staged = try disk.stage(kind: .result, keyText: "a")
@@ -87,7 +87,7 @@ struct DiskCacheTests {
         await disk.close()
     }
 
-    @Test("A later entry takes the place of an earlier one, whose open body stays as it was")
+    @Test("A later entry replaces an earlier one, whose open body stays as it was")
     func replaces() async throws {
         let disk = try open()
         try await disk.store(describe("a", body: bytes(100)), body: bytes(100))
@@ -136,7 +136,7 @@ struct DiskCacheTests {
         await second.close()
     }
 
-    @Test("A look-up that waits for nothing finds what was just stored, checked")
+    @Test("A cached look-up finds what was just stored, checked")
     func looksUpNow() async throws {
         let disk = try open()
         let body = bytes(20_000)
@@ -154,7 +154,8 @@ struct DiskCacheTests {
         await disk.close()
     }
 
-    @Test("A large body is not checked on the caller's thread, but answered from memory once it was")
+    @Test(
+        "A large body is not checked on the caller's thread, and is answered from memory once it was checked")
     func checksLargeBodiesElsewhere() async throws {
         let disk = try open { $0.limits.maxVerifyNow = .kibibytes(4) }
         let body = bytes(20_000)
@@ -168,7 +169,7 @@ struct DiskCacheTests {
         await disk.close()
     }
 
-    @Test("A removed entry is a miss, and its file is gone")
+    @Test("A removed entry is a miss, and its file is deleted")
     func removes() async throws {
         let disk = try open()
         try await disk.store(describe("a", body: bytes(10)), body: bytes(10))
@@ -181,7 +182,7 @@ struct DiskCacheTests {
         await disk.close()
     }
 
-    @Test("A purge by source takes its original, all its results and its record, and nothing else")
+    @Test("A purge by source removes its original, all its results and its record, and nothing else")
     func purgesSource() async throws {
         let disk = try open { $0.limits.batchSize = 8 }
         try await disk.store(describe("s", kind: .original, source: "s", body: bytes(9)), body: bytes(9))
@@ -200,7 +201,7 @@ struct DiskCacheTests {
         await disk.close()
     }
 
-    @Test("A purge of everything leaves nothing, and the tier stores on")
+    @Test("A purge of everything removes all, and the tier continues to store")
     func purgesEverything() async throws {
         let disk = try open()
         for number in 0..<20 {
@@ -220,7 +221,7 @@ struct DiskCacheTests {
         #expect(folder.entryFiles.count == 1)
     }
 
-    @Test("A source's record replaces the one before, and goes with a purge of the source")
+    @Test("A source's record replaces the previous one, and is removed by a purge of the source")
     func keepsRecords() async throws {
         let disk = try open { $0.limits.maxRecordsInMemory = 0 }
 
@@ -236,7 +237,7 @@ struct DiskCacheTests {
         await disk.close()
     }
 
-    @Test("A record read from disk is in memory from then on")
+    @Test("A record that was read from disk stays in memory")
     func cachesRecords() async throws {
         let first = try open()
         try await first.save(record())
@@ -261,7 +262,7 @@ struct DiskCacheTests {
         await second.close()
     }
 
-    @Test("What is asked after closing is refused, and closing twice is harmless")
+    @Test("Calls after closing are refused, and closing twice is harmless")
     func closes() async throws {
         let disk = try open()
         await disk.close()
@@ -273,7 +274,7 @@ struct DiskCacheTests {
         #expect(folder.entryFiles.isEmpty)
     }
 
-    @Test("More changes than may wait are refused, and counted, and harm nothing")
+    @Test("More changes than may wait are refused, and counted, and do no harm")
     func boundsWrites() async throws {
         let disk = try open {
             $0.limits.maxWaitingWrites = 2
@@ -300,7 +301,7 @@ struct DiskCacheTests {
         await disk.close()
     }
 
-    @Test("Many tasks that store, look up and remove the same keys get right bytes or a miss")
+    @Test("Many tasks that store, look up and remove the same keys get correct bytes or a miss")
     func isSafeToShare() async throws {
         let disk = try open()
 

@@ -29,7 +29,7 @@ struct DiskEntryTests {
         }
     }
 
-    @Test("A header says how its result was made, in a field that was zero before there was anything to say")
+    @Test("A header says how its result was made, in a field that earlier versions wrote as zero")
     func stages() {
         for number in UInt8(0)...3 {
             var description = describe("key text", kind: .result, body: bytes(50))
@@ -55,7 +55,7 @@ struct DiskEntryTests {
         }
     }
 
-    @Test("A header cut short or grown at any place is invalid")
+    @Test("A header truncated or extended at any place is invalid")
     func recognisesLengths() {
         let header = entry().encoded()
 
@@ -63,7 +63,7 @@ struct DiskEntryTests {
         #expect(DiskEntry(header: (header + [0])[...]) == nil)
     }
 
-    @Test("A text too long for a file has no place in one")
+    @Test("A text too long for a header is refused")
     func boundsText() {
         #expect(DiskEntry.bodyOffset(keyText: String(repeating: "x", count: 65_537)) == nil)
     }

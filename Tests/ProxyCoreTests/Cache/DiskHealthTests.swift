@@ -4,11 +4,11 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Disk tier: how it fares")
+@Suite("Disk tier: reports on its health")
 struct DiskHealthTests {
     private var health = DiskHealth()
 
-    @Test("It is told once that the disk is full, and once that it stores again, after some calm")
+    @Test("A full disk is reported once, and its recovery once, after some time without failure")
     func oncePerChange() {
         var health = health
 
@@ -21,7 +21,7 @@ struct DiskHealthTests {
         #expect(health.failed(with: .full, at: 31) == .full)
     }
 
-    @Test("It is told for what reason nothing can be stored, once")
+    @Test("The reason why nothing can be stored is reported once")
     func failing() {
         var health = health
         let error = DiskCacheError.system(call: "openat", code: 30)
@@ -34,7 +34,7 @@ struct DiskHealthTests {
         #expect(health.wantsRecovery)
     }
 
-    @Test("What is no failure of the disk is no news")
+    @Test("A failure that is not the disk's is not reported")
     func otherErrors() {
         var health = health
 
@@ -44,7 +44,7 @@ struct DiskHealthTests {
         #expect(!health.wantsRoom)
     }
 
-    @Test("Entries make room again only when what they freed has been used, or after a while")
+    @Test("Entries are removed for space again only when the freed space has been used, or after a while")
     func room() {
         var health = health
         _ = health.failed(with: .full, at: 10)

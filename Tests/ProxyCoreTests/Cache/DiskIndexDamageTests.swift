@@ -40,7 +40,7 @@ struct DiskIndexDamageTests {
         "kind = 'text'", "accessedAt = 'text'", "high = x'00'",
     ]
 
-    @Test("An entry's row that no daemon wrote has the index made anew at the start", arguments: changes)
+    @Test("At the start, an entry's row that no daemon wrote makes the index be rebuilt", arguments: changes)
     func alteredBeforeStart(change: String) async throws {
         var disk = try await open()
         for number in 0..<10 { try await disk.store(describe("\(number)", body: body), body: body) }
@@ -59,7 +59,7 @@ struct DiskIndexDamageTests {
         await disk.close()
     }
 
-    @Test("A schema that was altered has the index made anew")
+    @Test("At the start, an altered schema makes the index be rebuilt")
     func alteredSchema() async throws {
         var disk = try await open()
         for number in 0..<10 { try await disk.store(describe("\(number)", body: body), body: body) }
@@ -82,7 +82,7 @@ struct DiskIndexDamageTests {
         await disk.close()
     }
 
-    @Test("A damaged page of the index's state has the index made anew by the start")
+    @Test("At the start, a damaged page of the index's state makes the index be rebuilt")
     func damagedPage() async throws {
         var disk = try await open()
         for number in 0..<10 { try await disk.store(describe("\(number)", body: body), body: body) }
@@ -110,7 +110,7 @@ struct DiskIndexDamageTests {
         await disk.close()
     }
 
-    @Test("A purge removes an original although the index says that it is another source's")
+    @Test("A purge removes an original although the index attributes it to another source")
     func purgeOfMisplacedOriginal() async throws {
         let disk = try await open()
         let description = describe("source", kind: .original, body: body)
@@ -157,7 +157,7 @@ struct DiskIndexDamageTests {
             && purged?.directives.contains(.purged) ?? true
     }
 
-    @Test("What was purged and replaced before a kill is so after it")
+    @Test("What was purged and replaced before a kill still is after it")
     func soundLog() async throws {
         try await killAfterInvalidation()
 
@@ -168,7 +168,7 @@ struct DiskIndexDamageTests {
         await disk.close()
     }
 
-    @Test("Files whose entries are lost with a log that is gone are found again, and purged")
+    @Test("Files whose rows were lost with a missing log are found again, and can be purged")
     func lostEntries() async throws {
         await (try await open()).close()
         let killed = try await open()
@@ -186,7 +186,7 @@ struct DiskIndexDamageTests {
     }
 
     @Test(
-        "What a tag hung on is not believed after a kill in the middle of its purge",
+        "After a kill in the middle of a tag's purge, the tag's results are not fresh",
         arguments: [true, false])
     func killedPurge(hasRecord: Bool) async throws {
         let killed = try await open()

@@ -43,7 +43,7 @@ struct DiskRecordTests {
         return cached?.record == nil ? nil : cached
     }
 
-    @Test("An entry that the disk has to be waited for is answered after that wait, and counted once")
+    @Test("An entry that needs the disk is answered after waiting for it, and counted once")
     func afterTheWait() async throws {
         let disk = try await open()
         try await store("a", as: record("source"), in: disk)
@@ -67,7 +67,7 @@ struct DiskRecordTests {
     }
 
     @Test(
-        "An entry is answered from its file alone, with what its source's record says of freshness",
+        "An entry is answered from its file alone, with the freshness of its source's record",
         arguments: [false, true])
     func fromFile(afterRestart: Bool) async throws {
         var disk = try await open()
@@ -89,7 +89,7 @@ struct DiskRecordTests {
     }
 
     @Test(
-        "A file of any size is answered from",
+        "A file of any size is answered",
         arguments: [0, 1, 3_775, 3_776, 3_777, 16_000, 16_063, 16_064, 16_065, 70_000])
     func sizes(count: Int) async throws {
         let disk = try await open()
@@ -103,7 +103,7 @@ struct DiskRecordTests {
         await disk.close()
     }
 
-    @Test("A file that was altered anywhere, cut or grown gives no answer of its own")
+    @Test("A file that was altered anywhere, truncated or extended gives no answer of its own")
     func altered() async throws {
         let disk = try await open()
         try await store("a", as: record("source"), in: disk)
@@ -128,7 +128,7 @@ struct DiskRecordTests {
     }
 
     @Test(
-        "Another record of the source has the files believed no more, also after a restart",
+        "Another record of the source makes its files outdated, also after a restart",
         arguments: [false, true])
     func outdated(afterRestart: Bool) async throws {
         var disk = try await open()
@@ -169,7 +169,7 @@ struct DiskRecordTests {
         await disk.close()
     }
 
-    @Test("The same record again changes nothing")
+    @Test("An equal record changes nothing")
     func sameRecord() async throws {
         let disk = try await open()
         try await store("a", as: record("source"), in: disk)
@@ -179,7 +179,7 @@ struct DiskRecordTests {
         await disk.close()
     }
 
-    @Test("A new record of a source that the index had forgotten outdates the older files")
+    @Test("A new record of a source that the index had forgotten makes the older files outdated")
     func forgotten() async throws {
         let disk = try await open()
         try await store("a", as: record("source"), in: disk)
@@ -192,7 +192,7 @@ struct DiskRecordTests {
         await disk.close()
     }
 
-    @Test("A new index believes no file of before")
+    @Test("A new index treats every earlier file as outdated")
     func newIndex() async throws {
         var disk = try await open()
         try await store("a", as: record("source"), in: disk)
@@ -206,7 +206,7 @@ struct DiskRecordTests {
     }
 
     @Test(
-        "When a record that outdates files is forgotten for lack of space, records are believed, files are not"
+        "When a record that outdates files is removed for lack of space, records are valid, files are not"
     )
     func trimmed() async throws {
         let disk = try await open()
@@ -226,7 +226,7 @@ struct DiskRecordTests {
         await disk.close()
     }
 
-    @Test("What a read-only folder has says nothing of freshness in a file of ours")
+    @Test("A record in a read-only folder says nothing about the freshness of files in the writable one")
     func seeded() {
         var seeded = record("source")
         seeded.directives.insert(.seeded)
@@ -234,7 +234,7 @@ struct DiskRecordTests {
         #expect(RecordSnapshot(of: seeded, generation: 1) == nil)
     }
 
-    @Test("A snapshot is read back as it was written; one that does not fit is none")
+    @Test("A snapshot is read back as it was written; one of a wrong size is refused")
     func snapshots() throws {
         var long = record("source")
         long.lastModified = String(repeating: "x", count: 45)
@@ -251,7 +251,7 @@ struct DiskRecordTests {
     }
 
     @Test(
-        "A snapshot tells the Date that age and arrival do not (RFC 9110 §6.6.1)",
+        "A snapshot contains the Date, which does not follow from age and response time (RFC 9110 §6.6.1)",
         arguments: [2_000_000, -7, nil])
     func snapshotDate(made: Int64?) throws {
         var record = record("source")
@@ -290,7 +290,7 @@ struct DiskRecordTests {
     }
 
     @Test(
-        "A record's row that no daemon wrote is no record",
+        "A record's row that no daemon wrote is not a record",
         arguments: [
             "contentHash = x'00'", "format = 'bmp'", "contentHash = 'text'", "freshnessLifetime = 'text'",
             "responseTime = -9223372036854775807", "initialAge = 9223372036854775807", "byteCount = -1 << 62",
@@ -312,7 +312,7 @@ struct DiskRecordTests {
         await disk.close()
     }
 
-    @Test("After a loss of power nothing is believed of freshness until the origin has confirmed it")
+    @Test("After a power loss nothing counts as fresh until the origin has confirmed it")
     func lossOfPower() async throws {
         var disk = try await open()
         for name in ["a", "b"] { try await store(name, as: record(name), in: disk) }
@@ -343,7 +343,7 @@ struct DiskRecordTests {
         await disk.close()
     }
 
-    @Test("A process that was killed has lost nothing that it had committed")
+    @Test("A killed process has lost nothing that it had committed")
     func killed() async throws {
         var disk = try await open()
         try await store("a", as: record("a"), in: disk)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Bodies that the disk tier writes a moment later")
+@Suite("Pending bodies of the disk tier")
 struct DiskSoonTests {
     let folder: TemporaryDirectory
     let clock = SteppedClock()
@@ -33,7 +33,9 @@ struct DiskSoonTests {
         try await disk.lookUp(key(text), kind: .original, keyText: text)?.body.readAll()
     }
 
-    @Test("are found before their file is there, with what is known of their source, and in the file after")
+    @Test(
+        "A pending body is found before its file exists, with the record of its source, and in the file afterwards"
+    )
     func foundAtOnce() async throws {
         let disk = try open()
 
@@ -54,7 +56,7 @@ struct DiskSoonTests {
         await disk.close()
     }
 
-    @Test("are written when the tier closes, and found by the next one")
+    @Test("Pending bodies are written when the tier closes, and found by the next one")
     func survivesClosing() async throws {
         let first = try open()
         #expect(storeSoon("a", in: first))
@@ -67,7 +69,7 @@ struct DiskSoonTests {
         await second.close()
     }
 
-    @Test("are another text's with the same key to nobody")
+    @Test("A pending body does not answer for another text with the same key")
     func comparesTexts() async throws {
         let disk = try open()
         #expect(storeSoon("a", in: disk))
@@ -76,7 +78,7 @@ struct DiskSoonTests {
         await disk.close()
     }
 
-    @Test("are not found any more once they are purged, and never written")
+    @Test("A purged pending body is not found, and never written")
     func purged() async throws {
         let disk = try open()
         let ledger = PurgeLedger()
@@ -91,7 +93,7 @@ struct DiskSoonTests {
     }
 
     @Test(
-        "are written though a later record of the same bytes has come meanwhile, which holds (RFC 9111 §4.3.4)",
+        "A pending body is written although a later record of the same bytes has come, and that record counts (RFC 9111 §4.3.4)",
         arguments: [true, false])
     func laterRecord(sameContent: Bool) async throws {
         var disk = try open()
@@ -118,7 +120,7 @@ struct DiskSoonTests {
         await disk.close()
     }
 
-    @Test("are removed by a removal that comes before they are written")
+    @Test("A removal that comes before the write removes a pending body")
     func removed() async throws {
         let disk = try open()
         #expect(storeSoon("a", in: disk))
@@ -130,7 +132,7 @@ struct DiskSoonTests {
         await disk.close()
     }
 
-    @Test("are refused, and not found, when too much waits or the tier is closed")
+    @Test("A body is refused, and not found, if too much is pending or the tier is closed")
     func refused() async throws {
         let disk = try open {
             $0.limits.maxWaitingWrites = 1
@@ -145,7 +147,7 @@ struct DiskSoonTests {
         #expect(folder.entryFiles.count == 1)
     }
 
-    @Test("leave what has become known of their source since, when they can't be written")
+    @Test("A failed write of a pending body leaves a later record of its source in place")
     func failedBesideNewer() async throws {
         let disk = try open()
         let unwritable = String(repeating: "x", count: DiskEntry.maxKeyTextLength + 1)
@@ -163,7 +165,7 @@ struct DiskSoonTests {
         await second.close()
     }
 
-    @Test("leave what is known of their source, when they can't be written")
+    @Test("A failed write of a pending body leaves the record of its source in place")
     func failedAlone() async throws {
         let disk = try open()
         let unwritable = String(repeating: "x", count: DiskEntry.maxKeyTextLength + 1)
@@ -184,7 +186,7 @@ struct WriteInboxTests {
     private let patient = WriteJob(task: .nothing, completion: nil, isPatient: true)
     private let hasty = WriteJob(task: .nothing, completion: nil)
 
-    @Test("patient ones set one alarm, and are taken when it rings")
+    @Test("Deferred jobs set one timer, and are taken when it fires")
     func alarm() {
         var inbox = WriteInbox(limit: 10, batchSize: 8)
 
@@ -199,7 +201,7 @@ struct WriteInboxTests {
         #expect(isCase(inbox.add(patient), .mustSetAlarm))
     }
 
-    @Test("a full batch of patient ones wakes the writer")
+    @Test("A full batch of deferred jobs wakes the writer")
     func fullBatch() {
         var inbox = WriteInbox(limit: 10, batchSize: 2)
 
@@ -208,7 +210,7 @@ struct WriteInboxTests {
         #expect(inbox.takeBatch().count == 2)
     }
 
-    @Test("a hasty one is taken at once, and those before it, too")
+    @Test("An urgent job is taken at once, together with those before it")
     func order() {
         var inbox = WriteInbox(limit: 10, batchSize: 8)
         _ = inbox.add(patient)
@@ -218,7 +220,7 @@ struct WriteInboxTests {
         #expect(inbox.takeBatch().map(\.isPatient) == [true, false])
     }
 
-    @Test("what comes while a batch is done waits for its own alarm")
+    @Test("A job that comes during a batch waits for its own timer")
     func nextBatch() {
         var inbox = WriteInbox(limit: 10, batchSize: 4)
         _ = inbox.add(hasty)
@@ -232,7 +234,7 @@ struct WriteInboxTests {
         #expect(mustWake)
     }
 
-    @Test("an alarm that rings late finds nothing")
+    @Test("A timer that fires late finds no job")
     func lateAlarm() {
         var inbox = WriteInbox(limit: 10, batchSize: 4)
         _ = inbox.add(patient)
@@ -243,7 +245,7 @@ struct WriteInboxTests {
         #expect(!mustWake)
     }
 
-    @Test("closing ends all patience")
+    @Test("Closing makes all deferred jobs urgent")
     func closing() {
         var inbox = WriteInbox(limit: 10, batchSize: 4)
         _ = inbox.add(patient)

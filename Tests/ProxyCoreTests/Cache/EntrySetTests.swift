@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Set of entries")
 struct EntrySetTests {
-    @Test("Until everything is known, it may contain anything")
+    @Test("Until the set is complete, it may contain any entry")
     func isCautious() {
         let set = EntrySet()
 
@@ -50,7 +50,7 @@ struct EntrySetTests {
         #expect(wrong.isEmpty)
     }
 
-    @Test("Any order of insertions and removals keeps a table the same as a set")
+    @Test("Any order of insertions and removals keeps the table equal to a reference set")
     func tableIsASet() {
         var table = FingerprintTable()
         var model: Set<UInt64> = []
@@ -68,7 +68,7 @@ struct EntrySetTests {
         for value in model { #expect(table.contains(value)) }
     }
 
-    @Test("A file is known as checked until anything about it changes")
+    @Test("A file counts as checked until its size or times change")
     func remembersVerified() {
         let files = VerifiedFiles(capacity: 64)
         let file = VerifiedFiles.Identity(inode: 7, changed: 100, size: 3)
@@ -81,7 +81,7 @@ struct EntrySetTests {
         #expect(!files.contains(VerifiedFiles.Identity(inode: 7, changed: 100, size: 4)))
     }
 
-    @Test("Accesses beyond the bound are forgotten, and counted")
+    @Test("Access times beyond the bound are dropped, and counted")
     func boundsAccesses() {
         let accesses = AccessTimes(limit: 4)
 
@@ -93,7 +93,7 @@ struct EntrySetTests {
         #expect(accesses.time(of: EntryID(kind: .result, key: key("0"))) == 9)
     }
 
-    @Test("Accesses are written in the order of the index, each once, and are found until then")
+    @Test("Access times are written in the order of the index, each once, and are found until then")
     func ordersAccesses() {
         let ids = [(0, 5), (3, 0), (0, UInt64.max), (2, 7), (2, 5)].map { high, low in
             EntryID(kind: .result, key: CacheKey(high: high, low: low))
@@ -113,7 +113,7 @@ struct EntrySetTests {
         #expect(ids.map { accesses.time(of: $0) } == [nil, nil, 6, nil, nil])
     }
 
-    @Test("Half of the places taken is when accesses should be written")
+    @Test("At half of its capacity the set requests that access times be written")
     func tellsWhenHalfFull() {
         let accesses = AccessTimes(limit: 4)
         _ = accesses.mark(EntryID(kind: .result, key: key("a")), at: 1)

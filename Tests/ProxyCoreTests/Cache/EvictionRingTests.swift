@@ -12,7 +12,7 @@ struct EvictionRingTests {
         return ring
     }
 
-    @Test("What nobody asked for leaves in the order it came")
+    @Test("Entries without a hit are evicted in the order of insertion")
     func leavesInOrder() {
         var ring = ring(1...3)
 
@@ -23,7 +23,7 @@ struct EvictionRingTests {
         #expect(ring.count == 0 && ring.cost == 0)
     }
 
-    @Test("Who was asked for gets a second chance, and only one")
+    @Test("An entry with a hit gets a second chance, and only one")
     func givesSecondChance() {
         var ring = ring(1...3)
         _ = ring.value(for: 1)
@@ -33,7 +33,7 @@ struct EvictionRingTests {
         #expect(order == [2, 3, 1])
     }
 
-    @Test("A scan pushes out itself and not what is asked for")
+    @Test("A scan evicts itself and not what is used")
     func resistsScans() {
         var ring = ring(1...10)
         for key in 1...10 { _ = ring.value(for: key) }
@@ -47,7 +47,7 @@ struct EvictionRingTests {
         for key in [2, 4, 6, 8, 10] { #expect(ring.peek(key) == "\(key)") }
     }
 
-    @Test("A look that leaves no trace gives no second chance")
+    @Test("A look-up that does not count as a hit gives no second chance")
     func peekingLeavesNoTrace() {
         var ring = ring(1...2)
 
@@ -57,7 +57,7 @@ struct EvictionRingTests {
         #expect(ring.evict()?.key == 1)
     }
 
-    @Test("The hand passes over no more than it may")
+    @Test("The hand passes over a bounded number of entries")
     func boundsTheScan() {
         var ring = ring(1...100, scanLimit: 5)
         for key in 1...100 { _ = ring.value(for: key) }
@@ -65,7 +65,7 @@ struct EvictionRingTests {
         #expect(ring.evict()?.key == 6)
     }
 
-    @Test("A value in place of another keeps the count and takes its own cost")
+    @Test("A replaced value keeps the count and has its own cost")
     func replacesInPlace() {
         var ring = ring(1...2)
 
@@ -75,7 +75,7 @@ struct EvictionRingTests {
         #expect(ring.count == 2 && ring.cost == 35)
     }
 
-    @Test("Any order of insertions, questions, removals and evictions keeps count and cost right")
+    @Test("Any order of insertions, look-ups, removals and evictions keeps count and cost right")
     func staysConsistent() {
         var ring = EvictionRing<Int, Int>(scanLimit: 8)
         var model: [Int: Int] = [:]

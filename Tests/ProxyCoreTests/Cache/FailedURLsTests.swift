@@ -7,7 +7,7 @@ import Testing
 struct FailedURLsTests {
     private let now: Int64 = 1_000
 
-    @Test("remembers a failure for as long as its class says, and tells how long that still is")
+    @Test("A failure is remembered as long as its class says, and the remaining time is known")
     func remembers() throws {
         let failed = FailedURLs<String>(configuration: FailedURLsConfiguration(), random: { 0 })
 
@@ -22,7 +22,7 @@ struct FailedURLsTests {
         #expect(failed.lookup(key("b"), at: now) == nil)
     }
 
-    @Test("forgets what a clock that was set back would have it remember for longer")
+    @Test("A clock that is set back does not extend the time of a failure")
     func clockSetBack() {
         let failed = FailedURLs<String>(configuration: FailedURLsConfiguration(), random: { 0 })
         failed.remember(key("a"), "gone", as: .notFound, at: now)
@@ -37,7 +37,7 @@ struct FailedURLsTests {
         #expect(failed.counts(at: now - 86_400).isEmpty)
     }
 
-    @Test("keeps the latest failure of a key alone")
+    @Test("Only the latest failure of a key is remembered")
     func replaces() {
         let failed = FailedURLs<String>(configuration: FailedURLsConfiguration(), random: { 0 })
 
@@ -48,7 +48,7 @@ struct FailedURLsTests {
         #expect(failed.counts(at: now) == [.clientError: 1])
     }
 
-    @Test("when full, forgets the one that ends soonest")
+    @Test("A full table evicts the failure that expires first")
     func bounded() {
         let failed = FailedURLs<String>(configuration: configuration(maxEntries: 2), random: { 0 })
 
@@ -61,7 +61,7 @@ struct FailedURLsTests {
         #expect(failed.lookup(key("long"), at: now) != nil)
     }
 
-    @Test("when full, does not forget a longer one for a shorter one")
+    @Test("A full table does not evict a longer failure for a shorter one")
     func keepsLonger() {
         let failed = FailedURLs<String>(configuration: configuration(maxEntries: 1), random: { 0 })
 
@@ -72,7 +72,7 @@ struct FailedURLsTests {
         #expect(failed.lookup(key("short"), at: now) == nil)
     }
 
-    @Test("makes room of those whose time is over before it forgets others")
+    @Test("A full table removes expired failures before it evicts others")
     func expires() {
         let failed = FailedURLs<String>(configuration: configuration(maxEntries: 2), random: { 0 })
 
@@ -83,7 +83,7 @@ struct FailedURLsTests {
         #expect(failed.counts(at: now + 60) == [.badImage: 1, .connection: 1])
     }
 
-    @Test("with no room or no time for a class keeps nothing")
+    @Test("A class without capacity or time remembers nothing")
     func off() {
         var timeless = FailedURLsConfiguration()
         timeless.ttl.notFound = .seconds(0)
@@ -95,7 +95,7 @@ struct FailedURLsTests {
         }
     }
 
-    @Test("forgets a key or all on demand")
+    @Test("One key or all keys can be cleared")
     func forgets() {
         let failed = FailedURLs<String>(configuration: FailedURLsConfiguration(), random: { 0 })
         for name in ["a", "b", "c"] { failed.remember(key(name), name, as: .notFound, at: now) }
@@ -107,7 +107,7 @@ struct FailedURLsTests {
         #expect(failed.counts(at: now).isEmpty)
     }
 
-    @Test("counts hits by class")
+    @Test("Hits are counted by class")
     func hits() {
         let failed = FailedURLs<String>(configuration: FailedURLsConfiguration(), random: { 0 })
         failed.remember(key("a"), "", as: .notAnImage, at: now)
@@ -119,7 +119,7 @@ struct FailedURLsTests {
         #expect(failed.hits == [.notAnImage: 2])
     }
 
-    @Test("stays right under many insertions, removals and expiries")
+    @Test("The table stays consistent under many insertions, removals and expiries")
     func model() {
         var random = SystemRandomNumberGenerator()
         let failed = FailedURLs<Int>(configuration: configuration(maxEntries: 1_000), random: { 0 })
@@ -149,7 +149,7 @@ struct FailedURLsTests {
         #expect(failed.counts(at: end).values.reduce(0, +) == expected.values.count { $0.end > end })
     }
 
-    @Test("are listed with their URL, those first that end soonest, and cleared by source with its results")
+    @Test("Failures are listed with their URL, ordered by expiry, and cleared by source with its results")
     func listing() {
         let failed = FailedURLs<String>(configuration: FailedURLsConfiguration(), random: { 0 })
         failed.remember(key("a"), "gone", as: .notFound, ofSource: key("a"), "http://a/", at: now)
@@ -165,7 +165,7 @@ struct FailedURLsTests {
         #expect(failed.forgetAll(ofSource: key("b")) == 0)
     }
 
-    @Test("chance shortens a failure's time by a tenth at most, so that not all are tried again at once")
+    @Test("Jitter shortens a failure's time by a tenth at most, so that not all are retried at once")
     func jitter() {
         for (chance, seconds) in [(0, 300), (0.5, 285), (1, 270)] as [(Double, Int64)] {
             let failed = FailedURLs<String>(configuration: FailedURLsConfiguration(), random: { chance })
@@ -183,7 +183,9 @@ struct FailedURLsTests {
         return configuration
     }
 
-    @Test("holds no more bytes than its share, however long the URLs are, and lists how a long one begins")
+    @Test(
+        "The table takes no more bytes than its share, however long the URLs are, and lists how a long one begins"
+    )
     func boundsBytes() {
         let share = MemoryShare(bytes: 1 << 20)
         let failed = FailedURLs<String>(

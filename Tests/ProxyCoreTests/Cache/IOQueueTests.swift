@@ -9,7 +9,7 @@ import Testing
 
 @Suite("I/O queue")
 struct IOQueueTests {
-    @Test("It runs no more at once and keeps no more waiting than it may, and refuses the rest")
+    @Test("The queue runs and holds at most its maximum of jobs, and refuses the rest")
     func isBounded() async throws {
         let queue = IOQueue(label: "test", maxRunning: 2, maxWaiting: 3)
         let gate = DispatchSemaphore(value: 0)
@@ -42,7 +42,7 @@ struct IOQueueTests {
         #expect(try await first + second == 2 && running.value == 5)
     }
 
-    @Test("What the work throws comes back")
+    @Test("An error of the work is thrown to the caller")
     func throwsOn() async {
         let queue = IOQueue(label: "test", maxRunning: 1, maxWaiting: 1)
 
@@ -51,7 +51,7 @@ struct IOQueueTests {
         }
     }
 
-    @Test("Everything that waits is done, in its turn")
+    @Test("Every waiting job runs, in order")
     func doesEverything() async throws {
         let queue = IOQueue(label: "test", maxRunning: 3, maxWaiting: 1_000)
 

@@ -30,7 +30,7 @@ struct MemoryCacheTests {
         #expect(cache.statistics.hits == 1 && cache.statistics.misses == 1)
     }
 
-    @Test("Clients who take their answers slowly hold no more than as much again")
+    @Test("Clients that read their answers slowly hold at most as many bytes again")
     func boundsLeases() {
         let cache = cache()
         var held = (0..<40).map { number in
@@ -55,7 +55,7 @@ struct MemoryCacheTests {
         #expect(cache.statistics.heldBytes == 0)
     }
 
-    @Test("It never holds more bytes than it may, and counts who left for it")
+    @Test("The tier never holds more bytes than allowed, and counts evictions")
     func boundsBytes() {
         let cache = cache()
 
@@ -66,7 +66,7 @@ struct MemoryCacheTests {
         #expect(statistics.evictions[.size] == 500 - statistics.entries)
     }
 
-    @Test("It never holds more entries than it may")
+    @Test("The tier never holds more entries than allowed")
     func boundsEntries() {
         let cache = cache(maxBytes: .mebibytes(64), maxEntries: 10, maxEntryBytes: .mebibytes(8))
 
@@ -76,7 +76,7 @@ struct MemoryCacheTests {
         #expect(cache.statistics.evictions[.count] == 90)
     }
 
-    @Test("An entry larger than it may be is not let in, and pushes nobody out")
+    @Test("An entry above the maximum size is not stored, and evicts nothing")
     func refusesLargeEntries() {
         let cache = cache()
         cache.insert(memoryEntry("small"))
@@ -88,7 +88,7 @@ struct MemoryCacheTests {
         #expect(cache.statistics.refusals == 1)
     }
 
-    @Test("An entry too large to be let in still takes an older one's place away")
+    @Test("An entry above the maximum size still replaces an older one")
     func largeEntryReplaces() {
         let cache = cache()
         cache.insert(memoryEntry("a"))
@@ -99,7 +99,7 @@ struct MemoryCacheTests {
         #expect(cache.statistics.bytes == 0)
     }
 
-    @Test("What is asked for again and again survives what is asked for once")
+    @Test("What is requested repeatedly survives what is requested once")
     func keepsWhatIsAskedFor() {
         let cache = cache()
         cache.insert(memoryEntry("hot"))
@@ -110,7 +110,7 @@ struct MemoryCacheTests {
         }
     }
 
-    @Test("A purge takes every entry of the source and of no other")
+    @Test("A purge removes every entry of the source and of no other")
     func purgesSource() {
         let cache = cache()
         for number in 0..<40 {
@@ -142,7 +142,7 @@ struct MemoryCacheTests {
         #expect(cache.statistics.entries == 2)
     }
 
-    @Test("A record of other bytes makes the entries of the old ones leave")
+    @Test("A record of other bytes removes the entries of the old ones")
     func updateDropsOutdated() {
         let cache = cache()
         cache.insert(memoryEntry("a", source: "s"))
@@ -153,7 +153,7 @@ struct MemoryCacheTests {
         #expect(cache.removeAll(ofSource: key("s")) == 0)
     }
 
-    @Test("Under memory pressure it shrinks to what it is told")
+    @Test("Under memory pressure the tier shrinks to the given size")
     func shrinks() {
         let cache = cache()
         for number in 0..<100 { cache.insert(memoryEntry("\(number)", count: 8_000)) }
@@ -164,7 +164,7 @@ struct MemoryCacheTests {
         #expect(cache.statistics.evictions[.pressure] ?? 0 > 0)
     }
 
-    @Test("It keeps no more entries than it is told, none where that is 0, and more again later")
+    @Test("The tier holds no more entries than a new bound allows, none at 0, and more again later")
     func shrinksInEntries() {
         let cache = cache(maxEntries: 100)
         let shed = { for number in 0..<100 { cache.insert(memoryEntry("\(number)", count: 100)) } }
@@ -181,7 +181,7 @@ struct MemoryCacheTests {
         #expect(cache.crowdedOut > 0 || cache.statistics.entries == 100)
     }
 
-    @Test("It lets entries go when it is asked to, whatever its bounds")
+    @Test("The tier removes entries on demand, whatever its bounds")
     func sheds() {
         let cache = cache(maxEntries: 1_600)
         for number in 0..<200 { cache.insert(memoryEntry("\(number)", count: 100)) }
@@ -200,7 +200,7 @@ struct MemoryCacheTests {
         #expect(entry.beginRefresh())
     }
 
-    @Test("The disk tier hears of an entry once in a while only")
+    @Test("Only some hits of an entry are reported to the disk tier")
     func touchesOnceAWhile() {
         let entry = memoryEntry("a")
 
@@ -208,14 +208,16 @@ struct MemoryCacheTests {
         #expect(entry.shouldTouch(at: 1_000_060, every: 60) && !entry.shouldTouch(at: 1_000_061, every: 60))
     }
 
-    @Test("Without a size of its own it takes a tenth of the machine, in as many shards as may be")
+    @Test(
+        "Without a configured size the tier takes a tenth of the machine's memory, in as many shards as possible"
+    )
     func takesDefaults() {
         let statistics = MemoryCache(configuration: MemoryCacheConfiguration()).statistics
 
         #expect(statistics.maxBytes > 0 && statistics.maxBytes <= 1 << 30)
     }
 
-    @Test("An entry that is evicted while it is in use is found again, until nobody uses it")
+    @Test("An entry that is evicted while it is in use is found again until its last use ends")
     func findsDeparted() {
         let cache = cache(maxBytes: .mebibytes(1), maxEntryBytes: .kibibytes(128))
         var used: MemoryEntry? = memoryEntry("used", count: 100_000)
@@ -233,7 +235,7 @@ struct MemoryCacheTests {
         #expect(cache.entry(for: key("used")) == nil)
     }
 
-    @Test("An entry in use that was evicted is not found again once its source was purged or revalidated")
+    @Test("An evicted entry in use is not found again once its source was purged or revalidated")
     func forgetsDeparted() {
         for step in 0..<4 {
             let cache = cache(maxBytes: .mebibytes(1), maxEntryBytes: .kibibytes(128))
@@ -253,7 +255,7 @@ struct MemoryCacheTests {
         }
     }
 
-    @Test("An entry in use that was evicted outlasts what becomes known of other sources")
+    @Test("An evicted entry in use is unaffected by new records of other sources")
     func keepsDeparted() {
         let cache = cache(maxBytes: .mebibytes(1), maxEntryBytes: .kibibytes(128))
         let used = memoryEntry("used", count: 100_000)
@@ -267,7 +269,7 @@ struct MemoryCacheTests {
         #expect(cache.entry(for: key("used")) === used)
     }
 
-    @Test("No more entries are kept than may be, however few those are", arguments: [1, 3, 4, 17, 100])
+    @Test("The bound of entries holds, however small it is", arguments: [1, 3, 4, 17, 100])
     func boundsFew(most: Int) {
         let cache = cache(maxBytes: .mebibytes(64), maxEntries: most)
         let resized = self.cache(maxBytes: .mebibytes(64), maxEntries: 1_000)
@@ -281,7 +283,7 @@ struct MemoryCacheTests {
         #expect((1...most).contains(resized.statistics.entries))
     }
 
-    @Test("Many tasks at once leave it within its bounds and its counts right")
+    @Test("Many concurrent tasks leave the tier within its bounds, with correct counts")
     func isSafeToShare() async {
         let cache = cache(maxBytes: .mebibytes(2), maxEntryBytes: .kibibytes(16))
 

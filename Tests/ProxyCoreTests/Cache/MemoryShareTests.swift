@@ -17,7 +17,7 @@ struct MemoryShareTests {
         for number in 0..<200 { cache.insert(memoryEntry("\(number)", count: 40_000)) }
     }
 
-    @Test("Entries make room for what a table holds, and get it back with the table's end")
+    @Test("Entries shrink by what a table holds, and get it back when the table is released")
     func sharesBound() {
         let cache = newCache()
         fill(cache)
@@ -47,7 +47,7 @@ struct MemoryShareTests {
         #expect(cache.statistics.bytes <= 2 << 20 && cache.statistics.bytes > 1_500_000)
     }
 
-    @Test("A table's limit follows the bound, as when memory is short")
+    @Test("A table's limit follows the bound, also under memory pressure")
     func followsBound() {
         let cache = newCache()
         let share = MemoryShare(of: cache, dividedBy: 8)
@@ -71,7 +71,7 @@ struct MemoryShareTests {
         #expect(long.cost - plain.cost > 8_000 + 490 + 25 + 1_000)
     }
 
-    @Test("Source records in memory are bounded by bytes, and those used last stay")
+    @Test("Source records in memory are bounded by bytes, and the most recently used stay")
     func boundsRecords() {
         let share = MemoryShare(bytes: 1 << 20)
         let records = RecordMemory(limit: 10_000, scanLimit: 10_000, share: share)
@@ -87,7 +87,7 @@ struct MemoryShareTests {
         #expect(share.bytes == 0)
     }
 
-    @Test("What is known of records stored last takes no source's text")
+    @Test("The table of the latest records stores no source's text")
     func latestRecords() throws {
         let ledger = PurgeLedger()
         var record = record()
@@ -105,7 +105,7 @@ struct MemoryShareTests {
         #expect(ledger.current(entry, under: permit)?.record == newer)
     }
 
-    @Test("Small originals that wait for their files are bounded by bytes")
+    @Test("Small pending originals are bounded by bytes")
     func boundsBuffer() {
         let buffer = WriteBuffer(maxBytes: 100_000)
         let body = bytes(30_000)

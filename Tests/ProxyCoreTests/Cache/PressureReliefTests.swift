@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Memory tier under pressure")
 struct PressureReliefTests {
-    @Test("Each alarm halves what is held, down to a sixteenth of the configured size")
+    @Test("Each pressure event halves the tier, down to a sixteenth of the configured size")
     func halves() {
         var relief = PressureRelief(full: 1_600)
 
@@ -16,7 +16,8 @@ struct PressureReliefTests {
         #expect(relief.isReduced)
     }
 
-    @Test("Peace gives an eighth of the configured size back at a time, an alarm ends it")
+    @Test(
+        "Without pressure the tier regains an eighth of the configured size at a time, until the next event")
     func relaxes() {
         var relief = PressureRelief(full: 1_600)
         let peace = PressureRelief.peace
@@ -30,7 +31,7 @@ struct PressureReliefTests {
         #expect(relief.bound == 1_600 && !relief.isReduced)
         #expect(relief.relax(at: 1_000_000) == 1_600)
     }
-    @Test("Another size counts at once in peace, and while memory is short only where it is less")
+    @Test("A changed size applies at once without pressure, and under pressure only if it is smaller")
     func resizes() {
         var relief = PressureRelief(full: 1_600)
 

@@ -18,11 +18,11 @@ extension PurgeLedger {
     }
 }
 
-@Suite("The ledger of purges")
+@Suite("The purge log")
 struct PurgeLedgerTests {
     private func key(_ number: UInt64) -> CacheKey { CacheKey(high: number, low: number) }
 
-    @Test("voids permits given before, for any of their keys, and no others")
+    @Test("A purge voids earlier tokens for any of its keys, and no others")
     func purging() {
         let ledger = PurgeLedger()
         let before = ledger.permit(for: key(1), key(2))
@@ -35,7 +35,7 @@ struct PurgeLedgerTests {
         #expect(ledger.permit(for: key(2)).isValid)
     }
 
-    @Test("voids what is given while a purge is under way, for good")
+    @Test("A purge voids tokens issued while it runs, for good")
     func underWay() {
         let ledger = PurgeLedger()
         ledger.begin([key(1)])
@@ -52,7 +52,7 @@ struct PurgeLedgerTests {
         #expect(ledger.permit(for: key(1)).isValid)
     }
 
-    @Test("voids what is given while everything is being purged, for good")
+    @Test("A purge of everything voids tokens issued while it runs, for good")
     func everythingUnderWay() {
         let ledger = PurgeLedger()
         ledger.beginAll()
@@ -64,7 +64,7 @@ struct PurgeLedgerTests {
         #expect(ledger.permit(for: key(1)).isValid)
     }
 
-    @Test("voids everything at once")
+    @Test("A purge of everything voids all tokens")
     func everything() {
         let ledger = PurgeLedger()
         let before = ledger.permit(for: key(1))
@@ -75,7 +75,7 @@ struct PurgeLedgerTests {
         #expect(ledger.permit(for: key(1)).isValid)
     }
 
-    @Test("is bounded: of keys it has forgotten, what is old counts as purged and what is new does not")
+    @Test("The log is bounded: for keys that it has dropped, old tokens count as purged and new ones do not")
     func bounded() {
         let ledger = PurgeLedger(capacity: 8)
         let old = ledger.permit(for: key(1_000))

@@ -5,9 +5,9 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("A sign of life from the disk tier's writer")
+@Suite("A ping of the disk tier's writer")
 struct WriterPingTests {
-    @Test("is taken in however many jobs wait, and the writer does not rest before it is given")
+    @Test("A ping is accepted however many jobs wait, and the writer answers it before it sleeps")
     func inbox() {
         var inbox = WriteInbox(limit: 0, batchSize: 1)
 
@@ -21,7 +21,7 @@ struct WriterPingTests {
         #expect(inbox.ask {} == nil)
     }
 
-    @Test("is given by a writer that works, and by none that is stuck")
+    @Test("A writer that works answers a ping, one that is stuck does not")
     func stuck() async throws {
         let (folder, clock, gate) = (try TemporaryDirectory(), SteppedClock(), DispatchGate())
         let disk = try openDisk(folder, clock) { $0.maxAge = .seconds(10) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("What the documents show")
+@Suite("Examples in the documents")
 struct ExampleTests {
     private static let pages =
         ["README.md"]
@@ -15,7 +15,7 @@ struct ExampleTests {
             "transforms",
         ].map { "docs/\($0).md" }
 
-    @Test("Every transform that a page shows can be asked for as it stands")
+    @Test("Every transform that a page shows can be requested as it stands")
     func transforms() throws {
         let operations = Set(TransformPipeline.catalogue.map(\.name))
         var count = 0
@@ -35,7 +35,7 @@ struct ExampleTests {
     }
 
     @Test(
-        "The README's table of errors has every code under its status, but for that of clients who have left")
+        "The README's table of errors has every code under its status, except that of disconnected clients")
     func codes() {
         let source = TextFiles.read("Sources/ProxyCore/Pipeline/PipelineError+Table.swift")
         let errors = source.matches(of: /PipelineError\(\s*(\d{3}), "([a-z_]+)"/)

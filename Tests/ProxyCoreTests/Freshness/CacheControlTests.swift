@@ -7,7 +7,7 @@ import Testing
 @Suite("Cache-Control")
 struct CacheControlTests {
     @Test(
-        "names are read in any case, with blanks and empty members around them (RFC 9111 §5.2, RFC 9110 §5.6.1)"
+        "Directive names are parsed in any case, with blanks and empty members around them (RFC 9111 §5.2, RFC 9110 §5.6.1)"
     )
     func names() {
         let control = CacheControl([" ,, Max-Age=60 ,\tNO-STORE,,"])
@@ -16,7 +16,7 @@ struct CacheControlTests {
         #expect(control.directives == .noStore)
     }
 
-    @Test("lines of several fields count together (RFC 9110 §5.3)")
+    @Test("Several field lines count together (RFC 9110 §5.3)")
     func lines() {
         let control = CacheControl(["public, max-age=60", "s-maxage=120"])
 
@@ -25,13 +25,13 @@ struct CacheControlTests {
         #expect(control.sharedMaxAge == 120)
     }
 
-    @Test("a quoted number counts like a token (RFC 9111 §5.2)")
+    @Test("A quoted number counts like a token (RFC 9111 §5.2)")
     func quoted() {
         #expect(CacheControl(["max-age=\"60\""]).maxAge == 60)
         #expect(CacheControl(["max-age=\"6\\0\""]).maxAge == 60)
     }
 
-    @Test("a comma inside quotes separates nothing (RFC 9110 §5.6.4)")
+    @Test("A comma inside quotes separates nothing (RFC 9110 §5.6.4)")
     func comma() {
         let control = CacheControl(["ext=\"a, max-age=1, \\\", no-store\", max-age=60"])
 
@@ -40,7 +40,7 @@ struct CacheControlTests {
     }
 
     @Test(
-        "a lifetime that makes no sense is 0: stale at once (RFC 9111 §4.2.1)",
+        "An invalid lifetime is 0: stale at once (RFC 9111 §4.2.1)",
         arguments: [
             "max-age", "max-age=", "max-age=-1", "max-age=+1", "max-age=x", "max-age=1.5", "max-age= 60",
             "max-age=\"60", "max-age =60", "max-age 60", "max-age=60;x", "max-age='60'", "max-age=60a",
@@ -51,7 +51,7 @@ struct CacheControlTests {
     }
 
     @Test(
-        "A quote opens a string right behind an equals sign alone (RFC 9110 §5.6.4)",
+        "A quote opens a string only right after an equals sign (RFC 9110 §5.6.4)",
         arguments: [
             #"x=5"a, private, max-age=9, y=3"b"#, #"a"b, private, max-age=9, c"d"#,
             #"x =" , private, max-age=9, y=" "#, #"x==", private, max-age=9, y=""#,
@@ -64,13 +64,13 @@ struct CacheControlTests {
         #expect(control.maxAge == 9)
     }
 
-    @Test("of two lifetimes the shorter holds (RFC 9111 §4.2.1)")
+    @Test("Of two lifetimes the shorter counts (RFC 9111 §4.2.1)")
     func duplicates() {
         #expect(CacheControl(["max-age=60, max-age=30"]).maxAge == 30)
         #expect(CacheControl(["max-age=30", "max-age=60"]).maxAge == 30)
     }
 
-    @Test("a number beyond 2^31 is taken as 2^31 (RFC 9111 §1.2.2)")
+    @Test("A number beyond 2^31 counts as 2^31 (RFC 9111 §1.2.2)")
     func large() {
         #expect(CacheControl(["max-age=99999999999999999999"]).maxAge == 1 << 31)
     }
@@ -83,7 +83,7 @@ struct CacheControlTests {
     }
 
     @Test(
-        "private and no-cache with field names bind those fields alone (RFC 9111 §5.2.2.4, §5.2.2.7)",
+        "private and no-cache with field names apply to those fields alone (RFC 9111 §5.2.2.4, §5.2.2.7)",
         arguments: [
             ("private=\"Set-Cookie, x\", no-cache=\"y\"", ["set-cookie", "x", "y"]),
             ("private=set-cookie", ["set-cookie"]),
@@ -97,7 +97,7 @@ struct CacheControlTests {
     }
 
     @Test(
-        "private and no-cache whose field names make no sense bind the whole response",
+        "private and no-cache with invalid field names apply to the whole response",
         arguments: ["", "=\"\"", "=", "=\"a b\"", "=\"a=1\"", "=\"a, b", " x"])
     func senselessFieldNames(argument: String) {
         #expect(CacheControl(["private" + argument]).directives.contains(.isPrivate))
@@ -105,7 +105,7 @@ struct CacheControlTests {
     }
 
     @Test(
-        "a directive without argument binds whatever stands behind its name",
+        "A directive without an argument applies whatever follows its name",
         arguments: [
             ("no-store=1", .noStore), ("no-store;x", .noStore), ("no-store foo", .noStore),
             ("must-revalidate=x", .mustRevalidate), ("proxy-revalidate=\"\"", .proxyRevalidate),
@@ -122,7 +122,7 @@ struct CacheControlTests {
     }
 
     @Test(
-        "the canonical text reads as the original did",
+        "The canonical text parses like the original",
         arguments: [
             "max-age=60", "no-store, private, no-cache", "s-maxage=\"7\", public, must-understand",
             "MUST-REVALIDATE, proxy-revalidate, immutable, stale-if-error=5, stale-while-revalidate=6",
@@ -132,7 +132,7 @@ struct CacheControlTests {
         #expect(CacheControl([CacheControl([value]).canonicalText]) == CacheControl([value]))
     }
 
-    @Test("stale-while-revalidate and stale-if-error are read (RFC 5861), senseless ones are absent")
+    @Test("stale-while-revalidate and stale-if-error are parsed (RFC 5861), invalid ones count as absent")
     func stale() {
         let control = CacheControl(["stale-while-revalidate=10, stale-if-error=20"])
 
@@ -141,7 +141,7 @@ struct CacheControlTests {
         #expect(CacheControl(["stale-if-error=x"]).staleIfError == nil)
     }
 
-    @Test("unknown directives and broken members are dropped alone (RFC 9111 §5.2.3)")
+    @Test("Only unknown directives and malformed members are dropped (RFC 9111 §5.2.3)")
     func unknown() {
         let control = CacheControl(["foo, bar=1, =2, ;max-age=5, immutable"])
 

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The tables of docs/caching.md")
 struct CachingTableTests {
-    @Test("name only tests that exist, and leave no cell empty")
+    @Test("The tables name only tests that exist, and leave no cell empty")
     func namesExist() {
         let table = ConformanceTable(page: "docs/caching.md")
         let tests = ConformanceTable.testNames(below: ["Tests/ProxyCoreTests", "Tests/ImageProxydTests"])

@@ -4,13 +4,13 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("What browsers and other caches are told")
+@Suite("Cache-Control for browsers and downstream caches")
 struct DownstreamControlTests {
     /// When the responses of these tests were generated.
     private let date: Int64 = 1_795_219_200
 
     @Test(
-        "each directive of the origin goes out as it was meant for others",
+        "Each directive of the origin is passed on as it applies to downstream",
         arguments: [
             ("s-maxage=600, max-age=60", "public, max-age=60, s-maxage=600"),
             ("s-maxage=60, max-age=600", "public, max-age=600, s-maxage=60"),
@@ -42,7 +42,7 @@ struct DownstreamControlTests {
         #expect(text(record(said)) == told)
     }
 
-    @Test("what it was is known after a 304, and to the disk tier's own copy of the record")
+    @Test("The directives are known after a 304, and in the disk tier's copy of the record")
     func survives() throws {
         let stored = record(
             "s-maxage=600, max-age=60, stale-if-error=9, no-transform, must-understand, no-store")
@@ -63,7 +63,7 @@ struct DownstreamControlTests {
         #expect(text(read.record(of: entry)) == told)
     }
 
-    @Test("an operator's lifetime takes the place of each, and bounds bind each")
+    @Test("An operator's lifetime replaces each of them, and bounds limit each")
     func rules() throws {
         var (overridden, bounded) = (
             record("s-maxage=600, max-age=60, immutable"), record("s-maxage=600, max-age=60")
@@ -79,7 +79,7 @@ struct DownstreamControlTests {
         #expect(text(targeted) == "public, max-age=90" && targeted.freshnessLifetime == 600)
     }
 
-    @Test("a redirect's lifetime for browsers bounds that of what it leads to, and its other one the other")
+    @Test("A redirect's lifetimes for browsers and for shared caches each bound that of its target")
     func redirects() {
         let redirect = head([("cache-control", "max-age=10, s-maxage=100")], status: 302)
         let behind = policy().record(
@@ -89,7 +89,7 @@ struct DownstreamControlTests {
         #expect(text(behind) == "public, max-age=10, s-maxage=100")
     }
 
-    @Test("where the origin's word does not count, the default is told")
+    @Test("Where the origin's directives do not count, the default is sent")
     func disrespect() {
         var deaf = FreshnessConfiguration()
         deaf.respectOrigin = false
@@ -97,7 +97,9 @@ struct DownstreamControlTests {
         #expect(text(record("s-maxage=600, max-age=60, no-transform", deaf)) == "public, max-age=86400")
     }
 
-    @Test("a targeted field leaves all that Cache-Control says to others, grace and browsers among it")
+    @Test(
+        "A targeted field leaves all that Cache-Control says to downstream, stale windows and browsers included"
+    )
     func targeted() {
         let record = record(
             "s-maxage=60, max-age=5, stale-if-error=7", more: [("cdn-cache-control", "max-age=600")])

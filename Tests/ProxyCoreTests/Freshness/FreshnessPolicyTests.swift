@@ -17,14 +17,14 @@ struct FreshnessPolicyTests: FreshnessTesting {
         #expect(lifetime([expires]) == 30)
     }
 
-    @Test("Expires counts from Date, not from arrival (RFC 9111 §4.2.1)")
+    @Test("Expires counts from Date, not from the response time (RFC 9111 §4.2.1)")
     func expires() {
         let head = head([("date", http(date)), ("expires", http(date + 60))], responseTime: date + 20)
 
         #expect(policy().verdict(on: head).freshnessLifetime == 60)
     }
 
-    @Test("Expires that is no date, or twice there, or past, is stale at once (RFC 9111 §5.3)")
+    @Test("An Expires that is invalid, repeated or past makes the response stale at once (RFC 9111 §5.3)")
     func invalidExpires() {
         for value in ["0", "-1", "", "now", "\(http(date + 60)), x", http(date - 60), http(date)] {
             #expect(lifetime([("expires", value)]) == 0, "\(value)")
@@ -33,7 +33,7 @@ struct FreshnessPolicyTests: FreshnessTesting {
         #expect(lifetime([("expires", "0"), ("cache-control", "max-age=9")]) == 9)
     }
 
-    @Test("a Date that is no date, or is missing, is the time of arrival (RFC 9110 §6.6.1)")
+    @Test("A missing or invalid Date is the response time (RFC 9110 §6.6.1)")
     func missingDate() {
         for fields in [[], [("date", "yesterday")]] as [[(String, String)]] {
             let head = head(fields + [("expires", http(date + 60))], responseTime: date + 20)
@@ -42,14 +42,14 @@ struct FreshnessPolicyTests: FreshnessTesting {
         }
     }
 
-    @Test("a Last-Modified that is no date, or ahead of Date, tells nothing: the default holds")
+    @Test("With an invalid Last-Modified, or one after Date, the default applies")
     func noHeuristic() {
         #expect(lifetime([("last-modified", "yesterday")]) == 86_400)
         #expect(lifetime([("last-modified", http(date + 10))]) == 86_400)
         #expect(lifetime([]) == 86_400)
     }
 
-    @Test("lifetimes are bounded by the configuration, the default among them")
+    @Test("Lifetimes are bounded by the configuration, the default included")
     func bounds() {
         var configuration = FreshnessConfiguration()
         configuration.minimum = .seconds(60)
@@ -60,7 +60,7 @@ struct FreshnessPolicyTests: FreshnessTesting {
         #expect(lifetime([], configuration) == 100)
     }
 
-    @Test("where the origin's word does not count, the default holds, but private and no-store stay")
+    @Test("Where the origin's lifetimes do not count, the default applies; private and no-store still count")
     func disrespect() {
         var configuration = FreshnessConfiguration()
         configuration.respectOrigin = false
@@ -75,7 +75,7 @@ struct FreshnessPolicyTests: FreshnessTesting {
     // MARK: - Age
 
     @Test(
-        "the initial age is the larger of Date's and Age's, the latter with the delay of the answer (RFC 9111 §4.2.3)"
+        "The initial age is the larger of Date's and Age's, the latter with the response delay (RFC 9111 §4.2.3)"
     )
     func initialAge() {
         let told = head(
@@ -87,7 +87,7 @@ struct FreshnessPolicyTests: FreshnessTesting {
         #expect(policy().verdict(on: apparent).initialAge == 8)
     }
 
-    @Test("a second that ends on the answer's way makes it no older (RFC 9111 §4.2.3)")
+    @Test("A second that ends while the response is received makes it no older (RFC 9111 §4.2.3)")
     func tick() {
         func age(_ fields: [(String, String)]) -> Int64 {
             var head = head(
@@ -99,14 +99,14 @@ struct FreshnessPolicyTests: FreshnessTesting {
         #expect(age([("age", "7")]) == 7)
     }
 
-    @Test("a Date in the future or none at all makes nothing older (RFC 9111 §4.2.3)")
+    @Test("A Date in the future or a missing one adds no age (RFC 9111 §4.2.3)")
     func clockSkew() {
         #expect(policy().verdict(on: head([("date", http(date + 50))])).initialAge == 0)
         #expect(policy().verdict(on: head([])).initialAge == 0)
     }
 
     @Test(
-        "an Age that makes no sense is dropped; of several the first counts (RFC 9111 §5.1)",
+        "An invalid Age is dropped; of several the first counts (RFC 9111 §5.1)",
         arguments: [
             (["-5"], 0), (["abc"], 0), (["7.0"], 0), (["7;x=1"], 0), (["\"7\""], 0), ([""], 0), (["7, 9"], 7),
             (["7,9"], 7), (["7", "9"], 7), (["x", "9"], 0), (["007"], 7), (["2147483648"], 1 << 31),
@@ -116,7 +116,7 @@ struct FreshnessPolicyTests: FreshnessTesting {
         #expect(policy().verdict(on: head(values.map { ("age", $0) })).initialAge == age)
     }
 
-    @Test("the origin's Date stays as it is, however old or late the response (RFC 9110 §6.6.1, RFC 9111 §4)")
+    @Test("The origin's Date is kept, however old or late the response (RFC 9110 §6.6.1, RFC 9111 §4)")
     func dateStays() {
         func made(_ fields: [(String, String)], requested: Int64 = 0) -> Int64 {
             policy().record(
@@ -154,7 +154,7 @@ struct FreshnessPolicyTests: FreshnessTesting {
         #expect(directives([("pragma", "foo=no-cache")]).isEmpty)
     }
 
-    @Test("Set-Cookie does not forbid storing (RFC 9111 §7.3); the field itself is never kept")
+    @Test("Set-Cookie does not forbid storing (RFC 9111 §7.3); the field itself is never stored")
     func setCookie() {
         let verdict = policy().verdict(on: head([("set-cookie", "a=b"), ("cache-control", "max-age=5")]))
 
@@ -164,7 +164,7 @@ struct FreshnessPolicyTests: FreshnessTesting {
     }
 
     @Test(
-        "an answer to a request with credentials is kept only with the origin's word (RFC 9111 §3.5)",
+        "The response to a request with credentials is stored only with the origin's permission (RFC 9111 §3.5)",
         arguments: [
             ("max-age=60", false), ("", false), ("proxy-revalidate", false), ("public=x", false),
             ("public", true),
@@ -180,7 +180,7 @@ struct FreshnessPolicyTests: FreshnessTesting {
         }
     }
 
-    @Test("validators named by private or no-cache are not kept (RFC 9111 §5.2.2.4, §5.2.2.7)")
+    @Test("Validators named by private or no-cache are not stored (RFC 9111 §5.2.2.4, §5.2.2.7)")
     func restrictedValidators() {
         let verdict = policy().verdict(
             on: head([
@@ -193,7 +193,7 @@ struct FreshnessPolicyTests: FreshnessTesting {
         #expect(verdict.lastModified == nil)
     }
 
-    @Test("only a lifetime from max-age, s-maxage or Expires is the origin's word (RFC 9111 §4.2.1)")
+    @Test("Only a lifetime from max-age, s-maxage or Expires is the origin's own (RFC 9111 §4.2.1)")
     func explicitLifetime() {
         for field in [("cache-control", "max-age=x"), ("cache-control", "s-maxage=1"), ("expires", "0")] {
             #expect(directives([field]).contains(.explicitLifetime))
@@ -203,7 +203,9 @@ struct FreshnessPolicyTests: FreshnessTesting {
         }
     }
 
-    @Test("stale-while-revalidate and stale-if-error are the origin's only where its word counts (RFC 5861)")
+    @Test(
+        "stale-while-revalidate and stale-if-error are the origin's only where its directives count (RFC 5861)"
+    )
     func staleWindows() {
         var deaf = FreshnessConfiguration()
         deaf.respectOrigin = false
@@ -215,7 +217,8 @@ struct FreshnessPolicyTests: FreshnessTesting {
         #expect(policy(deaf).verdict(on: head).staleIfError == nil)
     }
 
-    @Test("entity tags are kept as spelled, weak ones too; what is none is not sent back (RFC 9110 §8.8.3)")
+    @Test(
+        "Entity tags are stored as spelled, weak ones too; an invalid one is not sent back (RFC 9110 §8.8.3)")
     func entityTags() {
         for tag in ["\"a\"", "W/\"a b\"".replacing(" ", with: "!"), "\"\""] {
             #expect(policy().verdict(on: head([("etag", tag)])).entityTag == tag)
@@ -225,7 +228,7 @@ struct FreshnessPolicyTests: FreshnessTesting {
         }
     }
 
-    @Test("Last-Modified is kept as spelled where it is a date")
+    @Test("Last-Modified is stored as spelled if it is a date")
     func lastModified() {
         #expect(
             policy().verdict(on: head([("last-modified", "Sun Nov  6 08:49:37 1994")])).lastModified != nil)
@@ -250,7 +253,7 @@ struct FreshnessPolicyTests: FreshnessTesting {
     // MARK: - Redirects
 
     @Test(
-        "a redirect narrows the reuse of what it leads to by its own words",
+        "A redirect's directives restrict the reuse of its target",
         arguments: [
             ([], 600, false), ([("cache-control", "max-age=5")], 5, false),
             ([("cache-control", "max-age=9999")], 600, false),
@@ -267,7 +270,7 @@ struct FreshnessPolicyTests: FreshnessTesting {
         #expect(verdict.directives.forbidStoring == forbidsStoring)
     }
 
-    @Test("the strictest of redirect and picture holds")
+    @Test("The stricter of redirect and picture counts")
     func redirectDirectives() {
         let final = head([("cache-control", "max-age=600, immutable")])
         let redirect = head([("cache-control", "no-cache, must-revalidate")], status: 302)
@@ -280,7 +283,7 @@ struct FreshnessPolicyTests: FreshnessTesting {
     // MARK: - Revalidation
 
     @Test(
-        "a 304 renews lifetime, directives and validators, and leaves the body's identity (RFC 9111 §4.3.4)")
+        "A 304 renews lifetime, directives and validators, and leaves the body's identity (RFC 9111 §4.3.4)")
     func revalidates() throws {
         let stored = try record([("cache-control", "max-age=10, no-cache"), ("etag", "W/\"b\"")])
         let head = head(
@@ -299,7 +302,7 @@ struct FreshnessPolicyTests: FreshnessTesting {
         #expect(!updated.isFresh(at: date + 120))
     }
 
-    @Test("a 304 that says nothing of freshness keeps what was stored (RFC 9111 §3.2)")
+    @Test("A 304 without freshness information keeps what was stored (RFC 9111 §3.2)")
     func keeps() throws {
         let stored = try record([("cache-control", "max-age=10, must-revalidate"), ("etag", "\"a\"")])
 
@@ -311,7 +314,7 @@ struct FreshnessPolicyTests: FreshnessTesting {
         #expect(updated.isFresh(at: date + 105))
     }
 
-    @Test("a 304 replaces the fields it names, and the others stay (RFC 9111 §3.2)")
+    @Test("A 304 replaces the fields that it contains, and the others stay (RFC 9111 §3.2)")
     func merges() throws {
         let stored = try record([
             ("cache-control", "max-age=10, must-revalidate, stale-if-error=9"), ("expires", http(date + 500)),
@@ -331,7 +334,7 @@ struct FreshnessPolicyTests: FreshnessTesting {
         #expect(again.freshnessLifetime == 50)
     }
 
-    @Test("a 304 that forbids storing does so for what is stored (RFC 9111 §3.2)")
+    @Test("A 304 that forbids storing applies to the stored response (RFC 9111 §3.2)")
     func forbidsLate() throws {
         let stored = try record([("cache-control", "max-age=10")])
         for field in [("cache-control", "no-store"), ("cache-control", "private"), ("vary", "*")] {
@@ -341,7 +344,7 @@ struct FreshnessPolicyTests: FreshnessTesting {
     }
 
     @Test(
-        "a 304 is believed when its validators are the stored ones (RFC 9111 §4.3.4)",
+        "A 304 is accepted if its validators are the stored ones (RFC 9111 §4.3.4)",
         arguments: [
             ([], true), ([("etag", "\"a\"")], true), ([("etag", "W/\"a\"")], true),
             ([("etag", "\"b\"")], false),

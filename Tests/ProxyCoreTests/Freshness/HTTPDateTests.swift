@@ -3,13 +3,13 @@
 import ProxyCore
 import Testing
 
-@Suite("An HTTP date")
+@Suite("HTTP dates")
 struct HTTPDateTests {
     /// 21 November 2026.
     private let now: Int64 = 1_795_219_200
 
     @Test(
-        "is read in all three formats (RFC 9110 §5.6.7)",
+        "A date is parsed in all three formats (RFC 9110 §5.6.7)",
         arguments: [
             "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
         ])
@@ -18,7 +18,7 @@ struct HTTPDateTests {
     }
 
     @Test(
-        "is read in either case by a cache (RFC 9111 §4.2)",
+        "A cache parses a date in either case (RFC 9111 §4.2)",
         arguments: [
             "SUN, 06 nov 1994 08:49:37 gMT", "sunday, 06-NOV-94 08:49:37 gmt", "SuN nOV  6 08:49:37 1994",
         ])
@@ -27,7 +27,7 @@ struct HTTPDateTests {
     }
 
     @Test(
-        "that is none is not guessed at",
+        "An invalid date is refused",
         arguments: [
             "", "0", "-1", "now", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 UTC",
             "Sun, 6 Nov 1994 08:49:37 GMT",
@@ -40,7 +40,7 @@ struct HTTPDateTests {
         #expect(HTTPDate(text, now: now) == nil)
     }
 
-    @Test("with two digits of a year more than 50 years ahead lies in the past (RFC 9110 §5.6.7)")
+    @Test("A two-digit year more than 50 years ahead is in the past (RFC 9110 §5.6.7)")
     func century() {
         #expect(
             HTTPDate("Friday, 01-Jan-76 00:00:00 GMT", now: now)?.description
@@ -50,13 +50,13 @@ struct HTTPDateTests {
                 == "Sat, 01 Jan 1977 00:00:00 GMT")
     }
 
-    @Test("may be a leap second, which is the next second")
+    @Test("A leap second is the next second")
     func leapSecond() {
         #expect(HTTPDate("Sat, 31 Dec 2016 23:59:60 GMT", now: now)?.seconds == 1_483_228_800)
     }
 
     @Test(
-        "is written as IMF-fixdate (RFC 9110 §5.6.7)",
+        "A date is written as IMF-fixdate (RFC 9110 §5.6.7)",
         arguments: [
             (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
             (-1, "Wed, 31 Dec 1969 23:59:59 GMT"), (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
@@ -69,7 +69,7 @@ struct HTTPDateTests {
         #expect(text.utf8.count == HTTPDate.formattedCount)
     }
 
-    @Test("written and read again is the same, all over the calendar")
+    @Test("A date that is written and parsed again is equal, all over the calendar")
     func roundTrip() {
         for seconds in stride(from: Int64(-62_167_219_200), to: 253_402_300_799, by: 86_400 * 97 + 12_345) {
             let date = HTTPDate(seconds: seconds)

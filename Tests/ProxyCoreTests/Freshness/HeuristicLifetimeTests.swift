@@ -4,10 +4,10 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Lifetimes that no origin names")
+@Suite("Heuristic lifetimes")
 struct HeuristicLifetimeTests: FreshnessTesting {
     @Test(
-        "without a word of the origin the default holds, or a share of the time since Last-Modified where one is set"
+        "Without a lifetime from the origin the default applies, or a configured share of the time since Last-Modified"
     )
     func heuristic() {
         var configuration = FreshnessConfiguration()
@@ -21,7 +21,7 @@ struct HeuristicLifetimeTests: FreshnessTesting {
         }
     }
 
-    @Test("a heuristic lifetime grows with a 304's date (RFC 9111 §4.2.2)")
+    @Test("A heuristic lifetime grows with a 304's date (RFC 9111 §4.2.2)")
     func heuristicGrows() throws {
         var configuration = FreshnessConfiguration()
         configuration.heuristic.factor = 0.1

@@ -4,9 +4,9 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("A client's directives")
+@Suite("Cache-Control in requests")
 struct RequestDirectivesTests {
-    @Test("are read as RFC 9111 §5.2.1 lists them, in any case and over several lines")
+    @Test("Request directives are parsed as RFC 9111 §5.2.1 lists them, in any case and over several lines")
     func reads() {
         let client = directives(
             "No-Cache, MAX-AGE=\"5\"", "min-fresh=6, max-stale=7, only-if-cached, no-store, x")
@@ -23,7 +23,7 @@ struct RequestDirectivesTests {
         #expect(directives("max-stale, max-stale=5").maxStale == 5)
     }
 
-    @Test("numbers that make no sense are read as the strictest, max-stale as absent")
+    @Test("An invalid number counts as the strictest, an invalid max-stale as absent")
     func senseless() {
         #expect(directives("max-age").maxAge == 0)
         #expect(directives("max-age=-1").maxAge == 0)

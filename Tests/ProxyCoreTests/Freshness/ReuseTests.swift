@@ -21,7 +21,7 @@ struct ReuseTests {
     }
 
     @Test(
-        "fresh is reused, stale is not, unless the origin permits it (RFC 9111 §4.2.4, RFC 5861 §3)",
+        "A fresh response is reused, a stale one only if the origin permits it (RFC 9111 §4.2.4, RFC 5861 §3)",
         arguments: [
             Row(59, "max-age=60", .fresh), Row(60, "max-age=60", .forbidden), Row(0, "max-age=0", .forbidden),
             Row(0, "max-age=60, no-cache", .forbidden),
@@ -42,7 +42,8 @@ struct ReuseTests {
     }
 
     @Test(
-        "our own default holds where the origin says nothing of freshness, a lifetime alone permits nothing")
+        "The default stale window applies only if the origin says nothing about freshness; a lifetime alone permits no staleness"
+    )
     func ours() throws {
         try check(Row(86_400, "public", .whileRevalidating))
         try check(Row(2 * 86_400, "public", .forbidden))
@@ -51,7 +52,7 @@ struct ReuseTests {
     }
 
     @Test(
-        "clients narrow or widen it (RFC 9111 §5.2.1)",
+        "Clients narrow or widen the reuse (RFC 9111 §5.2.1)",
         arguments: [
             Row(10, "max-age=60", .forbidden, client: "no-cache"),
             Row(10, "max-age=60", .fresh, client: "max-age=10"),
@@ -75,7 +76,7 @@ struct ReuseTests {
     }
 
     @Test(
-        "in place of an error a stale response serves as long as the origin, or else the default, says (RFC 5861 §4)",
+        "A stale response replaces an error as long as the origin, or else the default, permits (RFC 5861 §4)",
         arguments: [
             (69, "max-age=60, stale-if-error=10", true), (70, "max-age=60, stale-if-error=10", false),
             (60, "max-age=60", true), (60 + 7 * 86_400, "max-age=60", false),
@@ -90,7 +91,7 @@ struct ReuseTests {
         #expect(policy.mayServeOnError(record, at: date + age, for: .none) == isAllowed)
     }
 
-    @Test("who wants the origin's own word gets its error, too")
+    @Test("A client that requires an end-to-end answer gets the origin's error, too")
     func onErrorDespiteClient() throws {
         let client = RequestDirectives(cacheControl: ["no-cache"], pragma: [])
 

@@ -10,7 +10,7 @@ struct StatusReuseTests {
     private let date: Int64 = 1_795_219_200
 
     @Test(
-        "must-understand lifts no-store where the status is understood, and forbids storing elsewhere (RFC 9111 §5.2.2.3)"
+        "must-understand overrides no-store if the status is understood, and forbids storing otherwise (RFC 9111 §5.2.2.3)"
     )
     func mustUnderstand() {
         #expect(directives([("cache-control", "no-store, must-understand")]) == .liftedNoStore)
@@ -26,7 +26,7 @@ struct StatusReuseTests {
     }
 
     @Test(
-        "a lifetime is made up only for statuses that allow it, or with public (RFC 9111 §3, §4.2.2)",
+        "A default lifetime applies only to statuses that allow it, or with public (RFC 9111 §3, §4.2.2)",
         arguments: [
             (200, "", 86_400), (203, "", 86_400), (404, "", 86_400), (501, "", 86_400), (201, "", 0),
             (403, "", 0), (503, "", 0), (599, "", 0), (503, "public", 86_400), (503, "max-age=7", 7),
@@ -44,7 +44,7 @@ struct StatusReuseTests {
         #expect((silent.freshnessLifetime > 0) == [200, 203, 404, 501].contains(status))
     }
 
-    @Test("a 304 makes up no lifetime for what came with a status that allows none (RFC 9111 §4.3.4)")
+    @Test("A 304 gives no default lifetime to a response whose status allows none (RFC 9111 §4.3.4)")
     func heuristicStatusBehind304() {
         let stored = policy().record(
             key: CacheKey(canonicalText: "x"), keyText: "x", contentHash: ContentHash(of: [1]), byteCount: 1,
@@ -57,7 +57,7 @@ struct StatusReuseTests {
         #expect(!told.directives.contains(.mustRevalidate))
     }
 
-    @Test("an error that says nothing of its reuse is still remembered by the table of errors")
+    @Test("An error without freshness information is still remembered by the table of errors")
     func silentRefusal() {
         #expect(policy().lifetime(ofRefusal: head([], status: 403)) == nil)
     }

@@ -27,7 +27,7 @@ struct TargetedCacheControlTests {
             format: .png, head: head(fields))
     }
 
-    @Test("takes the place of Cache-Control and Expires, whatever those say (RFC 9213 §2.2)")
+    @Test("A targeted field replaces Cache-Control and Expires, whatever those say (RFC 9213 §2.2)")
     func precedence() {
         let expires = ("expires", HTTPDate(seconds: date - 100).description)
         for other in ["max-age=1", "no-store", "private", "no-cache", "max-age=99999"] {
@@ -42,7 +42,7 @@ struct TargetedCacheControlTests {
     }
 
     @Test(
-        "has the directives of Cache-Control as members of a dictionary (RFC 9213 §2.1)",
+        "Its members are directives of Cache-Control, as a dictionary (RFC 9213 §2.1)",
         arguments: [
             ("no-store", .noStore), ("private", .isPrivate), ("no-cache", .noCache),
             ("no-store=?1", .noStore),
@@ -60,7 +60,7 @@ struct TargetedCacheControlTests {
     }
 
     @Test(
-        "that is empty or no dictionary, or has a value of the wrong type, is as if it were not there (RFC 9213 §2.1)",
+        "A field that is empty, malformed, or has a value of the wrong type counts as absent (RFC 9213 §2.1)",
         arguments: [
             "", " ", "max-age=10000, &&&&&", "max-age=\"10000\"", "max-age =100", "max-age= 100",
             "MaX-aGe=100",
@@ -77,7 +77,7 @@ struct TargetedCacheControlTests {
         #expect(verdict.untargeted == nil && verdict.reuseFields.map(\.name) == ["cache-control"])
     }
 
-    @Test("is taken from the first field of the list that is there and valid (RFC 9213 §2.2)")
+    @Test("The first present and valid field of the list counts (RFC 9213 §2.2)")
     func order() {
         let fields = [("cdn-cache-control", "max-age=20"), ("a-cache-control", "max-age=10")]
 
@@ -94,7 +94,7 @@ struct TargetedCacheControlTests {
         #expect(policy([]).verdict(on: head(fields)).freshnessLifetime == 86_400)
     }
 
-    @Test("in several lines is one dictionary, in which the last of two values counts (RFC 9651 §3.2)")
+    @Test("Several lines are one dictionary, in which the last of two values counts (RFC 9651 §3.2)")
     func lines() {
         let fields = [("cdn-cache-control", "max-age=20, immutable"), ("cdn-cache-control", "max-age=30")]
         let verdict = policy().verdict(on: head(fields))
@@ -102,7 +102,7 @@ struct TargetedCacheControlTests {
         #expect(verdict.freshnessLifetime == 30 && verdict.directives.contains(.immutable))
     }
 
-    @Test("is not what others are told: they get what Cache-Control says (RFC 9213 §2.2)")
+    @Test("A targeted field does not affect downstream: clients get what Cache-Control says (RFC 9213 §2.2)")
     func downstream() {
         let stored = record([("cache-control", "no-store"), ("cdn-cache-control", "max-age=600")])
         #expect(!stored.directives.forbidStoring && stored.isFresh(at: date + 599))
@@ -118,7 +118,9 @@ struct TargetedCacheControlTests {
         #expect(RecordSnapshot(of: plain, generation: 1) != nil)
     }
 
-    @Test("opens to others neither what is one client's nor what a redirect forbids them")
+    @Test(
+        "A targeted field does not make a private response public downstream, nor lift a redirect's restrictions"
+    )
     func withheld() {
         let fields = [("cache-control", "max-age=3600"), ("cdn-cache-control", "no-store")]
         var own = record(fields)
@@ -133,7 +135,7 @@ struct TargetedCacheControlTests {
         #expect(behind.downstream.directives.isSuperset(of: [.isPrivate, .noStore]))
     }
 
-    @Test("has a bound on its members, and the last value of a key in its first place")
+    @Test("The number of members is bounded, and a repeated key has its last value in its first place")
     func members() throws {
         let many = (0..<1_024).map { "k\($0)" }
         let whole = try #require(StructuredDictionary([(many + ["k0=5"]).joined(separator: ", ")]))
@@ -141,7 +143,9 @@ struct TargetedCacheControlTests {
         #expect(StructuredDictionary([(many + ["more"]).joined(separator: ", ")]) == nil)
     }
 
-    @Test("stays in force after a 304 without it, and gives way to a 304 with another (RFC 9111 §3.2)")
+    @Test(
+        "A targeted field stays in force after a 304 without it, and is replaced by a 304 with another (RFC 9111 §3.2)"
+    )
     func revalidated() {
         let stored = record([("cache-control", "max-age=5"), ("cdn-cache-control", "max-age=600")])
 
@@ -153,7 +157,7 @@ struct TargetedCacheControlTests {
         #expect(policy().updating(same, with: head([], status: 304)).reuseFields == same.reuseFields)
     }
 
-    @Test("of a redirect limits what is behind it, in place of its Cache-Control")
+    @Test("A redirect's targeted field limits its target, in place of the redirect's Cache-Control")
     func redirects() {
         let redirect = head(
             [("cache-control", "max-age=1"), ("cdn-cache-control", "max-age=50")], status: 302)
@@ -162,7 +166,7 @@ struct TargetedCacheControlTests {
         #expect(verdict.freshnessLifetime == 50)
     }
 
-    @Test("that is longer than what is stored of it is as if it were not there")
+    @Test("A field longer than the storage limit counts as absent")
     func long() {
         let names = String(repeating: "x-name, ", count: 8_000)
         let record = record([

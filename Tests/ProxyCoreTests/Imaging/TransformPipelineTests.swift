@@ -154,6 +154,7 @@ struct TransformPipelineTests {
             ("orient:3,flip:h", 2, "orient:value=3,flip:direction=h"),
             ("blur:0.333", 1.5, "blur:sigma=0.5"),
             ("pad:1:2:3:50pc", 2, "pad:bottom=6:left=50pc:right=4:top=2"),
+            ("pad:1", 2, "pad:bottom=2:left=2:right=2:top=2"),
             ("extend:10x20,pixelate:4", 2, "extend:size=20x40,pixelate:size=8"),
             ("sharpen,mask:circle,hue:90", 2, "sharpen:sigma=1,mask:shape=circle,hue:degrees=90"),
             ("sharpen:1:2", 2, "sharpen:amount=2:sigma=2"),
@@ -162,6 +163,18 @@ struct TransformPipelineTests {
         ] as [(String, Double, String)])
     func scaling(text: String, dpr: Double, key: String) throws {
         #expect(try TransformPipeline(parsing: text).scaled(by: dpr).transformerKey == key)
+    }
+
+    @Test(
+        "Values of pad by position stand for the sides that CSS's padding gives them; by name each is for its own side",
+        arguments: [
+            ("pad:1", "pad:bottom=1:left=1:right=1:top=1"), ("pad:1:2", "pad:bottom=1:left=2:right=2:top=1"),
+            ("pad:1:2:3", "pad:bottom=3:left=2:right=2:top=1"),
+            ("pad:1:2:3:4", "pad:bottom=3:left=4:right=2:top=1"), ("pad:top=1", "pad:top=1"),
+            ("pad:1:bottom=0", "pad:left=1:right=1:top=1"), ("pad:left=5", "pad:left=5"),
+        ])
+    func padding(text: String, key: String) throws {
+        #expect(try TransformPipeline(parsing: text).transformerKey == key)
     }
 
     @Test("A length that dpr scales out of range is refused, without a position in the text")

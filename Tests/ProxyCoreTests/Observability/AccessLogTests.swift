@@ -45,7 +45,7 @@ struct AccessLogTests {
         return record
     }
 
-    @Test("A record's line is the one that an entry of the log would be", arguments: [false, true])
+    @Test("A record's line is the one that the log would write for the entry", arguments: [false, true])
     func fastLines(isJSON: Bool) {
         var miss = AccessRecord.Miss(host: "a=b \\ \"c\" é")
         (miss.queue, miss.fetch, miss.encode, miss.problem) = (1, 22, 333, "upstream_timeout")
@@ -92,7 +92,7 @@ struct AccessLogTests {
                     + "client=127.0.0.1 request_id=req-1 trace_id=0bf92f3577b34da6a3ce929d0e0e4736"))
     }
 
-    @Test("A miss adds the source's host, what each step took, and the problem")
+    @Test("A miss adds the source's host, the duration of each step, and the problem")
     func missLine() throws {
         let pipe = Pipe()
         let log = try AccessLog(
@@ -113,7 +113,7 @@ struct AccessLogTests {
         #expect(!line.contains("encode_us"))
     }
 
-    @Test("A full lane drops records and counts them; the others are not touched")
+    @Test("A full lane drops records and counts them; the other lanes are unaffected")
     func fullLane() throws {
         // A full pipe holds the writer fast, so that nothing leaves the lanes meanwhile.
         let pipe = Pipe()
@@ -165,7 +165,7 @@ struct AccessLogTests {
         #expect(log.dropped == 0)
     }
 
-    @Test("A log that nobody reads keeps nobody waiting, and tears no line once somebody reads again")
+    @Test("A log whose reader stalls blocks no thread, and tears no line once it is read again")
     func unread() throws {
         let ends = pipeEnds()
         defer { close(ends.reading) }
@@ -189,7 +189,7 @@ struct AccessLogTests {
         #expect(lines.last == "after")
     }
 
-    @Test("What a reader who has stopped costs is whole lines, of many written at once, too")
+    @Test("While a reader stalls, only whole lines are lost, also if many are written at once")
     func stalledBatch() throws {
         let ends = pipeEnds()
         defer {
@@ -205,7 +205,7 @@ struct AccessLogTests {
         #expect(taken > 0 && taken < batch.count && taken.isMultiple(of: 300))
     }
 
-    @Test("A record wakes the resting writer without anybody closing the log")
+    @Test("A record wakes the resting writer, also if the log stays open")
     func wakesUp() throws {
         let pipe = Pipe()
         let log = try AccessLog(
@@ -253,14 +253,14 @@ struct AccessLogTests {
         #expect(datagrams[1].contains("\nIMAGEPROXYD_STATUS=200\n"))
     }
 
-    @Test("A journal that is not there is an error that names the call")
+    @Test("A missing journal is an error that names the call")
     func noJournal() {
         #expect(throws: LogSink.Failure(call: "connect", code: ENOENT)) {
             try LogSink(journal: "/tmp/imageproxyd-no-such-socket")
         }
     }
 
-    @Test("Text in place keeps 64 bytes and repairs what is no UTF-8")
+    @Test("Inline text holds 64 bytes and repairs invalid UTF-8")
     func inlineText() {
         #expect(InlineText(String(repeating: "a", count: 100)).string.count == 64)
         #expect(InlineText("").isEmpty)

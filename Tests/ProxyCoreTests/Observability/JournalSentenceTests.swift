@@ -15,7 +15,9 @@ struct JournalSentenceTests {
         return (String(lines[0]), lines.dropFirst().joined(separator: "\n"))
     }
 
-    @Test("is a sentence of method, path, status, problem, source, reason and time; its values are fields")
+    @Test(
+        "The line is a sentence of method, path, status, problem, source, reason and time; its values are fields"
+    )
     func failure() {
         let (message, fields) = message { record in
             var miss = AccessRecord.Miss(host: "example.org")
@@ -33,7 +35,7 @@ struct JournalSentenceTests {
         }
     }
 
-    @Test("says the cache's part where nothing failed, and microseconds where it was fast")
+    @Test("Without a failure the line has the cache's part, and microseconds if it was fast")
     func hit() {
         let (message, _) = message { record in
             (record.status, record.cache, record.duration) = (200, .memory, 45_678)
@@ -42,7 +44,7 @@ struct JournalSentenceTests {
         #expect(message == "MESSAGE=GET /img 200 memory 45us")
     }
 
-    @Test("is one line of visible characters, whatever clients and origins put into it")
+    @Test("The line is one line of visible characters, whatever clients and origins put into it")
     func injection() {
         let (message, _) = message { record in
             record.path = InlineText("/a\nPRIORITY=0\u{1B}[31m\u{202E}b\u{85}")
@@ -58,7 +60,7 @@ struct JournalSentenceTests {
                 + "a?b??? at b\\u2028c:1 12ms")
     }
 
-    @Test("A reason is bounded in bytes, and takes its part of what failures may take of memory")
+    @Test("A reason is bounded in bytes, and counts towards the memory of failures")
     func bounds() {
         let reason = FailureReason(String(repeating: "a", count: 10_000))
 

@@ -15,7 +15,7 @@ struct LogEntryTests {
         String(decoding: entry.bytes(as: format), as: UTF8.self)
     }
 
-    @Test("Text: time, level, message, values; what has blanks or quotes is quoted")
+    @Test("Text: time, level, message, values; values with blanks or quotes are quoted")
     func text() {
         let line = string(
             entry("disk is full", .init("bytes", 7), .init("path", "/a b\"c"), .init("e", "")), .text)
@@ -36,7 +36,7 @@ struct LogEntryTests {
         #expect(!line.contains("\u{85}"))
     }
 
-    @Test("JSON: an object a line")
+    @Test("JSON: one object per line")
     func json() {
         let line = string(entry("ä \"b\"", .init("status", 200), .init("host", "e.com")), .json)
 
@@ -46,7 +46,7 @@ struct LogEntryTests {
                 + "\"status\":200,\"host\":\"e.com\"}\n")
     }
 
-    @Test("Journal: fields in capitals, a value with line breaks behind its length")
+    @Test("Journal: fields in capitals, a value with line breaks after its length")
     func journal() {
         let datagram = entry("a\nb", .init("url_host", "e.com"), .init("Odd-näme", 1)).bytes(as: .journald)
 
@@ -77,7 +77,7 @@ struct LogEntryTests {
         #expect(timestamp(milliseconds) == text)
     }
 
-    @Test("Automatic settings follow where standard error leads; explicit ones stay")
+    @Test("Automatic settings follow the target of standard error; explicit ones stay")
     func automatic() {
         var settings = LogConfiguration()
         #expect(settings.resolved(underJournal: true).format == .journald)

@@ -14,7 +14,7 @@ struct MetricsTests {
         PrometheusText.text(of: metrics.families + ProcessMetrics.families(), as: format)
     }
 
-    @Test("A counter is the sum of what every loop and every other thread counted")
+    @Test("A counter is the sum of the counts of all loops and threads")
     func countersSum() {
         metrics.httpRequests.increment(.img, 200)
         metrics.httpRequests.increment(.img, 200, on: .loop(0))
@@ -32,7 +32,7 @@ struct MetricsTests {
         #expect(metrics.fetchBytes.value(NoLabels()) == 200)
     }
 
-    @Test("Counting from many threads at once loses nothing")
+    @Test("Concurrent counting loses nothing")
     func countersAreAtomic() async {
         await withTaskGroup { group in
             for loop in 0..<8 {
@@ -75,7 +75,7 @@ struct MetricsTests {
         #expect(metrics.httpRequestDuration.count(LabelPair(.img, .memory)) == 3)
     }
 
-    @Test("What another room knows is read at each scrape")
+    @Test("Values of other modules are read at each scrape")
     func readings() {
         let bytes = Observed(41)
         metrics.cacheBytes.observe("memory", "result") { bytes.value }
@@ -84,7 +84,7 @@ struct MetricsTests {
         #expect(text().contains("imageproxyd_cache_bytes{tier=\"memory\",kind=\"result\"} 42\n"))
     }
 
-    @Test("A metric that nobody feeds is not printed, a counter with few series is printed at 0")
+    @Test("A metric without a source is not printed, a counter with few series is printed at 0")
     func silence() {
         #expect(!text().contains("imageproxyd_workers"))
         #expect(text().contains("imageproxyd_coalesced_requests_total{flight=\"fetch\"} 0\n"))
@@ -100,7 +100,8 @@ struct MetricsTests {
     }
 
     @Test(
-        "Names say what they are: counters end in _total, histograms in _seconds, all begin with the prefix")
+        "Names follow the conventions: counters end in _total, histograms in _seconds, all begin with the prefix"
+    )
     func names() {
         for row in metrics.families.map(\.row) {
             #expect(row.name.hasPrefix("imageproxyd_"))
@@ -110,7 +111,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("Formats and failure classes have the names that their rooms use")
+    @Test("Formats and failure classes have the names that their modules use")
     func namesOfOtherRooms() {
         #expect(ImageFormat.allCases.allSatisfy { Metric.Format(named: $0.rawValue) != .none })
         #expect(Metric.Format(named: "bmp") == .none)

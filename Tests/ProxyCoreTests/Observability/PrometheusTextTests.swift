@@ -24,7 +24,8 @@ struct PrometheusTextTests {
     }
 
     @Test(
-        "Both formats parse strictly, and hold every family once", arguments: PrometheusText.Format.allCases)
+        "Both formats parse strictly, and contain every family once",
+        arguments: PrometheusText.Format.allCases)
     func parses(format: PrometheusText.Format) throws {
         let families = self.families
 
@@ -87,7 +88,7 @@ struct PrometheusTextTests {
 
 @Suite("Metrics of the process")
 struct ProcessMetricsTests {
-    @Test("/proc/self/stat is read although the command's name holds parentheses and spaces")
+    @Test("/proc/self/stat is parsed although the command's name contains parentheses and spaces")
     func hostileName() throws {
         let stat =
             "7 (a ) b (c) S 1 7 7 0 -1 0 0 0 0 0 150 50 0 0 20 0 9 0 300 4096000 25 18446744073709551615 1"
@@ -104,7 +105,7 @@ struct ProcessMetricsTests {
     }
 
     @Test(
-        "A text that is not as proc(5) says gives nothing",
+        "A text that is not in the format of proc(5) gives nothing",
         arguments: ["", "7 (a) S", "7 a S 1", "7 (a) S x y"])
     func nonsense(stat: String) {
         #expect(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("What clients ask of the cache, with a real origin and a clock in hand")
+@Suite("Clients' cache directives, with a real origin and an injected clock")
 struct ClientDirectiveTests {
     private static let fields = [("Cache-Control", "max-age=60")]
 
@@ -17,7 +17,7 @@ struct ClientDirectiveTests {
         return fixture
     }
 
-    @Test("no-cache fetches anew, and stores what it fetches (RFC 9111 §5.2.1.4)")
+    @Test("no-cache fetches anew, and stores the result (RFC 9111 §5.2.1.4)")
     func noCache() async throws {
         let fixture = try await fixture()
 
@@ -27,7 +27,7 @@ struct ClientDirectiveTests {
         #expect(fixture.origin.count("/a.jpg") == 2)
     }
 
-    @Test("max-age and min-fresh have an older copy revalidated (RFC 9111 §5.2.1.1, §5.2.1.3)")
+    @Test("max-age and min-fresh revalidate an older copy (RFC 9111 §5.2.1.1, §5.2.1.3)")
     func narrower() async throws {
         let fixture = try await fixture()
         fixture.clock.advance(by: 30)
@@ -38,7 +38,7 @@ struct ClientDirectiveTests {
         #expect(try await fixture.get("/a.jpg", asking: "max-age=0").provenance == .revalidated(.request))
     }
 
-    @Test("max-stale takes a stale copy as it is (RFC 9111 §5.2.1.2)")
+    @Test("max-stale accepts a stale copy without revalidation (RFC 9111 §5.2.1.2)")
     func maxStale() async throws {
         let fixture = try await fixture()
         fixture.clock.advance(by: 100)
@@ -49,7 +49,7 @@ struct ClientDirectiveTests {
         #expect(try await fixture.get("/a.jpg", asking: "max-stale=10").provenance == .revalidated(.stale))
     }
 
-    @Test("only-if-cached asks no origin, whatever is missing (RFC 9111 §5.2.1.7)")
+    @Test("only-if-cached requests nothing from an origin, whatever is missing (RFC 9111 §5.2.1.7)")
     func onlyIfCached() async throws {
         let fixture = try await fixture()
 
@@ -67,7 +67,7 @@ struct ClientDirectiveTests {
         #expect(fixture.origin.log.requests.count == 1)
     }
 
-    @Test("no-store keeps nothing of the answer, but may be answered from what is stored (RFC 9111 §5.2.1.5)")
+    @Test("no-store does not store the answer, but a stored one may be used (RFC 9111 §5.2.1.5)")
     func noStore() async throws {
         let fixture = try await fixture()
         fixture.origin.route("/b.jpg", .body(Fixtures.photo, fields: Self.fields))
@@ -79,7 +79,7 @@ struct ClientDirectiveTests {
         #expect(fixture.origin.count("/b.jpg") == 2)
     }
 
-    @Test("a failing origin is no reason to give old copies to a client that says no-cache")
+    @Test("A failing origin gives no stale copy to a client that sends no-cache")
     func noCacheAndError() async throws {
         let fixture = try await fixture()
         fixture.origin.route("/a.jpg", .status(500))
@@ -90,7 +90,7 @@ struct ClientDirectiveTests {
         #expect(try await fixture.get("/a.jpg", asking: "max-age=0").record.freshnessLifetime == 60)
     }
 
-    @Test("what is private goes to those who waited when the head came, and to nobody later")
+    @Test("A private response is sent to those that waited when its head came, and to no later request")
     func unshareable() async throws {
         let fixture = try PipelineFixture()
         let gate = OriginGate()

@@ -10,7 +10,7 @@ struct FailureMemoryTests {
     private let source = CacheKey(canonicalText: "source")
     private let results = (0..<4).map { CacheKey(canonicalText: "result \($0)") }
 
-    @Test("keeps what a retry would not heal, for the time of its class")
+    @Test("A permanent failure is remembered for the time of its class")
     func kept() {
         memory.remember(.upstreamNotFound(status: 404), source: source, result: results[0], at: 1_000)
 
@@ -20,7 +20,7 @@ struct FailureMemoryTests {
     }
 
     @Test(
-        "keeps nothing that a retry may heal",
+        "A failure that a retry may heal is not remembered",
         arguments: [
             PipelineError.upstreamConnectTimeout(), .upstreamUnreachable(), .upstreamIncomplete(), .queueFull,
             .queueTimeout,
@@ -35,7 +35,9 @@ struct FailureMemoryTests {
         #expect(memory.failure(of: results[0], at: 0) == nil)
     }
 
-    @Test("keeps an error with Retry-After for that time, which counts down, and no longer than the setting")
+    @Test(
+        "An error with Retry-After is remembered for that time, which counts down, and at most for the setting"
+    )
     func retryAfter() {
         memory.remember(.upstreamStatus(503, retryAfter: 20), source: source, result: results[0], at: 100)
         memory.remember(
@@ -48,7 +50,7 @@ struct FailureMemoryTests {
         #expect(memory.failure(of: results[1], at: 160) == nil)
     }
 
-    @Test("keeps nothing of Retry-After where the setting is none")
+    @Test("Retry-After is ignored if the setting is zero")
     func disobedient() {
         var configuration = FailedURLsConfiguration()
         configuration.maxRetryAfter = .seconds(0)
@@ -59,7 +61,7 @@ struct FailureMemoryTests {
         #expect(memory.failure(of: source, at: 0) == nil)
     }
 
-    @Test("goes by other times from then on, holds fewer, and keeps what it holds as long as it was to be")
+    @Test("Changed settings apply to later failures, lower the number, and leave remembered ones their time")
     func adopts() {
         var configuration = FailedURLsConfiguration()
         configuration.maxEntries = 2
@@ -80,7 +82,7 @@ struct FailureMemoryTests {
     }
 
     @Test(
-        "remembers what a plan may have brought about of the result alone, however many results fail",
+        "A failure that the plan may have caused is remembered for the result alone, however many results fail",
         arguments: [PipelineError.transformTimeout, .decoderCrashed, .badImageData, .outOfMemory])
     func failedResults(failure: PipelineError) {
         for result in results { memory.remember(failure, source: source, result: result, at: 0) }
@@ -89,7 +91,7 @@ struct FailureMemoryTests {
         #expect(memory.failure(of: source, at: 0) == nil)
     }
 
-    @Test("refuses a source whose own decoding has failed, too, for as long as a bad image is remembered")
+    @Test("A source whose own decoding has failed is refused, too, as long as a bad image is remembered")
     func verifiedSources() {
         #expect(memory.beginVerification(of: source, at: 0))
         #expect(!memory.beginVerification(of: source, at: 0), "one at a time")
@@ -103,7 +105,7 @@ struct FailureMemoryTests {
     }
 
     @Test(
-        "does not look again at a source that was sound for as long, but at one of which nothing was found out"
+        "A source that decoded is not checked again for that time, one without a verdict is"
     )
     func soundSources() {
         #expect(memory.beginVerification(of: source, at: 0))
@@ -117,7 +119,7 @@ struct FailureMemoryTests {
         #expect(memory.beginVerification(of: source, at: 600))
     }
 
-    @Test("looks at few sources at once, and remembers a bounded number of sound ones")
+    @Test("Few sources are checked at once, and a bounded number of those that decoded is remembered")
     func boundedVerifications() {
         var verifications = Verifications(capacity: 2)
         let sources = (0..<20).map { CacheKey(canonicalText: "source \($0)") }
@@ -130,7 +132,7 @@ struct FailureMemoryTests {
         #expect(again == Array(begun.dropLast(2)))
     }
 
-    @Test("forgets a key that has succeeded")
+    @Test("A key that has succeeded is removed")
     func forgetting() {
         memory.remember(.notAnImage, source: source, result: results[0], at: 0)
         memory.forget(source)
@@ -138,7 +140,7 @@ struct FailureMemoryTests {
         #expect(memory.failure(of: source, at: 0) == nil)
     }
 
-    @Test("clearing a source clears its results, and that it was sound")
+    @Test("Clearing a source clears its results, and that it decoded")
     func clearing() {
         for result in results.prefix(2) {
             memory.remember(.transformTimeout, source: source, result: result, at: 0)

@@ -8,7 +8,7 @@ import Testing
 struct HostBreakerTests {
     private let rules = FailedURLsConfiguration.Breaker()
 
-    @Test("opens after so many failures in a row, and lets one probe through after its pause")
+    @Test("The breaker opens after consecutive failures, and permits one probe after its pause")
     func opens() throws {
         let hosts = hosts()
         for number in 0..<rules.failures {
@@ -25,7 +25,7 @@ struct HostBreakerTests {
         #expect(try !hosts.admit(SourceURL.Origin(scheme: "https", host: "a", port: 80), at: now).isProbe)
     }
 
-    @Test("doubles its pause with each probe that fails, up to a maximum")
+    @Test("Each failed probe doubles the pause, up to a maximum")
     func grows() throws {
         let hosts = hosts()
         var now: Int64 = 0
@@ -40,7 +40,7 @@ struct HostBreakerTests {
         }
     }
 
-    @Test("closes when a probe succeeds, and begins to count anew")
+    @Test("A successful probe closes the breaker, and counting begins anew")
     func closes() throws {
         let hosts = hosts()
         for _ in 0..<rules.failures { fail(hosts, at: 0) }
@@ -52,7 +52,7 @@ struct HostBreakerTests {
         #expect(try !hosts.admit(origin, at: 3).isProbe)
     }
 
-    @Test("a probe that tells nothing makes room for the next one")
+    @Test("A probe without a result lets the next one start")
     func cancelledProbe() throws {
         let hosts = hosts()
         for _ in 0..<rules.failures { fail(hosts, at: 0) }
@@ -63,7 +63,7 @@ struct HostBreakerTests {
         #expect(hosts.openCount == 1)
     }
 
-    @Test("what began before it opened makes it neither longer nor another's probe")
+    @Test("A request from before it opened neither extends the pause nor ends a probe")
     func stragglers() throws {
         let hosts = hosts()
         let early = try hosts.admit(origin, at: 0)
@@ -78,7 +78,7 @@ struct HostBreakerTests {
     }
 
     @Test(
-        "only what shows that an origin can't be connected to counts",
+        "Only failures to connect count",
         arguments: [
             (LoadError.unreachable(""), true), (.tlsFailed(""), true), (.timedOut(.connect), true),
             (.disconnected(""), false), (.timedOut(.firstByte), false), (.timedOut(.transfer), false),
@@ -93,7 +93,7 @@ struct HostBreakerTests {
         #expect((hosts.openCount == 1) == isCounted)
     }
 
-    @Test("failures that lie far apart are not in a row, nor are those around a success")
+    @Test("Failures far apart, or around a success, are not consecutive")
     func notInARow() throws {
         let hosts = hosts()
         for number in 0..<20 { fail(hosts, at: Int64(number) * 61) }
@@ -106,7 +106,7 @@ struct HostBreakerTests {
         #expect(hosts.openCount == 0)
     }
 
-    @Test("a failure behind a redirect is not that of the one who redirects")
+    @Test("A failure behind a redirect does not count against the redirecting origin")
     func redirects() throws {
         let hosts = hosts()
         let target = SourceURL.Origin(scheme: "http", host: "dead", port: 80)
@@ -118,7 +118,7 @@ struct HostBreakerTests {
         #expect(throws: PipelineError.hostUnavailable(retryAfter: 2)) { try hosts.admit(target, at: 0) }
     }
 
-    @Test("an answer, or a request that was taken, shows that an origin can be connected to")
+    @Test("An answer, or a request that was sent, counts as a successful connection")
     func connected() throws {
         for error in [.disconnected(""), .timedOut(.firstByte), .status(429, retryAfter: 9)] as [LoadError] {
             let hosts = hosts()
@@ -130,7 +130,7 @@ struct HostBreakerTests {
         }
     }
 
-    @Test("a probe that takes long does not keep the origin from others longer than the first pause")
+    @Test("A slow probe blocks the origin's other requests no longer than the first pause")
     func slowProbe() throws {
         let hosts = hosts()
         for _ in 0..<rules.failures { fail(hosts, at: 0) }
@@ -147,7 +147,8 @@ struct HostBreakerTests {
     // MARK: - 429
 
     @Test(
-        "429 in a row has the origin left alone for the client that asked, as long as it wants, and no other")
+        "Consecutive 429s block the origin for the client that sent the requests, as long as it demands, and for no other"
+    )
     func tooMany() throws {
         let hosts = hosts()
         let (one, other) = (ClientID(v4: 1), ClientID(v4: 2))
@@ -163,7 +164,9 @@ struct HostBreakerTests {
         #expect(hosts.openCount == 0)
     }
 
-    @Test("429 that wants more than the longest pause gets that, and one answer in between counts anew")
+    @Test(
+        "A 429 that demands more than the longest pause gets that, and one answer in between restarts the count"
+    )
     func tooManyBounded() throws {
         let hosts = hosts()
         let one = ClientID(v4: 1)
@@ -179,7 +182,7 @@ struct HostBreakerTests {
         }
     }
 
-    @Test("429 behind a redirect is that of the origin it led to")
+    @Test("A 429 behind a redirect counts against the redirect's target")
     func tooManyBehindRedirect() throws {
         let hosts = hosts()
         let target = SourceURL.Origin(scheme: "http", host: "busy", port: 80)
@@ -192,7 +195,7 @@ struct HostBreakerTests {
         #expect(throws: PipelineError.hostBusy(retryAfter: 5)) { try hosts.admit(target, at: 0) }
     }
 
-    @Test("chance shortens the pause by a fifth at most")
+    @Test("Jitter shortens the pause by a fifth at most")
     func jitter() throws {
         var rules = rules
         rules.failures = 1
@@ -206,7 +209,7 @@ struct HostBreakerTests {
         }
     }
 
-    @Test("no more origins are watched than configured")
+    @Test("The number of watched origins is bounded by the setting")
     func bounded() throws {
         var rules = rules
         rules.failures = 1
@@ -220,7 +223,7 @@ struct HostBreakerTests {
         #expect(hosts.openCount == 10)
     }
 
-    @Test("other rules count from the next failure on, and forget origins beyond their number")
+    @Test("Changed settings apply to the next failure, and drop origins beyond their number")
     func adopts() throws {
         var rules = rules
         let hosts = HostBreakers(rules: rules, random: { 0 })

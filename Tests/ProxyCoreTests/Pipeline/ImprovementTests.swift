@@ -27,7 +27,7 @@ private final class BackgroundGate: Rendering {
     }
 }
 
-@Suite("Results that are made once more with more effort")
+@Suite("Results that are re-encoded with more effort")
 struct ImprovementTests {
     private static let avif = "transform=resize:300x&format=avif"
     private static let fields = [("Cache-Control", "max-age=6000")]
@@ -62,7 +62,7 @@ struct ImprovementTests {
     }
 
     @Test(
-        "take the first ones' places when they are asked for again, smaller, in memory and on disk, and that once"
+        "An improved result replaces the first one after a second request, smaller, in memory and on disk, once"
     )
     func replaced() async throws {
         let parameters = Self.avif
@@ -87,7 +87,7 @@ struct ImprovementTests {
         #expect(fixture.metrics.transforms.value(LabelPair(format, .ok)) == 2)
     }
 
-    @Test("are AVIF and JPEG XL alone, of whose bytes nothing was said, and with the setting")
+    @Test("Only AVIF and JPEG XL without a maximum size are improved, and only with the setting")
     func which() async throws {
         let fixture = try fixture()
         var off = ImproveConfiguration()
@@ -109,7 +109,7 @@ struct ImprovementTests {
         #expect(fixture.pipeline.shortLifetime(of: unstored.description) == nil)
     }
 
-    @Test("do not come back behind a purge that comes while they are made")
+    @Test("A purge during an improvement keeps its result out of the cache")
     func purged() async throws {
         let renderer = BackgroundGate()
         let fixture = try fixture(renderer)
@@ -126,7 +126,7 @@ struct ImprovementTests {
         #expect(fixture.origin.count("/a.jpg") == 2)
     }
 
-    @Test("are dropped where the source has changed while they were made")
+    @Test("An improvement of a source that has changed meanwhile is dropped")
     func changed() async throws {
         let renderer = BackgroundGate()
         let fixture = try fixture(renderer)
@@ -144,7 +144,9 @@ struct ImprovementTests {
         #expect(now.description.stage == .fast)
     }
 
-    @Test("leave the first ones where they are no smaller, and those are then final, in memory and on disk")
+    @Test(
+        "An improvement that is not smaller is dropped, and the first result is then final, in memory and on disk"
+    )
     func kept() async throws {
         let renderer = BackgroundGate { plan, isBackground in if isBackground { plan.quality = 95 } }
         renderer.gate.open()
@@ -161,7 +163,7 @@ struct ImprovementTests {
         }
     }
 
-    @Test("are made of no original that is no longer there: the first ones stay, and no origin is asked")
+    @Test("Without its stored original a result stays as it is, and no request is sent to an origin")
     func gone() async throws {
         let fixture = try fixture()
         _ = try await fixture.get("/a.jpg", Self.avif) { $0.waitsForStore = true }
@@ -177,7 +179,9 @@ struct ImprovementTests {
         #expect(fixture.origin.count("/a.jpg") == 1)
     }
 
-    @Test("replace a result in the cheapest format, which else answers for ten minutes at most")
+    @Test(
+        "An improvement replaces a result in the cheapest format, which is otherwise fresh for ten minutes at most"
+    )
     func cheapest() async throws {
         let isBusy = Observed(true)
         let renderer = BackgroundGate { plan, isBackground in
@@ -211,7 +215,7 @@ struct ImprovementTests {
         #expect(better.description.format == .avif && better.description.stage == .final)
     }
 
-    @Test("are made from the intermediate where the first ones were")
+    @Test("A result made from the intermediate is improved from it")
     func derived() async throws {
         var configuration = IntermediateConfiguration()
         (configuration.side, configuration.minPixels) = (600, 100_000)
@@ -239,7 +243,7 @@ struct ImprovementTests {
         }
     }
 
-    @Test("wait each once, in a bounded number, in turns: a client with many gives places up to others")
+    @Test("The queue is bounded, holds each result once, and evicts those of the client with the most")
     func queue() throws {
         var queue = ImprovementQueue(capacity: 4)
         let (greedy, other) = (ClientID(v4: 1), ClientID(v4: 2))
@@ -266,7 +270,7 @@ struct ImprovementTests {
         #expect(after?.id != nil)
     }
 
-    @Test("wait with no more bytes of URLs than 4 MiB, however many may wait")
+    @Test("Queued improvements take at most 4 MiB of URLs, however many may wait")
     func bytes() throws {
         var queue = ImprovementQueue(capacity: 100_000)
         var waiting = 0

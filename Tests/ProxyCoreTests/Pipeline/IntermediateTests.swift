@@ -6,7 +6,7 @@ import Testing
 @testable import ProxyCore
 
 /// The photo has 1200 × 800 pixels; its intermediate 600 × 400, so that results of up to 300 × 200 are made from it.
-@Suite("Second sizes of a large original")
+@Suite("Further sizes of a large original")
 struct IntermediateTests {
     private static let fields = [("Cache-Control", "max-age=600")]
 
@@ -37,7 +37,7 @@ struct IntermediateTests {
             .sorted { $0.rawValue < $1.rawValue }
     }
 
-    @Test("are made from an intermediate: it is written with the second one, and the first pays nothing")
+    @Test("The second size writes the intermediate and is made from it; the first one has no extra cost")
     func secondSize() async throws {
         let fixture = try fixture()
 
@@ -53,7 +53,7 @@ struct IntermediateTests {
     }
 
     @Test(
-        "look like those made directly, and have their size and format",
+        "Results from an intermediate resemble those made directly, and have their size and format",
         arguments: [
             "resize:300x", "resize:299x", "resize:x97", "resize:160x160:cover", "resize:120x50:fill",
             "resize:33x",
@@ -81,7 +81,7 @@ struct IntermediateTests {
     }
 
     @Test(
-        "are made from the original where nothing may be lost, or too much of an intermediate would be seen",
+        "Lossless results, and those that would show the intermediate, are made from the original",
         arguments: [
             "resize:200x&format=png", "resize:200x&format=webp&lossless=1",
             "resize:200x&format=jpeg&metadata=keep",
@@ -99,7 +99,7 @@ struct IntermediateTests {
         #expect(try await kinds(fixture, [transform]) == [.result])
     }
 
-    @Test("are made directly where intermediates are off, or the original is too small for one")
+    @Test("Results are made directly if intermediates are off, or the original is too small for one")
     func off() async throws {
         let sizes = ["resize:200x&format=webp", "resize:150x&format=webp"]
 
@@ -108,7 +108,7 @@ struct IntermediateTests {
         #expect(try await kinds(fixture { $0.side = 1_200 }, sizes) == [.result, .result])
     }
 
-    @Test("of a changed original never meet the old one's intermediate")
+    @Test("A changed original never uses the old one's intermediate")
     func changed() async throws {
         let fixture = try fixture()
         _ = try await kinds(fixture, ["resize:200x&format=webp", "resize:150x&format=webp"])
@@ -121,7 +121,9 @@ struct IntermediateTests {
         #expect(changed.description.sourceHash == ContentHash(of: Fixtures.photo(number: 2)))
     }
 
-    @Test("go with a purge of their source, the intermediate too; a purge by key or tag takes derived ones")
+    @Test(
+        "A purge of their source removes results and the intermediate; a purge by key or tag removes derived results"
+    )
     func purges() async throws {
         let fixture = try fixture()
         let sizes = ["resize:200x&format=webp&tag=a", "resize:150x&format=webp&tag=b"]
@@ -138,7 +140,7 @@ struct IntermediateTests {
         #expect(try await stored(fixture).isEmpty)
     }
 
-    @Test("are found on disk again, and an intermediate that is no picture is removed and done without")
+    @Test("Intermediates are found on disk again, and a damaged one is removed and not used")
     func damage() async throws {
         let fixture = try fixture()
         let sizes = ["resize:200x&format=webp", "resize:150x&format=webp"]
@@ -160,7 +162,7 @@ struct IntermediateTests {
     }
 
     @Test(
-        "An original is shrunk to fit, whichever way it lies, and small, moving or drawn ones are left alone"
+        "An original is shrunk to fit in either orientation; small, animated and vector ones are not changed"
     )
     func sizes() {
         var configuration = IntermediateConfiguration()
@@ -189,7 +191,7 @@ struct IntermediateTests {
                 == nil)
     }
 
-    @Test("What was made first is remembered of a bounded number of originals")
+    @Test("The first size is recorded for a bounded number of originals")
     func sightings() {
         var sightings = Sightings(capacity: 3)
         let original = Rendition.SourceFacts(format: .jpeg, width: 9, height: 9, frames: 1, hasAlpha: false)
@@ -200,7 +202,7 @@ struct IntermediateTests {
         #expect(keys.map { sightings.original($0) != nil } == [false, false, true, true, true])
     }
 
-    @Test("Alpha and orientation come through an intermediate")
+    @Test("Alpha and orientation are kept in an intermediate")
     func alphaAndOrientation() async throws {
         let fixture = try fixture()
         let clear = TestPicture(1_000, 800, bands: 4) { x, y in

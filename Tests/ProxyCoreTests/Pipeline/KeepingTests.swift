@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("What is asked, answered and kept, by the contract")
+@Suite("What is requested, answered and stored")
 struct KeepingTests {
     private static let resize = "transform=resize:30x20&format=png"
     private static let fresh = [("Cache-Control", "max-age=6000")]
@@ -18,7 +18,7 @@ struct KeepingTests {
             : try await disk.lookUp(request.resultKey, kind: .result, keyText: request.resultKeyText)
     }
 
-    @Test("a source that can't be fetched now forbids no transform of the copy that is here")
+    @Test("A source that can't be fetched now does not forbid transforms of the stored copy")
     func refusedFetch() async throws {
         let fixture = try PipelineFixture()
         fixture.origin.route(
@@ -34,7 +34,7 @@ struct KeepingTests {
         #expect(fixture.origin.count("/a.jpg") == 2)
     }
 
-    @Test("what is swept off the disk is not kept open")
+    @Test("A file that is swept off the disk is not kept open")
     func swept() async throws {
         let fixture = try PipelineFixture()
         fixture.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fresh))
@@ -56,7 +56,7 @@ struct KeepingTests {
         #expect(tiers.bodyFiles.count == 0)
     }
 
-    @Test("wait-store has what only memory holds written down before it is answered")
+    @Test("wait-store writes an entry that is only in memory to disk before it is answered")
     func waitStore() async throws {
         let fixture = try PipelineFixture()
         fixture.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fresh))
@@ -78,7 +78,7 @@ struct KeepingTests {
         #expect(try await fixture.get("/a.jpg", Self.resize).provenance == .disk)
     }
 
-    @Test("wait-store waits for what an earlier answer did not, and once only")
+    @Test("wait-store waits for an earlier answer's write, and only once")
     func waitStoreLater() async throws {
         let fixture = try PipelineFixture()
         fixture.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fresh))
@@ -95,7 +95,7 @@ struct KeepingTests {
         #expect(fixture.origin.count("/a.jpg") == 1)
     }
 
-    @Test("wait-store writes nothing anew of what is on disk already")
+    @Test("wait-store does not rewrite what is on disk already")
     func waitStoreInPlace() async throws {
         let fixture = try PipelineFixture()
         fixture.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fresh))
@@ -125,7 +125,7 @@ struct KeepingTests {
         #expect(fixture.origin.count("/a.jpg") == 1)
     }
 
-    @Test("that a source is too large refuses only who does not want it shrunk")
+    @Test("A source that is too large is refused only to requests that do not shrink it")
     func tooLargeForOthers() async throws {
         let fixture = try PipelineFixture()
         let large = try TestPicture.ramps(400, 200).encoded(as: .jpeg)
@@ -146,7 +146,7 @@ struct KeepingTests {
         await #expect(throws: PipelineError.tooManyPixels) { try await get("") }
     }
 
-    @Test("a drawing is asked for once, and its answer says that it was")
+    @Test("A drawing is requested once, and its answer says that it was")
     func drawing() async throws {
         let fixture = try PipelineFixture()
         let text = """
@@ -161,7 +161,7 @@ struct KeepingTests {
         #expect(fixture.origin.count("/a.svg") == 2)
     }
 
-    @Test("only-if-cached starts no refresh of what it is answered with (RFC 9111 §5.2.1.7)")
+    @Test("only-if-cached starts no refresh of its answer (RFC 9111 §5.2.1.7)")
     func onlyIfCached() async throws {
         let fixture = try PipelineFixture()
         fixture.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.whileRevalidating))
@@ -177,7 +177,8 @@ struct KeepingTests {
     }
 
     @Test(
-        "the origin's own status is told, and nothing counts as stored that a purge has voided (RFC 9211 §2)")
+        "Cache-Status has the origin's own status, and a result voided by a purge does not count as stored (RFC 9211 §2)"
+    )
     func told() async throws {
         let fixture = try PipelineFixture()
         let gate = OriginGate()

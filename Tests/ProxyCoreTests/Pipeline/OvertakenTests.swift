@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("What is overtaken while it is under way")
+@Suite("Results that become outdated while they are made")
 struct OvertakenTests {
     private static let resize = "transform=resize:30x20&format=png"
     private static let fresh = [("Cache-Control", "max-age=6000")]
@@ -23,7 +23,7 @@ struct OvertakenTests {
         }
     }
 
-    @Test("a result of bytes that have changed meanwhile is answered, and kept nowhere")
+    @Test("A result of bytes that have changed meanwhile is answered, and not stored")
     func changed() async throws {
         let renderer = GatedRenderer()
         let fixture = try PipelineFixture(renderer: renderer)
@@ -43,7 +43,7 @@ struct OvertakenTests {
         #expect(fixture.origin.count("/a.jpg") == 2)
     }
 
-    @Test("a result of bytes that were confirmed meanwhile is as fresh as they are")
+    @Test("A result of bytes that were revalidated meanwhile has their freshness")
     func confirmed() async throws {
         let renderer = GatedRenderer()
         let fixture = try PipelineFixture(renderer: renderer)
@@ -71,7 +71,9 @@ struct OvertakenTests {
         #expect(fixture.origin.count("/a.jpg") == 2)
     }
 
-    @Test("an original that is altered while its transform waits is fetched anew, and nothing is made of it")
+    @Test(
+        "An original that is altered while its transform waits is fetched anew, and the altered bytes are not used"
+    )
     func altered() async throws {
         let renderer = GatedRenderer()
         let fixture = try PipelineFixture(renderer: renderer)
@@ -97,7 +99,7 @@ struct OvertakenTests {
     }
 
     @Test(
-        "a refusal that was asked for before a purge is remembered by nobody, and takes nothing along",
+        "A failure of a request from before a purge is not remembered, and removes nothing",
         arguments: [404, 410, 403])
     func refused(status: Int) async throws {
         let fixture = try PipelineFixture()
@@ -121,7 +123,7 @@ struct OvertakenTests {
         #expect(fixture.origin.count("/a.jpg") == 2)
     }
 
-    @Test("a picture whose fetch ends after that of a later one does not take its place (RFC 9111 §4)")
+    @Test("A fetch that ends after a later one does not replace its result (RFC 9111 §4)")
     func late() async throws {
         let fixture = try PipelineFixture()
         let gate = OriginGate()
@@ -152,7 +154,7 @@ struct OvertakenTests {
     }
 
     @Test(
-        "a later answer takes the place of an earlier one whose Date is ahead: the origin's clock was set back"
+        "A later response replaces an earlier one with a later Date: the origin's clock was set back"
     )
     func clockSetBack() async throws {
         let fixture = try PipelineFixture()
@@ -170,7 +172,7 @@ struct OvertakenTests {
         #expect(try await fixture.get("/a.jpg").bytes == Self.new)
     }
 
-    @Test("new bytes that may not be written to disk make what is there unreachable")
+    @Test("New bytes that may not be written to disk make the stored ones unreachable")
     func memoryOnly() async throws {
         let fixture = try PipelineFixture()
         fixture.origin.route(

@@ -44,7 +44,7 @@ struct PurgeWindowTests {
     }
 
     @Test(
-        "what is still found on disk is answered, and kept nowhere",
+        "An entry that is still found on disk is answered, and not stored",
         arguments: ["", resize], [false, true])
     func found(plan: String, everything: Bool) async throws {
         renderer.gate.open()
@@ -64,7 +64,7 @@ struct PurgeWindowTests {
         #expect(fixture.origin.count("/a.jpg") == 2)
     }
 
-    @Test("what is made of an original that is about to go is answered, and kept nowhere")
+    @Test("A result of an original that is about to be removed is answered, and not stored")
     func made() async throws {
         let request = try fixture.request("/a.jpg", Self.resize)
         _ = try await fixture.get("/a.jpg") { $0.waitsForStore = true }

@@ -10,7 +10,7 @@ struct RedirectedRevalidationTests {
     private static let date = "Mon, 02 Nov 2026 08:00:00 GMT"
     private static let fields = [("Cache-Control", "max-age=60")]
 
-    @Test("validators go to nobody but whom they came from (RFC 9110 §13.1)")
+    @Test("Validators are sent only to the server that issued them (RFC 9110 §13.1)")
     func changed() async throws {
         let fixture = try PipelineFixture()
         fixture.origin.route("/latest", inTurn: [.redirect(to: "/a.jpg"), .redirect(to: "/b.jpg")])
@@ -32,7 +32,7 @@ struct RedirectedRevalidationTests {
         #expect(fixture.origin.count("/b.jpg") == 1)
     }
 
-    @Test("a redirect that leads where it led has the picture confirmed there")
+    @Test("A redirect to the same target has the picture revalidated there")
     func unchanged() async throws {
         let fixture = try PipelineFixture()
         fixture.origin.route("/latest", .redirect(to: "/a.jpg"))

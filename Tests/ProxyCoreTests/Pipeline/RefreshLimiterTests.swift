@@ -4,11 +4,11 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("The desk of refreshes")
+@Suite("The limiter of refreshes")
 struct RefreshDeskTests {
     private let keys = (0..<5).map { CacheKey(canonicalText: "\($0)") }
 
-    @Test("lets each source be refreshed once at a time")
+    @Test("Each source is refreshed once at a time")
     func once() {
         var desk = RefreshDesk(limit: 4, pause: 5)
 
@@ -18,7 +18,7 @@ struct RefreshDeskTests {
         expect(true, desk.begin(keys[0], at: 0))
     }
 
-    @Test("has no more places than it is given")
+    @Test("The number of concurrent refreshes is bounded")
     func bounded() {
         var desk = RefreshDesk(limit: 2, pause: 5)
 
@@ -29,7 +29,7 @@ struct RefreshDeskTests {
         expect(true, desk.begin(keys[2], at: 0))
     }
 
-    @Test("leaves a source alone for a while whose refresh has failed")
+    @Test("After a failed refresh a source is not refreshed for a while")
     func pause() {
         var desk = RefreshDesk(limit: 2, pause: 5)
         _ = desk.begin(keys[0], at: 100)
@@ -40,7 +40,7 @@ struct RefreshDeskTests {
         expect(true, desk.begin(keys[0], at: 105))
     }
 
-    @Test("does not leave a source alone for longer because the clock was set back")
+    @Test("A clock that is set back does not extend that pause")
     func clockSetBack() {
         var desk = RefreshDesk(limit: 2, pause: 5)
         _ = desk.begin(keys[0], at: 100)
@@ -49,7 +49,7 @@ struct RefreshDeskTests {
         expect(true, desk.begin(keys[0], at: 50))
     }
 
-    @Test("remembers a bounded number of failures")
+    @Test("A bounded number of failures is remembered")
     func boundedMemory() {
         var desk = RefreshDesk(limit: 1, pause: 1_000)
         for number in 0..<1_000 {

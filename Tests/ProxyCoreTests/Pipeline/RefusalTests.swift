@@ -5,10 +5,10 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("An origin's errors, with a clock in hand")
+@Suite("An origin's errors, with an injected clock")
 struct RefusalTests {
     @Test(
-        "are asked for again where they forbid reuse (RFC 9111 §3, §4.2)",
+        "Errors that forbid reuse are requested again (RFC 9111 §3, §4.2)",
         arguments: [404, 410, 403, 451, 204, 301],
         [
             [("Cache-Control", "no-store")], [("Cache-Control", "no-cache")],
@@ -26,7 +26,7 @@ struct RefusalTests {
         #expect(fixture.origin.count("/a.jpg") == 2)
     }
 
-    @Test("are remembered no longer than they say (RFC 9111 §4.2)")
+    @Test("Errors are remembered no longer than they say (RFC 9111 §4.2)")
     func limited() async throws {
         let fixture = try PipelineFixture()
         fixture.origin.route(
@@ -43,7 +43,7 @@ struct RefusalTests {
     }
 
     @Test(
-        "are remembered no longer than their class says, however long they say, and as long when they are silent"
+        "Errors are remembered no longer than their class says, and exactly so long without a lifetime"
     )
     func bounded() async throws {
         let fixture = try PipelineFixture()
@@ -62,7 +62,7 @@ struct RefusalTests {
         for path in ["/a.jpg", "/b.jpg"] { #expect(try await fixture.get(path).bytes == Fixtures.photo) }
     }
 
-    @Test("speak for themselves only where origins are listened to")
+    @Test("An error's own lifetime counts only where origins' lifetimes do")
     func unheard() async throws {
         var freshness = FreshnessConfiguration()
         freshness.respectOrigin = false
@@ -77,7 +77,7 @@ struct RefusalTests {
     }
 
     @Test(
-        "with Retry-After have their URL left alone for that time, or have a stale copy stand in",
+        "Retry-After pauses requests for the URL for that time, or a stale copy is served",
         arguments: [429, 503])
     func obeyed(status: Int) async throws {
         let fixture = try PipelineFixture()
@@ -111,7 +111,9 @@ struct RefusalTests {
         #expect(try await fixture.get("/a.jpg").bytes == Fixtures.photo)
     }
 
-    @Test("of 429 for several URLs in a row have the host left alone for the client that asked, and no other")
+    @Test(
+        "429 for several URLs in a row pauses the host for the client that sent the requests, and for no other"
+    )
     func tooMany() async throws {
         let fixture = try PipelineFixture()
         for number in 0..<20 {

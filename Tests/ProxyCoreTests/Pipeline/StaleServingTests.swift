@@ -5,14 +5,16 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Stale pictures, with a real origin and a clock in hand")
+@Suite("Stale pictures, with a real origin and an injected clock")
 struct StaleServingTests {
     private static let whileRevalidating = [
         ("Cache-Control", "max-age=60, stale-while-revalidate=600"), ("ETag", "\"1\""),
     ]
     private static let resize = "transform=resize:30x20&format=png"
 
-    @Test("are answered at once while one refresh runs, and the 304 keeps the result (RFC 5861 §3)")
+    @Test(
+        "A stale picture is answered at once while one refresh runs, and a 304 keeps the result (RFC 5861 §3)"
+    )
     func whileRevalidating() async throws {
         let fixture = try PipelineFixture()
         let gate = OriginGate()
@@ -40,7 +42,7 @@ struct StaleServingTests {
 
     private static let control = [("Cache-Control", "max-age=60, stale-while-revalidate=600")]
 
-    @Test("are replaced by a refresh that finds other bytes, and nobody waits for that")
+    @Test("A refresh that returns other bytes replaces the picture, and no request waits for it")
     func changed() async throws {
         let fixture = try PipelineFixture()
         fixture.origin.route(
@@ -64,7 +66,7 @@ struct StaleServingTests {
     }
 
     @Test(
-        "are refreshed by one request to the origin, however short the new ones' lifetime is",
+        "One refresh sends one request to the origin, however short the new lifetime is",
         arguments: [
             ("no-cache", true), ("max-age=0", true), ("no-store", false), ("private", false),
         ])
@@ -88,7 +90,7 @@ struct StaleServingTests {
         #expect(fixture.metrics.transforms.value(LabelPair(.png, .ok)) == (isKept ? 2 : 1))
     }
 
-    @Test("whose bytes turn out equal keep their result without another transform")
+    @Test("A refresh that returns the same bytes keeps the result without another transform")
     func equalBytes() async throws {
         let fixture = try PipelineFixture()
         fixture.origin.route("/a.jpg", .body(Fixtures.photo, fields: [("Cache-Control", "max-age=60")]))
@@ -102,7 +104,8 @@ struct StaleServingTests {
         #expect(fixture.metrics.transforms.value(LabelPair(.png, .ok)) == 1)
     }
 
-    @Test("beyond their grace are not answered before the origin has spoken (RFC 9111 §4.2.4)")
+    @Test(
+        "Beyond its stale window a picture is not answered before the origin has answered (RFC 9111 §4.2.4)")
     func beyondGrace() async throws {
         let fixture = try PipelineFixture()
         fixture.origin.route(
@@ -113,7 +116,8 @@ struct StaleServingTests {
         #expect(try await fixture.get("/a.jpg").provenance == .revalidated(.stale))
     }
 
-    @Test("stand in for every failure of the origin or the way to it, for a time (RFC 5861 §4)")
+    @Test(
+        "A stale picture replaces every failure of the origin or of the way to it, for a time (RFC 5861 §4)")
     func onError() async throws {
         let fixture = try PipelineFixture()
         for (path, failure) in [
@@ -145,7 +149,9 @@ struct StaleServingTests {
         }
     }
 
-    @Test("never stand in where the origin forbids it (RFC 9111 §5.2.2.2, §5.2.2.8, §5.2.2.10)")
+    @Test(
+        "A stale picture never replaces an error if the origin forbids it (RFC 9111 §5.2.2.2, §5.2.2.8, §5.2.2.10)"
+    )
     func mustRevalidate() async throws {
         let fixture = try PipelineFixture()
         for control in [
@@ -166,7 +172,7 @@ struct StaleServingTests {
         }
     }
 
-    @Test("go when the origin has no such picture any more, or forbids to keep it")
+    @Test("A stale picture is removed when the origin no longer has it, or forbids storing")
     func gone() async throws {
         let fixture = try PipelineFixture()
         let keep = [("Cache-Control", "max-age=60, stale-if-error=600")]
@@ -194,7 +200,7 @@ struct StaleServingTests {
         }
     }
 
-    @Test("are fetched whole when a 304 speaks of another picture (RFC 9111 §4.3.4)")
+    @Test("After a 304 for another picture the full one is fetched (RFC 9111 §4.3.4)")
     func foreignConfirmation() async throws {
         let fixture = try PipelineFixture()
         fixture.origin.route("/a.jpg") { request in
@@ -209,7 +215,7 @@ struct StaleServingTests {
         #expect(fixture.origin.count("/a.jpg") == 3)
     }
 
-    @Test("a refresh that fails is not tried again at once, and the stale picture stays")
+    @Test("A failed refresh is not retried at once, and the stale picture stays")
     func failedRefresh() async throws {
         let fixture = try PipelineFixture()
         fixture.origin.route(
@@ -227,7 +233,7 @@ struct StaleServingTests {
         await fixture.origin.waitForRequests("/a.jpg", count: 3)
     }
 
-    @Test("live no longer than the redirect that led to them")
+    @Test("A picture is stale no later than the redirect that led to it")
     func redirected() async throws {
         let fixture = try PipelineFixture()
         fixture.origin.route(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("A fetch that may be followed")
+@Suite("A fetch whose body is streamed")
 struct ArrivalTests {
     private func newFetch() -> OriginalFetch {
         OriginalFetch(
@@ -13,7 +13,7 @@ struct ArrivalTests {
             judge: { FreshnessPolicy(configuration: FreshnessConfiguration()).verdict(on: $0, after: $1) })
     }
 
-    @Test("is not kept by those who wait to follow it, though it never arrives")
+    @Test("A fetch whose body never arrives is not retained by those that wait for it")
     func release() async {
         let arrival = Arrival()
         weak var released: OriginalFetch?
@@ -27,7 +27,7 @@ struct ArrivalTests {
         #expect(await arrival.fetch() == nil)
     }
 
-    @Test("a wait for it ends with the task that waits")
+    @Test("A wait for the body ends with the task that waits")
     func cancelled() async {
         let arrival = Arrival()
         let waiting = Task { await arrival.fetch() == nil }
@@ -35,7 +35,7 @@ struct ArrivalTests {
         #expect(await waiting.value)
     }
 
-    @Test("a flight's end is waited for no longer than a while")
+    @Test("A wait for the end of a task is bounded")
     func patience() async {
         let arrival = Arrival()
         await arrival.end(within: .milliseconds(1))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Tags, and what is purged by them")
+@Suite("Tags and purges by tag")
 struct TagTests {
     private static let resize = "transform=resize:30x20&format=png"
     private static let other = "transform=resize:15x10&format=png"
@@ -25,7 +25,7 @@ struct TagTests {
     }
 
     @Test(
-        "A tag that comes with a hit is purged by as one that came with the first request",
+        "A tag of a hit can be purged like one of the first request",
         arguments: ["", resize])
     func taggedHit(plan: String) async throws {
         let tags = plan.isEmpty ? "tag=" : plan + "&tag="
@@ -40,7 +40,7 @@ struct TagTests {
         #expect(later.provenance != .memory && later.provenance != .disk)
     }
 
-    @Test("A tag that is purged while its picture is made hangs on it again when that is answered")
+    @Test("A tag that is purged while its picture is made is linked to it again when the picture is answered")
     func purgedInFlight() async throws {
         let gate = OriginGate()
         fixture.origin.route("/b.jpg", OriginAnswer.body(Fixtures.photo, fields: Self.fresh).held(by: gate))
@@ -55,7 +55,7 @@ struct TagTests {
         #expect(try await links("spring") == 1)
     }
 
-    @Test("A link is forgotten before its purge begins, so that who asks meanwhile writes it again behind it")
+    @Test("A link is removed before its purge begins, so that a request meanwhile writes it again afterwards")
     func forgottenFirst() async throws {
         let disk = pipeline.tiers.disk
         let links = [TagLink(tag: "spring", result: key("a"), source: key("b"))]
@@ -72,7 +72,7 @@ struct TagTests {
     }
 
     @Test(
-        "A purge of a tag keeps everybody from joining what flies for its sources, under the tag or not",
+        "A purge of a tag prevents joins to the running tasks of its sources, under the tag or not",
         arguments: PurgedTiers.allCases)
     func flightsOfSource(tiers: PurgedTiers) async throws {
         let gate = OriginGate()
@@ -90,7 +90,7 @@ struct TagTests {
         #expect(try await response.entry == nil)
     }
 
-    @Test("What stays in memory when all goes from disk can still be purged by its tag")
+    @Test("What stays in memory when everything is purged from disk can still be purged by its tag")
     func keptInMemory() async throws {
         _ = try await fixture.get("/a.jpg", Self.resize + "&tag=spring")
 
@@ -103,7 +103,7 @@ struct TagTests {
     }
 
     @Test(
-        "Links that are pushed out take their results with them, so that no purge misses them",
+        "Evicted links remove their results, so that no purge misses them",
         arguments: ["", resize])
     func pushedOut(plan: String) async throws {
         let fixture = try PipelineFixture(tagLinks: 2)

@@ -6,11 +6,11 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Flights")
+@Suite("The task table")
 struct FlightTableTests {
     private typealias Table = FlightTable<String, Void, Int>
 
-    @Test("everybody who asks while a flight is under way gets its one result")
+    @Test("All callers that join a running task get its one result")
     func collapsing() async throws {
         let table = Table()
         let gate = Gate()
@@ -34,7 +34,7 @@ struct FlightTableTests {
         #expect(table.count == 0)
     }
 
-    @Test("a failure reaches everybody, and the next caller starts anew")
+    @Test("A failure is delivered to all waiters, and the next caller starts anew")
     func failure() async throws {
         let table = Table()
         let first = table.join("key", progress: ()) { (_) async throws(PipelineError) in throw .badImageData }
@@ -46,7 +46,7 @@ struct FlightTableTests {
         #expect(try await second.output() == 1)
     }
 
-    @Test("a seat taken before the landing gets the outcome after it")
+    @Test("A subscription made before the end gets the result after it")
     func lateWait() async throws {
         let table = Table()
         let seat = table.join("key", progress: ()) { (_) async throws(PipelineError) in 3 }
@@ -57,7 +57,7 @@ struct FlightTableTests {
         #expect(late == (other.isLeader ? 4 : 3))
     }
 
-    @Test("several tasks may share one seat: each gets the outcome")
+    @Test("Several tasks may share one subscription: each gets the result")
     func sharedSeat() async throws {
         let table = Table()
         let gate = Gate()
@@ -74,7 +74,7 @@ struct FlightTableTests {
         #expect(try await second == 5)
     }
 
-    @Test("a leader who leaves harms nobody")
+    @Test("When the first caller unsubscribes, the others are unaffected")
     func leaderLeaves() async throws {
         let table = Table()
         let gate = Gate()
@@ -97,7 +97,7 @@ struct FlightTableTests {
         #expect(try await follower.output() == 5)
     }
 
-    @Test("the last one to leave cancels the work, and nobody can board any more")
+    @Test("The last unsubscription cancels the task, and no caller can join it any more")
     func lastLeaves() async throws {
         let table = Table()
         let started = Gate()
@@ -126,7 +126,7 @@ struct FlightTableTests {
         await cancelled.arrival()
     }
 
-    @Test("different keys fly on their own")
+    @Test("Different keys have separate tasks")
     func keys() async throws {
         let table = Table()
         let one = table.join("1", progress: ()) { (_) async throws(PipelineError) in 1 }
@@ -136,7 +136,7 @@ struct FlightTableTests {
         #expect(try await two.output() == 2)
     }
 
-    @Test("a caller that is cancelled already leaves at once")
+    @Test("A caller that is cancelled beforehand unsubscribes at once")
     func cancelledBefore() async throws {
         let table = Table()
         let gate = Gate()

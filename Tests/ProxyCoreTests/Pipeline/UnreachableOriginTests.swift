@@ -5,10 +5,10 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("An origin that can't be reached, with a clock in hand")
+@Suite("An unreachable origin, with an injected clock")
 struct UnreachableOriginTests {
     @Test(
-        "is left alone after five failures to connect, served stale where it may be, and asked again by a probe"
+        "After five failures to connect an origin gets no requests, stale pictures are served, and a probe requests again"
     )
     func breaker() async throws {
         // So long that it does not pass by itself, however busy the machine.
@@ -46,7 +46,9 @@ struct UnreachableOriginTests {
         #expect(probe.provenance == .stale(.onError(.upstreamUnreachable(), wasAsked: true)))
     }
 
-    @Test("is not one that ends connections for some URLs, however many and for however many clients")
+    @Test(
+        "An origin that closes connections for some URLs is not unreachable, however many they are and for however many clients"
+    )
     func disconnected() async throws {
         let fixture = try PipelineFixture()
         for number in 0..<24 { fixture.origin.route("/\(number)", OriginAnswer([.reset])) }
@@ -65,7 +67,8 @@ struct UnreachableOriginTests {
     }
 
     @Test(
-        "is not one that is silent for some URLs, and those are not asked for again at once, for any client")
+        "An origin that does not answer for some URLs is not unreachable, and those are not retried at once, for any client"
+    )
     func silent() async throws {
         let fixture = try PipelineFixture(firstByteTimeout: .milliseconds(50))
         for number in 0..<8 { fixture.origin.route("/\(number)", .silence) }
@@ -88,7 +91,7 @@ struct UnreachableOriginTests {
         await fixture.origin.waitForRequests("/0", count: 2)
     }
 
-    @Test("a URL for which the connection ended is asked for again after a while")
+    @Test("A URL for which the connection ended is requested again after a while")
     func recovered() async throws {
         let fixture = try PipelineFixture()
         fixture.origin.route("/a.jpg", inTurn: [OriginAnswer([.reset]), .body(Fixtures.photo)])
@@ -103,7 +106,7 @@ struct UnreachableOriginTests {
     }
 
     @Test(
-        "a remembered failure is listed by its URL, tried again on demand, and forgotten when that succeeds")
+        "A remembered failure is listed by its URL, retried on demand, and removed by a success")
     func retryFailed() async throws {
         let fixture = try PipelineFixture()
         fixture.origin.route("/a.jpg", inTurn: [.status(404), .status(404), .body(Fixtures.photo)])

@@ -42,7 +42,7 @@ struct VerificationTests {
         return fixture
     }
 
-    @Test("because of its plan leaves the source to others, however often clients bring it about")
+    @Test("A failure caused by the plan leaves the source usable to others, however often clients cause it")
     func plans() async throws {
         for (error, failure) in Self.failures {
             let renderer = FailingRenderer(error) { $0.pipeline.transformerKey.contains("blur") }
@@ -68,7 +68,7 @@ struct VerificationTests {
     }
 
     @Test(
-        "on a source that fails with the cheapest plan, too, has the source refused to all, decoded twice altogether"
+        "A source that fails with the cheapest plan, too, is refused to all clients, after two decodings altogether"
     )
     func sources() async throws {
         for (error, failure) in Self.failures {
@@ -89,7 +89,7 @@ struct VerificationTests {
         }
     }
 
-    @Test("for want of work that it may be says nothing of the source, nor to a client that may ask for more")
+    @Test("A refusal for too much work says nothing of the source, nor to a client that may request more")
     func work() async throws {
         let fixture = try PipelineFixture()
         fixture.origin.route(

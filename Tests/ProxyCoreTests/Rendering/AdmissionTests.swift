@@ -35,7 +35,7 @@ struct AdmissionTests {
         return try await pool.render(plan, from: source, into: target.file, at: 0)
     }
 
-    @Test("With memory for one job at a time, many jobs are done one after the other")
+    @Test("With memory for one job at a time, many jobs run one after the other")
     func oneAtATime() async throws {
         try await withPool({ $0.memoryBudget = ByteCount(1) }) { pool in
             try await withThrowingTaskGroup(of: Int.self) { group in
@@ -46,7 +46,7 @@ struct AdmissionTests {
         }
     }
 
-    @Test("A job that does not get its memory in time is given up, and its worker lives")
+    @Test("A job that does not get its memory in time fails, and its worker survives")
     func noMemoryInTime() async throws {
         try await withPool({
             $0.memoryBudget = ByteCount(1)
@@ -166,7 +166,7 @@ struct AdmissionTests {
     }
 
     @Test(
-        "A source with too many pixels is shrunk first where that is wanted",
+        "A source with too many pixels is shrunk first if the request says so",
         arguments: [ImageFormat.jpeg, .png, .webp])
     func scaledDown(format: ImageFormat) async throws {
         let plain = try await renderedLarge("", from: format)
@@ -191,7 +191,7 @@ struct AdmissionTests {
         #expect(plain.rendition.width == 150 && plain.rendition.height == 75)
     }
 
-    @Test("What its decoder must hold as a whole is not shrunk, nor what did not ask for it")
+    @Test("A source that its decoder must hold as a whole is not shrunk, nor one without the request")
     func notScaledDown() async throws {
         await #expect(throws: RenderError.tooManyPixels) {
             try await renderedLarge("", from: .gif)

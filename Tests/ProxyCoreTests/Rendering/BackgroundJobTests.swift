@@ -35,7 +35,9 @@ struct BackgroundJobTests {
         }
     }
 
-    @Test("end when a client's job finds no worker idle, and it is served", arguments: [1, 2])
+    @Test(
+        "A background job ends when a client's job finds no worker idle, and the client's job runs",
+        arguments: [1, 2])
     func interrupted(workers: Int) async throws {
         try await WorkerPool.running({ $0.workers = workers }) { pool in
             _ = await stop(workers, of: pool, workers)
@@ -57,7 +59,7 @@ struct BackgroundJobTests {
     }
 
     @Test(
-        "wait, one alone, for as long as a client's next job would find no worker idle beside theirs, and then run"
+        "A background job runs alone, and waits while a client's next job would find no other worker idle"
     )
     func waits() async throws {
         try await WorkerPool.running({ $0.workers = 2 }) { pool in

@@ -17,7 +17,7 @@ struct CheapestFormatTests {
     }
 
     @Test(
-        "is one that the client accepts or needs not name, and holds the picture",
+        "The cheapest format is one that the client accepts or need not name, and that can hold the picture",
         arguments: [
             Case(accepted: [.avif, .webp], source: .jpeg, wanted: .jpeg),
             Case(accepted: [.avif, .webp], source: .png, wanted: .webp),
@@ -47,7 +47,7 @@ struct CheapestFormatTests {
     }
 
     @Test(
-        "is taken for a job that has waited for a worker for transform.cheapestAfter, and for no other",
+        "A job that has waited for a worker for transform.cheapestAfter uses the cheapest format, and no other job does",
         arguments: [(TimeSpan.milliseconds(1), ImageFormat.jpeg), (.hours(1), .avif), (.seconds(0), .avif)])
     func waited(patience: TimeSpan, wanted: ImageFormat) async throws {
         try await WorkerPool.running({ $0.cheapestAfter = patience }) { pool in

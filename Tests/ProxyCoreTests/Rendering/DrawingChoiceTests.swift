@@ -29,7 +29,7 @@ struct DrawingChoiceTests {
         try await rendered(picture.encoded(as: .png), as: .automatic(accepted), change)
     }
 
-    @Test("takes lossless WebP for a page of text, exact and smaller than what it would have taken")
+    @Test("A page of text becomes lossless WebP, exact and smaller than in the other format")
     func text() async throws {
         let (rendition, picture, bytes) = try await rendition(of: Self.page, [.avif, .webp])
         let avif = try await rendered(Self.page.encoded(as: .png), as: .explicit(.avif))
@@ -39,7 +39,9 @@ struct DrawingChoiceTests {
         #expect(bytes.count < avif.bytes.count)
     }
 
-    @Test("takes it only where the client accepts WebP and nothing was said of the format or the bytes")
+    @Test(
+        "Lossless WebP is chosen only if the client accepts WebP and the request sets neither format nor size"
+    )
     func wanted() async throws {
         #expect(try await rendition(of: Self.page, [.avif]).rendition.format == .avif)
         #expect(
@@ -52,7 +54,7 @@ struct DrawingChoiceTests {
     }
 
     @Test(
-        "leaves photos as they were, and pictures of many colours or without flat runs are none of its drawings"
+        "Photos are not affected, nor pictures of many colours or without flat runs"
     )
     func photos() async throws {
         let photo = try await rendered(Fixtures.photo, "resize:400x", as: .automatic([.avif, .webp]))
@@ -69,7 +71,7 @@ struct DrawingChoiceTests {
         #expect(try Self.page.image().isFlat)
     }
 
-    @Test("is not made slow by colours that were chosen to meet in one slot of its table")
+    @Test("Colours that collide in one slot of the table do not make the choice slow")
     func collisions() throws {
         #expect(try !Self.colliding.image().isFlat)
     }

@@ -57,7 +57,7 @@ struct JobQueueTests {
 
     private let line = Line()
 
-    @Test("Clients take turns, and the jobs of one go in their order")
+    @Test("Clients take turns, and the jobs of one run in their order")
     func turns() {
         line.add("a1", "a2", "a3", "a4", of: 1)
         line.add("b1", "b2", of: 2)
@@ -67,7 +67,7 @@ struct JobQueueTests {
         #expect(line.clientCount == 0)
     }
 
-    @Test("A client with jobs that take long gets no more worker time than one whose jobs take little")
+    @Test("A client with long jobs gets no more worker time than one with short jobs")
     func time() {
         line.add("a1", "a2", of: 1)
         line.add("b1", "b2", "b3", "b4", of: 2)
@@ -79,7 +79,7 @@ struct JobQueueTests {
     }
 
     @Test(
-        "A job that is known to be much work is passed over while such jobs have no turn, and keeps its place"
+        "A job known to be much work is passed over while such jobs have no turn, and keeps its place"
     )
     func dear() {
         line.add("a1", "a2", of: 1)
@@ -94,7 +94,7 @@ struct JobQueueTests {
         #expect(line.next() == "a1")
     }
 
-    @Test("A client that asks for one long job after the other does not come back as if it had used nothing")
+    @Test("A client that requests one long job after the other is charged for them")
     func returning() {
         line.add("a1", of: 1)
         line.add("b1", "b2", "b3", of: 2)
@@ -110,7 +110,7 @@ struct JobQueueTests {
         #expect(line.next() == "a2")
     }
 
-    @Test("The next worker goes to a client that has none, although it has used more")
+    @Test("The next worker serves a client that has none, although it has used more")
     func nextWorker() {
         line.add("b1", of: 2)
         #expect(line.next() == "b1")
@@ -126,7 +126,7 @@ struct JobQueueTests {
     }
 
     @Test(
-        "Idle time is not saved up: a client that comes after a long time does not go before all others for as long"
+        "Idle time is not saved up: a client that comes after a long time does not precede all others for as long"
     )
     func idle() {
         line.add("b0", of: 2)
@@ -156,7 +156,7 @@ struct JobQueueTests {
     }
 
     @Test(
-        "In a full queue the newest job of the client with the most gives way to another client's, but not to its own"
+        "In a full queue the newest job of the client with the most is displaced by another client's, but not by its own"
     )
     func displacement() {
         line.add("a1", "a2", "a3", of: 1)
@@ -171,7 +171,7 @@ struct JobQueueTests {
         #expect(line.drain() == ["a1", "b1", "c1", "d1"])
     }
 
-    @Test("A job of low priority gives way to any other, and makes none give way")
+    @Test("A job of low priority is displaced by any other, and displaces none")
     func lowGivesWay() {
         line.add("low", of: 1, .low)
         line.add("a1", "a2", of: 2)
@@ -182,7 +182,7 @@ struct JobQueueTests {
     }
 
     @Test(
-        "A job that another client waits for, too, counts as that one's: it goes with its turn and does not give way"
+        "A job that another client waits for, too, counts as that client's: it takes its turn and is not displaced"
     )
     func shared() {
         let both = line.interest(1, .low)
@@ -196,7 +196,7 @@ struct JobQueueTests {
         #expect(line.next() == "shared")
     }
 
-    @Test("Clients who wait for one another's jobs pay for them together, and gain no turn by that")
+    @Test("Clients that wait for one another's jobs share the charge, and gain no turn by it")
     func accomplices() {
         for number in 0..<4 {
             let both = line.interest(1)
@@ -215,7 +215,7 @@ struct JobQueueTests {
         #expect(line.clientCount == 0)
     }
 
-    @Test("A client whose last job is given up is forgotten")
+    @Test("A client whose last job is cancelled is removed")
     func forgetting() {
         line.add("a1", "a2", of: 1)
         #expect(line.remove("a1") == "a1")

@@ -5,10 +5,10 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("Why there is no Landlock")
+@Suite("Why Landlock is missing")
 struct LandlockReasonTests {
     @Test(
-        "is said as far as the kernel tells",
+        "The reason is as precise as the kernel reports it",
         arguments: [
             (ENOSYS, false, "this kernel has none"), (ENOSYS, true, "a filter of system calls (seccomp)"),
             (EPERM, true, "forbidden by a filter of system calls (seccomp)"),

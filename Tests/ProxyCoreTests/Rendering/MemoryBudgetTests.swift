@@ -21,7 +21,7 @@ struct MemoryBudgetTests {
         func release(_ slot: Int) -> Int? { budget.release(slot) }
     }
 
-    @Test("What fits is granted; what does not waits until enough is given back")
+    @Test("What fits is granted; what does not waits until enough is released")
     func waiting() {
         let budget = Desk(total: 100)
 
@@ -32,7 +32,7 @@ struct MemoryBudgetTests {
         #expect(budget.sum == 60 && budget.next == nil)
     }
 
-    @Test("Nobody overtakes: a small job waits behind a large one that came first")
+    @Test("No request is overtaken: a small job waits behind a large one that came first")
     func order() {
         let budget = Desk(total: 100)
 
@@ -58,7 +58,7 @@ struct MemoryBudgetTests {
         #expect(budget.grant(60, to: 1, for: 1))
     }
 
-    @Test("A job larger than the total runs alone, so that it is not kept waiting for ever")
+    @Test("A job larger than the total runs alone, so that it does not wait for ever")
     func alone() {
         let budget = Desk(total: 100)
 
@@ -68,7 +68,7 @@ struct MemoryBudgetTests {
         #expect(budget.grant(1, to: 1))
     }
 
-    @Test("One that gives up waiting stands in nobody's way")
+    @Test("A cancelled request blocks no other")
     func leaving() {
         let budget = Desk(total: 100)
 
@@ -104,7 +104,7 @@ struct MemoryBudgetTests {
     }
 
     @Test(
-        "An estimate is no less than what was measured, and no more than twice as much",
+        "An estimate is at least what was measured, and at most twice as much",
         arguments: [
             Measured(.jpeg, 1.9, "resize:800x", .jpeg, 9), Measured(.jpeg, 1.9, "", .jpeg, 47),
             Measured(.jpeg, 1.9, "flip:v", .jpeg, 76), Measured(.jpeg, 1.9, "resize:800x", .avif, 26),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProxyCore
 
-@Suite("What a worker says")
+@Suite("The check of a worker's reply")
 struct TestimonyTests {
     private static func rendition() async throws -> (
         rendition: Rendition, plan: RenderPlan, target: RenderTarget
@@ -18,7 +18,7 @@ struct TestimonyTests {
         return (rendition, plan, target)
     }
 
-    @Test("The truth is believed")
+    @Test("A correct reply is accepted")
     func truth() async throws {
         let (rendition, plan, target) = try await Self.rendition()
         let said = Testimony(plan: plan, rendition: rendition, sniffed: .png)
@@ -26,7 +26,7 @@ struct TestimonyTests {
         #expect(said.isPlausible && said.isBorneOut(by: target.file, from: 0))
     }
 
-    @Test("Sizes, times and counts that no picture has are not")
+    @Test("Sizes, times and counts that no picture has are refused")
     func numbers() async throws {
         let (rendition, plan, target) = try await Self.rendition()
         let numbers: [WritableKeyPath<Rendition, Int>] = [
@@ -50,7 +50,9 @@ struct TestimonyTests {
         }
     }
 
-    @Test("Nor is another format than was asked for, or than the bytes are", arguments: ImageFormat.allCases)
+    @Test(
+        "Another format than the requested one, or than that of the bytes, is refused",
+        arguments: ImageFormat.allCases)
     func formats(format: ImageFormat) async throws {
         let (rendition, explicit, target) = try await Self.rendition()
         var lie = rendition
@@ -68,7 +70,7 @@ struct TestimonyTests {
     }
 
     @Test(
-        "A choice of ours leads to what was preferred, the source's format, or one that holds what others can't"
+        "An automatic choice accepts the preferred format, the source's, or one that holds what others can't"
     )
     func choices() async throws {
         let (rendition, explicit, _) = try await Self.rendition()
@@ -97,7 +99,7 @@ struct TestimonyTests {
     }
 
     @Test(
-        "The source is what its bytes are, or what the intermediate stands for; the result is within the limits"
+        "The source matches its bytes, or what the intermediate stands for; the result is within the limits"
     )
     func sources() async throws {
         let (rendition, plan, _) = try await Self.rendition()
@@ -119,7 +121,7 @@ struct TestimonyTests {
         for plan in tight { #expect(!Testimony(plan: plan, rendition: rendition, sniffed: .png).isPlausible) }
     }
 
-    @Test("Whatever is in a message, it is one of the replies or malformed")
+    @Test("Any message is parsed as one of the replies or refused as malformed")
     func damaged() async throws {
         let (rendition, plan, target) = try await Self.rendition()
         let replies: [WorkerProtocol.Reply] = [
@@ -153,7 +155,7 @@ struct TestimonyTests {
         }
     }
 
-    @Test("Memory is counted without overflow, whatever was asked for")
+    @Test("Memory is counted without overflow, whatever was requested")
     func memory() {
         var budget = MemoryBudget(total: 1 << 30)
 
@@ -165,7 +167,7 @@ struct TestimonyTests {
         #expect(first && !second && next == 1 && again)
     }
 
-    @Test("A JPEG's scans are counted: of encoders' ones few, of a bomb's too many")
+    @Test("The number of a JPEG's scans is limited: encoders stay below the limit, a bomb exceeds it")
     func scans() async throws {
         let plain = try TestPicture.ramps(64, 64).encoded(as: .jpeg)
         let once = plain.withUnsafeBytes { JPEGScans(of: $0).count }

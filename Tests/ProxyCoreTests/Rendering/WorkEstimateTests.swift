@@ -107,7 +107,7 @@ struct WorkEstimateTests {
     }
 
     @Test(
-        "Plans of many seconds are beyond it, however the work comes together",
+        "Plans of many seconds are beyond it, whatever their work consists of",
         arguments: [
             Job(
                 size: PixelSize(1_200, 800), transform: "resize:7000x7000:fill:enlarge=1",
@@ -128,7 +128,7 @@ struct WorkEstimateTests {
     }
 
     @Test(
-        "With the fast effort AVIF and JPEG XL are less work, and an automatic choice may try lossless WebP besides"
+        "With the fast effort AVIF and JPEG XL are less work, and an automatic choice may try lossless WebP in addition"
     )
     func efforts() throws {
         func work(_ format: RenderPlan.FormatChoice, _ effort: EncodingEffort) throws -> Int {
@@ -145,7 +145,7 @@ struct WorkEstimateTests {
         #expect(tried == chosen + 16)
     }
 
-    @Test("The tries that max_bytes may take count, and the frames that come before the one that is wanted")
+    @Test("The attempts that max_bytes may take count, and so do the frames before the requested one")
     func multiples() throws {
         let lossy = Job(transform: "resize:1000x1000:fill", output: .explicit(.avif))
         let animation = Job(
@@ -159,7 +159,7 @@ struct WorkEstimateTests {
         #expect(first <= 2 && (40...44).contains(last))
     }
 
-    @Test("What is too much work is refused before a pixel is decoded, by either renderer")
+    @Test("Either renderer refuses too much work before a pixel is decoded")
     func refused() async throws {
         var plan = RenderPlan(
             pipeline: try TransformPipeline(parsing: "resize:3000x3000:fill:enlarge=1"),

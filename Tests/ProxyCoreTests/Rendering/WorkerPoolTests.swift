@@ -41,7 +41,7 @@ struct WorkerPoolTests {
         return (pid, job)
     }
 
-    @Test("A worker renders bytes and ranges of files, as this process does")
+    @Test("A worker renders bytes and ranges of files like the daemon's own process")
     func renders() async throws {
         try await WorkerPool.running { pool in
             let target = try RenderTarget()
@@ -59,7 +59,7 @@ struct WorkerPoolTests {
         }
     }
 
-    @Test("A worker's errors come back as they are, and it goes on")
+    @Test("A worker's errors are returned unchanged, and it continues")
     func errors() async throws {
         try await WorkerPool.running { pool in
             let target = try RenderTarget()
@@ -77,7 +77,7 @@ struct WorkerPoolTests {
         }
     }
 
-    @Test("A picture that ends two workers costs its own answer; the next has a new worker")
+    @Test("A picture that crashes two workers fails alone; the next has a new worker")
     func crash() async throws {
         try await WorkerPool.running { pool in
             let target = try RenderTarget()
@@ -93,7 +93,7 @@ struct WorkerPoolTests {
         }
     }
 
-    @Test("A worker that is killed over a job costs nothing: another one does it")
+    @Test("A job whose worker is killed is retried by another one")
     func killed() async throws {
         try await WorkerPool.running { pool in
             let (pid, job) = try await hold(pool)
@@ -106,7 +106,7 @@ struct WorkerPoolTests {
         }
     }
 
-    @Test("A picture whose workers are both killed from outside is not to blame")
+    @Test("A picture whose workers are both killed from outside is not at fault")
     func killedTwice() async throws {
         try await WorkerPool.running { pool in
             // Takes long enough for the second worker to be met over it.
@@ -127,7 +127,7 @@ struct WorkerPoolTests {
         }
     }
 
-    @Test("An idle worker's death costs nothing")
+    @Test("An idle worker's exit has no effect")
     func idleDeath() async throws {
         try await WorkerPool.running { pool in
             let pid = try #require(pool.statistics.processIdentifiers.first)
@@ -140,7 +140,7 @@ struct WorkerPoolTests {
         }
     }
 
-    @Test("A job that computes past its deadline is killed and called timed out")
+    @Test("A job that computes past its deadline is killed and has timed out")
     func deadline() async throws {
         try await WorkerPool.running({ $0.timeout = .milliseconds(50) }) { pool in
             let pid = try #require(pool.statistics.processIdentifiers.first)
@@ -170,7 +170,7 @@ struct WorkerPoolTests {
         }
     }
 
-    @Test("A full queue refuses at once, and what waits is served later")
+    @Test("A full queue refuses at once, and waiting jobs are served later")
     func queueFull() async throws {
         try await WorkerPool.running({ $0.queue = 2 }) { pool in
             let (pid, job) = try await hold(pool)
@@ -184,7 +184,7 @@ struct WorkerPoolTests {
         }
     }
 
-    @Test("A job that no worker becomes free for is given up")
+    @Test("A job for which no worker becomes free fails at its deadline")
     func queueTimeout() async throws {
         try await WorkerPool.running({ $0.queueTimeout = .milliseconds(20) }) { pool in
             let (pid, job) = try await hold(pool)
@@ -196,7 +196,7 @@ struct WorkerPoolTests {
         }
     }
 
-    @Test("Cancelling takes a waiting job out of the queue and kills a running one")
+    @Test("Cancelling removes a waiting job from the queue and kills a running one")
     func cancellation() async throws {
         try await WorkerPool.running { pool in
             let (pid, running) = try await hold(pool)
@@ -242,7 +242,7 @@ struct WorkerPoolTests {
         }
     }
 
-    @Test("Other bounds and times count for the next job")
+    @Test("Changed bounds and times count for the next job")
     func adopts() async throws {
         try await WorkerPool.running({ $0.queue = 2 }) { pool in
             var configuration = pool.configuration
@@ -261,7 +261,7 @@ struct WorkerPoolTests {
         }
     }
 
-    @Test("Stopping ends what runs and what waits, and refuses what comes")
+    @Test("Stopping ends running and waiting jobs, and refuses later ones")
     func stopping() async throws {
         try await WorkerPool.running { pool in
             let (pid, running) = try await hold(pool)
@@ -277,7 +277,7 @@ struct WorkerPoolTests {
         }
     }
 
-    @Test("A pool whose worker cannot be started says so")
+    @Test("A pool whose worker cannot be started reports it")
     func cannotStart() async throws {
         for executable in ["/nonexistent", "/bin/true"] {
             let pool = WorkerPool(configuration: TransformConfiguration(), executable: executable)
@@ -298,7 +298,7 @@ struct WorkerPoolTests {
     }
 
     @Test(
-        "A JPEG part of which is made up is damaged, although its decoder only warns; bytes too many are no harm"
+        "A JPEG with a missing part is damaged, although its decoder only warns; additional bytes are harmless"
     )
     func damagedJPEG() async throws {
         let photo = Fixtures.photo
@@ -326,7 +326,7 @@ struct WorkerPoolTests {
         }
     }
 
-    @Test("The first worker that is ready and sealed is enough to begin; the others follow")
+    @Test("The pool is ready with its first sandboxed worker; the others follow")
     func startFirst() async throws {
         var configuration = TransformConfiguration()
         configuration.workers = 2
@@ -344,7 +344,7 @@ struct WorkerPoolTests {
         #expect(pool.statistics.processIdentifiers.isEmpty && !pool.isReady)
     }
 
-    @Test("Many jobs at once are all answered by two workers, and no descriptor is left open")
+    @Test("Two workers answer many concurrent jobs, and no descriptor is left open")
     func manyJobs() async throws {
         let before = try openDescriptors()
         try await WorkerPool.running({

@@ -18,7 +18,7 @@ struct WorkerTurnTests {
         return try await pool.render(plan, from: Self.source, into: target.file, at: 0)
     }
 
-    @Test("Jobs of much work leave one worker to the others, however many clients ask for them")
+    @Test("Jobs of much work leave one worker to the others, however many clients request them")
     func dear() async throws {
         var plan = RenderPlan(
             pipeline: try TransformPipeline(parsing: "resize:3000x3000:fill:enlarge=1"),

@@ -158,10 +158,68 @@ struct ImageRequestParserTests {
         #expect(try parse("preset=soft&lossless=1").plan?.quality == nil)
         #expect(try parse("preset=soft&format=webp").plan?.quality == 50)
         #expect(throws: ImageRequestError.self) { try parse("preset=png&quality=50") }
-        #expect(throws: ImageRequestError.self) {
-            try parser.check(Preset(parameters: ["format": "png", "quality": "50"]))
+        #expect(parser.problems(of: Preset(parameters: ["format": "png", "quality": "50"])).count == 1)
+        #expect(parser.problems(of: soft).isEmpty)
+    }
+
+    @Test("A preset's check reports each wrong parameter")
+    func presetProblems() {
+        let parser = ImageRequestParser(
+            limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
+            policy: RequestPolicy(sources: .unrestricted))
+        let preset = Preset(parameters: [
+            "format": "bmp", "quality": "700", "transform": "blur:x", "tranform": "flip", "sig": "a", "dpr": "2",
+            "placeholder": "none",
+        ])
+
+        let problems = parser.problems(of: preset)
+
+        #expect(
+            problems.map { PipelineError($0).parameter?.name }
+                == ["format", "placeholder", "quality", "sig", "tranform", "transform"])
+        #expect(problems.last?.statement?.hasPrefix("position 5: blur:sigma: expected ") == true)
+    }
+
+    @Test(
+        "An unknown parameter that other proxies have gets the name of this one's",
+        arguments: [
+            ("width", "resize:300x200"), ("w", "resize:300x200"), ("H", "resize:300x200"), ("fit", ":cover"),
+            ("resize", "transform=resize"), ("blur", "transform=blur"), ("q", "'quality'"), ("fm", "'format'"),
+            ("src", "'url'"), ("qualty", "'quality'"),
+        ])
+    func foreignParameters(name: String, hint: String) {
+        let error = #expect(throws: ImageRequestError.self) { try parse("\(name)=5&\(Self.url)") }
+        let failure = error.map { PipelineError($0) }
+
+        #expect(failure?.row.code == "unknown_parameter")
+        #expect(failure?.detail?.contains(hint) == true, "\(failure?.detail ?? "")")
+    }
+
+    @Test("A hint for a preset's or /info's parameter is a sentence of its own")
+    func hintSentences() throws {
+        let parser = ImageRequestParser(
+            limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
+            policy: RequestPolicy(sources: .unrestricted))
+        let error = #expect(throws: ImageRequestError.self) {
+            try parser.parseInformation(target: Array("/info?\(Self.url)&transform=flip".utf8), at: 0)
         }
-        try parser.check(soft)
+
+        #expect(
+            error.map { PipelineError($0).detail }
+                == "'transform' is no parameter; /info takes expires, options, priority, tag, url, url64")
+    }
+
+    @Test("Flags may be true and false, a size may have a unit, and jpg is jpeg")
+    func spellings() throws {
+        let small = Self.url + "&format=webp"
+
+        #expect(try parse(small + "&lossless=true").resultKey == parse(small + "&lossless=1").resultKey)
+        #expect(try parse(small + "&lossless=false").resultKey == parse(small + "&lossless=0").resultKey)
+        #expect(try parse(small + "&max_bytes=20KiB").resultKey == parse(small + "&max_bytes=20480").resultKey)
+        #expect(try parse(Self.url + "&format=jpg").resultKey == parse(Self.url + "&format=jpeg").resultKey)
+        #expect(throws: ImageRequestError.self) { try parse(small + "&max_bytes=0") }
+        #expect(throws: ImageRequestError.self) { try parse(small + "&max_bytes=1GB") }
+        #expect(throws: ImageRequestError.self) { try parse(small + "&max_bytes=20 KiB") }
     }
 
     @Test("Accept is part of the key only if it chooses the format")
@@ -183,7 +241,8 @@ struct ImageRequestParserTests {
             (
                 "\(url)&width=1",
                 .unknownParameter(
-                    name: "width", hint: "if it belongs to the source URL, encode '&' in that as %26")
+                    name: "width",
+                    hint: "a size is written as transform=resize:300x200; if it belongs to the source URL, encode '&' in that as %26")
             ),
             (
                 "\(url)&Quality=1",
@@ -226,7 +285,7 @@ struct ImageRequestParserTests {
             ),
             (
                 "\(url)&lossless=yes",
-                .invalidParameter(name: "lossless", position: 0, reason: "must be one of 0, 1")
+                .invalidParameter(name: "lossless", position: 0, reason: "must be one of 0, 1, false, true")
             ),
             (
                 "\(url)&dpr=2",
@@ -264,9 +323,9 @@ struct ImageRequestParserTests {
         let error = #expect(throws: ImageRequestError.self) {
             try parse("\(Self.url)&transform=flip:h,spin:3")
         }
-        let failure = error.map(PipelineError.init)
+        let failure = error.map(ImageRequestError.init)
 
-        #expect(failure?.parameter == PipelineError.Parameter(name: "transform", position: 7))
+        #expect(failure?.parameter == ImageRequestError.Parameter(name: "transform", position: 7))
     }
 
     @Test("a source that no pattern allows is forbidden")

@@ -2,10 +2,11 @@
 
 import Synchronization
 
-/// When entries were served last, until the index knows it: one time per entry, bounded. Safe from any thread.
+/// When entries were last served, until the index has been updated: one time per entry, bounded. Safe from
+/// any thread.
 ///
-/// An access that is written costs more than the hit that it is about, so they are collected, and written in rounds in the
-/// order in which the index keeps its keys: neighbours are written together.
+/// Writing an access costs more than the hit itself, so they are collected, and written in rounds in the
+/// order in which the index sorts its keys: neighbours are written together.
 final class AccessTimes: Sendable {
     private struct State {
         var times: [EntryID: Int64] = [:]
@@ -17,12 +18,12 @@ final class AccessTimes: Sendable {
     private let limit: Int
     private let state = Mutex(State())
 
-    /// Collects the times of at most `limit` entries.
+    /// Creates a table of at most `limit` entries.
     init(limit: Int) {
         self.limit = limit
     }
 
-    /// Hot path: notes that an entry was served; true when the table has just become half full.
+    /// Hot path: records that an entry was served; true when the table has just become half full.
     func mark(_ id: EntryID, at now: Int64) -> Bool {
         state.withLock { state in
             if let index = state.times.index(forKey: id) {
@@ -38,7 +39,7 @@ final class AccessTimes: Sendable {
         }
     }
 
-    /// When an entry was served that the index takes for older; nil for any other.
+    /// When an entry was served if the index has an earlier time; nil for any other.
     func time(of id: EntryID) -> Int64? {
         state.withLock { $0.times[id] ?? $0.round[id] }
     }
@@ -46,10 +47,11 @@ final class AccessTimes: Sendable {
     /// Whether so many wait that they should be written soon.
     var isHalfFull: Bool { state.withLock { $0.times.count >= max(1, limit / 2) } }
 
-    /// Accesses that were forgotten because the table was full.
+    /// Accesses that were dropped because the table was full.
     var dropped: Int { state.withLock { $0.dropped } }
 
-    /// Begins a round with all that was collected: the entries, in reverse order of the index `entryByKey`. O(n log n).
+    /// Starts a round with everything collected: the entries, in reverse order of the index `entryByKey`. O(n
+    /// log n).
     func beginRound() -> [EntryID] {
         let round = state.withLock { state in
             (state.round, state.times) = (state.times, [:])

@@ -3,20 +3,20 @@
 import CLinux
 import Glibc
 
-/// Disk space kept aside: given up when the disk is full, so that deleting, which needs some, can go on.
+/// Disk space in reserve: released when the disk is full, so that deleting, which needs some, can continue.
 final class Ballast: Sendable {
     private static let fileName = "ballast"
 
     private let folder: DiskFolder
     private let bytes: Int
 
-    /// Names the space; `fill` takes it.
+    /// Creates the reserve; `fill` allocates it.
     init(folder: DiskFolder, size: ByteCount) {
         self.folder = folder
         bytes = size.bytes
     }
 
-    /// Takes the space unless it is taken; false where there is none, which a later call may change.
+    /// Allocates the space unless it is allocated; false if there is none, which a later call may change.
     @discardableResult
     func fill() -> Bool {
         guard bytes > 0 else { return false }
@@ -29,7 +29,7 @@ final class Ballast: Sendable {
         return posix_fallocate(file.raw, 0, off_t(bytes)) == 0
     }
 
-    /// Gives the space up; false when there was none.
+    /// Releases the space; false if there was none.
     func release() -> Bool {
         unsafe unlinkat(folder.root.raw, Self.fileName, 0) == 0
     }

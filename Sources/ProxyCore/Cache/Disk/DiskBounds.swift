@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much the disk tier may keep, and for how long: what can change while it is open.
+/// How much the disk tier may store, and for how long: can change while it is open.
 struct DiskBounds: Sendable {
     /// Most bytes of entries, the index and the folders.
     let maxBytes: Int64
-    /// Down to how many a sweep goes that finds more.
+    /// The number of bytes at which a sweep for size ends.
     let lowWater: Int64
-    /// That in proportion to what there may be.
+    /// That as a share of the maximum.
     let share: Double
-    /// Most bytes of the index; beyond it source records go.
+    /// Most bytes of the index; beyond it source records are removed.
     let indexBytes: Int64
-    /// Most ties of a tag to a result.
+    /// Most links of a tag to a result.
     let maxTagLinks: Int
-    /// The age beyond which entries go, in seconds.
+    /// The age beyond which entries are removed, in seconds.
     let maxAge: Int64
     /// Milliseconds between sweeps.
     let sweepInterval: Int
@@ -20,7 +20,8 @@ struct DiskBounds: Sendable {
     /// The index may take a quarter of all, and always a mebibyte.
     private static let indexDivisor: Int64 = 4
     private static let minIndexBytes: Int64 = 1 << 20
-    /// One tie, 300 bytes in the index, for so many bytes of `maxBytes`: they take a 13th of it. Always some.
+    /// One link, 300 bytes in the index, for so many bytes of `maxBytes`: they take a 13th of it. There is a
+    /// minimum.
     private static let bytesPerTagLink: Int64 = 4_096
     private static let minTagLinks = 1_000
 
@@ -38,7 +39,7 @@ struct DiskBounds: Sendable {
 }
 
 extension DiskCacheConfiguration {
-    /// The space that is kept aside: as configured, and at most a 16th of the tier.
+    /// The space in reserve: as configured, and at most a 16th of the tier.
     var ballastSize: ByteCount { ByteCount(min(limits.ballast.bytes, maxBytes.bytes / 16)) }
 
     /// Most bytes that the index's journal keeps between checkpoints, likewise.

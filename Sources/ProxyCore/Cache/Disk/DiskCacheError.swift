@@ -2,29 +2,31 @@
 
 import Glibc
 
-/// Why the disk tier could not do what it was asked: the closed list.
+/// Why the disk tier failed: the closed list.
 ///
-/// None of them makes a wrong answer; a failed store is a miss later on. Texts are for the log, never for a client.
+/// None of them causes a wrong answer; a failed store is a miss later on. Texts are for the log, never for a
+/// client.
 public enum DiskCacheError: Error, Sendable, Equatable {
     /// No space, inodes or quota are left.
     case full
     /// Reading it would block; only calls that read from memory alone throw it.
     case wouldBlock
-    /// Too much waits for the disk already, or has files open; worth a 503 with Retry-After where a look-up gets it.
+    /// Too many operations wait for the disk already, or too many files are open; a 503 with Retry-After if a
+    /// look-up fails with it.
     case overloaded
     /// Another daemon holds the folder.
     case locked(String)
-    /// The folder's file system lacks something the tier is built on.
+    /// The folder's file system lacks a feature that the tier requires.
     case unsupported(String)
-    /// A folder of entries that is only read can't be opened, and why.
+    /// A read-only folder can't be opened, and why.
     case readOnlyFolder(String, because: String)
-    /// What was to be stored had been purged meanwhile.
+    /// The entry to store had been purged meanwhile.
     case purged
-    /// What was to be stored would drive out all the rest, and not stay itself.
+    /// The entry to store would evict all others, and not stay itself.
     case tooLarge
     /// The tier has been closed.
     case closed
-    /// What was handed in does not fit together.
+    /// The arguments contradict each other.
     case invalid(String)
     /// A system call failed.
     case system(call: String, code: Int32)
@@ -58,18 +60,18 @@ extension DiskCacheError: CustomStringConvertible {
 }
 
 extension DiskCacheError {
-    /// Translates errno as a call left it.
+    /// Converts errno as a call left it.
     init(_ call: String, code: Int32) {
         switch code {
         case ENOSPC, EDQUOT: self = .full
-        // No descriptor is left: too much is under way, and no file is to blame.
+        // No descriptor is left: too much is in progress, and the file is not at fault.
         case EMFILE, ENFILE: self = .overloaded
         default: self = .system(call: call, code: code)
         }
     }
 
-    /// Whether it may well be the fault of one file or folder, and the next one is sound: another user's, immutable, or
-    /// on a bad block.
+    /// Whether only one file or folder may be at fault, and the next one is sound: another user's, immutable,
+    /// or on a bad block.
     var isOfOneFile: Bool {
         guard case .system(_, let code) = self else { return false }
         return [EACCES, EPERM, EIO, EUCLEAN].contains(code)

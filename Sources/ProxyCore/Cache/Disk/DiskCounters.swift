@@ -2,29 +2,29 @@
 
 import Synchronization
 
-/// How much the disk tier holds, or by how much a change makes it hold more.
+/// How much the disk tier contains, or by how much a change increases that.
 public struct DiskTally: Sendable, Equatable {
     /// Entries and their bytes.
     public struct Amount: Sendable, Equatable {
         /// Entries.
         public var entries = 0
-        /// Bytes that their files take on the disk.
+        /// Bytes of the disk that their files take.
         public var bytes: Int64 = 0
     }
 
     private var amounts: InlineArray<4, Amount> = .init(repeating: Amount())
     /// Source records.
     public var records = 0
-    /// Entries that took the place of an earlier one; only in a change.
+    /// Entries that replaced an earlier one; only in a change.
     var replaced = 0
 
-    /// Bytes that all entries' files take on the disk.
+    /// Bytes of the disk that all entries' files take.
     public var bytes: Int64 { EntryKind.allCases.reduce(0) { $0 + self[$1].bytes } }
     /// All entries.
     public var entries: Int { EntryKind.allCases.reduce(0) { $0 + self[$1].entries } }
     /// Bytes as origins sent them.
     public var originals: Amount { self[.original] }
-    /// What was made of them.
+    /// Bytes made from them.
     public var results: Amount { self[.result] }
 
     /// The amount of one kind.
@@ -33,7 +33,7 @@ public struct DiskTally: Sendable, Equatable {
         set { amounts[Int(kind.rawValue) - 1] = newValue }
     }
 
-    /// Notes that entries came (or went, with negative numbers).
+    /// Records that entries were added (or removed, with negative numbers).
     mutating func add(entries: Int, bytes: Int64, of kind: EntryKind) {
         self[kind].entries += entries
         self[kind].bytes += bytes
@@ -47,7 +47,7 @@ public struct DiskTally: Sendable, Equatable {
         left.records += right.records
     }
 
-    /// Whether both hold as much.
+    /// Whether both contain as much.
     public static func == (left: DiskTally, right: DiskTally) -> Bool {
         EntryKind.allCases.allSatisfy { left[$0] == right[$0] } && left.records == right.records
             && left.replaced == right.replaced
@@ -56,14 +56,14 @@ public struct DiskTally: Sendable, Equatable {
 
 /// What the disk tier has counted since it was opened. Safe from any thread.
 final class DiskCounters: Sendable {
-    /// The counts, and the tally of what is there: until everything has been counted, how it has changed.
+    /// The counts, and the tally: until everything has been counted, how it has changed.
     struct Counts {
         var tally = DiskTally()
-        /// Entries that left, by reason.
+        /// Entries that were removed, by reason.
         var evictions: [EvictionReason: Int] = [:]
         /// Files whose bytes were not those that were stored.
         var corrupt = 0
-        /// Changes that could not be made.
+        /// Changes that failed.
         var writeErrors = 0
         /// Look-ups that failed.
         var readErrors = 0
@@ -76,10 +76,10 @@ final class DiskCounters: Sendable {
     /// All counts.
     var all: Counts { counts.withLock { $0 } }
 
-    /// What the tier holds.
+    /// What the tier contains.
     var tally: DiskTally { counts.withLock { $0.tally } }
 
-    /// Adds a change of what the tier holds.
+    /// Adds a change of the tally.
     func add(_ change: DiskTally) {
         counts.withLock { counts in
             counts.tally += change
@@ -87,10 +87,10 @@ final class DiskCounters: Sendable {
         }
     }
 
-    /// Declares that the tier holds nothing.
+    /// Sets the tally to nothing.
     func resetTally() { counts.withLock { $0.tally = DiskTally() } }
 
-    /// Counts entries that left.
+    /// Counts entries that were removed.
     func evicted(_ count: Int = 1, because reason: EvictionReason) {
         guard count > 0 else { return }
         counts.withLock { counts in
@@ -102,7 +102,7 @@ final class DiskCounters: Sendable {
     /// Counts a damaged file of a read-only folder.
     func foundCorrupt() { counts.withLock { $0.corrupt += 1 } }
 
-    /// Counts changes that could not be made.
+    /// Counts changes that failed.
     func failedToWrite(_ count: Int = 1) { counts.withLock { $0.writeErrors += count } }
 
     /// Counts a look-up that failed.

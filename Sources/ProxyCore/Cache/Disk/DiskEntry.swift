@@ -14,13 +14,13 @@
 ///
 /// The body ends the file. Whatever of this does not hold exactly makes the file invalid as a whole. Pure.
 struct DiskEntry: Equatable {
-    /// What the entry says of its bytes.
+    /// The description of the entry's bytes.
     let description: EntryDescription
     /// The length of the body in bytes.
     let bodyLength: Int64
     /// The CRC32C of the body.
     let bodyChecksum: UInt32
-    /// What was known of the source when the entry was stored, where that is kept.
+    /// The source's record when the entry was stored, if it is included.
     let snapshot: RecordSnapshot?
     /// Where the body begins, in bytes.
     let bodyOffset: Int64
@@ -30,7 +30,7 @@ struct DiskEntry: Equatable {
 
     /// The length of everything before the key's text in version 1, and before the snapshot; in bytes.
     static let fixedLength = 152
-    /// The longest text of a key that a file can hold, in bytes.
+    /// The maximum length of a key's text, in bytes.
     static let maxKeyTextLength = 64 << 10
 
     /// "imgentry", as it is read.
@@ -40,7 +40,7 @@ struct DiskEntry: Equatable {
     private static let checksumPlace = 144
     private static let alignment = 64
 
-    /// Where the body begins in the file of an entry with this text; nil when the text is too long.
+    /// Where the body begins in the file of an entry with this text; nil if the text is too long.
     static func bodyOffset(keyText: String) -> Int64? {
         let length = keyText.utf8.count
         guard length <= maxKeyTextLength else { return nil }
@@ -79,7 +79,7 @@ struct DiskEntry: Equatable {
 
     // MARK: - Reading
 
-    /// How much of a file has to be read to get at the body; nil when its first bytes are not those of an entry.
+    /// How many bytes must be read to reach the body; nil if the first bytes are not those of an entry.
     static func bodyOffset(inFixedPart bytes: ArraySlice<UInt8>) -> Int? {
         var reader = LittleEndianReader(bytes)
         guard bytes.count >= fixedLength, reader.integer(UInt64.self) == magicNumber,
@@ -89,9 +89,9 @@ struct DiskEntry: Equatable {
         return (fixedLength...longest).contains(Int(offset)) ? Int(offset) : nil
     }
 
-    /// Reads the bytes before the body; nil unless their checksum holds.
+    /// Parses the bytes before the body; nil unless their checksum is right.
     ///
-    /// - Parameter keyText: the text that is expected, if any; of a header that has it, no text is made.
+    /// - Parameter keyText: the expected text, if any; if the header has it, no string is created.
     init?(header bytes: ArraySlice<UInt8>, expecting keyText: String? = nil) {
         guard bytes.count >= Self.fixedLength, let entry = Self.parse(bytes, keyText) else { return nil }
         let place = bytes.startIndex + Self.checksumPlace
@@ -100,7 +100,7 @@ struct DiskEntry: Equatable {
         self = entry
     }
 
-    /// Of all bytes before the body, its own four taken for 0.
+    /// Of all bytes before the body, its own four as 0.
     private static func checksum(of bytes: ArraySlice<UInt8>) -> UInt32 {
         unsafe bytes.withUnsafeBytes { all in
             var checksum = unsafe Checksum.crc32c(
@@ -113,7 +113,7 @@ struct DiskEntry: Equatable {
         }
     }
 
-    /// Collects what goes before a body.
+    /// Creates the header of a body.
     init(
         description: EntryDescription, bodyLength: Int64, bodyChecksum: UInt32,
         snapshot: RecordSnapshot? = nil
@@ -170,7 +170,7 @@ struct DiskEntry: Equatable {
 }
 
 extension LittleEndianReader {
-    /// The next 32 bytes as a content's name; nil when there are fewer.
+    /// The next 32 bytes as a content hash; nil if there are fewer.
     fileprivate mutating func contentHash() -> ContentHash? {
         guard let first = integer(UInt64.self), let second = integer(UInt64.self),
             let third = integer(UInt64.self), let fourth = integer(UInt64.self)
@@ -180,12 +180,12 @@ extension LittleEndianReader {
 }
 
 extension DiskEntry {
-    /// The entry's name in the tier.
+    /// The entry's identity in the tier.
     var id: EntryID { EntryID(kind: description.kind, key: description.key) }
 }
 
 extension ImageFormat {
-    /// The format's number in entry files; once given, a number never changes its meaning.
+    /// The format's number in entry files; once assigned, a number never changes its meaning.
     var storedCode: UInt8 {
         switch self {
         case .jpeg: 1
@@ -200,7 +200,7 @@ extension ImageFormat {
         }
     }
 
-    /// The format with this number; nil when there is none.
+    /// The format with this number; nil if there is none.
     init?(storedCode: UInt8) {
         guard let format = Self.allCases.first(where: { $0.storedCode == storedCode }) else { return nil }
         self = format

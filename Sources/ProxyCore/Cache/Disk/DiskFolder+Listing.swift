@@ -4,7 +4,7 @@ import CLinux
 import Glibc
 
 extension DiskFolder {
-    /// A folder that holds the entries of one kind whose keys begin with the same two digits.
+    /// A folder with the entries of one kind whose keys begin with the same two digits.
     struct Shard: Sendable {
         /// The kind.
         let kind: EntryKind
@@ -23,10 +23,10 @@ extension DiskFolder {
         var path: String { "\(EntryPath.folder(of: kind))/\(name)" }
     }
 
-    /// Where folders go that are to be emptied.
+    /// Where folders are moved that are to be emptied.
     private static let trashName = "trash"
 
-    /// The names in a folder below this one; none when it does not exist.
+    /// The names in a folder below this one; empty if it does not exist.
     func names(in path: String) throws(DiskCacheError) -> [String] {
         let descriptor = unsafe linux_openat(
             root.raw, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, 0)
@@ -50,7 +50,7 @@ extension DiskFolder {
         return names
     }
 
-    /// Removes a file below this folder; one that is gone already is no error.
+    /// Removes a file below this folder; a missing one is not an error.
     func removeFile(_ path: String) throws(DiskCacheError) { try Self.removeFile(path, in: root) }
 
     static func removeFile(_ path: String, in root: OwnedDescriptor) throws(DiskCacheError) {
@@ -59,7 +59,8 @@ extension DiskFolder {
         throw DiskCacheError("unlinkat \(path)", code: errno)
     }
 
-    /// How many bytes of the disk the folders take that hold entries, and all files that are no entries, but for `omitted`.
+    /// How many bytes of the disk the folders of entries take, and all files that are not entries, except
+    /// `omitted`.
     ///
     /// One fstatat(2) for each, some thousand.
     func overheadBytes(without omitted: Set<String>) throws(DiskCacheError) -> Int64 {
@@ -67,9 +68,9 @@ extension DiskFolder {
         return (own + Shard.all.map(\.path)).reduce(allocatedBytes(".")) { $0 + allocatedBytes($1) }
     }
 
-    // MARK: - Everything at once
+    // MARK: - Removing everything
 
-    /// Takes every entry out of reach at once, by renaming the folders that hold them; `emptyTrash` removes them later.
+    /// Makes every entry unreachable at once, by renaming the folders; `emptyTrash` removes them later.
     func discardEverything() throws(DiskCacheError) {
         guard unsafe mkdirat(root.raw, Self.trashName, Self.privateMode) == 0 || errno == EEXIST else {
             throw DiskCacheError("mkdirat trash", code: errno)
@@ -104,7 +105,7 @@ extension DiskFolder {
 
     // MARK: - The index's files
 
-    /// Moves a file out of the way, whatever lies there and in its new place; false when there is none.
+    /// Moves a file aside, whatever lies there and in its new place; false if there is none.
     @discardableResult
     func rename(_ name: String, to other: String) throws(DiskCacheError) -> Bool {
         guard unsafe renameat(root.raw, name, root.raw, other) != 0 else { return true }
@@ -121,7 +122,7 @@ extension DiskFolder {
         EntryKind.allCases.contains { hasFile("\(EntryPath.folder(of: $0))") }
     }
 
-    /// Whether there is a file of this name, or a link, wherever that leads.
+    /// Whether there is a file of this name, or a link, whatever its target.
     func hasFile(_ name: String) -> Bool {
         unsafe faccessat(root.raw, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0
     }

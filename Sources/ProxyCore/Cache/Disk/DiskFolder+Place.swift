@@ -4,18 +4,19 @@ import CLinux
 import Glibc
 
 extension DiskFolder {
-    /// Less than this and a body that could not be written is put down to a full disk, in bytes.
+    /// With fewer free bytes than this, a failed write counts as a full disk.
     private static let scarceBytes: UInt64 = 64 << 20
     /// Likewise, inodes.
     private static let scarceInodes: UInt64 = 64
 
-    /// Whether the file system has hardly any room, as far as it says; a quota may be exhausted before.
+    /// Whether the file system is nearly full, as far as it reports; a quota may be exhausted before.
     var isNearlyFull: Bool {
         guard let facts = room else { return false }
         return facts.bytes < Self.scarceBytes || facts.inodes < Self.scarceInodes
     }
 
-    /// What the file system has left for us; nil where it does not say. File systems without inode tables have plenty.
+    /// What the file system has free; nil if it does not report that. File systems without inode tables have
+    /// plenty.
     private var room: (bytes: UInt64, inodes: UInt64)? {
         var facts = statvfs()
         guard unsafe fstatvfs(root.raw, &facts) == 0 else { return nil }
@@ -23,7 +24,7 @@ extension DiskFolder {
         return (UInt64(facts.f_bavail) * UInt64(facts.f_frsize), inodes)
     }
 
-    /// Removes entries' files, whichever, until there is room for `bytes`; for a start on a disk without any.
+    /// Removes any entries' files until `bytes` are free; for a start on a full disk.
     func makeRoom(for bytes: Int) throws(DiskCacheError) {
         for shard in Shard.all.shuffled() {
             guard let room, room.bytes < UInt64(bytes) || room.inodes < Self.scarceInodes else { return }
@@ -33,7 +34,7 @@ extension DiskFolder {
 
     // MARK: - The tier's own files
 
-    /// Opens a file of the tier's own, and creates it; a folder or a pipe in its place is taken away.
+    /// Opens a file of the tier's own, and creates it; a folder or a pipe in its place is removed.
     func openOwn(_ name: String) throws(DiskCacheError) -> OwnedDescriptor {
         try Self.openOwn(name, in: root)
     }
@@ -61,7 +62,7 @@ extension DiskFolder {
         return try status(of: file).size >= 0 ? file : nil
     }
 
-    // MARK: - A folder that is taken away
+    // MARK: - A folder that was replaced
 
     /// Whether the folder's path still leads to the folder that is open.
     var isInPlace: Bool {
@@ -84,23 +85,24 @@ extension DiskFolder {
     /// Opens what the path leads to now, a new folder if need be.
     func openPlace() throws(DiskCacheError) -> OwnedDescriptor { try Self.open(path) }
 
-    /// Takes another folder in place of the one that is open.
+    /// Replaces the open folder by another one.
     ///
-    /// The descriptor keeps its number, so a call that works with it at this moment has the one folder or the other.
+    /// The descriptor keeps its number, so a call that uses it at this moment gets the one folder or the
+    /// other.
     func reattach(to other: OwnedDescriptor) throws(DiskCacheError) {
         try root.replace(by: other)
     }
 }
 
 extension OwnedDescriptor {
-    /// A file in memory that stands for one on disk until `replace` gives it that.
+    /// A file in memory that stands for one on disk until `replace`.
     static func anonymous(_ name: String) throws(DiskCacheError) -> OwnedDescriptor {
         let descriptor = unsafe linux_memfd_create(name)
         guard descriptor >= 0 else { throw DiskCacheError("memfd_create", code: errno) }
         return OwnedDescriptor(owning: descriptor)
     }
 
-    /// Makes this descriptor stand for another open file, at once; the earlier one is closed.
+    /// Makes this descriptor refer to another open file, atomically; the earlier one is closed.
     func replace(by other: OwnedDescriptor) throws(DiskCacheError) {
         guard linux_dup3(other.raw, raw, O_CLOEXEC) >= 0 else { throw DiskCacheError("dup3", code: errno) }
     }

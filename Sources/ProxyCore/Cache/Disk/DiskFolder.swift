@@ -3,15 +3,15 @@
 import CLinux
 import Glibc
 
-/// The folder of the disk tier as the file system sees it: where an entry's file lies, and how it gets there.
+/// The folder of the disk tier as the file system sees it: where an entry's file lies, and how it is created.
 ///
-/// An entry lies at `originals/ab/abcd…` or `results/ab/abcd…`, named by its key, so that a look-up needs nothing but the
-/// key. Everything is relative to one open descriptor of the folder. Blocking; safe from any thread, but only one thread
-/// may link and unlink.
+/// An entry lies at `originals/ab/abcd…` or `results/ab/abcd…`, named by its key, so that a look-up needs
+/// nothing but the key. Everything is relative to one open descriptor of the folder. Blocking; safe from any
+/// thread, but only one thread may link and unlink.
 final class DiskFolder: Sendable {
-    /// What a file's inode says.
+    /// The relevant members of a file's inode.
     struct Status {
-        /// The size in bytes; below 0 for what is no file, but a folder, say.
+        /// The size in bytes; below 0 for anything but a file.
         let size: Int64
         /// Changes with every change of the file.
         let identity: VerifiedFiles.Identity
@@ -24,16 +24,16 @@ final class DiskFolder: Sendable {
 
     static let privateMode: mode_t = 0o700
     static let fileMode: mode_t = 0o600
-    /// Whatever lies in an entry's place: opening it must not wait for a writer, nor lead elsewhere.
+    /// Whatever lies in an entry's place: opening it must neither wait for a writer nor follow a link.
     private static let readFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW
 
-    /// Opens the folder, and creates it, readable by its owner alone, when it is not there.
+    /// Opens the folder, and creates it, readable by its owner alone, if it does not exist.
     init(path: String) throws(DiskCacheError) {
         self.path = path
         root = try Self.open(path)
     }
 
-    /// Opens a folder that is there already.
+    /// Opens an existing folder.
     init(existing path: String) throws(DiskCacheError) {
         self.path = path
         root = try Self.openFolder(path)
@@ -55,7 +55,8 @@ final class DiskFolder: Sendable {
         for part in path.split(separator: "/") {
             partial += part + "/"
             guard unsafe mkdir(partial, privateMode) < 0, errno != EEXIST else { continue }
-            // A folder above ours may be one that we may not write to; what counts is whether ours is there.
+            // A folder above may be one that is not writable; what counts is whether the tier's folder
+            // exists.
             guard errno == EACCES || errno == EROFS || errno == EPERM else {
                 throw DiskCacheError("mkdir \(partial)", code: errno)
             }
@@ -64,12 +65,12 @@ final class DiskFolder: Sendable {
 
     // MARK: - Reading
 
-    /// Opens an entry's file; nil when there is none.
+    /// Opens an entry's file; nil if there is none.
     ///
     /// - Parameters:
     ///   - fromMemory: answer only from what the kernel has in memory (openat2(2), RESOLVE_CACHED).
-    ///   - files: counts the file, for clients are answered from it.
-    /// - Throws: `wouldBlock`; `overloaded` when too many files are open; the call that failed.
+    ///   - files: counts the file, because clients are answered from it.
+    /// - Throws: `wouldBlock`; `overloaded` if too many files are open; the call that failed.
     func open(
         _ id: EntryID, fromMemory: Bool, countedBy files: BodyFiles? = nil
     ) throws(DiskCacheError) -> OwnedDescriptor? {
@@ -84,14 +85,14 @@ final class DiskFolder: Sendable {
         if descriptor >= 0 { return OwnedDescriptor(owning: descriptor, countedBy: files) }
         files?.leave()
         switch code {
-        // A link or a socket in an entry's place is none of ours; the next store takes it away.
+        // A link or a socket in an entry's place is not the tier's; the next store removes it.
         case ENOENT, ENOTDIR, ELOOP, ENXIO: return nil
         case EAGAIN, ENOSYS: throw .wouldBlock
         default: throw DiskCacheError("openat", code: code)
         }
     }
 
-    /// What the inode of an open file says.
+    /// The status of an open file.
     func status(of file: OwnedDescriptor) throws(DiskCacheError) -> Status { try Self.status(of: file) }
 
     static func status(of file: OwnedDescriptor) throws(DiskCacheError) -> Status {
@@ -100,7 +101,7 @@ final class DiskFolder: Sendable {
         return Status(status)
     }
 
-    /// What the inode of an entry's file says; nil when there is no file.
+    /// The status of an entry's file; nil if there is no file.
     func status(of id: EntryID) throws(DiskCacheError) -> Status? {
         var status = stat()
         let code = unsafe EntryPath.with(id) { path in
@@ -125,10 +126,11 @@ final class DiskFolder: Sendable {
     private static let usualBlockSize: Int64 = 4_096
     private static let smallestBlockSize: Int64 = 512
     private static let largestBlockSize: Int64 = 1 << 20
-    /// What `st_blocks` counts in, in bytes (stat(3type)).
+    /// The unit of `st_blocks`, in bytes (stat(3type)).
     private static let statBlockSize: Int64 = 512
 
-    /// How many bytes of the disk a file or folder below this one takes, without what is in it; 0 for none.
+    /// How many bytes of the disk a file or folder below this one takes, without its contents; 0 if there is
+    /// none.
     func allocatedBytes(_ path: String) -> Int64 {
         var status = stat()
         guard unsafe fstatat(root.raw, path, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return 0 }
@@ -137,8 +139,8 @@ final class DiskFolder: Sendable {
 
     // MARK: - Writing
 
-    /// Opens a file without a name; it vanishes with its last descriptor unless `link` names it.
-    /// - Parameter files: counts the file, for clients may be answered from it.
+    /// Opens a file without a name; it is deleted with its last descriptor unless `link` names it.
+    /// - Parameter files: counts the file, because clients may be answered from it.
     func stage(countedBy files: BodyFiles? = nil) throws(DiskCacheError) -> OwnedDescriptor {
         guard files?.enter() ?? true else { throw .overloaded }
         let descriptor = unsafe linux_open_unnamed(path, Self.fileMode)
@@ -151,10 +153,10 @@ final class DiskFolder: Sendable {
         return OwnedDescriptor(owning: descriptor, countedBy: files)
     }
 
-    /// Names a staged file as an entry's, at once and in place of an earlier one.
+    /// Names a staged file as an entry's, atomically and in place of an earlier one.
     ///
-    /// linkat(2) replaces nothing, so over an earlier file it takes two steps, by way of the entry's `.new`; a process that
-    /// dies in between leaves that behind, and the next start removes it.
+    /// linkat(2) replaces nothing, so over an earlier file it takes two steps, by way of the entry's `.new`;
+    /// a process that is killed in between leaves that behind, and the next start removes it.
     func link(_ file: OwnedDescriptor, as id: EntryID) throws(DiskCacheError) {
         var code = linkCode(file, id)
         if code == ENOENT {
@@ -203,7 +205,7 @@ final class DiskFolder: Sendable {
         }
     }
 
-    /// Removes an entry's file; false when there is none.
+    /// Removes an entry's file; false if there is none.
     @discardableResult
     func unlink(_ id: EntryID, _ suffix: EntryPath.Suffix = .none) throws(DiskCacheError) -> Bool {
         let code = unsafe EntryPath.with(id, suffix) { unsafe unlinkat(root.raw, $0, 0) == 0 ? 0 : errno }
@@ -218,7 +220,7 @@ final class DiskFolder: Sendable {
         }
     }
 
-    /// Takes a folder away that lies where a file belongs; one that holds something is kept beside ours.
+    /// Removes a folder that lies in a file's place; one that is not empty is renamed.
     func removeStrangeFolder(_ path: UnsafePointer<CChar>) -> Int32 {
         unsafe Self.removeStrangeFolder(path, in: root)
     }
@@ -256,7 +258,7 @@ extension VerifiedFiles.Identity {
         size = Int64(status.st_size)
     }
 
-    /// Hot path: what the inode of an open file says now; nil when the file has no name any more, or can't be asked.
+    /// Hot path: the status of an open file; nil if the file has no name any more, or fstat(2) fails.
     init?(of file: OwnedDescriptor) {
         var facts = stat()
         guard unsafe fstat(file.raw, &facts) == 0, facts.st_nlink > 0 else { return nil }

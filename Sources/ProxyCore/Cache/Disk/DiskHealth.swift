@@ -2,17 +2,17 @@
 
 import Synchronization
 
-/// What an operator should know of the disk tier, reported once each time that it begins.
+/// An event of the disk tier for the operator, reported once each time that it begins.
 public enum DiskEvent: Sendable, Equatable {
-    /// Nothing more fits on the disk: the oldest entries make room, and what does not fit is served and not kept.
+    /// The disk is full: the oldest entries are removed, and what does not fit is served and not stored.
     case full
     /// Nothing can be stored, for this reason.
     case failing(DiskCacheError)
-    /// What could not be stored can be again.
+    /// Storing works again.
     case working
-    /// The index could not be used or was not there: it is made anew from the files, the old one set aside.
+    /// The index could not be used or was missing: it is rebuilt from the files, the old one set aside.
     case indexReplaced
-    /// The folder was gone or another one: the tier began anew in what is there now.
+    /// The folder was missing or replaced: the tier starts anew in what is there now.
     case folderReplaced
 
     /// Whether an operator has to do something.
@@ -39,10 +39,12 @@ extension DiskEvent: CustomStringConvertible {
     }
 }
 
-/// Whether the disk tier can store, and what to report to an operator: one event a change, however many stores fail.
+/// Whether the disk tier can store, and what to report to an operator: one event a change, however many
+/// stores fail.
 ///
-/// Also decides when entries have to make room on a full disk: again only after what the last time freed has been used,
-/// or a while later, so that another program that fills the disk does not drive out everything at once. Pure.
+/// Also decides when entries are removed on a full disk: again only after the space that the last removal
+/// freed has been used, or after a while, so that another program that fills the disk does not evict
+/// everything at once. Pure.
 struct DiskHealth: Sendable {
     private enum Condition {
         case working
@@ -50,23 +52,23 @@ struct DiskHealth: Sendable {
         case failing
     }
 
-    /// Whether entries are to make room now.
+    /// Whether entries are to be removed now.
     private(set) var wantsRoom = false
-    /// Whether the folder or the index may have been taken away or damaged.
+    /// Whether the folder or the index may have been removed or damaged.
     var wantsRecovery = false
 
     private var condition = Condition.working
     private var lastFailure = Int64.min
     private var lastRoom = Int64.min
-    /// Bytes that were freed the last time, less those stored since.
+    /// Bytes that the last removal freed, less those stored since.
     private var unused: Int64 = 0
 
-    /// Seconds without a failure after which a store that succeeds means that all is well.
+    /// Seconds without a failure after which a successful store ends the alarm.
     static let calm: Int64 = 5
-    /// Seconds after which entries make room again although what they freed was of no use to us.
+    /// Seconds after which entries are removed again although the freed bytes were not used by the tier.
     static let pause: Int64 = 60
 
-    /// Notes a store that failed; the event where that is news.
+    /// Records a store that failed; returns an event if the state changes.
     mutating func failed(with error: DiskCacheError, at now: Int64) -> DiskEvent? {
         let earlier = condition
         switch error {
@@ -83,7 +85,7 @@ struct DiskHealth: Sendable {
         return condition == .full ? .full : .failing(error)
     }
 
-    /// Notes bytes that were stored; the event where that is news.
+    /// Records bytes that were stored; returns an event if the state changes.
     mutating func stored(_ bytes: Int64, at now: Int64) -> DiskEvent? {
         if unused > 0 { unused -= bytes }
         guard condition != .working, now - lastFailure >= Self.calm || now < lastFailure else { return nil }
@@ -91,49 +93,49 @@ struct DiskHealth: Sendable {
         return .working
     }
 
-    /// Notes that entries made room.
+    /// Records that entries were removed for space.
     mutating func madeRoom(_ bytes: Int64, at now: Int64) {
         (wantsRoom, unused, lastRoom) = (false, max(0, bytes / 2), now)
     }
 }
 
-/// Watches how storing goes, and reports it. Safe from any thread.
+/// Watches stores, and reports events. Safe from any thread.
 final class DiskMonitor: Sendable {
     private let health = Mutex(DiskHealth())
     private let clock: @Sendable () -> Int64
     private let send: @Sendable (DiskEvent) -> Void
 
-    /// - Parameter report: called on the thread that met the change.
+    /// - Parameter report: called on the thread that detected the change.
     init(clock: @escaping @Sendable () -> Int64, report: @escaping @Sendable (DiskEvent) -> Void) {
         self.clock = clock
         send = report
     }
 
-    /// Notes a store that failed.
+    /// Records a store that failed.
     func failed(with error: DiskCacheError) {
         if let notice = health.withLock({ $0.failed(with: error, at: clock()) }) { send(notice) }
     }
 
-    /// Notes bytes that were stored.
+    /// Records bytes that were stored.
     func stored(_ bytes: Int64) {
         if let notice = health.withLock({ $0.stored(bytes, at: clock()) }) { send(notice) }
     }
 
-    /// Notes that entries made room.
+    /// Records that entries were removed for space.
     func madeRoom(_ bytes: Int64) { health.withLock { $0.madeRoom(bytes, at: clock()) } }
 
-    /// Notes that the folder is not the one that was opened.
+    /// Records that the folder is not the one that was opened.
     func lostFolder() { health.withLock { $0.wantsRecovery = true } }
 
-    /// Notes that recovery was tried.
+    /// Records that recovery was tried.
     func recovered() { health.withLock { $0.wantsRecovery = false } }
 
     /// Reports an event.
     func report(_ event: DiskEvent) { send(event) }
 
-    /// Whether entries are to make room now.
+    /// Whether entries are to be removed now.
     var wantsRoom: Bool { health.withLock(\.wantsRoom) }
 
-    /// Whether folder and index have to be seen to.
+    /// Whether folder and index need recovery.
     var wantsRecovery: Bool { health.withLock(\.wantsRecovery) }
 }

@@ -3,7 +3,7 @@
 import GRDB
 import Synchronization
 
-/// A row of the index: what eviction and purging need to know of an entry.
+/// A row of the index: what eviction and purging need of an entry.
 struct IndexEntry: Sendable, Equatable {
     /// The entry.
     let id: EntryID
@@ -19,21 +19,21 @@ struct IndexEntry: Sendable, Equatable {
 
 /// One change of the index; many go into one transaction.
 enum IndexChange: Sendable {
-    /// An entry is there, in place of an earlier one.
+    /// An entry exists, in place of an earlier one.
     case put(IndexEntry)
-    /// An entry is gone.
+    /// An entry was removed.
     case delete(EntryID)
     /// An entry was served at this time.
     case touch(EntryID, at: Int64)
     /// A source's record, in place of an earlier one, saved at this time.
     case save(SourceRecord, at: Int64)
-    /// A source's record is forgotten.
+    /// A source's record was removed.
     case deleteRecord(CacheKey)
-    /// A tag is on a result, seen at this time.
+    /// A tag is linked to a result, seen at this time.
     case link(TagLink, at: Int64)
-    /// A tag is no longer on a result.
+    /// A tag is no longer linked to a result.
     case unlink(TagLink)
-    /// Everything is gone, apart from tags where they are kept.
+    /// Everything was removed, except tags if they are kept.
     case deleteEverything(keepingTags: Bool)
 }
 
@@ -87,7 +87,7 @@ extension DiskIndex {
     ///
     /// - Parameter begun: called as soon as that moment is fixed; changes from then on are not seen.
     func load(begun: () -> Void, each: (EntryID, Int64) -> Void) throws(DiskCacheError) -> Int {
-        // Lost: that there is no database any more. The pages that were read once are of no more use.
+        // Lost: that the database is closed. Pages that were read once are not needed again.
         defer { (try? pool)?.releaseMemoryEventually() }
         return try translating {
             try pool.read { db in
@@ -125,7 +125,7 @@ extension DiskIndex {
     }
 
     private func put(_ entry: IndexEntry, _ db: Database, _ tally: inout DiskTally) throws {
-        // Most entries are new: then the row's own index says so, and one statement is all.
+        // Most entries are new: then one INSERT is enough.
         guard try !insert(entry, db) else {
             return tally.add(entries: 1, bytes: allocated(entry.bytes), of: entry.id.kind)
         }
@@ -148,7 +148,7 @@ extension DiskIndex {
         tally.replaced += 1
     }
 
-    /// Whether there was no row for the entry, and is one now.
+    /// Inserts a row for the entry; false if there was one.
     private func insert(_ entry: IndexEntry, _ db: Database) throws -> Bool {
         let sql = """
             INSERT INTO entry (\(IndexEntry.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
@@ -242,15 +242,15 @@ extension DiskIndex {
         }
     }
 
-    /// Gives at most `limit` unused pages back to the file system; false when there are none.
+    /// Returns at most `limit` unused pages to the file system; false if there are none.
     func giveBackPages(limit: Int) throws(DiskCacheError) -> Bool {
         try translating {
             try pool.writeWithoutTransaction { db in
                 guard try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0 > 0 else { return false }
                 _ = try Row.fetchAll(db, sql: "PRAGMA incremental_vacuum(\(limit))")
                 guard try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0 == 0 else { return true }
-                // The file gets shorter when the log is written back.
-                // Lost: that a reader is active; the next checkpoint does it.
+                // The file gets shorter when the log is written back. Lost: that a reader is active; the next
+                // checkpoint does it.
                 _ = try? db.checkpoint(.passive)
                 return false
             }
@@ -259,7 +259,7 @@ extension DiskIndex {
 }
 
 extension IndexEntry {
-    /// What `init` reads, in its order.
+    /// The columns that `init` reads, in its order.
     static let columns = "high, low, kind, sourceHigh, sourceLow, bytes, storedAt, accessedAt"
 
     /// Reads a row of `columns`.

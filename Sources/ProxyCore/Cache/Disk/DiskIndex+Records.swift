@@ -3,7 +3,7 @@
 import Foundation
 import GRDB
 
-/// Source records, and which of them entries' files know nothing of.
+/// Source records, and which of them are newer than the entries' files.
 extension DiskIndex {
     private static let columns = """
         keyText, contentHash, byteCount, format, entityTag, lastModified, responseTime, initialAge,
@@ -13,12 +13,12 @@ extension DiskIndex {
         """
     private static let generationColumn = 23
 
-    /// A source's record; nil when there is none, or no such record can have been written.
+    /// A source's record; nil if there is none, or an invalid one.
     ///
-    /// One of a generation that is not trusted is stale until the origin has been asked.
+    /// One of a generation that is not trusted is stale until the origin has confirmed it.
     func record(for key: CacheKey) throws(DiskCacheError) -> SourceRecord? {
         try translating {
-            // One statement is a snapshot of its own; a transaction around it would double its price.
+            // One statement is a snapshot of its own; a transaction around it would double its cost.
             try pool.unsafeRead { try record(for: key, $0) }
         }
     }
@@ -35,9 +35,9 @@ extension DiskIndex {
         return record
     }
 
-    /// Puts a record in place of an earlier one; one that says the same stays.
+    /// Stores a record in place of an earlier one; an equal one stays.
     func save(_ record: SourceRecord, at time: Int64, _ db: Database, _ tally: inout DiskTally) throws {
-        // Most sources are new: then the row's own index says so.
+        // Most sources are new: then one INSERT is enough.
         let outdatesFiles = try hasEntries(olderThan: record, db)
         guard try !insert(record, at: time, outdatesFiles: outdatesFiles, db) else {
             if outdatesFiles { outdated.insert(record.key) }
@@ -55,7 +55,7 @@ extension DiskIndex {
         tally.records += 1
     }
 
-    /// Whether there was no row for the source, and is one now.
+    /// Inserts a row for the source; false if there was one.
     private func insert(
         _ record: SourceRecord, at time: Int64, outdatesFiles: Bool, _ db: Database
     ) throws -> Bool {
@@ -78,7 +78,7 @@ extension DiskIndex {
         return db.changesCount > 0
     }
 
-    /// Whether files may hold what was known of the source before.
+    /// Whether files may contain an earlier record of the source.
     private func hasEntries(olderThan record: SourceRecord, _ db: Database) throws -> Bool {
         let sql = "SELECT 1 FROM entry WHERE sourceLow = ? AND sourceHigh = ? AND storedAt < ? LIMIT 1"
         return try Bool.fetchOne(
@@ -92,10 +92,10 @@ extension DiskIndex {
         tally.records -= db.changesCount
     }
 
-    /// Forgets the records that were saved longest ago, at most `limit`; how many those were.
+    /// Removes the records that were saved longest ago, at most `limit`; returns how many those were.
     ///
-    /// With one that outdates files, the next process could not tell any more that it does: so a generation begins in
-    /// which no file of before is believed. This process still knows those sources.
+    /// If one of them outdates files, the next process could no longer know that: so a generation begins in
+    /// which no earlier file counts. This process still knows those sources.
     func deleteOldestRecords(limit: Int) throws(DiskCacheError) -> Int {
         let outdated = try translating {
             try pool.write { db in
@@ -116,7 +116,7 @@ extension DiskIndex {
         return outdated.count
     }
 
-    /// Adds every source whose record outdates files to those that are known in memory.
+    /// Adds every source whose record outdates files to those in memory.
     func loadOutdated(_ db: Database) throws {
         let rows = try Row.fetchCursor(db, sql: "SELECT high, low FROM source WHERE outdatesFiles = 1")
         while let row = try rows.next() { outdated.insert(try row.key(at: 0)) }
@@ -125,7 +125,7 @@ extension DiskIndex {
 }
 
 extension SourceRecord {
-    /// Reads a row of `columns`; throws where a value is of another type or form than was written.
+    /// Reads a row of `columns`; throws if a value has another type or form than was written.
     fileprivate init(key: CacheKey, row: Row) throws {
         guard let keyText = String.fromDatabaseValue(row[0]), let hash = Data.fromDatabaseValue(row[1]),
             let contentHash = ContentHash(bytes: Array(hash)),

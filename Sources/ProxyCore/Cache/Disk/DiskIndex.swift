@@ -4,20 +4,20 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// The only door to SQLite: which entries there are, how old, of which source; the source records; the tags.
+/// The only access to SQLite: entries with their age and source; source records; tags.
 ///
-/// Entries are found and checked without it, so no hit of a fresh picture asks it. One thread writes, in batches; any
-/// thread may read. In WAL mode a reader sees the last commit and waits for no writer; a commit survives the end of the
-/// process, and is synced by a checkpoint or when a caller asks for it. What SQLite reports as damaged is set aside, and
-/// a new index is made from the files.
+/// Entries are found and checked without it, so a hit of a fresh picture does not read it. One thread writes,
+/// in batches; any thread may read. In WAL mode a reader sees the last commit and waits for no writer; a
+/// commit survives the end of the process, and is synced by a checkpoint or when a caller requires it. An
+/// index that SQLite reports as damaged is set aside, and a new one is made from the files.
 ///
-/// **Generations.** Each file and each record carries the generation in which it was written. A file's own word on
-/// freshness counts only in its own generation; a record counts from `trustedSince` on, and is stale before. An end
-/// that may have lost something begins a generation that trusts nothing of before.
+/// **Generations.** Each file and each record carries the generation in which it was written. A file's own
+/// record counts only in its own generation; a record in the index counts from `trustedSince` on, and is
+/// stale before. An end that may have lost something begins a generation that trusts nothing earlier.
 final class DiskIndex: Sendable {
     /// The file's name in the folder.
     static let fileName = "index.sqlite"
-    /// What SQLite keeps, the database first.
+    /// The suffixes of SQLite's files, the database first.
     static let companions = ["", "-wal", "-shm"]
 
     private let current = Mutex<DatabasePool?>(nil)
@@ -25,9 +25,9 @@ final class DiskIndex: Sendable {
     private let configuration: DiskCacheConfiguration
     let ageColumn: String
     let accessPrecision: Int64
-    /// Sources of which a later record is known than the one in their entries' files.
+    /// Sources with a later record than the one in their entries' files.
     let outdated = OutdatedSources()
-    /// The file system's block size: what entries take is counted in blocks.
+    /// The file system's block size: entries are counted in blocks.
     let blockSize = Atomic<Int64>(4_096)
 
     private let currentGeneration = Atomic<UInt32>(0)
@@ -37,14 +37,14 @@ final class DiskIndex: Sendable {
 
     /// Hot path: the generation that files and records are written in; never 0.
     var generation: UInt32 { currentGeneration.load(ordering: .acquiring) }
-    /// The first generation whose records are believed.
+    /// The first generation whose records count.
     var trustedSince: UInt32 { firstTrusted.load(ordering: .acquiring) }
-    /// Whether links of tags may have been lost: a purge by a tag may then miss some of what it should remove.
+    /// Whether links of tags may have been lost: a purge by a tag may then miss some results.
     var lacksLinks: Bool { lostLinks.load(ordering: .acquiring) }
     /// Whether `open` has created a database.
     var isNew: Bool { created.load(ordering: .acquiring) }
 
-    /// An index without a database, until `open`.
+    /// Creates an index without a database, until `open`.
     init(path: String, configuration: DiskCacheConfiguration) {
         ageColumn = configuration.expireBy == .access ? "accessedAt" : "storedAt"
         accessPrecision = Int64(configuration.limits.accessPrecision.seconds)
@@ -63,8 +63,8 @@ final class DiskIndex: Sendable {
 
     // MARK: - Opening and closing
 
-    /// Opens the database that lies in the index's place, or creates one.
-    /// - Throws: `index` when it is no database, or another version's.
+    /// Opens the existing database, or creates one.
+    /// - Throws: `index` if it is not a database, or another version's.
     func open() throws(DiskCacheError) {
         detach()
         _ = Self.usesOwnMemory
@@ -86,13 +86,13 @@ final class DiskIndex: Sendable {
         try readState()
     }
 
-    /// Lets go of the database: its file is of no more use, or another daemon's.
+    /// Closes the database without a checkpoint: its file is unusable, or another daemon's.
     func detach() {
         let pool = current.withLock { pool in
             defer { pool = nil }
             return pool
         }
-        // Lost: what kept it from being closed; it is not asked any more.
+        // Lost: why it could not be closed; it is not used any more.
         try? pool?.close()
     }
 
@@ -104,16 +104,16 @@ final class DiskIndex: Sendable {
         }
     }
 
-    /// Moves the index out of the way; one that was set aside earlier is replaced.
+    /// Moves the index aside; one that was set aside earlier is replaced.
     static func setAside(in folder: DiskFolder) throws(DiskCacheError) {
         for companion in companions {
             try folder.rename(fileName + companion, to: fileName + ".broken" + companion)
         }
     }
 
-    /// Has SQLite keep the WAL's index in the process's memory instead of a mapped file: a mapped file that is cut short
-    /// ends the process by SIGBUS, and a full disk has no room for one. Locks are then held while the database is open,
-    /// which fits: the folder has one daemon.
+    /// Makes SQLite keep the WAL's index in the process's memory instead of a mapped file: a mapped file that
+    /// is truncated ends the process by SIGBUS, and a full disk has no space for one. Locks are then held
+    /// while the database is open, which fits: the folder has one daemon.
     private static let usesOwnMemory: Bool = {
         let system = unsafe sqlite3_vfs_find("unix-excl")
         return unsafe system != nil && sqlite3_vfs_register(system, 1) == SQLITE_OK
@@ -126,7 +126,8 @@ final class DiskIndex: Sendable {
         settings.maximumReaderCount = 3
         settings.label = "cache index"
         settings.prepareDatabase { db in
-            // Has an effect only before the first table is made; unused pages can then be given back in small steps.
+            // Has an effect only before the first table is created; unused pages can then be returned in
+            // small steps.
             if !db.configuration.readonly { try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
             try db.execute(sql: "PRAGMA journal_size_limit = \(journalSize)")
             // At most SQLite's own 1,000 pages of 4 KiB are left in the log.
@@ -138,7 +139,7 @@ final class DiskIndex: Sendable {
 
     // MARK: - Schema
 
-    /// Names the schema below in the database's header; an index with another one is set aside.
+    /// Identifies the schema below in the database's header; an index with another one is set aside.
     private static let schemaID = 0x696D_670A
 
     private static let schema = """
@@ -176,14 +177,15 @@ final class DiskIndex: Sendable {
 
     private func create(_ db: Database) throws {
         try db.execute(sql: Self.schema)
-        // By chance, so that no file of an earlier index is of this one's generations.
+        // At random, so that no file of an earlier index has a generation of this one.
         let generation = Int64.random(in: 1...Int64(Int32.max))
         try db.execute(
             sql: "INSERT INTO state (id, generation, trustedSince) VALUES (1, ?1, ?1)",
             arguments: [generation])
     }
 
-    /// Only the column that age is counted from is worth an index; the other's goes when the setting changes.
+    /// Only the column that age is counted from needs an index; the other's is dropped when the setting
+    /// changes.
     private func indexByAge(_ db: Database) throws {
         for other in ["accessedAt", "storedAt"] where other != ageColumn {
             try db.execute(sql: "DROP INDEX IF EXISTS entryBy_\(other)")
@@ -200,15 +202,15 @@ final class DiskIndex: Sendable {
         }
     }
 
-    /// Notes for the next start whether it does.
+    /// Records for the next start whether it does.
     func setKnowsAllFiles(_ doesKnow: Bool) throws(DiskCacheError) {
         try changeState("knowsAllFiles = \(doesKnow ? 1 : 0)")
     }
 
-    /// Notes that links of tags may be lost.
+    /// Records that links of tags may be lost.
     func noteLostLinks() throws(DiskCacheError) { try changeState("lacksLinks = 1") }
 
-    /// Begins a generation after an end that may have lost commits: what is known of freshness is stale from now on.
+    /// Begins a generation after an end that may have lost commits: every record is stale from now on.
     func distrustEverything() throws(DiskCacheError) {
         try changeState("generation = generation + 1, trustedSince = generation + 1, lacksLinks = 1")
     }
@@ -218,7 +220,7 @@ final class DiskIndex: Sendable {
         try readState()
     }
 
-    /// Takes over what the database says; called behind each commit that changes it.
+    /// Reads the state from the database; called after each commit that changes it.
     func readState() throws(DiskCacheError) {
         try translating {
             let row = try pool.read { db in
@@ -250,7 +252,7 @@ final class DiskIndex: Sendable {
         switch error.resultCode {
         case .SQLITE_FULL: return .full
         case .SQLITE_CORRUPT, .SQLITE_NOTADB: return .brokenIndex(error.description)
-        // All statements are ours and fit our tables: one that does not has found a schema that was altered.
+        // All statements fit the tables: an error means that the schema was altered.
         case .SQLITE_ERROR, .SQLITE_CONSTRAINT, .SQLITE_MISMATCH: return .brokenIndex(error.description)
         case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHORT_READ:
             return .brokenIndex(error.description)
@@ -260,9 +262,9 @@ final class DiskIndex: Sendable {
 }
 
 extension CacheKey {
-    /// The high half as SQLite keeps it.
+    /// The high half as SQLite stores it.
     var highBits: Int64 { Int64(bitPattern: high) }
-    /// The low half as SQLite keeps it.
+    /// The low half as SQLite stores it.
     var lowBits: Int64 { Int64(bitPattern: low) }
 
     init(highBits: Int64, lowBits: Int64) {
@@ -273,10 +275,11 @@ extension CacheKey {
 extension Row {
     static var altered: DiskCacheError { .brokenIndex("a row was altered") }
 
-    /// Bytes and seconds that may be added and subtracted without an overflow, whatever an altered page holds.
+    /// Bytes and seconds that can be added and subtracted without an overflow, whatever an altered page
+    /// contains.
     static let plausible: ClosedRange<Int64> = -(1 << 44)...(1 << 44)
 
-    /// A number of bytes or seconds, in a column that holds nothing else unless it was altered.
+    /// A number of bytes or seconds, in a column that contains nothing else unless it was altered.
     func integer(at index: Int) throws -> Int64 {
         guard let number = Int64.fromDatabaseValue(self[index]), Self.plausible.contains(number) else {
             throw Self.altered

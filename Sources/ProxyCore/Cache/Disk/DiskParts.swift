@@ -3,10 +3,10 @@
 import Glibc
 import Synchronization
 
-/// What the reading and the writing side of the disk tier share; each part is safe on its own.
+/// The parts that the reading and the writing side of the disk tier share; each is safe on its own.
 final class DiskParts: Sendable {
     let configuration: DiskCacheConfiguration
-    /// How much may be kept, and for how long; can change.
+    /// How much may be stored, and for how long; can change.
     let bounds: Mutex<DiskBounds>
     /// Returns the time in seconds since 1970.
     let clock: @Sendable () -> Int64
@@ -14,30 +14,33 @@ final class DiskParts: Sendable {
     let lock: FolderLock
     let ballast: Ballast
     let index: DiskIndex
-    /// Whether there may be files that the index does not know: it is new, or the last process did not end in order.
+    /// Whether there may be files that the index does not know: it is new, or the last process did not end in
+    /// order.
     let needsScan: Bool
     let entries = EntrySet()
     let counters = DiskCounters()
     let monitor: DiskMonitor
     let accesses: AccessTimes
     let tags = KnownTags()
-    /// The files that clients are answered from, or will be.
+    /// The files that clients are or will be answered from.
     let bodies = BodyFiles()
     let verified: VerifiedFiles
-    /// The files that are known to survive a loss of power.
+    /// The files that are known to survive a power loss.
     let secured = VerifiedFiles(capacity: 4_096)
     /// Called with what the writer removes on its own.
     let observers = Mutex(Observers())
 
-    /// Closures in a struct: one that is the lock's own value is wrapped anew, and written back, each time it is read.
+    /// Closures in a struct: one that is the lock's own value is wrapped anew, and written back, each time it
+    /// is read.
     struct Observers {
-        /// Called with what has been swept away, so that its files are closed.
+        /// Called with what a sweep has removed, so that its files are closed.
         var swept: @Sendable ([EntryID]) -> Void = { _ in }
-        /// Called with links that are forgotten for lack of space: before and behind the removal of their results.
+        /// Called with links that are removed for lack of space: before and after the removal of their
+        /// results.
         var unlinked: @Sendable ([TagLink], _ isDone: Bool) -> Void = { _, _ in }
     }
 
-    /// How many bytes of the disk the index takes with its log; and what else but entries.
+    /// How many bytes of the disk the index takes with its log; and everything else except entries.
     private let indexBytes = Atomic<Int64>(0)
     private let otherBytes = Atomic<Int64>(0)
     /// Why the tier is off and stores and finds nothing; nil while it works.
@@ -46,8 +49,8 @@ final class DiskParts: Sendable {
 
     /// Opens everything in the folder.
     ///
-    /// Blocking: for the lock at most `patience`, else some milliseconds, however much the folder holds. On a file system
-    /// that is read only, the tier is off until that changes.
+    /// Blocking: for the lock at most `patience`, else some milliseconds, however many entries there are. On
+    /// a read-only file system, the tier is off until that changes.
     init(
         directory: String, configuration: DiskCacheConfiguration, patience: TimeSpan,
         clock: @escaping @Sendable () -> Int64, report: @escaping @Sendable (DiskEvent) -> Void
@@ -82,18 +85,21 @@ final class DiskParts: Sendable {
         if index.isNew, folder.hasEntries { monitor.report(.indexReplaced) }
     }
 
-    /// Opens the index, and a new one in place of one that cannot be used; whether there may be files that it lacks.
+    /// Opens the index, and a new one in place of one that cannot be used; returns whether there may be files
+    /// that it lacks.
     private static func open(
         _ index: DiskIndex, in folder: DiskFolder, _ lock: FolderLock, _ ballast: Ballast,
         _ configuration: DiskCacheConfiguration
     ) throws(DiskCacheError) -> Bool {
         try withSpace(folder, ballast, configuration) { () throws(DiskCacheError) in
-            // Asked now, so that a file system without unnamed files is found at the start and not by the first request.
+            // Tested now, so that a file system without unnamed files is detected at the start and not by the
+            // first request.
             _ = try folder.stage()
             do throws(DiskCacheError) {
                 return try open(index, in: folder, lock)
             } catch  where error.isIndexUnusable && folder.hasFile(DiskIndex.fileName) {
-                // SQLite calls a missing page of its shared memory an I/O error; a sound index is not set aside for that.
+                // SQLite reports a missing page of its shared memory as an I/O error; a sound index is not
+                // set aside for that.
                 guard !folder.isNearlyFull else { throw .full }
                 index.detach()
                 try DiskIndex.setAside(in: folder)
@@ -106,19 +112,20 @@ final class DiskParts: Sendable {
         _ index: DiskIndex, in folder: DiskFolder, _ lock: FolderLock
     ) throws(DiskCacheError) -> Bool {
         try index.open()
-        // The tags of the entries that are there were in another index.
+        // The tags of the existing entries were in another index.
         if index.isNew, folder.hasEntries { try index.noteLostLinks() }
         // The last commits may not have reached the disk.
         if lock.wasCutOff { try index.distrustEverything() }
         let knowsAll = try index.knowsAllFiles()
         let needsScan = lock.wasLeft || !knowsAll
-        // A process that ends before it has looked through all leaves the rest to the next start.
+        // A process that ends before it has scanned all leaves the rest to the next start.
         if needsScan, knowsAll { try index.setKnowsAllFiles(false) }
         try lock.markInUse()
         return needsScan
     }
 
-    /// Does a step of the start that needs some space; on a full disk again, in that of the ballast, or else of entries.
+    /// Runs a step of the start that needs some space; on a full disk again, with that of the ballast, or
+    /// else of entries.
     private static func withSpace<Value>(
         _ folder: DiskFolder, _ ballast: Ballast, _ configuration: DiskCacheConfiguration,
         _ step: () throws(DiskCacheError) -> Value
@@ -142,35 +149,35 @@ final class DiskParts: Sendable {
     /// Why the tier is off and stores and finds nothing; nil while it works.
     var outage: DiskCacheError? { isOff ? reason.withLock { $0 } : nil }
 
-    /// Hot path: whether it does neither.
+    /// Hot path: whether the tier is off.
     var isOff: Bool { hasNoFolder.load(ordering: .acquiring) }
 
-    /// Has it do neither, for it has no folder that it could write in.
+    /// Turns the tier off, because it has no writable folder.
     func switchOff(because error: DiskCacheError) {
         reason.withLock { $0 = error }
         hasNoFolder.store(true, ordering: .releasing)
     }
 
-    /// It has a folder again.
+    /// Turns the tier on again.
     func switchOn() { hasNoFolder.store(false, ordering: .releasing) }
 
     // MARK: - Space
 
-    /// How many bytes of the disk the tier takes beside its entries, as last measured.
+    /// How many bytes of the disk the tier takes in addition to its entries, as last measured.
     var overheadBytes: Int64 { indexBytes.load(ordering: .relaxed) + otherBytes.load(ordering: .relaxed) }
 
-    /// Most bytes of entries where all may be `total`: always half.
+    /// Most bytes of entries if everything may take `total`: always half.
     func entryBytes(of total: Int64) -> Int64 { max(total / 2, total - overheadBytes) }
 
-    /// Measures what the index and its log take: two fstatat(2).
+    /// Measures the index and its log: two fstatat(2).
     func measureIndex() {
         indexBytes.store(Self.indexFiles.reduce(0) { $0 + folder.allocatedBytes($1) }, ordering: .relaxed)
     }
 
-    /// Measures all that the tier takes beside its entries: some thousand fstatat(2).
+    /// Measures all that the tier takes in addition to its entries: some thousand fstatat(2).
     func measure() {
         measureIndex()
-        // Lost: why the folder can't be read; what was measured before holds until it can.
+        // Lost: why the folder can't be read; the last measurement counts until it can.
         guard let bytes = try? folder.overheadBytes(without: Self.indexFiles) else { return }
         otherBytes.store(bytes, ordering: .relaxed)
     }
@@ -179,7 +186,8 @@ final class DiskParts: Sendable {
 
     // MARK: - Files
 
-    /// What the index has to know of an entry's file; nil when there is none, or none that is valid: then it is gone now.
+    /// The index's row of an entry's file; nil if there is none, or none that is valid: then it has been
+    /// removed.
     func indexEntry(ofFile id: EntryID) throws(DiskCacheError) -> IndexEntry? {
         guard let file = try folder.open(id, fromMemory: false) else { return nil }
         guard let entry = try EntryFile(file: file, status: folder.status(of: file)).header(), entry.id == id
@@ -190,7 +198,7 @@ final class DiskParts: Sendable {
         return indexEntry(entry)
     }
 
-    /// Opens a file for the body of an entry-to-be.
+    /// Opens a file for the body of a future entry.
     func stage(
         kind: EntryKind, keyText: String, countedBy files: BodyFiles? = nil
     ) throws(DiskCacheError) -> StagedEntry {
@@ -204,7 +212,7 @@ final class DiskParts: Sendable {
 
     /// Writes the header before the body, so that the file describes itself.
     ///
-    /// - Parameter checksum: the body's CRC32C; where it is nil the body is read once.
+    /// - Parameter checksum: the body's CRC32C; if it is nil the body is read once.
     func finish(
         _ staged: StagedEntry, _ description: EntryDescription, _ record: SourceRecord?, byteCount: Int,
         checksum: UInt32?, durable: Bool
@@ -256,7 +264,7 @@ final class DiskParts: Sendable {
 }
 
 extension DiskCacheError {
-    /// Whether a new index made from the files would heal it.
+    /// Whether a new index made from the files would repair it.
     fileprivate var isIndexUnusable: Bool {
         switch self {
         case .index, .brokenIndex: true

@@ -3,10 +3,10 @@
 import Synchronization
 
 extension DiskWriter {
-    /// What a batch has done to files and the index has yet to learn.
+    /// What a batch has done to files and has yet to be written to the index.
     private struct Pending {
         var changes: [IndexChange] = []
-        /// Entries whose files were named; unnamed again when the index can't be written.
+        /// Entries whose files were named; removed again if the index can't be written.
         var linked: [EntryID] = []
         /// Tags that are known when the index is written.
         var links: [TagLink] = []
@@ -16,10 +16,11 @@ extension DiskWriter {
         var completions: [(completion: @Sendable (Result<Int, DiskCacheError>) -> Void, count: Int)] = []
     }
 
-    /// Does the jobs in their order, in one transaction, or in several where one needs to see what another did.
+    /// Runs the jobs in their order, in one transaction, or in several if one needs to see the result of
+    /// another.
     ///
-    /// A process that is killed between a file's change and the transaction leaves a file without a row, which the next
-    /// start finds by looking through the folder, or a row without a file, which is a miss.
+    /// A process that is killed between a file's change and the transaction leaves a file without a row,
+    /// which the next start finds by scanning the folder, or a row without a file, which is a miss.
     func run(_ batch: [WriteJob]) {
         if let error = parts.outage {
             for job in batch { runOff(job, because: error) }
@@ -100,7 +101,8 @@ extension DiskWriter {
 
     // MARK: - Removal
 
-    /// Unlinks before the index is written: a purge that was answered has removed the file and committed the change.
+    /// Unlinks before the index is written: a purge that was answered has removed the file and committed the
+    /// change.
     private func remove(
         _ id: EntryID, because reason: EvictionReason, _ pending: inout Pending
     ) throws(DiskCacheError) -> Bool {
@@ -114,16 +116,16 @@ extension DiskWriter {
     private func discard(
         _ id: EntryID, _ identity: VerifiedFiles.Identity?, _ pending: inout Pending
     ) throws(DiskCacheError) -> Bool {
-        // The damage was seen some time ago; a file that has taken the place since is not damaged.
+        // The damage was detected some time ago; a file that has replaced it since is not damaged.
         guard try parts.folder.status(of: id)?.identity == identity else { return false }
         return try remove(id, because: identity == nil ? .missing : .corrupt, &pending)
     }
 
     private func removeSource(_ key: CacheKey, _ pending: inout Pending) throws(DiskCacheError) -> Int {
         commit(&pending)
-        // While files are looked through, the index does not know them all.
+        // While the folder is scanned, the index does not know all files.
         try finishScan()
-        // A file that should outlive the purge is believed no more.
+        // A file that should survive the purge no longer counts.
         parts.index.outdated.insert(key)
         // The original's place is known without the index.
         var count = try remove(EntryID(kind: .original, key: key), because: .purged, &pending) ? 1 : 0
@@ -144,7 +146,7 @@ extension DiskWriter {
         while true {
             let links = try parts.index.links(ofTag: tag, limit: parts.configuration.limits.batchSize)
             guard !links.isEmpty else { return count }
-            // First of all: a request from now on writes its links again, behind this.
+            // Before everything else: a request from now on writes its links again, after this.
             parts.tags.remove(links)
             found(links)
             count += try purge(links, &pending)
@@ -165,10 +167,10 @@ extension DiskWriter {
         return count
     }
 
-    /// Forgets links that there is no space for, and purges their results, in memory too.
+    /// Removes links for which there is no space, and purges their results, in memory too.
     func purge(_ links: [TagLink]) throws(DiskCacheError) {
         var pending = Pending()
-        // First of all: a request from now on writes its links again, behind this.
+        // Before everything else: a request from now on writes its links again, after this.
         parts.tags.remove(links)
         let unlinked = parts.observers.withLock(\.unlinked)
         unlinked(links, false)
@@ -176,13 +178,13 @@ extension DiskWriter {
         _ = try purge(links, &pending)
     }
 
-    /// Has the origin asked about a source before it is answered from again; returns how many entries go for that.
+    /// Makes a source stale until its origin has confirmed it; returns how many entries are removed for that.
     ///
-    /// In the transaction that forgets the tag's links: a purge that is cut off before it finds them again when it is
-    /// repeated.
+    /// In the transaction that removes the tag's links: a purge that is interrupted before it finds them
+    /// again when it is repeated.
     private func distrust(_ source: CacheKey, _ pending: inout Pending) throws(DiskCacheError) -> Int {
         guard var record = try parts.index.record(for: source) else {
-            // What its files say of its freshness must not be believed either.
+            // The records in its files must not count either.
             return try removeSource(source, &pending)
         }
         record.directives.insert(.purged)
@@ -206,7 +208,8 @@ extension DiskWriter {
         return count
     }
 
-    /// Makes room for the folder that all is moved into, where there is none: what is in the way is to go anyway.
+    /// Frees space for the folder that everything is moved into: what is removed for that is to be removed
+    /// anyway.
     private func discardEverything() throws(DiskCacheError) {
         do {
             try parts.folder.discardEverything()
@@ -230,7 +233,7 @@ extension DiskWriter {
         } catch {
             parts.counters.failedToWrite(max(1, completions.count))
             parts.monitor.failed(with: error)
-            // A broken index is made anew from the files: those stay, and are found then.
+            // A broken index is rebuilt from the files: those stay, and are found then.
             if case .brokenIndex = error {} else { unlink(linked) }
             for (completion, _) in completions { completion(.failure(error)) }
         }
@@ -239,7 +242,8 @@ extension DiskWriter {
     private func unlink(_ entries: [EntryID]) {
         for id in entries {
             parts.entries.remove(id)
-            // Lost: why the file can't be removed; it is right and can be read, but only the next commit removes it.
+            // Lost: why the file can't be removed; it is correct and can be read, but only the next commit
+            // removes it.
             _ = try? parts.folder.unlink(id)
         }
     }
@@ -252,7 +256,7 @@ extension DiskWriter {
         if all.bytes > 0 { parts.monitor.stored(all.bytes) }
     }
 
-    /// Makes changes in the index; on a full disk a second time, in the space that the ballast leaves.
+    /// Makes changes in the index; on a full disk a second time, in the space of the ballast.
     func apply(_ changes: [IndexChange], durable: Bool = false) throws(DiskCacheError) {
         guard !changes.isEmpty else { return }
         do {

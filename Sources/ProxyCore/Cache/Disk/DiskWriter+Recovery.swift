@@ -3,7 +3,7 @@
 import Synchronization
 
 extension DiskWriter {
-    /// Looks whether the folder, the lock or the index was taken away; to be called now and then.
+    /// Checks whether the folder, the lock or the index was removed; to be called now and then.
     func checkPlace() {
         guard !parts.isOff, isInPlace, parts.folder.hasFile(DiskIndex.fileName) else {
             return parts.monitor.lostFolder()
@@ -12,15 +12,16 @@ extension DiskWriter {
 
     private var isInPlace: Bool { parts.folder.isInPlace && parts.lock.isInPlace(in: parts.folder) }
 
-    /// Begins anew in the folder as it is now, with a new index of the files that are there.
+    /// Starts anew in the folder as it is now, with a new index of the files that are there.
     ///
-    /// Look-ups go on meanwhile: until everything has been looked through, they ask the file system. Returns false when
-    /// there is nothing to recover from, the start is still reading the index, or another daemon has the folder.
+    /// Look-ups continue meanwhile: until everything has been scanned, they query the file system. Returns
+    /// false if there is nothing to recover from, the start is still reading the index, or another daemon has
+    /// the folder.
     func recover() throws(DiskCacheError) -> Bool {
         guard parts.monitor.wantsRecovery, housekeeping.withLock({ $0.loading != .underway }) else {
             return false
         }
-        // A failure is met again by the next check or the next store.
+        // A failure is detected again by the next check or the next store.
         parts.monitor.recovered()
         let isElsewhere = parts.isOff || !isInPlace
         if isElsewhere, try !attach() { return false }
@@ -29,12 +30,12 @@ extension DiskWriter {
         try parts.index.open()
         parts.index.blockSize.store(parts.folder.blockSize, ordering: .relaxed)
         try parts.index.noteLostLinks()
-        // Memory goes on holding the results of the tags that are known.
+        // Memory still holds the results of the known tags.
         let links = parts.tags.all
         parts.tags.removeAll()
         try apply(links.map { .link($0, at: parts.clock()) })
         parts.tags.insert(links)
-        // The new index has generations of its own: no file of before is believed.
+        // The new index has generations of its own: no earlier file counts.
         parts.index.outdated.markComplete()
         parts.entries.markIncomplete()
         parts.entries.removeAll()
@@ -49,9 +50,10 @@ extension DiskWriter {
         return true
     }
 
-    /// Takes the folder that is in the place now; first its lock, for until then it is another daemon's.
+    /// Opens the folder that the path leads to now; first its lock, since until then it may be another
+    /// daemon's.
     ///
-    /// - Returns: false where it stays that: then the tier is off until a later try.
+    /// - Returns: false if it is: then the tier is off until a later try.
     private func attach() throws(DiskCacheError) -> Bool {
         do throws(DiskCacheError) {
             let root = try parts.folder.openPlace()
@@ -63,12 +65,12 @@ extension DiskWriter {
             switchOff(because: .locked(path))
             return false
         } catch  where parts.isOff {
-            // It was said when it was switched off.
+            // It was reported when the tier was switched off.
             return false
         }
     }
 
-    /// Stores nothing and finds nothing from now on, in a folder that is no longer ours.
+    /// Stores nothing and finds nothing from now on, in a folder that is another daemon's.
     private func switchOff(because error: DiskCacheError) {
         guard !parts.isOff else { return }
         parts.switchOff(because: error)
@@ -84,8 +86,8 @@ extension DiskWriter {
         parts.monitor.failed(with: error)
     }
 
-    /// Does a job while the tier is off: nothing is there to be removed, and nothing is stored. Tags are remembered, for
-    /// memory goes on holding their results.
+    /// Runs a job while the tier is off: nothing can be removed, and nothing is stored. Tags are recorded,
+    /// since memory still holds their results.
     func runOff(_ job: WriteJob, because error: DiskCacheError) {
         switch job.task {
         case .commit, .store, .secure, .save:
@@ -94,7 +96,7 @@ extension DiskWriter {
             job.completion?(.failure(error))
         case .sweep: beginSweep(job.completion)
         case .link(let links):
-            // No index knows them meanwhile: what is not found by its tag must not be kept.
+            // No index has them meanwhile: a result that its tag does not find must not be stored.
             let hasRoom = parts.tags.insertIfRoom(links)
             job.completion?(hasRoom ? .success(1) : .failure(error))
         case .removeTag(let tag, let found):
@@ -109,9 +111,9 @@ extension DiskWriter {
         }
     }
 
-    // MARK: - Looking through the folder
+    // MARK: - Scanning the folder
 
-    /// Looks through some more files of a folder that the index may not know all of; false when there are none.
+    /// Scans some more files of a folder that the index may not know completely; false if there are none.
     func stepScan() throws(DiskCacheError) -> Bool {
         guard let shard = housekeeping.withLock({ $0.loading == .done ? $0.scan.last : nil }) else {
             return false
@@ -139,7 +141,7 @@ extension DiskWriter {
         }
         let limit = parts.configuration.limits.batchSize
         let some = housekeeping.withLock { Array($0.names.suffix(limit)) }
-        // Files that could not be read are looked at again.
+        // Files that could not be read are read again later.
         if let failure = try adopt(some, in: shard) { postpone(shard, because: failure) }
         housekeeping.withLock { state in
             state.names.removeLast(some.count)
@@ -147,8 +149,8 @@ extension DiskWriter {
         }
     }
 
-    /// Has a folder looked through again after the next sweep: what can't be read must not keep the rest from being known,
-    /// nor the tier from being swept.
+    /// Scans a folder again after the next sweep: what can't be read must block neither the scan of the rest
+    /// nor the sweep.
     private func postpone(_ shard: DiskFolder.Shard, because error: DiskCacheError) {
         parts.counters.failedToRead()
         let isNews = housekeeping.withLock { state in
@@ -159,8 +161,8 @@ extension DiskWriter {
         if isNews { parts.monitor.failed(with: error) }
     }
 
-    /// Looks through everything that is left, for a purge, which must not miss a file.
-    /// - Throws: why a folder can't be looked through.
+    /// Completes the scan, for a purge, which must not miss a file.
+    /// - Throws: why a folder can't be scanned.
     func finishScan() throws(DiskCacheError) {
         while try stepScan() {}
         if let error = housekeeping.withLock({ $0.unreadable.isEmpty ? nil : $0.whyUnreadable }) {
@@ -168,7 +170,7 @@ extension DiskWriter {
         }
     }
 
-    /// Adds files to the index that it does not know, and removes what is no entry; returns why some could not be read.
+    /// Adds unknown files to the index, and removes what is not an entry; returns why some could not be read.
     private func adopt(
         _ names: [String], in shard: DiskFolder.Shard
     ) throws(DiskCacheError) -> DiskCacheError? {

@@ -8,12 +8,12 @@ extension DiskWriter {
     /// Entries removed in one step: a millisecond or less, with their transaction.
     private var evictionStep: Int { min(batchSize, 32) }
 
-    /// Whether the tier holds more than it may, as far as everything has been counted.
+    /// Whether the tier exceeds its bound, as far as everything has been counted.
     var isOverSize: Bool {
         parts.counters.tally.bytes > parts.entryBytes(of: parts.bounds.withLock(\.maxBytes))
     }
 
-    /// Begins a sweep; while one is going on, a caller that waits gets the next.
+    /// Starts a sweep; during one, a caller that waits gets the next.
     func beginSweep(_ completion: (@Sendable (Result<Int, DiskCacheError>) -> Void)?) {
         housekeeping.withLock { state in
             state.mustWriteAccesses = true
@@ -25,7 +25,7 @@ extension DiskWriter {
         }
     }
 
-    /// Does one small step of what there is to do between batches; false when there is nothing.
+    /// Runs one small step of the work between batches; false if there is none.
     func keepHouse() -> Bool {
         do {
             if try recover() { return true }
@@ -40,7 +40,7 @@ extension DiskWriter {
             try stepAccesses()
             return false
         } catch {
-            // Whatever could not be done now is tried again by the next sweep.
+            // What fails now is tried again by the next sweep.
             parts.counters.failedToWrite()
             parts.monitor.failed(with: error)
             endSweep(with: .failure(error))
@@ -51,7 +51,8 @@ extension DiskWriter {
     /// Does what must not be lost before the tier closes, and fails the sweeps that are waited for.
     func finishHousekeeping() {
         housekeeping.withLock { $0.mustWriteAccesses = true }
-        // Lost: accesses that can't be written; they are some minutes' at most, and the failure shows in closing.
+        // Lost: accesses that can't be written; they are some minutes' at most, and the failure shows in
+        // closing.
         while (try? writeAccesses()) == true {}
         endSweep(with: .failure(.closed))
     }
@@ -114,7 +115,7 @@ extension DiskWriter {
         return try evictOldest(downTo: target, atMost: evictionStep, sparingAccessed: true)
     }
 
-    /// Removes the oldest entries, at most `limit`, until only so many bytes are left; false when that is so.
+    /// Removes the oldest entries, at most `limit`, until only so many bytes are left; false if that is so.
     private func evictOldest(
         downTo target: Int64, atMost limit: Int, sparingAccessed: Bool
     ) throws(DiskCacheError) -> Bool {
@@ -127,9 +128,10 @@ extension DiskWriter {
         return try evict(victims, because: .size, sparingAccessed: sparingAccessed)
     }
 
-    /// Gives a full disk some room: what is between the low-water mark and all that there is now.
+    /// Frees space on a full disk: what is between the low-water mark and the present size.
     ///
-    /// All at once and before anything else, for a store fails until then; some milliseconds for a thousand entries.
+    /// All at once and before anything else, since a store fails until then; some milliseconds for a thousand
+    /// entries.
     private func makeRoom() throws(DiskCacheError) {
         let before = parts.counters.tally.bytes
         let target = Int64(Double(before) * parts.bounds.withLock(\.share))
@@ -138,11 +140,12 @@ extension DiskWriter {
         while try stepTrash() {}
     }
 
-    /// Removes entries; one that was served since the index was written is written down as such instead, and stays.
+    /// Removes entries; for one that was served since the index was written, the access time is written
+    /// instead, and it stays.
     ///
-    /// One whose file can't be removed is given up, for the next start to find: it must not keep the others from going.
+    /// One whose file can't be removed is left for the next start: it must not block the others.
     ///
-    /// - Returns: false when there are none.
+    /// - Returns: false if there are none.
     private func evict(
         _ victims: [IndexEntry], because reason: EvictionReason, sparingAccessed: Bool
     ) throws(DiskCacheError) -> Bool {
@@ -164,7 +167,8 @@ extension DiskWriter {
             changes.append(.delete(entry.id))
             removed.append(entry.id)
         }
-        // Whatever becomes of the rows: the files are gone, and one that is kept open takes up its room on the disk.
+        // Whatever happens to the rows: the files are removed, and one that is kept open still takes its
+        // space on the disk.
         defer { parts.observers.withLock(\.swept)(removed) }
         try apply(changes)
         if let givenUp {
@@ -190,7 +194,7 @@ extension DiskWriter {
         return removed > 0
     }
 
-    /// Links go with what hangs on them: a purge by their tag would no longer find that.
+    /// Links are removed with their results: a purge by their tag would no longer find those.
     private func stepTags() -> Bool {
         do {
             let links = try parts.index.excessLinks(
@@ -198,7 +202,8 @@ extension DiskWriter {
             if !links.isEmpty { try purge(links) }
             return !links.isEmpty
         } catch {
-            // The next sweep tries it again; that some folder can't be read must not keep this one from making room.
+            // The next sweep tries it again; an unreadable folder must not prevent this one from freeing
+            // space.
             parts.counters.failedToWrite()
             parts.monitor.failed(with: error)
             return false
@@ -216,13 +221,14 @@ extension DiskWriter {
 
     // MARK: - Accesses
 
-    /// Of the time between two steps, one in so many goes into writing accesses.
+    /// The fraction of the time between two steps that writing accesses may take.
     ///
-    /// Each that goes to the index costs more than its hit. Where a million pictures are asked for at random there are as
-    /// many as hits, so they get a share of one core and no more; what finds no room meanwhile is forgotten.
+    /// Writing one to the index costs more than its hit. If a million pictures are requested at random there
+    /// are as many as hits, so they get a bounded share of one core; what exceeds the table meanwhile is
+    /// dropped.
     private static let oneIn: UInt64 = 20
 
-    /// Writes some of the accesses that wait, unless it has done so just now; then it is woken when it is time.
+    /// Writes some of the accesses that wait, unless it has just done so; then it is woken when it is time.
     private func stepAccesses() throws(DiskCacheError) {
         let began = DispatchTime.now().uptimeNanoseconds
         guard housekeeping.withLock({ $0.accessesNotBefore <= began }), try writeAccesses() else { return }
@@ -232,7 +238,7 @@ extension DiskWriter {
         wake(at: DispatchTime(uptimeNanoseconds: next))
     }
 
-    /// Writes a batch of the accesses that wait; false when there are none, or too few as yet.
+    /// Writes a batch of the accesses that wait; false if there are none, or too few as yet.
     private func writeAccesses() throws(DiskCacheError) -> Bool {
         let (isRoundOver, mustWrite) = housekeeping.withLock { ($0.accessed.isEmpty, $0.mustWriteAccesses) }
         if isRoundOver, mustWrite || parts.accesses.isHalfFull {
@@ -249,7 +255,8 @@ extension DiskWriter {
         return !some.isEmpty
     }
 
-    /// When an entry was served that the index takes for older, because that has yet to be written; nil for any other.
+    /// When an entry was served if the index has an earlier time, because that has yet to be written; nil for
+    /// any other.
     private func unwrittenAccess(of entry: IndexEntry) -> Int64? {
         guard parts.configuration.expireBy == .access, let time = parts.accesses.time(of: entry.id),
             time - entry.accessedAt > parts.index.accessPrecision

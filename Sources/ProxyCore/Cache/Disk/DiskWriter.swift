@@ -6,15 +6,16 @@ import Synchronization
 
 /// The writing side of the disk tier: the one thread that names and removes files and writes the index.
 ///
-/// A serial Dispatch queue, so that what it does needs no lock and has an order. It takes what waits in batches, one
-/// transaction each: the busier, the cheaper. Sweeping and looking through the folder go in small steps between batches.
+/// A serial Dispatch queue, so that its work needs no lock and has an order. It takes jobs in batches, one
+/// transaction each: the busier, the cheaper. Sweeps and scans of the folder run in small steps between
+/// batches.
 final class DiskWriter: Sendable {
     let parts: DiskParts
     let housekeeping: Mutex<Housekeeping>
     private let queue = DispatchQueue(label: "disk cache writer", attributes: .initiallyInactive)
     private let inbox: Mutex<WriteInbox>
 
-    /// A writer that accepts jobs but does none before `load`.
+    /// Creates a writer that accepts jobs but runs none before `load`.
     init(parts: DiskParts) {
         self.parts = parts
         let limits = parts.configuration.limits
@@ -22,10 +23,10 @@ final class DiskWriter: Sendable {
         housekeeping = Mutex(Housekeeping(scan: parts.needsScan ? DiskFolder.Shard.all : []))
     }
 
-    /// Reads everything that the index knows into memory, and begins to write; called once, on a thread that may block for
+    /// Reads the whole index into memory, and starts to write; called once, on a thread that may block for
     /// seconds.
     ///
-    /// The writer begins as soon as the index's state is fixed, so that what it changes is counted exactly once.
+    /// The writer starts as soon as the index's state is fixed, so that its changes are counted exactly once.
     func load() {
         guard !parts.isOff else {
             housekeeping.withLock { $0.loading = .done }
@@ -41,7 +42,8 @@ final class DiskWriter: Sendable {
             parts.counters.add(tally)
             parts.measure()
         } catch {
-            // The set stays incomplete then: every look-up asks the file system, until there is another index.
+            // The set stays incomplete then: every look-up queries the file system, until there is another
+            // index.
             parts.counters.failedToRead()
             housekeeping.withLock { $0.loading = .failed }
             parts.monitor.failed(with: .brokenIndex("\(error)"))
@@ -69,8 +71,8 @@ final class DiskWriter: Sendable {
 
     // MARK: - From any thread
 
-    /// Does a job and returns how many entries or records it was about.
-    /// - Throws: `overloaded` when too many wait already, `closed`, and what went wrong.
+    /// Runs a job and returns how many entries or records it concerned.
+    /// - Throws: `overloaded` if too many wait already, `closed`, and what went wrong.
     func perform(_ task: WriteJob.Task) async throws(DiskCacheError) -> Int {
         let result: Result<Int, DiskCacheError> = await withCheckedContinuation { continuation in
             let job = WriteJob(task: task) { continuation.resume(returning: $0) }
@@ -79,14 +81,15 @@ final class DiskWriter: Sendable {
         return try result.get()
     }
 
-    /// Has a job done without waiting for it; one that finds no space is forgotten, and counted.
+    /// Queues a job without waiting for it; one for which there is no space is dropped, and counted.
     func enqueue(_ task: WriteJob.Task) {
         if submit(WriteJob(task: task, completion: nil)) != nil { parts.counters.failedToWrite() }
     }
 
-    /// Has a job done within `limits.storeDelay`; `completion` is called then, on the writer's thread.
+    /// Queues a job that runs within `limits.storeDelay`; `completion` is called then, on the writer's
+    /// thread.
     ///
-    /// - Returns: why it will never be done; nil when it will.
+    /// - Returns: why it will never run; nil if it will.
     func enqueuePatiently(
         _ task: WriteJob.Task, _ completion: @escaping @Sendable (Result<Int, DiskCacheError>) -> Void
     ) -> DiskCacheError? {
@@ -106,14 +109,15 @@ final class DiskWriter: Sendable {
         }
     }
 
-    /// Takes no more jobs, does those that wait, writes accesses, and closes the index.
+    /// Accepts no more jobs, runs those that wait, writes accesses, and closes the index.
     func close() async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             if inbox.withLock({ $0.close { continuation.resume() } }) { queue.async { self.drain() } }
         }
     }
 
-    /// Waits for a sign of life from the writer's thread; returns at once before it has begun and once it has been closed.
+    /// Waits for the writer's thread to answer; returns at once before it has started and once it has been
+    /// closed.
     func ping() async {
         guard housekeeping.withLock(\.hasBegun) else { return }
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -163,8 +167,8 @@ final class DiskWriter: Sendable {
         }
     }
 
-    /// Does a step of housekeeping, and then nothing for as long as that took: there are answers to be given, and on a
-    /// machine with few cores they would wait for every step to end.
+    /// Runs a step of housekeeping, and then nothing for as long as that took: on a machine with few cores,
+    /// answers would otherwise wait for every step.
     private func keepHouseInPauses() -> Bool {
         let began = DispatchTime.now().uptimeNanoseconds
         guard keepHouse() else { return false }
@@ -203,19 +207,19 @@ final class DiskWriter: Sendable {
     }
 }
 
-/// What the writer does between batches, and how far it has come.
+/// The work of the writer between batches, and its progress.
 struct Housekeeping: Sendable {
     /// The steps of a sweep, in order.
     enum Phase: Sendable {
         /// Removing what is too old.
         case age
-        /// Forgetting the source records saved longest ago, when there are too many or the index is too large.
+        /// Removing the source records saved longest ago, when there are too many or the index is too large.
         case records
         /// Purging the results of the tags seen longest ago, when there are too many.
         case tags
-        /// Giving unused pages of the index back.
+        /// Returning unused pages of the index.
         case vacuum
-        /// Removing the oldest until the low-water mark, when the tier is over its size.
+        /// Removing the oldest down to the low-water mark, when the tier is over its size.
         case size
     }
 
@@ -224,7 +228,7 @@ struct Housekeeping: Sendable {
         case underway, done, failed
     }
 
-    /// A sweep that is going on.
+    /// A sweep in progress.
     struct Sweep: Sendable {
         var phase = Phase.age
         /// How many bytes are to be left, once it is known that there are too many.
@@ -239,26 +243,26 @@ struct Housekeeping: Sendable {
     /// Whether the index is closed.
     var hasEnded = false
     var sweep: Sweep?
-    /// Requests for a sweep that came while one was going on; they get the next.
+    /// Requests for a sweep that came during one; they get the next.
     var waiting: [@Sendable (Result<Int, DiskCacheError>) -> Void] = []
     /// Entries whose accesses are being written, from the last to the first.
     var accessed: [EntryID] = []
-    /// Whether the accesses that have been collected are to be written next, however few.
+    /// Whether the collected accesses are to be written next, however few.
     var mustWriteAccesses = false
     /// The next time for that, in nanoseconds of the uptime.
     var accessesNotBefore: UInt64 = 0
-    /// Folders that have yet to be looked through.
+    /// Folders that have yet to be scanned.
     var scan: [DiskFolder.Shard]
-    /// Those of them that could not be looked through, and come again after the next sweep; and why.
+    /// Those of them that could not be scanned, and are scanned again after the next sweep; and why.
     var unreadable: [DiskFolder.Shard] = []
     var whyUnreadable: DiskCacheError?
-    /// Names found in the folder that is being looked through.
+    /// Names found in the folder that is being scanned.
     var names: [String] = []
     var loading = Loading.underway
-    /// Whether there may be discarded folders; true at the start, for they may be another process's.
+    /// Whether there may be discarded folders; true at the start, since another process may have left some.
     var hasTrash = true
 
-    /// Begins with these folders to look through.
+    /// Creates the state with these folders to scan.
     init(scan: [DiskFolder.Shard]) {
         self.scan = scan
     }

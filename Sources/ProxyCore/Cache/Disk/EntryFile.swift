@@ -2,23 +2,25 @@
 
 /// An open file that should be an entry's: reads its header and checks its body.
 ///
-/// With `fromMemory` each call reads what the kernel has in memory alone, and throws `wouldBlock` for the rest.
+/// With `fromMemory` each call reads only what the kernel has in memory, and throws `wouldBlock` for the
+/// rest.
 struct EntryFile {
     /// The file.
     let file: OwnedDescriptor
     /// What its inode says.
     let status: DiskFolder.Status
 
-    /// What is read at first: the whole header of nearly every entry, in bytes.
+    /// The first read, in bytes: the whole header of nearly every entry.
     private static let firstRead = 1_024
     /// How much of a body is read at once to check it, in bytes.
     private static let pieceLength = 256 << 10
 
-    /// The entry that the file's header describes; nil when the file is torn, cut short, altered, or something else.
+    /// The entry that the file's header describes; nil if the file is torn, truncated, altered, or something
+    /// else.
     ///
     /// - Parameters:
-    ///   - beginning: what has been read of the file, if anything.
-    ///   - keyText: spares the making of a text where the header has this one.
+    ///   - beginning: the first bytes of the file, if they have been read.
+    ///   - keyText: avoids creating a string if the header has this one.
     func header(
         _ beginning: [UInt8]? = nil, expecting keyText: String? = nil, fromMemory: Bool = false
     ) throws(DiskCacheError) -> DiskEntry? {

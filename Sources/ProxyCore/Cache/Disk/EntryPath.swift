@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names one entry of the disk tier: a key may have one of each kind.
+/// Identifies one entry of the disk tier: a key may have one of each kind.
 struct EntryID: Hashable, Sendable {
     /// The kind.
     let kind: EntryKind
     /// The key.
     let key: CacheKey
 
-    /// 64 uniformly distributed bits, never 0: the low half of the key, set apart by kind.
+    /// 64 uniformly distributed bits, never 0: the low half of the key, distinguished by kind.
     var fingerprint: UInt64 {
         let bits = key.low ^ (UInt64(kind.rawValue) << 63 | UInt64(kind.rawValue))
         return bits == 0 ? 1 : bits
@@ -22,17 +22,17 @@ struct EntryID: Hashable, Sendable {
     }
 }
 
-/// Spells where an entry's file lies below the folder: `results/ab/abcd…`, without building a `String`.
+/// Builds the path of an entry's file below the folder: `results/ab/abcd…`, without a `String`.
 enum EntryPath {
     /// What may follow the name.
     enum Suffix {
         /// The entry itself.
         case none
-        /// The file that is about to take the entry's place.
+        /// The file that is about to replace the entry's.
         case new
     }
 
-    /// How far down a path goes.
+    /// The part of a path.
     enum Depth {
         /// To the folder of all entries of the kind.
         case kind
@@ -76,12 +76,13 @@ enum EntryPath {
                 if suffix == .new { unsafe append(newSuffix, to: buffer, &count) }
             }
             unsafe buffer.initializeElement(at: count, to: 0)
-            // Safe because the buffer was terminated just now, and has a base address, its capacity not being 0.
+            // Safe because the buffer was terminated just now, and has a base address, its capacity not being
+            // 0.
             return unsafe body(UnsafePointer(buffer.baseAddress.unsafelyUnwrapped))
         }
     }
 
-    /// Reads a file's name back into a key; nil for anything that is not exactly an entry's name.
+    /// Parses a file's name as a key; nil for anything that is not exactly an entry's name.
     static func key(ofName name: String) -> CacheKey? {
         guard let key = CacheKey(name), key.description == name else { return nil }
         return key

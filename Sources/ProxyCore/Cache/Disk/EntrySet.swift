@@ -2,10 +2,11 @@
 
 import Synchronization
 
-/// Which entries the disk tier may hold: at most 16 bytes each, so that a miss costs no system call.
+/// The entries that the disk tier may contain: at most 16 bytes each, so that a miss costs no system call.
 ///
-/// Split into parts with a lock each, which also grow one by one, so that no growth is a pause. Until everything on disk is
-/// known to it, it says "may be" to every question: right, at the price of an open(2). Safe from any thread.
+/// Split into parts with a lock each, which also grow one by one, so that no growth is a pause. Until
+/// everything on disk has been added, it answers "may contain" for every entry: correct, at the price of an
+/// open(2). Safe from any thread.
 final class EntrySet: Sendable {
     private final class Part: Sendable {
         let table = Mutex(FingerprintTable())
@@ -14,10 +15,10 @@ final class EntrySet: Sendable {
     private let parts: [Part]
     private let complete = Atomic(false)
 
-    /// Entries differ in their part by these bits of the key, which are no part of the fingerprint.
+    /// The bits of the key that choose a part are not in the fingerprint.
     private static let partCount = 256
 
-    /// An empty set that is not complete.
+    /// Creates an empty set that is not complete.
     init() {
         parts = (0..<Self.partCount).map { _ in Part() }
     }
@@ -38,12 +39,12 @@ final class EntrySet: Sendable {
         _ = part(of: id).table.withLock { $0.remove(id.fingerprint) }
     }
 
-    /// Whether the entry has been added; unlike `mayContain` it does not care what is still unknown.
+    /// Whether the entry has been added; unlike `mayContain`, independent of whether the set is complete.
     func hasSeen(_ id: EntryID) -> Bool {
         part(of: id).table.withLock { $0.contains(id.fingerprint) }
     }
 
-    /// Forgets every entry.
+    /// Removes every entry.
     func removeAll() {
         for part in parts { part.table.withLock { $0 = FingerprintTable() } }
     }
@@ -74,8 +75,9 @@ final class EntrySet: Sendable {
 
 /// A set of 64-bit fingerprints in 8 to 16 bytes each, whatever its size: open addressing in one array.
 ///
-/// A fingerprint's home is its share of the array's length, so that any length will do and growth goes in steps of a
-/// quarter instead of doublings. Linear probing; removal shifts back what follows, so there are no tombstones. Pure.
+/// A fingerprint's first slot is its share of the array's length, so that any length will do and growth takes
+/// steps of a quarter instead of doublings. Linear probing; removal shifts back what follows, so there are no
+/// tombstones. Pure.
 struct FingerprintTable {
     /// The number of fingerprints.
     private(set) var count = 0
@@ -88,10 +90,10 @@ struct FingerprintTable {
     private static let maxLoad = 0.8
     /// Below this load an entry would take more than 16 bytes.
     private static let minLoad = 0.5
-    /// The load after growing or shrinking: 11 to 13 bytes an entry, and room before the next step.
+    /// The load after growing or shrinking: 11 to 13 bytes an entry, and space before the next step.
     private static let newLoad = 0.64
 
-    /// An empty table.
+    /// Creates an empty table.
     init() {}
 
     /// The memory the slots take, in bytes.
@@ -102,7 +104,7 @@ struct FingerprintTable {
         slots[place(of: fingerprint)] == fingerprint
     }
 
-    /// Adds a fingerprint, which must not be 0; false when it was there already.
+    /// Adds a fingerprint, which must not be 0; false if it was there already.
     mutating func insert(_ fingerprint: UInt64) -> Bool {
         var place = place(of: fingerprint)
         guard slots[place] != fingerprint else { return false }
@@ -115,7 +117,7 @@ struct FingerprintTable {
         return true
     }
 
-    /// Removes a fingerprint; false when it was not there.
+    /// Removes a fingerprint; false if it was not there.
     mutating func remove(_ fingerprint: UInt64) -> Bool {
         let place = place(of: fingerprint)
         guard slots[place] == fingerprint else { return false }
@@ -125,7 +127,7 @@ struct FingerprintTable {
         return true
     }
 
-    /// Where the fingerprint is, or else the empty slot where it would go.
+    /// The slot of the fingerprint, or else the empty slot for it.
     private func place(of fingerprint: UInt64) -> Int {
         var place = home(of: fingerprint)
         while slots[place] != 0, slots[place] != fingerprint { place = following(place) }

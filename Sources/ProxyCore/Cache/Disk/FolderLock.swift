@@ -3,11 +3,11 @@
 import CLinux
 import Glibc
 
-/// Keeps a second daemon out of the folder, and remembers whether the last one left it in order.
+/// Excludes a second daemon from the folder, and records whether the last one left it in order.
 ///
-/// While the folder is in use, its `lock` names the machine's present boot; else it holds blanks, which keep its place
-/// on the disk, so that a full one lets a daemon start. A process that dies leaves everything it
-/// wrote to the kernel; a machine that dies does not, and the next start sees another boot's name there.
+/// While the folder is in use, its `lock` contains the id of the machine's present boot; else blanks, which
+/// keep its space on the disk, so that a daemon can start on a full one. What a killed process wrote is in
+/// the kernel; after a power loss it may not be on disk, and the next start finds another boot's id there.
 final class FolderLock: Sendable {
     private static let fileName = "lock"
     private static let bootPath = "/proc/sys/kernel/random/boot_id"
@@ -18,13 +18,13 @@ final class FolderLock: Sendable {
 
     /// Whether the machine stopped while the folder was in use.
     let wasCutOff: Bool
-    /// Whether the process that had the folder last did not leave it in order.
+    /// Whether the last process that had the folder did not leave it in order.
     let wasLeft: Bool
 
     private let file: OwnedDescriptor
 
     /// Locks the folder; blocks for at most `patience`, while another daemon finishes.
-    /// - Throws: `locked` when it does not.
+    /// - Throws: `locked` if it does not.
     init(folder: DiskFolder, patience: TimeSpan) throws(DiskCacheError) {
         file = try folder.openOwn(Self.fileName)
         try Self.lock(file, patience: patience, path: folder.path)
@@ -38,14 +38,14 @@ final class FolderLock: Sendable {
         try Self.write(Self.read(Self.bootPath), to: file)
     }
 
-    /// A lock on nothing, for a folder that nothing can be written in; `hold` makes it one.
+    /// A lock on nothing, for a folder that is not writable; `hold` makes it one.
     init() throws(DiskCacheError) {
         file = try OwnedDescriptor.anonymous("lock")
         (wasCutOff, wasLeft) = (false, false)
     }
 
-    /// Locks another folder, and lets go of nothing yet: `hold` does when everything else is at hand.
-    /// - Throws: `locked` when another daemon has it.
+    /// Locks another folder, and releases nothing yet: `hold` does when everything else has been opened.
+    /// - Throws: `locked` if another daemon has it.
     static func take(in root: OwnedDescriptor, path: String) throws(DiskCacheError) -> OwnedDescriptor {
         let other = try DiskFolder.openOwn(fileName, in: root)
         try lock(other, patience: .seconds(0), path: path)
@@ -53,7 +53,7 @@ final class FolderLock: Sendable {
         return other
     }
 
-    /// Holds what `take` took, in place of the earlier lock.
+    /// Replaces the earlier lock by the one of `take`.
     func hold(_ other: OwnedDescriptor) throws(DiskCacheError) {
         try file.replace(by: other)
     }
@@ -68,9 +68,10 @@ final class FolderLock: Sendable {
         }
     }
 
-    /// Declares that the folder is in order, and lets another daemon have it.
+    /// Declares that the folder is in order, and releases it for another daemon.
     func release() {
-        // Lost: a failure; it leaves the boot's name there, and costs the next boot a needless look through the folder.
+        // Lost: a failure; it leaves the boot's id there, and costs the next boot a needless scan of the
+        // folder.
         try? file.write([UInt8](repeating: Self.blank, count: Self.read(Self.bootPath).count), at: 0)
         _ = linux_flock(file.raw, LOCK_UN)
     }
@@ -91,7 +92,7 @@ final class FolderLock: Sendable {
         let descriptor = unsafe linux_open(path, O_RDONLY | O_CLOEXEC, 0)
         guard descriptor >= 0 else { return [] }
         let file = OwnedDescriptor(owning: descriptor)
-        // Lost: why the boot has no name; the folder is then never looked through for a cut-off's sake.
+        // Lost: why the boot has no id; the folder is then never scanned because of a power loss.
         return (try? file.read(maxContent, at: 0, fromMemory: false)) ?? []
     }
 }

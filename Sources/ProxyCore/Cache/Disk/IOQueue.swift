@@ -3,14 +3,14 @@
 import Dispatch
 import Synchronization
 
-/// Runs work that blocks, away from the event loops and Swift's own threads; bounded in what runs and in what waits.
+/// Runs blocking work, outside the event loops and Swift's own threads; bounded in running and waiting jobs.
 ///
-/// Each lane is a serial Dispatch queue, which gets a thread of its own; a concurrent queue would share as many threads as
-/// there are cores, and blocking them all would stop everybody else's.
+/// Each lane is a serial Dispatch queue, which gets a thread of its own; a concurrent queue would share as
+/// many threads as there are cores, and blocking them all would stop other users of Dispatch.
 final class IOQueue: Sendable {
     private struct State {
         var idle: [DispatchQueue]
-        /// nil where the job has been taken.
+        /// nil if the job has been taken.
         var waiting: [(@Sendable () -> Void)?] = []
         /// How many of `waiting` have been taken.
         var taken = 0
@@ -20,7 +20,8 @@ final class IOQueue: Sendable {
     private let maxWaiting: Int
     private let state: Mutex<State>
 
-    /// A queue that runs at most `maxRunning` at once and keeps at most `maxWaiting` waiting.
+    /// Creates a queue that runs at most `maxRunning` jobs at once and holds at most `maxWaiting` waiting
+    /// ones.
     init(label: String, maxRunning: Int, maxWaiting: Int) {
         self.maxWaiting = maxWaiting
         let lanes = (0..<max(1, maxRunning)).map { DispatchQueue(label: "\(label).\($0)") }
@@ -30,8 +31,8 @@ final class IOQueue: Sendable {
     /// How often work was refused.
     var refused: Int { state.withLock { $0.refused } }
 
-    /// Runs `work` on a lane and returns what it returns.
-    /// - Throws: `overloaded` when too much waits already; else what `work` throws.
+    /// Runs `work` on a lane and returns its result.
+    /// - Throws: `overloaded` if too much waits already; else what `work` throws.
     func run<Value: Sendable>(
         _ work: @escaping @Sendable () throws(DiskCacheError) -> Value
     ) async throws(DiskCacheError) -> Value {
@@ -64,7 +65,7 @@ final class IOQueue: Sendable {
         while let next = state.withLock({ next(&$0, for: lane) }) { next() }
     }
 
-    /// The job that waits longest; when none does, the lane is idle again.
+    /// The job that has waited longest; if there is none, the lane is idle again.
     private func next(_ state: inout State, for lane: DispatchQueue) -> (@Sendable () -> Void)? {
         guard state.taken < state.waiting.count else {
             state.idle.append(lane)

@@ -30,7 +30,7 @@ struct LittleEndianWriter {
         bytes.append(contentsOf: repeatElement(0, count: max(0, count - bytes.count)))
     }
 
-    /// Puts an integer over what was written at a place, which must hold it.
+    /// Overwrites an integer at a place, which must be large enough.
     mutating func overwrite<Value: FixedWidthInteger>(_ value: Value, at place: Int) {
         for (index, shift) in stride(from: 0, to: Value.bitWidth, by: 8).enumerated() {
             bytes[place + index] = UInt8(truncatingIfNeeded: value >> Value(shift))
@@ -43,13 +43,13 @@ struct LittleEndianReader {
     private let bytes: ArraySlice<UInt8>
     private var place: Int
 
-    /// Begins at the slice's first byte.
+    /// Creates a reader at the slice's first byte.
     init(_ bytes: ArraySlice<UInt8>) {
         self.bytes = bytes
         place = bytes.startIndex
     }
 
-    /// The next integer; nil when there are too few bytes left.
+    /// The next integer; nil if too few bytes are left.
     mutating func integer<Value: FixedWidthInteger & BitwiseCopyable>(
         _ type: Value.Type = Value.self
     ) -> Value? {
@@ -63,13 +63,13 @@ struct LittleEndianReader {
         }
     }
 
-    /// The next key; nil when there are too few bytes left.
+    /// The next key; nil if too few bytes are left.
     mutating func key() -> CacheKey? {
         guard let high = integer(UInt64.self), let low = integer(UInt64.self) else { return nil }
         return CacheKey(high: high, low: low)
     }
 
-    /// The next `count` bytes; nil when there are fewer.
+    /// The next `count` bytes; nil if there are fewer.
     mutating func take(_ count: Int) -> ArraySlice<UInt8>? {
         guard count >= 0, count <= bytes.endIndex - place else { return nil }
         defer { place += count }
@@ -77,7 +77,7 @@ struct LittleEndianReader {
     }
 }
 
-/// CRC32C, by which bytes that changed on the disk are told from those that were written.
+/// CRC32C, which detects bytes that changed on the disk.
 enum Checksum {
     /// The checksum of `bytes`, continuing from that of what came before them (0 to begin).
     static func crc32c(_ bytes: UnsafeRawBufferPointer, continuing checksum: UInt32 = 0) -> UInt32 {

@@ -2,17 +2,17 @@
 
 import Synchronization
 
-/// Sources of which a later record is known than the one in their entries' files.
+/// Sources with a later record than the one in their entries' files.
 ///
-/// A Bloom filter of fixed size: it may name a source that is not outdated, which costs a read of the index, and never
-/// misses one that is. It names every source until `markComplete`. Safe from any thread.
+/// A Bloom filter of fixed size: it may contain a source that is not outdated, which costs a read of the
+/// index, and never misses one that is. It contains every source until `markComplete`. Safe from any thread.
 final class OutdatedSources: Sendable {
     private let words: Mutex<[UInt64]>
     private let isComplete = Atomic(false)
 
-    /// A mebibyte: with a million sources in it, it names one in ten others.
+    /// A mebibyte: with a million sources in it, one in ten others is a false positive.
     private static let bitCount: UInt64 = 1 << 23
-    /// The bits that stand for a source.
+    /// The number of bits per source.
     private static let bitsPerSource: UInt64 = 3
 
     init() {
@@ -30,7 +30,7 @@ final class OutdatedSources: Sendable {
         }
     }
 
-    /// Adds a source, for as long as the process lives.
+    /// Adds a source, for the life of the process.
     func insert(_ source: CacheKey) {
         words.withLock { words in
             for number in 0..<Self.bitsPerSource {
@@ -45,7 +45,7 @@ final class OutdatedSources: Sendable {
         isComplete.store(true, ordering: .releasing)
     }
 
-    /// Keys are evenly spread, so two halves make as many independent places as are wanted.
+    /// Keys are evenly distributed, so two halves give as many independent positions as needed.
     private static func bit(_ number: UInt64, of source: CacheKey) -> UInt64 {
         (source.low &+ number &* (source.high | 1)) % bitCount
     }

@@ -6,7 +6,8 @@ import Glibc
 extension OwnedDescriptor {
     /// Reads `count` bytes from `offset`; fewer only at the end of the file.
     ///
-    /// - Parameter fromMemory: from the page cache alone (preadv2(2), RWF_NOWAIT); else it throws `wouldBlock`.
+    /// - Parameter fromMemory: from the page cache alone (preadv2(2), RWF_NOWAIT); else it throws
+    ///   `wouldBlock`.
     func read(_ count: Int, at offset: Int64, fromMemory: Bool) throws(DiskCacheError) -> [UInt8] {
         var code: Int32 = 0
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -33,10 +34,11 @@ extension OwnedDescriptor {
         return bytes
     }
 
-    /// RWF_NOWAIT, which Glibc's module does not show.
+    /// RWF_NOWAIT, which Glibc's module does not export.
     private static let nowait: Int32 = 0x8
 
-    /// Fills the buffer from `offset`; the number of bytes read, and errno where that ended before the file did.
+    /// Fills the buffer from `offset`; returns the number of bytes read, and errno if that ended before the
+    /// file did.
     func fill(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int64, fromMemory: Bool) -> (Int, Int32) {
         let flags: Int32 = fromMemory ? Self.nowait : 0
         var done = 0
@@ -67,11 +69,11 @@ extension OwnedDescriptor {
         }
     }
 
-    /// Writes both at the file's beginning, one behind the other, without copying them together.
+    /// Writes both at the file's beginning, one after the other, without copying them together.
     func write(_ head: [UInt8], _ body: [UInt8]) throws(DiskCacheError) {
         let count = unsafe head.withUnsafeBytes { head in
             unsafe body.withUnsafeBytes { body in
-                // Safe because pwritev(2) only reads what it is pointed at.
+                // Safe because pwritev(2) only reads what the vectors point at.
                 let parts: InlineArray<2, iovec> = unsafe [
                     iovec(iov_base: UnsafeMutableRawPointer(mutating: head.baseAddress), iov_len: head.count),
                     iovec(iov_base: UnsafeMutableRawPointer(mutating: body.baseAddress), iov_len: body.count),
@@ -82,7 +84,7 @@ extension OwnedDescriptor {
             }
         }
         guard count < head.count + body.count else { return }
-        // Cut short, interrupted or refused: the slow way, which also says why.
+        // Cut short, interrupted or refused: the slow way, which also reports why.
         try write(head, at: 0)
         try write(body, at: Int64(head.count))
     }

@@ -2,15 +2,15 @@
 
 import Dispatch
 
-/// A folder of entries made before, as another daemon's cache is laid out; read, never written
-/// (SDWebImage: additionalCachePathBlock).
+/// A folder of earlier entries, in the layout of a cache folder; read, never written (SDWebImage:
+/// additionalCachePathBlock).
 final class ReadOnlyFolder: Sendable {
     let folder: DiskFolder
-    /// What it holds; complete once it has been looked through.
+    /// Its entries; complete once it has been scanned.
     let entries = EntrySet()
 
-    /// Opens the folder, and begins to look through it on a thread of its own.
-    /// - Throws: `readOnlyFolder` where that fails.
+    /// Opens the folder, and starts to scan it on a thread of its own.
+    /// - Throws: `readOnlyFolder` if that fails.
     init(path: String) throws(DiskCacheError) {
         do {
             folder = try DiskFolder(existing: path)
@@ -22,7 +22,8 @@ final class ReadOnlyFolder: Sendable {
 
     private func load() {
         for shard in DiskFolder.Shard.all {
-            // Lost: why a folder can't be read; the set stays incomplete, and each look-up asks the file system.
+            // Lost: why a folder can't be read; the set stays incomplete, and each look-up queries the file
+            // system.
             guard let names = try? folder.names(in: shard.path) else { return }
             for key in names.compactMap(EntryPath.key(ofName:)) {
                 entries.insert(EntryID(kind: shard.kind, key: key))

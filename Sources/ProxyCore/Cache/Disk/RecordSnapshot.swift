@@ -11,7 +11,7 @@
 /// each the browsers' lifetime and 1 (0 where it is that of shared caches) and the origin's `Date` where age and arrival do
 /// not tell it (0 where they do).
 struct RecordSnapshot: Equatable {
-    /// The index's when it was made; never 0, which stands for no snapshot.
+    /// The index's generation when it was made; never 0, which stands for no snapshot.
     let generation: UInt32
     let directives: SourceRecord.Directives
     let format: ImageFormat
@@ -26,11 +26,11 @@ struct RecordSnapshot: Equatable {
     let made: Int64?
     let browserLifetime: Int64?
 
-    /// How much of a file it takes, in bytes.
+    /// Its size in a file, in bytes.
     static let length = 112
     private static let maxDateLength = 36
 
-    /// What is worth keeping of a record; nil where that does not fit.
+    /// The snapshot of a record; nil if that does not fit.
     init?(of record: SourceRecord, generation: UInt32) {
         guard generation != 0, !record.directives.contains(.seeded), record.untargeted == nil,
             record.lastModified?.utf8.count ?? 0 <= Self.maxDateLength,
@@ -51,7 +51,8 @@ struct RecordSnapshot: Equatable {
         browserLifetime = record.browserLifetime
     }
 
-    /// The record as far as it is kept: without entity tag, fields for a 304 but `Date`, and the source's text.
+    /// The record as far as it is included: without entity tag, fields for a 304 but `Date`, and the source's
+    /// text.
     func record(of entry: EntryDescription) -> SourceRecord {
         var record = SourceRecord(
             key: entry.sourceKey, keyText: entry.kind == .original ? entry.keyText : "",
@@ -84,7 +85,7 @@ struct RecordSnapshot: Equatable {
         writer.append(made ?? 0)
     }
 
-    /// Reads what `append` wrote, from its own bytes; nil for zeros, or what makes no sense.
+    /// Parses what `append` wrote; nil for zeros, or invalid bytes.
     init?(_ bytes: ArraySlice<UInt8>) {
         var reader = LittleEndianReader(bytes)
         guard let generation = reader.integer(UInt32.self), generation != 0,

@@ -2,16 +2,16 @@
 
 import Synchronization
 
-/// A tag on a result and its source, to be purged by.
+/// A link from a tag to a result and its source, for purges by tag.
 public struct TagLink: Sendable, Hashable {
     /// The tag's name.
     public var tag: String
-    /// The result that was asked for under it.
+    /// The result that was requested under it.
     public var result: CacheKey
-    /// The source behind that.
+    /// The result's source.
     public var source: CacheKey
 
-    /// Ties a tag to a result.
+    /// Links a tag to a result.
     public init(tag: String, result: CacheKey, source: CacheKey) {
         self.tag = tag
         self.result = result
@@ -19,19 +19,20 @@ public struct TagLink: Sendable, Hashable {
     }
 }
 
-/// Tags that the index holds for certain, so that they are not written for each request, and another index learns of them.
+/// Tags that the index contains for certain, so that they are not written for each request, and are copied to
+/// another index.
 ///
-/// Only the thread that writes the index changes it, together with that: a link that is known here is found by the next
-/// purge. Bounded: full, it starts anew. May be asked from any thread.
+/// Only the thread that writes the index changes it, together with that: a link that is known here is found
+/// by the next purge. Bounded: a full one is emptied. May be read from any thread.
 final class KnownTags: Sendable {
     /// Most links, about 300 bytes each with a long tag.
     private static let capacity = 16_384
     private let links = Mutex<Set<TagLink>>([])
 
-    /// All that are known.
+    /// All known links.
     var all: [TagLink] { links.withLock { Array($0) } }
 
-    /// Those of one tag; looks at each.
+    /// Those of one tag; O(n).
     func links(of tag: String) -> [TagLink] {
         links.withLock { known in known.filter { $0.tag == tag } }
     }
@@ -41,7 +42,7 @@ final class KnownTags: Sendable {
         self.links.withLock { known in links.filter { !known.contains($0) } }
     }
 
-    /// Notes links that have been written.
+    /// Records links that have been written.
     func insert(_ links: [TagLink]) {
         self.links.withLock { known in
             if known.count + links.count > Self.capacity { known = [] }
@@ -49,7 +50,7 @@ final class KnownTags: Sendable {
         }
     }
 
-    /// Notes links unless that would have it start anew; false where it would.
+    /// Records links unless that would empty the table; false if it would.
     func insertIfRoom(_ links: [TagLink]) -> Bool {
         self.links.withLock { known in
             let all = known.union(links)
@@ -59,11 +60,11 @@ final class KnownTags: Sendable {
         }
     }
 
-    /// Forgets links that are about to be removed.
+    /// Removes links that are about to be removed from the index.
     func remove(_ links: [TagLink]) {
         self.links.withLock { $0.subtract(links) }
     }
 
-    /// Forgets all.
+    /// Removes all.
     func removeAll() { links.withLock { $0 = [] } }
 }

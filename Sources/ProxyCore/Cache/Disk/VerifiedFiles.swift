@@ -2,9 +2,10 @@
 
 import Synchronization
 
-/// Which files have passed their checksum since they last changed: a table of fixed size that forgets, never errs.
+/// Files that have passed their checksum since they last changed: a table of fixed size that may forget, and
+/// is never wrong.
 ///
-/// Eight bytes a file. A file whose place is taken by another is checked again, which costs time and no more.
+/// Eight bytes a file. A file whose slot is overwritten by another is checked again, which only costs time.
 final class VerifiedFiles: Sendable {
     /// What changes whenever a file's bytes may have: its inode, the time its inode changed, its size.
     struct Identity: Hashable {
@@ -30,7 +31,7 @@ final class VerifiedFiles: Sendable {
 
     private let marks: Mutex<[UInt64]>
 
-    /// A table of `capacity` files.
+    /// Creates a table of `capacity` files.
     init(capacity: Int) {
         marks = Mutex([UInt64](repeating: 0, count: max(1, capacity)))
     }
@@ -41,7 +42,7 @@ final class VerifiedFiles: Sendable {
         return marks.withLock { $0[Self.place(of: mark, in: $0)] == mark }
     }
 
-    /// Remembers that the file has passed.
+    /// Records that the file has passed.
     func insert(_ identity: Identity) {
         let mark = identity.mark
         marks.withLock { $0[Self.place(of: mark, in: $0)] = mark }

@@ -4,10 +4,10 @@ import Synchronization
 
 /// Small bodies that are found before their files are written. Safe from any thread.
 ///
-/// As many as jobs may wait for the writer, and bounded in bytes. A purge voids their permits, and from then on they are
-/// not found.
+/// As many as jobs may wait for the writer, and bounded in bytes. A purge voids their tokens, and from then
+/// on they are not found.
 final class WriteBuffer: Sendable {
-    /// Names one pending write among those of the same entry.
+    /// Identifies one pending write among those of the same entry.
     struct Ticket: Sendable {
         fileprivate let id: EntryID
         fileprivate let number: UInt64
@@ -23,13 +23,13 @@ final class WriteBuffer: Sendable {
     private struct State {
         var last: UInt64 = 0
         var items: [EntryID: Item] = [:]
-        /// Of all bodies that wait, those too that another one has taken the place of.
+        /// Of all bodies that wait, including those that another one has replaced.
         var bytes = 0
     }
 
     private let maxBytes: Int
     private let state = Mutex(State())
-    /// Spares the hot path the lock.
+    /// Avoids the lock on the hot path.
     private let count = Atomic(0)
 
     /// - Parameter maxBytes: most bytes of bodies with their texts.
@@ -40,7 +40,7 @@ final class WriteBuffer: Sendable {
     /// Whether there are none.
     var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
-    /// Adds a write in place of an earlier one of the same entry; nil where too many bytes wait.
+    /// Adds a write in place of an earlier one of the same entry; nil if too many bytes wait.
     func insert(_ write: PendingWrite, _ permit: PurgeLedger.Permit?) -> Ticket? {
         let bytes = write.body.count + write.description.keyText.utf8.count + (write.record?.textBytes ?? 0)
         return state.withLock { state in
@@ -53,7 +53,7 @@ final class WriteBuffer: Sendable {
         }
     }
 
-    /// Removes a write, unless another one has taken its place.
+    /// Removes a write, unless another one has replaced it.
     func remove(_ ticket: Ticket) {
         state.withLock { state in
             state.bytes -= ticket.bytes
@@ -68,7 +68,7 @@ final class WriteBuffer: Sendable {
         !isEmpty && state.withLock { $0.items[id] != nil }
     }
 
-    /// Hot path: the entry as its file will have it; nil where none waits, or what waits was purged.
+    /// Hot path: the entry as its file will have it; nil if none waits, or what waits was purged.
     func hit(_ id: EntryID, _ keyText: String) -> DiskHit? {
         guard !isEmpty, let item = state.withLock({ $0.items[id] }), item.permit?.isValidForBody ?? true,
             item.write.description.keyText == keyText

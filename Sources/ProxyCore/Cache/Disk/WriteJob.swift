@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One thing that the writer of the disk tier is asked to do.
+/// One job of the disk tier's writer.
 struct WriteJob: Sendable {
-    /// What there is to do.
+    /// The work.
     enum Task: Sendable {
         /// Name a staged file, whose header is written, as the entry's; and save its source's record, if given.
         case commit(
             IndexEntry, OwnedDescriptor, durable: Bool, record: SourceRecord?, PurgeLedger.Permit?)
         /// The same for a body that has yet to be written.
         case store(PendingWrite, durable: Bool, record: SourceRecord?, PurgeLedger.Permit?)
-        /// Have an entry survive a loss of power, if that is still the file in its place; its bytes are on the disk already.
+        /// Make an entry survive a power loss, if its file is still the one named; its bytes are on the disk
+        /// already.
         case secure(IndexEntry, VerifiedFiles.Identity)
         /// Remove an entry.
         case remove(EntryID, because: EvictionReason)
-        /// Remove an entry whose file is damaged, if that is still the file there; nil when there was none at all.
+        /// Remove an entry whose file is damaged, if that is still the file there; nil if there was none at
+        /// all.
         case discard(EntryID, VerifiedFiles.Identity?)
-        /// Save a source's record, if it is still what is known of the source when the job's turn comes.
+        /// Save a source's record, if it is still the latest one of the source when the job runs.
         case save(SourceRecord, PurgeLedger.Permit?, isCurrent: @Sendable () -> Bool = { true })
         /// Remove every entry made from a source, and its record.
         case removeSource(CacheKey)
-        /// Remember tags.
+        /// Store links of tags.
         case link([TagLink])
         /// Remove every result under a tag; `found` is called with them first.
         case removeTag(String, found: @Sendable ([TagLink]) -> Void)
@@ -27,13 +29,13 @@ struct WriteJob: Sendable {
         case removeAll(keepingTags: Bool)
         /// Do a whole sweep, accesses written first.
         case sweep
-        /// Nothing; all that was asked before is done then.
+        /// Nothing; all earlier jobs are done then.
         case nothing
     }
 
-    /// What there is to do.
+    /// The work.
     let task: Task
-    /// Called once when it is done, with how many entries or records it was about; nil when no caller waits.
+    /// Called once when it is done, with how many entries or records it concerned; nil if no caller waits.
     let completion: (@Sendable (Result<Int, DiskCacheError>) -> Void)?
     /// Whether it may wait for others to share a batch with.
     var isPatient = false
@@ -45,10 +47,10 @@ struct PendingWrite: Sendable {
     let body: [UInt8]
     /// The body's CRC32C.
     let checksum: UInt32
-    /// What is known of the source: stored beside the body.
+    /// The record of the source: stored beside the body.
     let record: SourceRecord?
 
-    /// The same without a record, where a later one is known.
+    /// The same without a record, if a later one is known.
     var withoutRecord: PendingWrite {
         PendingWrite(description: description, body: body, checksum: checksum, record: nil)
     }
@@ -56,18 +58,18 @@ struct PendingWrite: Sendable {
     var id: EntryID { EntryID(kind: description.kind, key: description.key) }
 }
 
-/// The jobs that wait for the writer, bounded, and whether it has to be woken. Pure.
+/// The jobs that wait for the writer, bounded, and whether the writer must be woken. Pure.
 ///
-/// Patient jobs collect until a batch is full, an impatient one comes, or the alarm rings; jobs are done in the order in
-/// which they came.
+/// Deferred jobs collect until a batch is full, an urgent one comes, or the timer fires; jobs run in the
+/// order in which they came.
 struct WriteInbox: Sendable {
-    /// What became of a job that was handed in.
+    /// The result of adding a job.
     enum Acceptance {
-        /// It waits, and the writer knows.
+        /// It waits, and the writer has been woken already.
         case queued
-        /// It waits, and the caller has to wake the writer.
+        /// It waits, and the caller must wake the writer.
         case mustWake
-        /// It waits, and the caller has to call `ring` after a while.
+        /// It waits, and the caller must call `ring` after the delay.
         case mustSetAlarm
         /// It was refused.
         case refused(DiskCacheError)
@@ -77,25 +79,26 @@ struct WriteInbox: Sendable {
     private let batchSize: Int
     private var jobs: [WriteJob] = []
     private var isAwake = false
-    /// How many of those that came first are to be done now.
+    /// How many of the first jobs are to run now.
     private var due = 0
     private var isAlarmSet = false
     private var closing: (@Sendable () -> Void)?
-    /// Whether it takes no more jobs.
+    /// Whether it accepts no more jobs.
     private(set) var isClosed = false
-    /// What to call to show that the writer works: one for each watcher, whatever the limit on jobs is.
+    /// Calls that answer pings: one for each watcher, whatever the limit on jobs is.
     private var pings: [@Sendable () -> Void] = []
 
     /// Whether no job waits.
     var isEmpty: Bool { jobs.isEmpty }
 
-    /// An empty inbox of at most `limit` jobs, of which patient ones wait until there are `batchSize`.
+    /// Creates an empty inbox of at most `limit` jobs, of which deferred ones wait until there are
+    /// `batchSize`.
     init(limit: Int, batchSize: Int) {
         self.limit = limit
         self.batchSize = batchSize
     }
 
-    /// Hands a job in.
+    /// Adds a job.
     mutating func add(_ job: WriteJob) -> Acceptance {
         guard !isClosed else { return .refused(.closed) }
         guard jobs.count < limit else { return .refused(.overloaded) }
@@ -108,33 +111,35 @@ struct WriteInbox: Sendable {
         return wake() ? .mustWake : .queued
     }
 
-    /// Ends the patience of those that wait; true when the caller has to wake the writer.
+    /// Makes deferred jobs due; true if the caller must wake the writer.
     mutating func ring() -> Bool {
         isAlarmSet = false
         due = jobs.count
         return due > 0 && wake()
     }
 
-    /// Notes that the writer has something to do; true when the caller has to wake it.
+    /// Records that the writer has work; true if the caller must wake it.
     mutating func wake() -> Bool {
         defer { isAwake = true }
         return !isAwake
     }
 
-    /// Has the writer call `answer` before its next batch; true when the caller has to wake it, nil when it has been closed.
+    /// Makes the writer call `answer` before its next batch; true if the caller must wake it, nil if it has
+    /// been closed.
     mutating func ask(_ answer: @escaping @Sendable () -> Void) -> Bool? {
         guard !isClosed else { return nil }
         pings.append(answer)
         return wake()
     }
 
-    /// Takes what to call to show that the writer works.
+    /// Removes and returns the calls that answer pings.
     mutating func takePings() -> [@Sendable () -> Void] {
         defer { pings = [] }
         return pings
     }
 
-    /// Takes no more jobs; `completion` runs when those that wait are done. True when the caller has to wake the writer.
+    /// Accepts no more jobs; `completion` runs when those that wait are done. True if the caller must wake
+    /// the writer.
     mutating func close(_ completion: @escaping @Sendable () -> Void) -> Bool {
         let earlier = closing
         closing = {
@@ -146,7 +151,7 @@ struct WriteInbox: Sendable {
         return wake()
     }
 
-    /// Takes the jobs that waited longest, if it is time for them.
+    /// Removes and returns the jobs that have waited longest, if they are due.
     mutating func takeBatch() -> [WriteJob] {
         guard due > 0 else { return [] }
         let batch = Array(jobs.prefix(batchSize))
@@ -155,7 +160,8 @@ struct WriteInbox: Sendable {
         return batch
     }
 
-    /// Lets the writer sleep unless something is due; whether it may, and what to call if it was the last time.
+    /// Lets the writer sleep unless something is due; returns whether it may, and what to call if it was the
+    /// last time.
     mutating func sleep() -> (mayRest: Bool, closing: (@Sendable () -> Void)?) {
         guard due == 0, pings.isEmpty else { return (false, nil) }
         isAwake = false

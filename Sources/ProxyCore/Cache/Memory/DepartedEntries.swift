@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Entries that were evicted and may still be in use, as answers are sent from them: found again at no cost while they are
-/// (SDWebImage: shouldUseWeakMemoryCache).
+/// Evicted entries that may still be in use, as answers are sent from them: found again at no cost while they
+/// are (SDWebImage: shouldUseWeakMemoryCache).
 ///
-/// Holds nobody alive. Bounded: full, it first forgets those that are gone, then all. Pure.
+/// Weak references. Bounded: a full table first removes those that are released, then all. Pure.
 struct DepartedEntries: Sendable {
     private struct Reference: Sendable {
         let source: CacheKey
@@ -12,15 +12,15 @@ struct DepartedEntries: Sendable {
 
     private let capacity: Int
     private var references: [CacheKey: Reference] = [:]
-    /// How many there are of each source.
+    /// The number of entries of each source.
     private var counts: [CacheKey: Int] = [:]
 
-    /// Remembers at most `capacity` entries.
+    /// Creates a table of at most `capacity` entries.
     init(capacity: Int) {
         self.capacity = capacity
     }
 
-    /// Remembers an entry that leaves.
+    /// Stores an evicted entry.
     mutating func insert(_ entry: MemoryEntry) {
         if references.count >= capacity { keep { $0.entry != nil } }
         if references.count >= capacity { removeAll() }
@@ -32,22 +32,22 @@ struct DepartedEntries: Sendable {
         counts[source, default: 0] += 1
     }
 
-    /// Takes out an entry that is still in use.
+    /// Removes and returns an entry that is still in use.
     mutating func take(_ key: CacheKey) -> MemoryEntry? {
         guard !references.isEmpty, let reference = references.removeValue(forKey: key) else { return nil }
         forget(reference.source)
         return reference.entry
     }
 
-    /// Whether it remembers entries of a source.
+    /// Whether it contains entries of a source.
     func knows(_ source: CacheKey) -> Bool { !counts.isEmpty && counts[source] != nil }
 
-    /// Forgets those of a source; looks at all there are, where there are some.
+    /// Removes those of a source; O(n) if there are any.
     mutating func removeAll(ofSource source: CacheKey) {
         if knows(source) { keep { $0.source != source } }
     }
 
-    /// Forgets all.
+    /// Removes all.
     mutating func removeAll() {
         if !references.isEmpty { (references, counts) = ([:], [:]) }
     }

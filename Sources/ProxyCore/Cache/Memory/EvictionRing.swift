@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Keyed values with a cost, evicted by SIEVE: who was asked for since the hand last passed gets a second chance.
+/// Keyed values with a cost, evicted by SIEVE: a value with a hit since the hand last passed gets a second
+/// chance.
 ///
-/// A hit sets a bit and moves nothing, so it writes one byte and allocates nothing. New values join at the young end, the
-/// hand walks from the old end and takes the first value without the bit; a scan of values that nobody asks for twice
-/// therefore pushes itself out and leaves the others alone (Zhang et al., NSDI 2024). Pure; every call costs O(1), save that
-/// `evict` walks over values which were asked for, at most `scanLimit` of them.
+/// A hit sets a bit and moves nothing, so it writes one byte and allocates nothing. New values are added at
+/// the young end, the hand walks from the old end and takes the first value without the bit; a scan of values
+/// without a second hit therefore evicts itself and leaves the others (Zhang et al., NSDI 2024). Pure; every
+/// call costs O(1), except that `evict` walks over values with a hit, at most `scanLimit` of them.
 struct EvictionRing<Key: Hashable, Value> {
-    /// A value that has left the ring.
+    /// A value that was removed from the ring.
     struct Evicted {
         /// Its key.
         let key: Key
-        /// The value itself, to be freed where the caller likes.
+        /// The value itself, so that the caller decides where it is freed.
         let value: Value
     }
 
@@ -36,12 +37,12 @@ struct EvictionRing<Key: Hashable, Value> {
     private var free = Self.none
     private var youngest = Self.none
     private var oldest = Self.none
-    /// Where the next eviction begins to look; `none` means at the old end.
+    /// Where the next eviction begins; `none` means at the old end.
     private var hand = Self.none
 
     private static var none: Int { -1 }
 
-    /// An empty ring; one eviction passes over at most `scanLimit` values before it takes one that had been asked for.
+    /// Creates an empty ring; one eviction skips at most `scanLimit` values with a hit.
     init(scanLimit: Int) {
         self.scanLimit = scanLimit
     }
@@ -49,19 +50,19 @@ struct EvictionRing<Key: Hashable, Value> {
     /// The number of values.
     var count: Int { places.count }
 
-    /// Hot path: returns the value of `key` and remembers that it was asked for.
+    /// Hot path: returns the value of `key` and sets its hit bit.
     mutating func value(for key: Key) -> Value? {
         guard let place = places[key] else { return nil }
         slots[place].wasAsked = true
         return slots[place].value
     }
 
-    /// Returns the value of `key` and leaves no trace of it.
+    /// Returns the value of `key` without setting its hit bit.
     func peek(_ key: Key) -> Value? {
         places[key].flatMap { slots[$0].value }
     }
 
-    /// Puts a value at the young end, or in place of the one with the same key, which it returns.
+    /// Adds a value at the young end, or in place of the one with the same key, which it returns.
     mutating func insert(_ value: Value, for key: Key, cost: Int) -> Value? {
         self.cost += cost
         if let place = places[key] {
@@ -76,20 +77,20 @@ struct EvictionRing<Key: Hashable, Value> {
         return nil
     }
 
-    /// Puts another value in place of an existing one, at the same place, age and cost; false when there is none.
+    /// Replaces an existing value, at the same place, age and cost; false if there is none.
     mutating func replace(_ value: Value, for key: Key) -> Bool {
         guard let place = places[key] else { return false }
         slots[place].value = value
         return true
     }
 
-    /// Takes a value out; nil when there is none.
+    /// Removes a value; nil if there is none.
     mutating func remove(_ key: Key) -> Value? {
         guard let place = places[key] else { return nil }
         return take(place)?.value
     }
 
-    /// Takes out the value that the hand comes to; nil when the ring is empty.
+    /// Removes the value at which the hand stops; nil if the ring is empty.
     mutating func evict() -> Evicted? {
         var place = hand == Self.none ? oldest : hand
         var passed = 0
@@ -103,7 +104,7 @@ struct EvictionRing<Key: Hashable, Value> {
         return take(place)
     }
 
-    /// Takes everything out, and hands it over to be freed where the caller likes.
+    /// Removes all values, and returns them so that the caller decides where they are freed.
     mutating func removeAll() -> [Value] {
         let values = slots.compactMap(\.value)
         self = EvictionRing(scanLimit: scanLimit)

@@ -3,28 +3,30 @@
 import Glibc
 import Synchronization
 
-/// The memory tier: whole pictures by key, in shards, bounded by bytes and count, with second-chance eviction.
+/// The memory tier: whole pictures by key, in shards, bounded by bytes and count, with second-chance
+/// eviction.
 ///
-/// Safe from any thread. A look-up takes one shard's lock for some tens of nanoseconds; what leaves is freed after the lock
-/// is open again. A shard admits entries of at most an eighth of itself, so that none clears it out.
+/// Safe from any thread. A look-up takes one shard's lock for some tens of nanoseconds; removed entries are
+/// freed after the lock is released. A shard accepts entries of at most an eighth of its size, so that none
+/// evicts all others.
 public final class MemoryCache: Sendable {
-    /// What the tier holds and has done.
+    /// The tier's contents and counters.
     public struct Statistics: Sendable, Equatable {
         /// Entries now.
         public var entries = 0
-        /// Bytes they count now.
+        /// The bytes they count now.
         public var bytes = 0
         /// The bound now, in bytes.
         public var maxBytes = 0
-        /// Bytes of bodies that have left the tier, and are still being sent, with those in it.
+        /// Bytes of bodies that were evicted and are still being sent, with those in the tier.
         public var heldBytes = 0
         /// Look-ups that found an entry.
         public var hits = 0
         /// Look-ups that found none.
         public var misses = 0
-        /// Entries that were not let in.
+        /// Entries that were not accepted.
         public var refusals = 0
-        /// Entries that left, by reason.
+        /// Entries that were removed, by reason.
         public var evictions: [EvictionReason: Int] = [:]
     }
 
@@ -41,18 +43,20 @@ public final class MemoryCache: Sendable {
     private let ledger = MemoryLedger()
     private let bound: Atomic<Int>
     private let entryBound: Atomic<Int>
-    /// What tables beside the entries hold of the bound, and how much of that the shards' bounds have been lowered by.
+    /// The part of the bound that tables beside the entries hold, and by how much of that the shards' bounds
+    /// have been lowered.
     private let reserved = Atomic<Int>(0)
     private let applied = Atomic<Int>(0)
-    /// Where this is itself a table beside another tier's entries: what it may hold there.
+    /// If this is itself a table beside another tier's entries: what it may hold there.
     private let share: MemoryShare?
 
-    /// An empty tier with the configured bounds.
+    /// Creates an empty tier with the configured bounds.
     public convenience init(configuration: MemoryCacheConfiguration) {
         self.init(configuration: configuration, share: nil)
     }
 
-    /// A tier whose entries count as a part of another one's bound; it must not remember evicted entries.
+    /// Creates a tier whose entries count as a part of another one's bound; it must not remember evicted
+    /// entries.
     init(configuration: MemoryCacheConfiguration, share: MemoryShare?) {
         self.configuration = configuration
         self.share = share
@@ -71,31 +75,31 @@ public final class MemoryCache: Sendable {
         entryBound = Atomic(maxEntries)
     }
 
-    /// How many bytes a tier so configured may hold.
+    /// How many bytes a tier with this configuration may hold.
     public static func size(of configuration: MemoryCacheConfiguration) -> Int {
         configuration.maxBytes.bytes > 0 ? configuration.maxBytes.bytes : shareOfMachine()
     }
 
-    /// Lets somebody make an entry of so many bytes; nil while clients who take their answers slowly hold so much that more
-    /// than twice the bound would be in memory.
+    /// Reserves so many bytes for an entry; nil while slow clients hold so much that more than twice the
+    /// bound would be in memory.
     func lease(_ bytes: Int) -> MemoryLease? {
         let limit = bound.load(ordering: .relaxed).multipliedReportingOverflow(by: 2)
         return ledger.lease(bytes, limit: limit.overflow ? .max : limit.partialValue)
     }
 
-    /// Hot path: returns the entry of `key` and marks it as asked for; one lock, no allocation.
+    /// Hot path: returns the entry of `key` and sets its hit bit; one lock, no allocation.
     public func entry(for key: CacheKey) -> MemoryEntry? {
-        // Freed after the lock is open again.
+        // Freed after the lock is released.
         var leaving: [MemoryEntry] = []
         return shard(of: key).state.withLock { $0.entry(for: key, &leaving) }
     }
 
-    /// Returns the entry of `key` without a trace: it is neither counted nor taken for being asked for.
+    /// Returns the entry of `key` without counting it or setting its hit bit.
     func peek(_ key: CacheKey) -> MemoryEntry? {
         shard(of: key).state.withLock { $0.peek(key) }
     }
 
-    /// Changes one shard under its lock, and tells the share by how many bytes.
+    /// Changes one shard under its lock, and reports the change in bytes to the share.
     private func change<Result>(_ shard: Shard, _ body: (inout MemoryShard) -> Result) -> Result {
         let (result, bytes) = shard.state.withLock { shard in
             let before = shard.bytes
@@ -105,7 +109,7 @@ public final class MemoryCache: Sendable {
         return result
     }
 
-    /// Puts an entry in, in place of one with the same key; false when it is too large to be let in, or its permit void.
+    /// Stores an entry, in place of one with the same key; false if it is too large, or its token void.
     @discardableResult
     public func insert(_ entry: MemoryEntry, permit: PurgeLedger.Permit? = nil) -> Bool {
         let leaving = change(shard(of: entry.description.key)) { shard in
@@ -114,23 +118,24 @@ public final class MemoryCache: Sendable {
         return leaving.last !== entry
     }
 
-    /// The same with what has become known of its source since the permit was given; nil where it was not let in.
+    /// The same with the latest record of its source since the token was issued; nil if it was not accepted.
     func admit(_ entry: MemoryEntry, permit: PurgeLedger.Permit) -> MemoryEntry? {
         let (current, leaving) = change(shard(of: entry.description.key)) { shard in
-            // Who tells of a later record does so before he updates the shards: it is known here, or the update comes.
+            // A later record is recorded before the shards are updated: it is known here, or the update
+            // comes.
             let current = permit.current(entry)
             return (current, current.map { shard.insert($0) } ?? [])
         }
         return leaving.last === current ? nil : current
     }
 
-    /// Takes one entry out; false when there is none.
+    /// Removes one entry; false if there is none.
     @discardableResult
     public func remove(_ key: CacheKey) -> Bool {
         change(shard(of: key)) { $0.remove(key) } != nil
     }
 
-    /// Takes out all entries made from a source and returns how many; one lock a shard.
+    /// Removes all entries made from a source and returns how many; one lock a shard.
     @discardableResult
     public func removeAll(ofSource source: CacheKey) -> Int {
         shards.reduce(0) { sum, shard in
@@ -138,7 +143,7 @@ public final class MemoryCache: Sendable {
         }
     }
 
-    /// Takes out what is a source's own bytes, under whatever key, and returns how many entries that were.
+    /// Removes a source's own bytes, under whatever key, and returns how many entries that were.
     func removeOriginals(ofSource source: CacheKey) -> Int {
         shards.reduce(0) { sum, shard in
             sum
@@ -158,37 +163,37 @@ public final class MemoryCache: Sendable {
         return entries
     }
 
-    /// Takes everything out and returns how many entries that were.
+    /// Removes everything and returns how many entries that were.
     @discardableResult
     public func removeAll() -> Int {
         shards.reduce(0) { sum, shard in sum + change(shard) { $0.removeAll() }.count }
     }
 
-    /// Gives all entries of a source its new record, as after a 304; entries made of other bytes leave.
+    /// Gives all entries of a source its new record, as after a 304; entries made of other bytes are removed.
     ///
-    /// - Parameter permit: where it is void nothing changes: what is there is newer.
+    /// - Parameter permit: if it is void nothing changes: what is there is newer.
     public func update(_ record: SourceRecord, permit: PurgeLedger.Permit? = nil) {
         for shard in shards {
-            // Freed after the lock is open again.
+            // Freed after the lock is released.
             _ = change(shard) { shard in
                 shard.knows(record.key) && permit?.isValid ?? true ? shard.update(record) : []
             }
         }
     }
 
-    /// Changes the bound in bytes, as under memory pressure, and lets go what no longer fits.
+    /// Changes the bound in bytes, as under memory pressure, and evicts what no longer fits.
     public func resize(maxBytes: ByteCount) {
         bound.store(maxBytes.bytes, ordering: .relaxed)
         applyBounds()
     }
 
-    /// Changes the bound in entries, and lets go what no longer fits; 0 keeps none.
+    /// Changes the bound in entries, and evicts what no longer fits; 0 keeps none.
     func resize(maxEntries: Int) {
         entryBound.store(maxEntries, ordering: .relaxed)
         applyBounds()
     }
 
-    /// Lets about `count` entries go, the same number from each shard, and returns how many went.
+    /// Evicts about `count` entries, the same number from each shard, and returns how many.
     func shed(_ count: Int) -> Int {
         let each = (count + shards.count - 1) / shards.count
         return shards.reduce(0) { sum, shard in sum + change(shard) { $0.shed(each) }.count }
@@ -197,7 +202,8 @@ public final class MemoryCache: Sendable {
     /// How many bytes the entries and all tables that share the bound may hold together.
     var maxBytes: Int { bound.load(ordering: .relaxed) }
 
-    /// Notes that a table beside the entries holds so many bytes more, or fewer; entries make room for it.
+    /// Records that a table beside the entries holds so many bytes more, or fewer; entries are evicted for
+    /// it.
     ///
     /// The shards' bounds follow in steps of a 64th of the bound, and keep half of it in any case.
     func reserve(_ bytes: Int) {
@@ -208,7 +214,7 @@ public final class MemoryCache: Sendable {
         applyBounds()
     }
 
-    /// In so many steps of the bound the entries make room for other tables.
+    /// The number of steps in which the entries' bound follows the other tables.
     private static let reserveSteps = 64
 
     private func applyBounds() {
@@ -226,7 +232,7 @@ public final class MemoryCache: Sendable {
         }
     }
 
-    /// What the tier holds and has done; takes each shard's lock in turn.
+    /// The tier's contents and counters; takes each shard's lock in turn.
     public var statistics: Statistics {
         var sum = Statistics(maxBytes: bound.load(ordering: .relaxed), heldBytes: ledger.heldBytes)
         for shard in shards {
@@ -245,7 +251,7 @@ public final class MemoryCache: Sendable {
         return sum
     }
 
-    /// How many entries had to leave for others so far.
+    /// How many entries were evicted for others so far.
     var crowdedOut: Int {
         shards.reduce(0) { sum, shard in
             sum + shard.state.withLock { ($0.evictions[.size] ?? 0) + ($0.evictions[.count] ?? 0) }
@@ -261,7 +267,8 @@ public final class MemoryCache: Sendable {
     /// The largest entry is an eighth of a shard (see the type).
     private static let entriesPerShard = 8
 
-    /// As many shards, a power of two, as leave the largest entry within an eighth of one, and an entry for each.
+    /// As many shards, a power of two, as leave the largest entry within an eighth of one, and an entry for
+    /// each.
     private static func shardCount(_ configuration: MemoryCacheConfiguration, maxBytes: Int) -> Int {
         var count = 1
         let smallest = max(1, configuration.maxEntryBytes.bytes * entriesPerShard)
@@ -271,7 +278,7 @@ public final class MemoryCache: Sendable {
         return count
     }
 
-    /// What one shard may hold, so that all of them hold what they may, to the last entry.
+    /// The bounds of one shard, so that all of them together have exactly the tier's.
     private static func bounds(
         _ configuration: MemoryCacheConfiguration, maxBytes: Int, maxEntries: Int, of number: Int, shards: Int
     ) -> MemoryShard.Bounds {

@@ -2,25 +2,25 @@
 
 import Synchronization
 
-/// One picture in memory: its bytes, what they are, and how fresh their source is.
+/// One picture in memory: its bytes, their description, and their source's freshness.
 ///
-/// Never changes, so it may be answered from while the cache drops or replaces it; a revalidation puts a new entry with the
-/// same bytes in its place. Only the two marks at its end move, atomically.
+/// Immutable, so it may be sent while the cache removes or replaces it; a revalidation stores a new entry
+/// with the same bytes in its place. Only the marks at its end change, atomically.
 public final class MemoryEntry: Sendable {
-    /// What the entry says of its bytes.
+    /// The description of the entry's bytes.
     public let description: EntryDescription
     /// The bytes, or the open file of the disk tier that has them.
     public let body: StoredBody
     /// The source's record when the entry was stored or last refreshed.
     public let record: SourceRecord
-    /// What it counts against the tier's bound, in bytes.
+    /// What it counts towards the tier's bound, in bytes.
     public let cost: Int
     /// Unique in this process: what was prepared for one entry (a response's head, say) belongs to no other.
     public let id: UInt64
 
-    /// What the file's inode told when the entry was made; nil for bytes.
+    /// The identity of the file when the entry was made; nil for bytes.
     private let identity: VerifiedFiles.Identity?
-    /// Has the bytes counted until the last answer from them has gone; nil for a file.
+    /// Counts the bytes until the last answer from them has been sent; nil for a file.
     private let lease: MemoryLease?
     private let isBeingRefreshed = Atomic(false)
     private let survivesPowerLoss: Atomic<Bool>
@@ -28,10 +28,11 @@ public final class MemoryEntry: Sendable {
     private let lastImprovement = Atomic<Int64>(0)
 
     private static let lastID = Atomic<UInt64>(0)
-    /// What an entry costs beside its body and text: the objects, the slot, both tables' rows; in bytes.
+    /// What an entry costs in addition to its body and text: the objects, the slot, both tables' rows; in
+    /// bytes.
     private static let overhead = 896
 
-    /// Wraps a body that is complete.
+    /// Creates an entry with a complete body.
     public convenience init(description: EntryDescription, body: [UInt8], record: SourceRecord) {
         self.init(description: description, body: body, record: record, lease: nil)
     }
@@ -45,7 +46,7 @@ public final class MemoryEntry: Sendable {
             lastTouch: description.storedAt)
     }
 
-    /// Wraps the open file of an entry that the disk tier has just checked; nil when its inode tells nothing.
+    /// Creates an entry of an open file that the disk tier has just checked; nil if its inode can't be read.
     convenience init?(description: EntryDescription, file body: StoredBody, record: SourceRecord) {
         guard case .file(let file, _, _) = body, let identity = VerifiedFiles.Identity(of: file) else {
             return nil
@@ -78,13 +79,14 @@ public final class MemoryEntry: Sendable {
             lastTouch: lastTouch.load(ordering: .relaxed), isDurable: isDurable)
     }
 
-    /// Whether the disk tier has been seen to hold the bytes in a way that survives a loss of power.
+    /// Whether the disk tier is known to have the bytes in a way that survives a power loss.
     var isDurable: Bool { survivesPowerLoss.load(ordering: .acquiring) }
 
-    /// Notes that it does.
+    /// Records that it does.
     func markDurable() { survivesPowerLoss.store(true, ordering: .releasing) }
 
-    /// Hot path: whether the bytes are still those that were checked: a file must not have changed, nor be gone.
+    /// Hot path: whether the bytes are still those that were checked: a file must not have changed, nor been
+    /// removed.
     ///
     /// One fstat(2) for a file, nothing for bytes.
     public var isIntact: Bool {
@@ -105,8 +107,8 @@ public final class MemoryEntry: Sendable {
         isBeingRefreshed.store(false, ordering: .relaxed)
     }
 
-    /// Hot path: whether a better result is to be made in its place; true once per `interval` seconds, and for none that stays as
-    /// it is.
+    /// Hot path: whether a better result is to be made in its place; true once per `interval` seconds, and
+    /// never for a final one.
     public func shouldImprove(at now: Int64, every interval: Int64) -> Bool {
         guard description.stage.isImprovable else { return false }
         let last = lastImprovement.load(ordering: .relaxed)
@@ -114,7 +116,8 @@ public final class MemoryEntry: Sendable {
         return lastImprovement.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
     }
 
-    /// Hot path: whether the disk tier should hear that the entry was served; true once per `interval` seconds.
+    /// Hot path: whether the disk tier should be informed that the entry was served; true once per `interval`
+    /// seconds.
     public func shouldTouch(at now: Int64, every interval: Int64) -> Bool {
         let last = lastTouch.load(ordering: .relaxed)
         guard now - last >= interval else { return false }

@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// Bytes of pictures in memory: in the tier, or only in answers on their way to clients who take them slowly.
+/// Bytes of pictures in memory: in the tier, or only in answers that slow clients still read.
 final class MemoryLedger: Sendable {
     private let held = Atomic<Int>(0)
 
@@ -21,7 +21,7 @@ final class MemoryLedger: Sendable {
     }
 }
 
-/// A picture's bytes, counted as long as anybody has it.
+/// A picture's bytes, counted until its last reference is released.
 final class MemoryLease: Sendable {
     private let bytes: Int
     private let ledger: MemoryLedger

@@ -2,7 +2,7 @@
 
 /// One part of the memory tier, under a lock of its own: a ring of entries, their sources, and its counters.
 ///
-/// Pure. What leaves comes back to the caller, who frees it after the lock is open again.
+/// Pure. Removed entries are returned to the caller, who frees them after the lock is released.
 struct MemoryShard: Sendable {
     /// Bounds of one shard.
     struct Bounds: Sendable {
@@ -10,21 +10,21 @@ struct MemoryShard: Sendable {
         var maxBytes: Int
         /// Most entries.
         var maxEntries: Int
-        /// A costlier entry is not kept, in bytes.
+        /// A larger entry is not stored, in bytes.
         var maxEntryBytes: Int
-        /// Most entries that one insertion may push out.
+        /// Most entries that one insertion may evict.
         var maxEvictions: Int
     }
 
-    /// The bounds now.
+    /// The present bounds.
     var bounds: Bounds
     /// Look-ups that found an entry.
     private(set) var hits = 0
     /// Look-ups that found none.
     private(set) var misses = 0
-    /// Entries that were not let in, because they were too large or too much would have had to leave.
+    /// Entries that were not accepted, because they were too large or would have evicted too much.
     private(set) var refusals = 0
-    /// Entries that left, by reason.
+    /// Entries that were removed, by reason.
     private(set) var evictions: [EvictionReason: Int] = [:]
 
     private var ring: EvictionRing<CacheKey, MemoryEntry>
@@ -32,7 +32,7 @@ struct MemoryShard: Sendable {
     /// The keys of each source's entries in this shard.
     private var keysBySource: [CacheKey: [CacheKey]] = [:]
 
-    /// An empty shard.
+    /// Creates an empty shard.
     ///
     /// - Parameter maxDeparted: evicted entries that are found again while they are in use.
     init(bounds: Bounds, scanLimit: Int, maxDeparted: Int = 0) {
@@ -47,9 +47,10 @@ struct MemoryShard: Sendable {
     /// The bytes they count.
     var bytes: Int { ring.cost }
 
-    /// Hot path: returns the entry, marks it as asked for, and counts.
+    /// Hot path: returns the entry, sets its hit bit, and counts.
     ///
-    /// - Parameter leaving: those that make room for one that had been evicted while it was in use.
+    /// - Parameter leaving: the entries that were evicted for one that had been evicted itself while it was
+    ///   in use.
     mutating func entry(for key: CacheKey, _ leaving: inout [MemoryEntry]) -> MemoryEntry? {
         if let entry = ring.value(for: key) {
             hits += 1
@@ -64,10 +65,10 @@ struct MemoryShard: Sendable {
         return entry
     }
 
-    /// Returns the entry without a trace.
+    /// Returns the entry without setting its hit bit.
     func peek(_ key: CacheKey) -> MemoryEntry? { ring.peek(key) }
 
-    /// Puts an entry in and returns those that left for it; the entry itself when it was not let in.
+    /// Stores an entry and returns those that were evicted for it; the entry itself if it was not accepted.
     mutating func insert(_ entry: MemoryEntry) -> [MemoryEntry] {
         let key = entry.description.key
         var leaving: [MemoryEntry] = []
@@ -86,7 +87,7 @@ struct MemoryShard: Sendable {
         return leaving
     }
 
-    /// Takes one entry out.
+    /// Removes one entry.
     mutating func remove(_ key: CacheKey, because reason: EvictionReason = .purged) -> MemoryEntry? {
         _ = departed.take(key)
         guard let entry = ring.remove(key) else { return nil }
@@ -95,7 +96,7 @@ struct MemoryShard: Sendable {
         return entry
     }
 
-    /// Takes every entry of a source out.
+    /// Removes every entry of a source.
     mutating func removeAll(ofSource source: CacheKey) -> [MemoryEntry] {
         departed.removeAll(ofSource: source)
         guard let keys = keysBySource.removeValue(forKey: source) else { return [] }
@@ -109,7 +110,7 @@ struct MemoryShard: Sendable {
         (keysBySource[source] ?? []).prefix(limit).compactMap { ring.peek($0) }
     }
 
-    /// Takes everything out.
+    /// Removes everything.
     mutating func removeAll() -> [MemoryEntry] {
         keysBySource = [:]
         departed.removeAll()
@@ -117,12 +118,12 @@ struct MemoryShard: Sendable {
         return ring.removeAll()
     }
 
-    /// Whether it has entries of a source, or remembers some that have left.
+    /// Whether it has entries of a source, or evicted ones that are in use.
     func knows(_ source: CacheKey) -> Bool { keysBySource[source] != nil || departed.knows(source) }
 
     /// Gives every entry of the record's source that record, and returns the entries that had another one.
     ///
-    /// An entry made of other bytes than the record speaks of is out of date and leaves.
+    /// An entry made of other bytes than those of the record is outdated and removed.
     mutating func update(_ record: SourceRecord) -> [MemoryEntry] {
         var leaving: [MemoryEntry] = []
         // They have the older record.
@@ -138,7 +139,7 @@ struct MemoryShard: Sendable {
         return leaving
     }
 
-    /// Takes out at most `limit` entries that the bounds no longer allow.
+    /// Removes at most `limit` entries that the bounds no longer allow.
     mutating func shrink(atMost limit: Int) -> [MemoryEntry] {
         var leaving: [MemoryEntry] = []
         while leaving.count < limit, ring.cost > bounds.maxBytes || ring.count > bounds.maxEntries {
@@ -148,7 +149,7 @@ struct MemoryShard: Sendable {
         return leaving
     }
 
-    /// Takes out at most `count` entries, whatever the bounds allow.
+    /// Removes at most `count` entries, whatever the bounds allow.
     mutating func shed(_ count: Int) -> [MemoryEntry] {
         var leaving: [MemoryEntry] = []
         while leaving.count < count, let entry = evict(because: .pressure) { leaving.append(entry) }

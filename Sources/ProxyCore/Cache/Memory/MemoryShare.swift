@@ -4,15 +4,16 @@ import Synchronization
 
 /// The part of `cache.memory.maxBytes` that one table beside the memory tier's entries may hold.
 ///
-/// What the table holds is taken from the entries' part, so that both together stay within the setting. Safe from any
-/// thread. The table calls `change` outside its own lock.
+/// The entries' bound is lowered by what the table holds, so that both together stay within the setting. Safe
+/// from any thread. The table calls `change` outside its own lock.
 public final class MemoryShare: Sendable {
     private let cache: MemoryCache?
     private let divisor: Int
     private let least: Int
     private let held = Atomic<Int>(0)
 
-    /// A part of a memory tier's bound: its bytes divided by `divisor`, but always `least`. It follows that bound.
+    /// A part of a memory tier's bound: its bytes divided by `divisor`, but at least `least`. It follows that
+    /// bound.
     public init(of cache: MemoryCache, dividedBy divisor: Int, atLeast least: Int = 0) {
         (self.cache, self.divisor, self.least) = (cache, divisor, least)
     }
@@ -28,7 +29,7 @@ public final class MemoryShare: Sendable {
     /// How many bytes it holds.
     public var bytes: Int { held.load(ordering: .relaxed) }
 
-    /// Notes that the table holds so many bytes more, or fewer.
+    /// Records that the table holds so many bytes more, or fewer.
     public func change(by bytes: Int) {
         guard bytes != 0 else { return }
         held.wrappingAdd(bytes, ordering: .relaxed)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How large the memory tier may be while the machine is short of memory: half of what it holds at each alarm, and back
-/// to its configured size in steps once there is peace.
+/// The bound of the memory tier while the machine is short of memory: half of its contents at each event, and
+/// back to its configured size in steps once there are no more.
 ///
-/// SDWebImage drops its whole memory cache on a memory warning; half at a time keeps what is asked for most. Pure.
+/// SDWebImage drops its whole memory cache on a memory warning; half at a time keeps what is requested most.
+/// Pure.
 public struct PressureRelief: Sendable {
     /// The configured size in bytes.
     private var full: Int
@@ -11,37 +12,37 @@ public struct PressureRelief: Sendable {
     public private(set) var bound: Int
     private var lastAlarm = Int64.min
 
-    /// The least that is left of the configured size, as a divisor.
+    /// The minimum of the configured size, as a divisor.
     private static let floor = 16
-    /// The step back towards it, as a divisor.
+    /// The step of regrowth, as a divisor.
     private static let step = 8
-    /// Seconds of peace before each step.
+    /// Seconds without pressure before each step.
     public static let peace: Int64 = 30
 
-    /// Begins at the configured size in bytes.
+    /// Starts at the configured size in bytes.
     public init(full: Int) {
         self.full = full
         bound = full
     }
 
-    /// Has another configured size, and returns the size that may be used: in peace that one.
+    /// Sets another configured size, and returns the bound: that size while there is no pressure.
     public mutating func resize(full: Int) -> Int {
         bound = isReduced ? min(bound, full) : full
         self.full = full
         return bound
     }
 
-    /// Whether less than the configured size may be used.
+    /// Whether the bound is below the configured size.
     public var isReduced: Bool { bound < full }
 
-    /// Notes that memory is short while the tier holds `bytes`, and returns the size that may be used.
+    /// Records that memory is short while the tier holds `bytes`, and returns the bound.
     public mutating func alarm(holding bytes: Int, at now: Int64) -> Int {
         bound = max(full / Self.floor, min(bound, bytes) / 2)
         lastAlarm = now
         return bound
     }
 
-    /// Returns the size that may be used now, a step more than before when there has been peace.
+    /// Returns the bound, a step more than before if there was no pressure.
     public mutating func relax(at now: Int64) -> Int {
         guard isReduced, now - lastAlarm >= Self.peace else { return bound }
         lastAlarm = now

@@ -6,7 +6,8 @@ struct ArgumentReading {
     let parameters: [TransformParameter]
     /// The values read so far, by parameter name.
     var given: [String: TransformValue] = [:]
-    private var nextPosition = 0
+    /// How many values were given by position.
+    private(set) var nextPosition = 0
     private var hasNamed = false
 
     /// Creates a state without values.

@@ -8,14 +8,17 @@ struct TransformArguments: Sendable {
     let parameters: [TransformParameter]
     /// The given values, by parameter name.
     private(set) var given: [String: TransformValue]
+    /// How many of the values were given by position; 0 once a rule has completed them.
+    private(set) var positionalCount: Int
     /// The offset of the operation in the text that it was parsed from; nil if it was not parsed.
     let position: Int?
 
     /// Checks that every required parameter is given.
     init(
         operation: String, parameters: [TransformParameter], given: [String: TransformValue],
-        at position: Int?
+        positionalCount: Int = 0, at position: Int?
     ) throws(TransformError) {
+        self.positionalCount = positionalCount
         self.operation = operation
         self.parameters = parameters
         self.given = given
@@ -52,6 +55,7 @@ struct TransformArguments: Sendable {
     func replacing(_ values: [String: TransformValue?]) -> TransformArguments {
         var arguments = self
         for (name, value) in values { arguments.given[name] = value }
+        arguments.positionalCount = 0
         return arguments
     }
 

@@ -46,7 +46,8 @@ struct TransformParser {
         }
         return try type.init(
             TransformArguments(
-                operation: type.name, parameters: type.parameters, given: reading.given, at: part.position))
+                operation: type.name, parameters: type.parameters, given: reading.given,
+                positionalCount: reading.nextPosition, at: part.position))
     }
 
     private func read(_ piece: Part, into reading: inout ArgumentReading) throws(TransformError) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `pad:10:20:10:20` — adds borders.
+/// `pad:10:20:10:20` — adds borders. As with CSS's `padding`, one value is for all sides, two are for top and bottom and
+/// for right and left, three for top, for right and left, and for bottom.
 struct Pad: ImageTransforming {
     static let name = "pad"
     static let summary = "Adds borders."
@@ -24,8 +25,18 @@ struct Pad: ImageTransforming {
     private let background: PixelColor?
 
     init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = arguments
+        self.arguments = Self.completed(arguments)
         background = arguments.color(Self.color)
+    }
+
+    /// The sides that values by position stand for.
+    private static func completed(_ arguments: TransformArguments) -> TransformArguments {
+        guard (1...3).contains(arguments.positionalCount) else { return arguments }
+        var values: [String: TransformValue?] = [:]
+        for (side, opposite) in [(right, top), (bottom, top), (left, right)] where arguments.given[side.name] == nil {
+            values[side.name] = values[opposite.name] ?? arguments.given[opposite.name]
+        }
+        return arguments.replacing(values)
     }
 
     func apply(

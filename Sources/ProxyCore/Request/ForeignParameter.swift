@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Parameters of `/img` as other programs name them, for hints in errors.
+enum ForeignParameter {
+    /// What an unknown parameter probably stands for; nil when it resembles nothing.
+    static func hint(for name: String) -> String? {
+        let name = name.lowercased()
+        if TransformRegistry.byName[name] != nil {
+            return "operations belong to 'transform', such as transform=\(name)"
+        }
+        if sizes.contains(name) { return "a size is written as transform=resize:300x200" }
+        if fits.contains(name) { return "a crop is written as transform=resize:300x200:cover" }
+        if let own = synonyms[name] { return "did you mean '\(own)'?" }
+        return suggestion(for: name, among: ImageRequestParser.parameterNames)
+    }
+
+    private static let sizes: Set<String> = ["w", "h", "width", "height", "size", "s", "rs"]
+    private static let fits: Set<String> = ["fit", "c", "g", "gravity", "mode"]
+    private static let synonyms = [
+        "q": "quality", "fm": "format", "f": "format", "ext": "format", "output": "format", "type": "format",
+        "src": "url", "u": "url", "image": "url", "t": "transform", "tr": "transform",
+        "exp": "expires", "s64": "url64", "signature": "sig", "strip": "metadata", "page": "frame",
+    ]
+}
