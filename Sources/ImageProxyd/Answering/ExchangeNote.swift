@@ -16,7 +16,7 @@ final class ExchangeNote: Sendable {
         /// Why there is no image, or why a stale one was sent.
         var failure: PipelineError?
         /// The body of a streamed image, which knows at its end how it was received.
-        var body: ArrivingBody?
+        var body: StreamingBody?
     }
 
     init(path: InlineText) {
@@ -50,7 +50,7 @@ final class ExchangeNote: Sendable {
     }
 
     /// Records that an image is streamed while it is received.
-    init(_ image: ArrivingImage, source: SourceURL) {
+    init(_ image: StreamingImage, source: SourceURL) {
         path = nil
         content = Content(source: source, body: image.body)
     }

@@ -18,7 +18,7 @@ extension ImageJob {
         }
         let fetch = subscription.progress
         // The key is made here: where the head is received, no task's context holds.
-        fetch.unshareable.whenSet { [fetches = pipeline.fetches, tasks = pipeline.tasks, key] in
+        fetch.unshareable.whenSet { [fetches = pipeline.fetches, tasks = pipeline.tasks, key = key] in
             fetches.detach(fetchKey)
             tasks.detach(key)
         }

@@ -151,7 +151,9 @@ struct ImageJob: Sendable {
         let source: Source
         if let refreshed { source = refreshed } else { source = try await usableSource() }
         // A drawing may hold scripts and references: it goes out as pixels only. A redirect may have led to what is encoded anew.
-        guard request.plan == nil, !pipeline.mayPass(source.record) else { return try await image(of: source) }
+        guard request.plan == nil, !pipeline.mayPass(source.record) else {
+            return try await image(of: source)
+        }
         let job = rasterized
         if case .storedOriginal = source.provenance, let hit = job.hit(tiers.peek(job.request.resultKey)) {
             return hit

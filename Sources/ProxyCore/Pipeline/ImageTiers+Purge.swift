@@ -48,8 +48,8 @@ extension ImageTiers {
         var counts = PurgeCounts()
         // So that what was answered counts as stored.
         await disk.flush()
-        ledger.begin([source])
-        defer { ledger.end([source]) }
+        purgeLog.begin([source])
+        defer { purgeLog.end([source]) }
         if which.includesMemory {
             counts.memory = memory.removeAll(ofSource: source)
             files.removeAll(ofSource: source)
@@ -65,8 +65,8 @@ extension ImageTiers {
     func purge(key: CacheKey, in which: PurgedTiers) async throws(DiskCacheError) -> PurgeCounts {
         var counts = PurgeCounts()
         await disk.flush()
-        ledger.begin([key])
-        defer { ledger.end([key]) }
+        purgeLog.begin([key])
+        defer { purgeLog.end([key]) }
         if which.includesMemory {
             // An untransformed picture has a key of its own here, and its source's on disk: either means both.
             counts.memory = (memory.remove(key) ? 1 : 0) + memory.removeOriginals(ofSource: key)
@@ -88,8 +88,8 @@ extension ImageTiers {
     func purgeAll(in which: PurgedTiers) async throws(DiskCacheError) -> PurgeCounts {
         var counts = PurgeCounts()
         await disk.flush()
-        ledger.beginAll()
-        defer { ledger.endAll() }
+        purgeLog.beginAll()
+        defer { purgeLog.endAll() }
         files.removeAll()
         if which.includesMemory { counts.memory = memory.removeAll() }
         if which.includesDisk {
@@ -110,12 +110,12 @@ extension ImageTiers {
         var counts = PurgeCounts()
         var failure: DiskCacheError?
         await disk.flush()
-        defer { ledger.end(all.links.keys) }
+        defer { purgeLog.end(all.links.keys) }
         do throws(DiskCacheError) {
-            counts.disk = try await disk.removeAll(taggedWith: tag) { [ledger] links in
-                // Boarding is closed before permits are void: who boards in between stores nothing.
+            counts.disk = try await disk.removeAll(taggedWith: tag) { [purgeLog] links in
+                // Boarding is closed before tokens are void: who boards in between stores nothing.
                 found(Set(links.map(\.source)))
-                ledger.begin(links.keys)
+                purgeLog.begin(links.keys)
                 all.append(links)
             }
         } catch {
@@ -145,8 +145,8 @@ extension ImageTiers {
         let links = try await disk.links(ofTag: tag)
         let sources = Set(links.map(\.source))
         found(sources)
-        ledger.begin(links.keys)
-        defer { ledger.end(links.keys) }
+        purgeLog.begin(links.keys)
+        defer { purgeLog.end(links.keys) }
         for link in links {
             if which.includesMemory, memory.remove(link.result) { counts.memory += 1 }
             files.remove(link.result)
@@ -180,7 +180,7 @@ extension ImageTiers {
 }
 
 extension [TagLink] {
-    /// What permits are given for.
+    /// What tokens are given for.
     var keys: [CacheKey] { flatMap { [$0.result, $0.source] } }
 }
 

@@ -10,8 +10,8 @@ public final class ImageTiers: Sendable {
     let files: MemoryCache
     let disk: DiskCache
     /// What was purged while work was under way.
-    let ledger = PurgeLedger()
-    private let familiarity = Familiarity()
+    let purgeLog = PurgeLog()
+    private let accessFilter = AccessFilter()
     let originals: CacheConfiguration.StorePolicy
     let results: CacheConfiguration.StorePolicy
     let maxEntryBytes: Int
@@ -43,8 +43,8 @@ public final class ImageTiers: Sendable {
                 }
             }
         }
-        disk.whenUnlinked { [memory, files, ledger] links, isDone in
-            guard isDone else { return ledger.begin(links.keys) }
+        disk.whenUnlinked { [memory, files, purgeLog] links, isDone in
+            guard isDone else { return purgeLog.begin(links.keys) }
             for link in links {
                 memory.remove(link.result)
                 files.remove(link.result)
@@ -53,7 +53,7 @@ public final class ImageTiers: Sendable {
                 memory.removeAll(ofSource: source)
                 files.removeAll(ofSource: source)
             }
-            ledger.end(links.keys)
+            purgeLog.end(links.keys)
         }
     }
 
@@ -80,9 +80,9 @@ public final class ImageTiers: Sendable {
     }
 
     /// Gives all entries of a source its new record.
-    func update(_ record: SourceRecord, permit: PurgeLedger.Permit? = nil) {
-        memory.update(record, permit: permit)
-        files.update(record, permit: permit)
+    func update(_ record: SourceRecord, token: PurgeToken? = nil) {
+        memory.update(record, token: token)
+        files.update(record, token: token)
     }
 
     /// Bytes found in a tier, and what they are.
@@ -175,12 +175,12 @@ public final class ImageTiers: Sendable {
             return answer(disk.lookUpCached(key, kind: kind, keyText: text), to: request, where: isUsable)
         }
         // Before anything is looked up: what is purged or replaced meanwhile is not kept.
-        let permit = ledger.permit(for: request.resultKey, request.sourceKey)
+        let token = purgeLog.token(for: request.resultKey, request.sourceKey)
         let generation = disk.recordGeneration
         let found = disk.lookUpCached(key, kind: kind, keyText: text, asFile: true)
         // The long way keeps a file open, too, which waiting for the disk alone does not.
         guard case .hit(var response) = answer(found, to: request, where: isUsable) else { return .unknown }
-        keepOpen(&response, permit: permit)
+        keepOpen(&response, token: token)
         if disk.recordGeneration != generation, let entry = response.entry {
             files.remove(entry.description.key)
             response.entry = nil
@@ -229,9 +229,9 @@ public final class ImageTiers: Sendable {
         return disk.mayContain(key, kind: .derived) ? .derived : nil
     }
 
-    private func advice(for key: CacheKey) -> Familiarity.Advice {
+    private func advice(for key: CacheKey) -> AccessFilter.Advice {
         guard keepsFiles || results.usesMemory else { return .stay }
-        return familiarity.advice(
+        return accessFilter.advice(
             for: key, mayUseMemory: results.usesMemory, mayUseFiles: keepsFiles,
             evictions: { (memory.crowdedOut, files.crowdedOut) })
     }
@@ -266,17 +266,17 @@ public final class ImageTiers: Sendable {
     // MARK: - Into memory
 
     /// Keeps what the disk tier has just given nearer: in memory where policy and size allow it, else as an open file.
-    func promoteFromDisk(_ response: inout ImageResponse, permit: PurgeLedger.Permit) async {
-        await promote(&response, permit: permit)
-        keepOpen(&response, permit: permit)
+    func promoteFromDisk(_ response: inout ImageResponse, token: PurgeToken) async {
+        await promote(&response, token: token)
+        keepOpen(&response, token: token)
     }
 
-    private func keepOpen(_ response: inout ImageResponse, permit: PurgeLedger.Permit) {
+    private func keepOpen(_ response: inout ImageResponse, token: PurgeToken) {
         guard keepsFiles, response.entry == nil, !response.record.directives.forbidStoring,
             let entry = MemoryEntry(
                 description: response.description, file: response.body, record: response.record)
         else { return }
-        guard let kept = files.admit(entry, permit: permit) else { return }
+        guard let kept = files.admit(entry, token: token) else { return }
         response.keep(kept)
     }
 
@@ -293,7 +293,7 @@ public final class ImageTiers: Sendable {
 
     /// Puts a response's bytes into memory, where policy and size allow it, with what is known of their source by now; it
     /// then answers from there.
-    func promote(_ response: inout ImageResponse, permit: PurgeLedger.Permit) async {
+    func promote(_ response: inout ImageResponse, token: PurgeToken) async {
         guard results.usesMemory, response.entry == nil, response.body.count <= maxEntryBytes,
             !response.record.directives.forbidStoring, let lease = memory.lease(response.body.count),
             let bytes = await bytes(of: response.body)
@@ -301,7 +301,7 @@ public final class ImageTiers: Sendable {
         response.body = .bytes(bytes)
         let entry = MemoryEntry(
             description: response.description, body: bytes, record: response.record, lease: lease)
-        guard let kept = memory.admit(entry, permit: permit) else { return }
+        guard let kept = memory.admit(entry, token: token) else { return }
         response.keep(kept)
     }
 
@@ -323,8 +323,8 @@ public final class ImageTiers: Sendable {
 
     /// Forgets everything of a source that is gone.
     func removeAll(ofSource source: CacheKey) async {
-        ledger.begin([source])
-        defer { ledger.end([source]) }
+        purgeLog.begin([source])
+        defer { purgeLog.end([source]) }
         memory.removeAll(ofSource: source)
         files.removeAll(ofSource: source)
         // Lost: a failure to delete; the source's record is gone or stale, so nothing of it is served.

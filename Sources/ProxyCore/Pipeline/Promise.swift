@@ -69,7 +69,7 @@ final class Promise<Value: Sendable>: Sendable {
             group.addTask { _ = await self.wait() }
             // Lost: that the sleep was cut short.
             group.addTask { try? await Task.sleep(for: time) }
-            await group.next()
+            _ = await group.next()
             group.cancelAll()
         }
     }

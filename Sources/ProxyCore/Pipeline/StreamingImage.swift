@@ -13,7 +13,7 @@ public struct StreamingImage: Sendable {
     /// What a client can receive in this way.
     public enum Support: Sendable {
         /// Only whole images.
-        case nothing
+        case none
         /// Images of a length that is known from the start.
         case knownLength
         /// Any.

@@ -7,7 +7,9 @@ import Synchronization
 /// The work runs in a task of its own, so a caller that leaves disturbs no other. When the last subscription ends, the task
 /// can't be joined any more and is cancelled. `Progress` exists from the task's beginning, so that a caller can follow the
 /// work. Bounded by the callers: a task without a subscription is cancelled.
-final class TaskTable<Key: Hashable & Sendable, Progress: Sendable, Output: Sendable, Failure: Error>: Sendable {
+final class TaskTable<Key: Hashable & Sendable, Progress: Sendable, Output: Sendable, Failure: Error>:
+    Sendable
+{
     typealias Work = @Sendable (Progress) async throws(Failure) -> Output
 
     private let joinable = Mutex<[Key: SharedTask]>([:])

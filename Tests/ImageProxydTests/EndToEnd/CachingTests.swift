@@ -50,7 +50,7 @@ struct CachingTests {
         gate.open()
         var fresh = try await proxy.get(target)
         while fresh.body == first.body { fresh = try await proxy.get(target) }
-        // The first new one may still come out of the flight that made it.
+        // The first new one may still be the result of the task that made it.
         fresh = try await proxy.get(target)
 
         for stale in [second, third] {

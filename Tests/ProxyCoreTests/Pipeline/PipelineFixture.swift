@@ -120,6 +120,18 @@ final class PipelineFixture: Sendable {
     }
 }
 
+extension ImagePipeline {
+    /// The whole image.
+    func response(
+        for request: ImageRequest, asking client: RequestDirectives = .none
+    ) async throws(PipelineError) -> ImageResponse {
+        switch try await answer(for: request, asking: client, streaming: .none) {
+        case .whole(let response): return response
+        case .streaming: throw .internalFailure("an image is streamed to a client that can't receive it")
+        }
+    }
+}
+
 extension ImageResponse {
     /// The bytes, wherever they are.
     var bytes: [UInt8] { get throws { try body.readAll() } }

@@ -34,7 +34,7 @@ struct PurgeWindowTests {
             leave.wait()
         }
         for await _ in arrivals {}
-        let before = tiers.ledger.permit(for: request.resultKey, request.sourceKey)
+        let before = tiers.purgeLog.token(for: request.resultKey, request.sourceKey)
         async let purge = fixture.pipeline.purge(target)
         while before.isValid { await Task.yield() }
         let outcome = await Result<Void, any Error> { try await meanwhile() }
