@@ -12,7 +12,7 @@ let policy: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// Tests may handle pointers without a remark on each.
+/// Tests may use unsafe pointers without a comment on each.
 let testPolicy = policy.dropLast(2) + [.treatAllWarnings(as: .error)]
 
 let package = Package(
@@ -29,7 +29,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
-        // The cellar: module maps and header-only shims, each imported by one or two files.
+        // C targets: module maps and header-only shims, each imported by one or two files.
         .systemLibrary(name: "CLinux"),
         .systemLibrary(
             name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
@@ -80,7 +80,7 @@ let package = Package(
             name: "bench-work", dependencies: ["CLinux", "ProxyCore"], path: "bench/Work",
             swiftSettings: policy),
 
-        // Answers look-ups of names in .test, in the process of the tests alone.
+        // Answers look-ups of names in .test, in the tests' process only.
         .target(name: "CTestResolver", path: "Tests/CTestResolver"),
         .target(
             name: "TestSupport", dependencies: ["CLinux", "CSeccomp", "CTestResolver", "CZlib"],

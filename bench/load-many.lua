@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Another request each time: arguments are BEFORE, AFTER, and how many there are (0: never the same twice;
--- below 0: so many, with numbers that are not filled up with zeros, from the fourth argument on).
--- A prime step visits all of a set in an order that no cache can profit from.
+-- below 0: so many, with numbers that are not padded with zeros, from the fourth argument on).
+-- A prime step visits all of a set in an order from which no cache can profit.
 local before, after, count, first, number = "", "", 0, 0, 0
 local step = 7919
 

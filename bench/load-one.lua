@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- One request over and over; wrk prepares it once. The last line printed is for the driver: requests, bytes,
+-- The same request repeatedly; wrk prepares it once. The last line printed is for the driver: requests, bytes,
 -- failures, and the microseconds of the median and of the 99th percentile.
 function done(summary, latency)
     local errors = summary.errors

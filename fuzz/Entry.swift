@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What libFuzzer calls with each input; compiled into the module that it tries, by `scripts/fuzz`.
+/// The entry that libFuzzer calls with each input; compiled into the module under test by `scripts/fuzz`.
 ///
 /// Every grammar gets every input: they are cheap, and the corpus needs no marks.
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -17,7 +17,7 @@ private let limits = RequestLimits(
     headBytes: 1_024, targetBytes: 256, fieldLines: 16, contentBytes: 64, extensionBytes: 32, trailerBytes: 64
 )
 
-/// The outcome must not depend on how the bytes came, and what is accepted must be what it says it is.
+/// The result must not depend on how the bytes are split, and what is accepted must be what it says it is.
 private func fuzzRequests(_ input: [UInt8]) {
     let whole = RequestStream.read(input, limits, cutAt: [])
     // Two places that depend on the input alone, so that a finding can be repeated.

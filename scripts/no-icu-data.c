@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A table of contents without entries, in ICU's format of common data. The release links it in place of the tables of all
-// languages (`icudt76_dat`) that Foundation carries along for dates and numbers: 34 MB that nothing here reads. Where another
-// Foundation calls its tables by another name, the program has both, and works all the same.
+// languages (`icudt76_dat`) that Foundation contains for dates and numbers: 34 MB that nothing here reads. If another
+// version of Foundation names its tables differently, the program has both, and works all the same.
 #include <stdint.h>
 
 const struct {
-    // How a file of ICU's begins.
+    // The header of an ICU file.
     uint16_t header_size;
     uint8_t magic[2];
-    // What is in it.
+    // Its contents.
     uint16_t size, reserved;
     uint8_t is_big_endian, character_set, character_size, reserved_too;
     uint8_t format[4], format_version[4], data_version[4];

@@ -2,10 +2,10 @@
 
 import Glibc
 
-/// Stands in for `Synchronization.Mutex` in a build for the thread sanitizer, which sees pthread's locks but not the slow
-/// path of Swift's: that one is in a library without its marks, and what it guards would be reported.
+/// Replaces `Synchronization.Mutex` in a build for the thread sanitizer, which sees pthread's locks but not the slow
+/// path of Swift's: that is in a library without instrumentation, so that what it protects would be reported.
 ///
-/// Copied into every module of such a build, where it hides the other. Never part of any other build.
+/// Copied into every module of such a build, where it shadows the other. Never part of any other build.
 @safe
 struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_mutex_t>

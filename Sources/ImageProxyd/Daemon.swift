@@ -244,7 +244,7 @@ struct Daemon {
         watchdog?.cancel()
         hangUps.cancel()
         machinery.drain.begin()
-        logger.notice("\(signal): finishing what is in flight")
+        logger.notice("\(signal): finishing the requests in progress")
         service.report(to: logger) { () throws(ServiceManager.Failure) in try service.stopping() }
         service.report(to: logger) { () throws(ServiceManager.Failure) in
             try service.extendTimeout(by: Self.drainTime * 2)
@@ -254,7 +254,8 @@ struct Daemon {
 
     private func tellOfWorkers() {
         guard configuration.transform.isolation == .process else {
-            logger.warning("transform.isolation is none: a hostile picture can end or take over the daemon")
+            logger.warning(
+                "transform.isolation is none: a hostile picture can crash or compromise the daemon")
             return
         }
         guard let sandbox = workers.sandbox else { return }

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Base64 by another hand than the daemon's.
+/// Base64 by another implementation than the daemon's.
 public enum Base64Text {
     /// The URL-safe spelling without padding.
     public static func url(_ text: String) -> String {

@@ -2,7 +2,8 @@
 
 import Glibc
 
-/// A loopback port that refuses connections, and that nobody else gets meanwhile: it is bound, and nobody listens.
+/// A loopback port that refuses connections, and that no other program gets meanwhile: it is bound, and does
+/// not listen.
 public final class ClosedPort: Sendable {
     private let descriptor: CInt
     /// Its number.

@@ -2,7 +2,7 @@
 
 /// A table of the documentation whose last column names the tests that show each row.
 public struct ConformanceTable: Sendable {
-    /// The cells of each row, heads and rules left out.
+    /// The cells of each row, without heads and rules.
     public let rows: [[String]]
 
     /// Reads the tables of a page; the line above a rule is a head.
@@ -18,7 +18,7 @@ public struct ConformanceTable: Sendable {
         Set(folders.flatMap { TextFiles.swift(below: $0) }.flatMap(displayNames))
     }
 
-    /// What is wrong with the table: rows that lack a cell, and tests that do not exist.
+    /// The problems of the table: rows that lack a cell, and tests that do not exist.
     public func problems(columns: Int, tests: Set<String>) -> [String] {
         rows.compactMap { row in
             if row.count != columns || row.contains("") { return "incomplete: \(row)" }
@@ -35,7 +35,7 @@ public struct ConformanceTable: Sendable {
         }
     }
 
-    /// The first argument of every `@Test` in a source, where that is a string.
+    /// The first argument of every `@Test` in a source, if that is a string.
     private static func displayNames(in source: String) -> [String] {
         source.split(separator: "@Test(").dropFirst().compactMap { text in
             let argument = text.drop(while: \.isWhitespace)

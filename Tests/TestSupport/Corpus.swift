@@ -27,6 +27,6 @@ public enum Corpus {
         getenv("FUZZ_INPUTS").flatMap { Int(String(cString: $0)) } ?? short
     }
 
-    /// Where the inputs begin: `FUZZ_SEED` for others than always.
+    /// Where the inputs begin: `FUZZ_SEED` for others than the usual ones.
     public static var seed: UInt64 { getenv("FUZZ_SEED").flatMap { UInt64(String(cString: $0)) } ?? 1 }
 }

@@ -3,19 +3,20 @@
 import CLinux
 import Glibc
 
-/// A real daemon in a process of its own, on a unix socket in a folder of its own, told to be ready by systemd's protocol.
+/// A real daemon in a process of its own, on a unix socket in a folder of its own; systemd's protocol tells
+/// when it is ready.
 public final class DaemonProcess: Sendable {
     /// The daemon's process.
     public let pid: Int32
-    /// The socket it serves.
+    /// The socket that it serves.
     public let socketPath: String
-    /// Where its standard output and error go.
+    /// The file of its standard output and error.
     public let logPath: String
     /// Receives the daemon's notifications.
     private let notifySocket: CInt
     private let configPath: String
 
-    /// What went wrong when starting or waiting.
+    /// The error when starting or waiting.
     public struct Failure: Error, CustomStringConvertible {
         public let description: String
     }
@@ -29,14 +30,15 @@ public final class DaemonProcess: Sendable {
             + "/imageproxyd"
     }
 
-    /// Starts a daemon with the folder's `config.json` and returns when it says that it is ready.
+    /// Starts a daemon with the folder's `config.json` and returns when it reports that it is ready.
     ///
     /// - Parameters:
     ///   - folder: an existing folder of the caller's.
     ///   - configuration: JSON; `listen` is added.
-    ///   - calls: system calls that the kernel is not to know.
+    ///   - calls: system calls that the kernel does not support.
     ///   - wrapper: a program with arguments that becomes the daemon.
-    ///   - sockets: what it inherits as systemd hands sockets over; `environment` has `LISTEN_FDS` and the names.
+    ///   - sockets: what it inherits as systemd passes sockets; `environment` has `LISTEN_FDS` and the
+    ///     names.
     public static func start(
         in folder: String, configuration: String, environment: [String] = [], without calls: [String] = [],
         through wrapper: [String] = [], sockets: [CInt] = []
@@ -49,7 +51,7 @@ public final class DaemonProcess: Sendable {
         }
     }
 
-    /// Starting costs a core for a moment: all tests at once would make each wait for all others.
+    /// Starting takes a core for a moment: all tests at once would make each wait for all others.
     private static let starting = Turnstile(places: 4)
 
     private init(
@@ -61,7 +63,7 @@ public final class DaemonProcess: Sendable {
         configPath = folder + "/config.json"
         try Self.write(Self.complete(configuration, socketPath), to: configPath)
         notifySocket = try Self.datagramSocket(at: folder + "/notify.sock")
-        // systemd names the process that the sockets are for, which has its number only once it runs.
+        // systemd names the process that the sockets are for, whose id is known only once it runs.
         let shell = ["/bin/sh", "-c", "LISTEN_PID=$$ exec \"$0\" \"$@\""]
         pid = try MortalProcess.spawn(
             wrapper + (sockets.isEmpty ? [] : shell) + [Self.executable, "serve", "--config", configPath],
@@ -82,8 +84,8 @@ public final class DaemonProcess: Sendable {
         return "{\"listen\": [\"unix:\(socketPath)\"]" + separator + body
     }
 
-    /// Gives the daemon another `config.json`, as `start` does, and has it read that.
-    /// - Returns: the notifications up to the one that says that it is ready again.
+    /// Writes another `config.json`, as `start` does, and reloads the daemon.
+    /// - Returns: the notifications up to the one that it is ready again.
     public func reload(configuration: String) async throws -> [String] {
         try Self.write(Self.complete(configuration, socketPath), to: configPath)
         send(signal: SIGHUP)
@@ -108,7 +110,7 @@ public final class DaemonProcess: Sendable {
         kill(pid, signal)
     }
 
-    /// The descriptors that the daemon has open, each with what it leads to (proc(5)).
+    /// The descriptors that the daemon has open, each with its target (proc(5)).
     public var descriptors: [Int: String] {
         get throws {
             guard let folder = opendir("/proc/\(pid)/fd") else {
@@ -139,7 +141,7 @@ public final class DaemonProcess: Sendable {
             if open[number] == nil { free += 1 }
             number += 1
         }
-        // Those that are left to libraries lie above.
+        // Those that are left to libraries are above.
         var limit = number
         while limit - Int(linux_kept_descriptors(UInt64(limit))) < number { limit += 1 }
         try limitDescriptors(to: limit)
@@ -190,7 +192,7 @@ public final class DaemonProcess: Sendable {
         }
     }
 
-    /// All that the daemon has written.
+    /// The daemon's whole log.
     public var log: String { Self.read(logPath) }
 
     /// Waits for the next notification to the service manager.

@@ -2,7 +2,7 @@
 
 import Dispatch
 
-/// Holds up a thread, not a task, until it is opened: for code that may not wait otherwise.
+/// Blocks a thread, not a task, until it is opened: for code that may not wait otherwise.
 public final class DispatchGate: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
@@ -14,7 +14,7 @@ public final class DispatchGate: Sendable {
         semaphore.signal()
     }
 
-    /// Lets everybody through, now and later.
+    /// Opens the gate, now and later.
     public func open() {
         semaphore.signal()
     }

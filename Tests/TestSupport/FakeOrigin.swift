@@ -5,26 +5,26 @@ import Synchronization
 
 /// A real HTTP/1.1 origin on a loopback socket, whose answers are scripts; one thread a connection.
 ///
-/// It counts and records what it is asked, and tells when a client leaves in the middle of an answer. Tests wait for
-/// what it has seen, never for time to pass.
+/// It counts and records requests, and clients that disconnect in the middle of an answer. Tests wait for
+/// what it has recorded, never for time to pass.
 public final class FakeOrigin: Sendable {
-    /// Decides an answer when it is asked for.
+    /// Decides an answer when it is requested.
     public typealias Responder = @Sendable (OriginHTTPRequest) -> OriginAnswer
 
-    /// What an origin has seen.
+    /// What an origin has recorded.
     public struct Log: Sendable {
         /// All requests, in order.
         public var requests: [OriginHTTPRequest] = []
         /// Connections accepted.
         public var connections = 0
-        /// Connections that have ended, whoever ended them.
+        /// Connections that have ended, whichever side ended them.
         public var closedConnections = 0
-        /// How often a client left before its answer was complete, by path.
+        /// How often a client disconnected before its answer was complete, by path.
         public var departures: [String: Int] = [:]
-        /// Answers that were sent whole, by path.
+        /// Answers that were sent completely, by path.
         public var completions: [String: Int] = [:]
 
-        /// How often a path was asked for.
+        /// How often a path was requested.
         public func count(_ path: String) -> Int { requests.count { $0.path == path } }
     }
 
@@ -47,7 +47,8 @@ public final class FakeOrigin: Sendable {
         let listener = try OriginSocket.listen(on: address)
         self.address = address
         port = listener.port
-        // The thread holds the socket and the gate, not the origin, so that the origin can go and stop it.
+        // The thread retains the socket and the gate, not the origin, so that the origin can be released and
+        // stop it.
         let stopGate = stopGate
         let hasStopped = hasStopped
         startThread { [weak self] in
@@ -64,7 +65,7 @@ public final class FakeOrigin: Sendable {
         stopGate.open()
     }
 
-    /// Ends all connections and listens no more.
+    /// Ends all connections and stops listening.
     public func stop() {
         stopGate.open()
     }
@@ -79,12 +80,12 @@ public final class FakeOrigin: Sendable {
     /// The absolute URL of a path.
     public func url(_ path: String) -> String { "http://\(address):\(port)\(path)" }
 
-    /// Answers a path (without query) always alike.
+    /// Gives a path (without query) the same answer always.
     public func route(_ path: String, _ answer: OriginAnswer) {
         route(path) { _ in answer }
     }
 
-    /// Answers a path (without query) by asking `responder` each time.
+    /// Answers a path (without query) by calling `responder` each time.
     public func route(_ path: String, _ responder: @escaping Responder) {
         routes.withLock { $0[path] = responder }
     }
@@ -100,27 +101,27 @@ public final class FakeOrigin: Sendable {
         }
     }
 
-    // MARK: - What it has seen
+    // MARK: - Records
 
-    /// What has been seen so far.
+    /// What has been recorded so far.
     public var log: Log { observed.value }
 
-    /// How often a path was asked for.
+    /// How often a path was requested.
     public func count(_ path: String) -> Int { log.count(path) }
 
-    /// Waits until the log meets a condition.
+    /// Waits until the log satisfies a condition.
     @discardableResult
     public func wait(until condition: @escaping @Sendable (Log) -> Bool) async -> Log {
         await observed.wait(until: condition)
     }
 
-    /// Waits until a path has been asked for `count` times.
+    /// Waits until a path has been requested `count` times.
     @discardableResult
     public func waitForRequests(_ path: String, count: Int = 1) async -> Log {
         await wait { $0.count(path) >= count }
     }
 
-    /// Waits until `count` clients have left before their answer to a path was complete.
+    /// Waits until `count` clients have disconnected before their answer to a path was complete.
     public func waitForDepartures(_ path: String, count: Int = 1) async {
         await wait { $0.departures[path, default: 0] >= count }
     }
@@ -156,7 +157,7 @@ public final class FakeOrigin: Sendable {
     }
 }
 
-/// Runs `work` on a thread of its own that nobody joins.
+/// Runs `work` on a detached thread of its own.
 func startThread(_ work: @escaping @Sendable () -> Void) {
     let box = Unmanaged.passRetained(ThreadWork(work))
     var thread = pthread_t()

@@ -42,7 +42,7 @@ public enum Fixtures {
     /// JPEG XL of 24 × 16 pixels that is red, green and blue one after the other: bare, and in boxes.
     public static let animatedJXL = [read("images/animated.jxl"), read("images/animated-boxes.jxl")]
 
-    /// The same picture with a comment that tells it from others: equal pixels, other bytes (T.81 §B.2.4.5).
+    /// The same picture with a comment: equal pixels, other bytes (T.81 §B.2.4.5).
     public static func photo(number: Int) -> [UInt8] {
         let comment = Array("\(number)".utf8)
         return photo[..<2] + [0xFF, 0xFE, 0, UInt8(comment.count + 2)] + comment + photo[2...]

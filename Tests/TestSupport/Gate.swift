@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// Holds tasks until it is opened, and tells when the first has arrived: what sleeps would only guess.
+/// Holds tasks until it is opened, and reports when the first has arrived, without sleeping.
 public final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -29,7 +29,7 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Waits until somebody has come to the gate.
+    /// Waits until a task has arrived at the gate.
     public func arrival() async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in
@@ -40,7 +40,7 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Lets everybody through, now and later.
+    /// Opens the gate, now and later.
     public func open() {
         let waiting = state.withLock { state in
             state.isOpen = true

@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// A page of the documentation whose end, behind a mark, is made of what the code declares.
+/// A page of the documentation whose end, after a mark, is generated from the code's declarations.
 public struct GeneratedPage: Sendable {
     /// The last line that is written by hand.
     public static let mark = "<!-- What follows is made of the code: make documents -->\n"
@@ -12,7 +12,7 @@ public struct GeneratedPage: Sendable {
     /// A page; `path` is relative to the repository's root.
     public init(_ path: String) { self.path = path }
 
-    /// Whether the page ends with these tables; where the variable DOCUMENT is set, it is made to.
+    /// Whether the page ends with these tables; with the variable DOCUMENT set, they are written.
     public func ends(with tables: String) -> Bool {
         let text = TextFiles.read(path)
         let prose = text.split(separator: Self.mark, maxSplits: 1, omittingEmptySubsequences: false)[0]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A gzip stream of zeros that is a hundred and fifty times smaller than what it holds (RFC 1951, RFC 1952).
+/// A gzip stream of zeros that is a hundred and fifty times smaller than its content (RFC 1951, RFC 1952).
 public enum GzipBomb {
-    /// The stream for `runs` runs of 258 zeros; its checksum is wrong, which nobody should live to see.
+    /// The stream for `runs` runs of 258 zeros; its checksum is wrong, which no reader should reach.
     public static func bytes(runs: Int) -> [UInt8] {
         var bits = BitWriter()
         // One final block with the fixed codes: a zero, then runs of 258 at distance 1.

@@ -4,20 +4,20 @@ import CLinux
 import CSeccomp
 import Glibc
 
-/// A kernel that does not know some system calls, for those who work on it and whatever they start.
+/// Makes some system calls fail as on a kernel without them, for a thread and whatever it starts.
 public enum LackingKernel {
-    /// How the program ended, and what it printed and complained of.
+    /// How the program ended, and its output and errors.
     public struct Outcome: Sendable {
         public var code: Int
         public var lines: [String]
     }
 
-    /// Runs the daemon's program to its end; once it has said `last`, if that is given, it is told to end.
+    /// Runs the daemon's program to its end; once its log has `last`, if that is given, it is stopped.
     public static func run(
         _ arguments: [String], without calls: [String], until last: String? = nil
     ) async throws -> Outcome {
         try await withCheckedThrowingContinuation { continuation in
-            // A thread of its own, since what it loses never comes back.
+            // A thread of its own, since the loss is irrevocable.
             startThread {
                 continuation.resume(
                     with: Result {
@@ -28,18 +28,18 @@ public enum LackingKernel {
         }
     }
 
-    /// Makes something on a thread that does not know some system calls, nor do the threads that it starts.
+    /// Runs code on a thread without some system calls, which its threads inherit.
     public static func make<Value: Sendable>(
         without calls: [String], _ work: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        // A thread of its own, since what it loses never comes back.
+        // A thread of its own, since the loss is irrevocable.
         try await onThread {
             try lose(calls)
             return try work()
         }
     }
 
-    /// Has this thread, and whatever it starts, not know some system calls any more.
+    /// Removes some system calls from this thread, and from whatever it starts.
     static func lose(_ calls: [String]) throws {
         guard linux_forbid_new_privileges() == 0, let context = seccomp_init(SHIM_ALLOW) else {
             throw DaemonProcess.Failure(description: "no seccomp")

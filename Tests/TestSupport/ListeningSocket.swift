@@ -3,7 +3,8 @@
 import CLinux
 import Glibc
 
-/// A socket that listens, and is closed with the last reference; nobody takes its connections unless it is handed on.
+/// A socket that listens, and is closed with the last reference; it accepts no connections unless it is
+/// passed on.
 public final class ListeningSocket: Sendable {
     /// The socket; closed on exec.
     public let descriptor: CInt
@@ -41,7 +42,8 @@ public final class ListeningSocket: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Sockets that are none to be handed on: of datagrams, and one that does not listen; to be closed by the caller.
+    /// Sockets that can't be passed on: of datagrams, and one that does not listen; to be closed by the
+    /// caller.
     public static func others() -> [CInt] {
         [LINUX_SOCK_DGRAM, LINUX_SOCK_STREAM].map { socket(AF_INET, $0 | LINUX_SOCK_CLOEXEC, 0) }
     }

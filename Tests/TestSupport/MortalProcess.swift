@@ -5,9 +5,10 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Starts processes that the kernel ends when this one does, in whatever way: a test run that is cut leaves nothing behind.
+/// Starts processes that the kernel ends when this one does, in whatever way: an interrupted test run leaves
+/// nothing behind.
 enum MortalProcess {
-    /// What a spawned process is: everything as posix_spawn(3) takes it.
+    /// What a spawned process is: everything in the form of posix_spawn(3).
     private struct Order: Sendable {
         var arguments: [String]
         var environment: [String]
@@ -25,7 +26,8 @@ enum MortalProcess {
     private static let orders = Mutex<[Order]>([])
     private static let orderCount = DispatchSemaphore(value: 0)
 
-    /// Ends as the process does, and never before: the kernel goes by the thread that started a child (PR_SET_PDEATHSIG).
+    /// Ends with the process, and never before: what counts is the thread that started a child
+    /// (PR_SET_PDEATHSIG).
     private static let parent: Void = startThread {
         while true {
             orderCount.wait()
@@ -36,7 +38,7 @@ enum MortalProcess {
     }
 
     /// Starts a program with its output appended to the file `log`.
-    /// - Parameter descriptors: what it has as descriptors 3, 4 and so on.
+    /// - Parameter descriptors: its descriptors 3, 4 and so on.
     static func spawn(
         _ arguments: [String], environment: [String], log: String, descriptors: [CInt] = []
     ) throws -> pid_t {
@@ -44,7 +46,7 @@ enum MortalProcess {
             arguments, environment: environment, output: log, errors: nil, descriptors: descriptors)
     }
 
-    /// Starts a program with what it prints appended to one file, and its complaints to another, or to the same.
+    /// Starts a program with its output appended to one file, and its errors to another, or to the same.
     static func spawn(
         _ arguments: [String], environment: [String], output: String, errors: String?,
         descriptors: [CInt] = []
@@ -75,7 +77,7 @@ enum MortalProcess {
         } else {
             posix_spawn_file_actions_adddup2(&actions, 1, 2)
         }
-        // High numbers first: none of those that are given takes the place of another that has yet to be.
+        // High numbers first: none replaces another that has yet to be duplicated.
         let high = order.descriptors.map { fcntl($0, F_DUPFD_CLOEXEC, 100) }
         defer { high.forEach { close($0) } }
         for (index, descriptor) in high.enumerated() {
@@ -88,7 +90,7 @@ enum MortalProcess {
         defer {
             for pointer in argv + envp { free(pointer) }
         }
-        // What this thread leaves to others, a program by itself has to hear.
+        // Signals that this thread blocks must be unblocked for a program of its own.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// A value that threads change and tests wait on: for a state to come, not for time to pass.
+/// A value that threads change and tests wait on: for a state, not for time to pass.
 public final class Observed<Value: Sendable>: Sendable {
     private struct Waiter {
         let id: Int
@@ -27,7 +27,7 @@ public final class Observed<Value: Sendable>: Sendable {
     /// The value now.
     public var value: Value { state.withLock { $0.value } }
 
-    /// Changes the value and wakes everybody whose condition now holds.
+    /// Changes the value and resumes all waiters whose condition now holds.
     @discardableResult
     public func update<Result: Sendable>(_ change: (inout Value) -> Result) -> Result {
         let (result, ready) = state.withLock { state in
@@ -41,7 +41,7 @@ public final class Observed<Value: Sendable>: Sendable {
         return result
     }
 
-    /// Waits until `condition` holds, and returns the value that met it or a later one.
+    /// Waits until `condition` holds, and returns the value that satisfied it or a later one.
     ///
     /// Cancelling the task ends the wait, whatever the value.
     @discardableResult

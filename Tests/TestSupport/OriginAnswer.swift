@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a `FakeOrigin` does when it is asked: a script of bytes, waits and endings.
+/// What a `FakeOrigin` does for a request: a script of bytes, waits and ends.
 public struct OriginAnswer: Sendable {
-    /// One step of a script; a client that leaves ends the script at any step.
+    /// One step of a script; a client that disconnects ends the script at any step.
     public enum Step: Sendable {
         /// Sends bytes.
         case send([UInt8])
         /// Waits until the gate is open.
         case wait(OriginGate)
-        /// Waits until the client leaves.
+        /// Waits until the client disconnects.
         case stall
         /// Sends bytes in pieces with a pause before each: the only step that takes time by itself.
         case trickle([UInt8], piece: Int, everyMilliseconds: Int)
-        /// Waits until the client's host has all that was sent, read or not.
+        /// Waits until the client's host has received all that was sent, read or not.
         case delivered
         /// Ends the connection in order (FIN).
         case close
-        /// Breaks the connection off (RST).
+        /// Resets the connection (RST).
         case reset
     }
 
@@ -60,7 +60,7 @@ public struct OriginAnswer: Sendable {
         return OriginAnswer([start] + chunks + [.send(Array("0\r\n\r\n".utf8))])
     }
 
-    /// A body that ends where the connection does.
+    /// A body that ends with the connection.
     public static func untilClose(_ body: [UInt8], fields: [(String, String)] = []) -> OriginAnswer {
         OriginAnswer([.send(head(200, [("Connection", "close")] + fields) + body), .close])
     }
@@ -70,12 +70,12 @@ public struct OriginAnswer: Sendable {
         OriginAnswer([.send(head(200, [("Content-Length", "\(length)")]) + body), .close])
     }
 
-    /// A head and some of the body, then nothing until the client leaves.
+    /// A head and some of the body, then nothing until the client disconnects.
     public static func stalling(after body: [UInt8], declaring length: Int) -> OriginAnswer {
         OriginAnswer([.send(head(200, [("Content-Length", "\(length)")]) + body), .stall])
     }
 
-    /// Nothing at all until the client leaves.
+    /// Nothing at all until the client disconnects.
     public static let silence = OriginAnswer([.stall])
 
     /// The answer, once the gate is open.

@@ -3,9 +3,9 @@
 import CLinux
 import Glibc
 
-/// Holds answers of a `FakeOrigin` back until a test opens it; can be opened from anywhere, and stays open.
+/// Holds answers of a `FakeOrigin` until a test opens it; can be opened from any thread, and stays open.
 public final class OriginGate: Sendable {
-    /// Readable from the opening on, so that a connection's thread can poll it beside its socket.
+    /// Readable once it is open, so that a connection's thread can poll it beside its socket.
     let descriptor: CInt
     private let writingEnd: CInt
 
@@ -19,7 +19,7 @@ public final class OriginGate: Sendable {
         close(writingEnd)
     }
 
-    /// Lets everything through that waits, now and later.
+    /// Opens the gate, now and later.
     public func open() {
         _ = write(writingEnd, "o", 1)
     }
@@ -33,14 +33,14 @@ extension OriginGate {
     }
 }
 
-/// The reading and the writing end of a new pipe, which no process that is spawned meanwhile keeps open.
+/// The reading and the writing end of a new pipe, which no process that is spawned meanwhile inherits.
 public func pipeEnds() -> (reading: CInt, writing: CInt) {
     var ends: [CInt] = [-1, -1]
     precondition(linux_pipe(&ends) == 0, "pipe2: \(errno)")
     return (ends[0], ends[1])
 }
 
-/// Keeps a descriptor from processes that a test starts.
+/// Keeps a descriptor from being inherited by processes that a test starts.
 func closeOnExec(_ descriptor: CInt) {
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
 }

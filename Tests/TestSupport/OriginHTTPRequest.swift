@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A request as a `FakeOrigin` got it.
+/// A request as a `FakeOrigin` received it.
 public struct OriginHTTPRequest: Sendable, Equatable {
     /// The method.
     public let method: String
@@ -25,7 +25,7 @@ public struct OriginHTTPRequest: Sendable, Equatable {
         fields.first { $0.name == name }?.value
     }
 
-    /// Reads a head; nil when it makes no sense.
+    /// Parses a head; nil if it is invalid.
     init?(head: [UInt8], connection: Int) {
         let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
         let words = lines.first?.split(separator: " ") ?? []

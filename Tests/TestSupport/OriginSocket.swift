@@ -4,9 +4,9 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// A socket of a `FakeOrigin`: every wait also ends when its gate opens or its peer leaves.
+/// A socket of a `FakeOrigin`: every wait also ends when its gate opens or its peer disconnects.
 final class OriginSocket: Sendable {
-    /// The system refused.
+    /// A system call failed.
     struct Failure: Error {
         let call: String
         let code: CInt
@@ -18,7 +18,7 @@ final class OriginSocket: Sendable {
         var unread: [UInt8] = []
     }
 
-    /// POLLRDHUP, behind _GNU_SOURCE: the peer has closed its side.
+    /// POLLRDHUP, which needs _GNU_SOURCE: the peer has closed its side.
     private static let peerHasLeft: Int16 = 0x2000
     private static let maxHead = 64 << 10
 
@@ -36,10 +36,10 @@ final class OriginSocket: Sendable {
         close()
     }
 
-    /// What the system knows it by, as long as it is open.
+    /// Its descriptor, as long as it is open.
     var rawDescriptor: CInt { descriptor }
 
-    /// Whether the peer was seen to have left.
+    /// Whether the peer has disconnected.
     var hasPeerLeft: Bool { state.withLock { $0.hasPeerLeft } }
 
     /// Whether this side is still open.
@@ -96,7 +96,8 @@ final class OriginSocket: Sendable {
 
     // MARK: - A connection
 
-    /// The next request's head with its empty line; nil when the peer has left, the gate is open, or it is too long.
+    /// The next request's head with its empty line; nil when the peer has disconnected, the gate is open, or
+    /// it is too long.
     func readHead(refusingTLS: Bool, unlessOpen gate: OriginGate) -> [UInt8]? {
         var head = state.withLock { $0.unread }
         var buffer = [UInt8](repeating: 0, count: 8 << 10)
@@ -121,7 +122,7 @@ final class OriginSocket: Sendable {
         }
     }
 
-    /// Performs a script; false when the peer left or the gate opened before its end.
+    /// Performs a script; false if the peer disconnected or the gate opened before its end.
     func perform(_ answer: OriginAnswer, unlessOpen gate: OriginGate) -> Bool {
         for step in answer.steps {
             guard perform(step, unlessOpen: gate) else { return false }
@@ -178,7 +179,7 @@ final class OriginSocket: Sendable {
         return true
     }
 
-    /// A host acknowledges what it has put where its program can read it.
+    /// A host acknowledges what its program can read.
     private func waitForDelivery(unlessOpen gate: OriginGate) -> Bool {
         while linux_unacknowledged(descriptor) > 0 {
             _ = wait(for: 0, unlessOpen: gate, milliseconds: 1)
@@ -187,7 +188,7 @@ final class OriginSocket: Sendable {
         return true
     }
 
-    /// Closing with lingering switched on and no time for it sends RST.
+    /// Closing with SO_LINGER and no time sends RST.
     private func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         _ = setsockopt(
@@ -202,7 +203,8 @@ final class OriginSocket: Sendable {
         return gate.isOpen && !stop.isOpen
     }
 
-    /// Waits for `events`, the peer's departure, the gate, or time; true when the events came and the gate is closed.
+    /// Waits for `events`, the end of the peer, the gate, or time; true if the events came and the gate is
+    /// closed.
     private func wait(for events: Int16, unlessOpen gate: OriginGate, milliseconds: CInt = -1) -> Bool {
         let got = poll(for: events, [gate], milliseconds: milliseconds)
         return !gate.isOpen && got & events != 0
@@ -212,7 +214,7 @@ final class OriginSocket: Sendable {
         wait(for: events, unlessOpen: gate, milliseconds: CInt(milliseconds))
     }
 
-    /// One poll over the socket and gates; notes when the peer has left.
+    /// One poll of the socket and gates; records when the peer has disconnected.
     private func poll(for events: Int16, _ gates: [OriginGate], milliseconds: CInt) -> Int16 {
         var entries = [pollfd(fd: descriptor, events: events | Self.peerHasLeft, revents: 0)]
         entries += gates.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }

@@ -3,21 +3,21 @@
 import Foundation
 import Glibc
 
-/// Other programs, run to their end.
+/// Runs other programs to their end.
 ///
-/// Not by Foundation's `Process`, which was seen to close descriptors of others when many run at once.
+/// Not with Foundation's `Process`, which was seen to close descriptors of others when many run at once.
 public enum OtherProgram {
     /// How a program ended.
     public struct Outcome: Sendable {
         /// Its exit code, or 128 + the signal that ended it.
         public var code: Int
-        /// What it printed.
+        /// Its standard output.
         public var output: String
-        /// What it complained of.
+        /// Its standard error.
         public var errors: String
     }
 
-    /// Where a program is; nil when the machine lacks it.
+    /// The path of a program; nil if the machine lacks it.
     public static func path(of name: String) -> String? {
         ["/usr/bin/", "/bin/", "/usr/local/bin/"].map { $0 + name }
             .first { FileManager.default.isExecutableFile(atPath: $0) }
@@ -45,7 +45,7 @@ public enum OtherProgram {
         }
     }
 
-    /// Runs a program and returns what it printed.
+    /// Runs a program and returns its output.
     public static func run(_ program: String, _ arguments: String...) async throws -> String {
         try await run(program, arguments, environment: ["PATH": "/usr/bin:/bin"]).output
     }

@@ -7,10 +7,10 @@ public enum Packed {
     /// As one gzip member (RFC 1952).
     public static func gzip(_ bytes: [UInt8]) -> [UInt8] { pack(bytes, windowBits: MAX_WBITS + 16) }
 
-    /// As `deflate` is meant to be (RFC 1950).
+    /// As `deflate` is defined (RFC 1950).
     public static func deflate(_ bytes: [UInt8]) -> [UInt8] { pack(bytes, windowBits: MAX_WBITS) }
 
-    /// As `deflate` often is (RFC 1951 alone).
+    /// As `deflate` is often sent (RFC 1951 alone).
     public static func bareDeflate(_ bytes: [UInt8]) -> [UInt8] { pack(bytes, windowBits: -MAX_WBITS) }
 
     private static func pack(_ bytes: [UInt8], windowBits: CInt) -> [UInt8] {

@@ -3,9 +3,9 @@
 import CLinux
 import Glibc
 
-/// A port of 127.0.0.1 whose first connection goes on to one port, the second to another, and so on.
+/// A port of 127.0.0.1 that forwards its first connection to one port, the second to another, and so on.
 public final class PortRelay: Sendable {
-    /// Where it listens.
+    /// The port on which it listens.
     public let port: Int
 
     private let gate = OriginGate()

@@ -4,9 +4,9 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// A plain HTTP/1.1 client for tests: says exactly the bytes it is given, and reads answers strictly.
+/// A plain HTTP/1.1 client for tests: sends exactly the bytes it is given, and parses answers strictly.
 public struct RawHTTPClient: Sendable {
-    /// What a server answered.
+    /// The answer of a server.
     public struct Answer: Sendable {
         public var status: Int
         public var fields: [(name: String, value: String)]
@@ -20,12 +20,13 @@ public struct RawHTTPClient: Sendable {
         public var text: String { String(decoding: body, as: UTF8.self) }
     }
 
-    /// The connection failed or the answer made no sense.
+    /// The connection failed or the answer was invalid.
     public struct Failure: Error, CustomStringConvertible {
         public let description: String
     }
 
-    /// A connection that is closed once, however often it is hung up: its number may be another's by then.
+    /// A connection that is closed once, however often `hangUp` is called: its number may be another's by
+    /// then.
     private final class Line: Sendable {
         let descriptor: CInt
         private let isOpen = Atomic(true)
@@ -63,7 +64,7 @@ public struct RawHTTPClient: Sendable {
         limitPatience()
     }
 
-    /// Calls `body` with an IPv4 address as the kernel reads it.
+    /// Calls `body` with an IPv4 address in the kernel's format.
     private static func withAddress(
         _ host: UInt32, _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt
     ) -> CInt {
@@ -78,7 +79,7 @@ public struct RawHTTPClient: Sendable {
         }
     }
 
-    /// A server that never answers, or never reads, fails the test instead of holding it up.
+    /// A server that never answers, or never reads, fails the test instead of blocking it.
     private func limitPatience() {
         var patience = timeval(tv_sec: 600, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
@@ -86,7 +87,7 @@ public struct RawHTTPClient: Sendable {
         }
     }
 
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     public func send(_ text: String) throws {
         try send(bytes: Array(text.utf8))
     }
@@ -98,7 +99,7 @@ public struct RawHTTPClient: Sendable {
         }
     }
 
-    /// Says that no more will be sent, and still listens.
+    /// Half-closes, and still reads.
     public func finishSending() {
         shutdown(descriptor, CInt(SHUT_WR))
     }
@@ -108,15 +109,16 @@ public struct RawHTTPClient: Sendable {
         line.close()
     }
 
-    /// Breaks the connection off: closing with lingering switched on and no time for it sends RST.
+    /// Resets the connection: closing with SO_LINGER and no time sends RST.
     public func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
         line.close()
     }
 
-    /// Sends the same text again and again until the server has something to say, hangs up, or `limit` is reached; with a
-    /// pause before each that ends as soon as the server does something. Returns how often it was sent.
+    /// Sends the same text again and again until the server sends something, closes, or `limit` is reached;
+    /// with a pause before each that ends as soon as the server does something. Returns how often it was
+    /// sent.
     public func repeatedly(send text: String, pausing milliseconds: Int = 0, atMost limit: Int) -> Int {
         let bytes = Array(text.utf8)
         for count in 0..<limit {
@@ -133,7 +135,7 @@ public struct RawHTTPClient: Sendable {
         return max(0, Glibc.send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)))
     }
 
-    /// Whether the server neither says anything nor ends the connection for a time.
+    /// Whether the server neither sends anything nor ends the connection for a time.
     public func isQuiet(forMilliseconds time: Int) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, CInt(time)) == 0
@@ -153,7 +155,7 @@ public struct RawHTTPClient: Sendable {
         }
     }
 
-    /// Whether the server has ended its side with nothing more to read; false where it has reset the connection.
+    /// Whether the server has half-closed with nothing more to read; false if it has reset the connection.
     public func receivesEnd() -> Bool {
         var octet: UInt8 = 0
         return recv(descriptor, &octet, 1, 0) == 0

@@ -13,9 +13,9 @@ public final class SmallFileSystem: Sendable {
         guard mount("tmpfs", folder.path, "tmpfs", 0, "size=\(size)") == 0 else { return nil }
     }
 
-    /// Has its path lead to it in such a way that nothing can be written, until `endReadOnly`.
+    /// Makes its path read-only, until `endReadOnly`.
     public func beginReadOnly() throws {
-        // Another mount, since one that files are open on for writing does not let itself be changed.
+        // By another mount, since one with files that are open for writing can't be made read-only.
         let path = folder.path
         guard mount(path, path, nil, UInt(MS_BIND), nil) == 0,
             mount(path, path, nil, UInt(MS_BIND) | UInt(MS_REMOUNT) | UInt(MS_RDONLY), nil) == 0
@@ -24,13 +24,13 @@ public final class SmallFileSystem: Sendable {
         }
     }
 
-    /// Has it be writable again.
+    /// Makes it writable again.
     public func endReadOnly() {
         umount2(folder.path, Int32(MNT_DETACH))
     }
 
     deinit {
-        // Once more where a test has not ended what it began; else there is nothing left to take away.
+        // Again if a test has not ended what it began; else there is nothing left to unmount.
         for _ in 0..<2 { umount2(folder.path, Int32(MNT_DETACH)) }
     }
 

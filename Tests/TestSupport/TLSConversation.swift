@@ -4,20 +4,22 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// An HTTPS origin on 127.0.0.1 that says what it is told to, one connection after the other: each `send` is a TLS record.
+/// An HTTPS origin on 127.0.0.1 that sends what a test says, one connection after the other: each `send` is a
+/// TLS record.
 public final class TLSConversation: Sendable {
     /// The file with its certificate.
     public let certificate: String
 
     private let folder: TemporaryDirectory
     private let pid: pid_t
-    /// Where it listens.
+    /// The port on which it listens.
     public let port: Int
     private let input: CInt
     private let output: CInt
     private let heard = Mutex("")
 
-    /// Milliseconds without a word from the server, after which a test may be over: among all others it waits for its turn.
+    /// Milliseconds without output of the server after which a test fails: with other tests running it waits
+    /// for its turn.
     private static let patience: CInt = 600_000
 
     /// Makes a key and a certificate, and listens.
@@ -29,7 +31,7 @@ public final class TLSConversation: Sendable {
         guard mkfifo(names.input, 0o600) == 0, mkfifo(names.output, 0o600) == 0 else {
             throw RawHTTPClient.Failure(description: "mkfifo: \(errno)")
         }
-        // Both ends are ours as well, so that neither pipe ends before we do.
+        // Both ends are open here as well, so that neither pipe ends before this does.
         input = linux_open(names.input, O_RDWR | O_CLOEXEC, 0)
         output = linux_open(names.output, O_RDWR | O_CLOEXEC, 0)
         pid = try TLSOrigin.openssl(
@@ -48,7 +50,7 @@ public final class TLSConversation: Sendable {
     /// The absolute URL of a path.
     public func url(_ path: String) -> String { "https://127.0.0.1:\(port)\(path)" }
 
-    /// What the file with its certificate holds.
+    /// The content of the file with its certificate.
     public func certificateBytes() throws -> [UInt8] { try folder.read("certificate.pem") }
 
     /// Waits for the next request.
@@ -63,12 +65,12 @@ public final class TLSConversation: Sendable {
         }
     }
 
-    /// Ends the connection without a word of TLS, as who cuts it can.
+    /// Ends the connection without TLS's close_notify, as an attacker can.
     public func cut() {
         kill(pid, SIGKILL)
     }
 
-    /// The server prints requests among remarks of its own.
+    /// The server prints requests among messages of its own.
     private func readRequest() throws {
         var text = heard.withLock { $0 }
         var patience = pollfd(fd: output, events: Int16(POLLIN), revents: 0)

@@ -53,7 +53,7 @@ public final class TLSOrigin: Sendable {
     static func openssl(
         _ arguments: [String], output: String, in folder: String? = nil, input: String? = nil
     ) throws -> pid_t {
-        // s_server serves the files of its folder, which is none of its options.
+        // s_server serves the files of its working folder, which it has no option for.
         let place = folder.map { "cd '\($0)' && " } ?? ""
         let command = place + "exec openssl \"$@\"" + (input.map { " < '\($0)'" } ?? "")
         return try MortalProcess.spawn(

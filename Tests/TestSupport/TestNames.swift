@@ -3,7 +3,7 @@
 import CTestResolver
 import Synchronization
 
-/// What names in `.test` resolve to, in this process; all others go on to the system.
+/// The addresses of names in `.test`, in this process; all others are resolved by the system.
 public enum TestNames {
     private struct Name {
         var answers: [[String]]
@@ -19,7 +19,7 @@ public enum TestNames {
         return text.count
     }
 
-    /// Has `name` resolve to one list of addresses after the other; the last one stays.
+    /// Makes `name` resolve to one list of addresses after the other; the last one stays.
     public static func set(_ name: String, to answers: [String]...) {
         precondition(name.hasSuffix(".test") || name.hasSuffix(".onion"), "\(name) is not ours")
         _ = isInstalled

@@ -2,12 +2,12 @@
 
 import Glibc
 
-/// Texts of the repository that tests hold to their word; paths are relative to its root.
+/// Texts of the repository that tests check; paths are relative to its root.
 public enum TextFiles {
     /// The absolute path of a file.
     public static func path(_ path: String) -> String { root + path }
 
-    /// The text of a file anywhere, empty where it can't be read.
+    /// The text of a file anywhere, empty if it can't be read.
     public static func contents(ofFile path: String) -> String {
         guard let file = fopen(path, "r") else { return "" }
         defer { fclose(file) }

@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// Lets a few through at once; the others wait their turn.
+/// Lets a few tasks run at once; the others wait their turn.
 final class Turnstile: Sendable {
     private struct State {
         var free: Int
@@ -15,7 +15,7 @@ final class Turnstile: Sendable {
         state = Mutex(State(free: places))
     }
 
-    /// Does `work` in one of the places.
+    /// Runs `work` as one of them.
     func pass<Value: Sendable>(_ work: () async throws -> Value) async rethrows -> Value {
         await enter()
         defer { leave() }

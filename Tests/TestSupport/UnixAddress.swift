@@ -4,7 +4,7 @@ import Glibc
 
 /// The address of a unix socket at a path of at most 107 bytes.
 enum UnixAddress {
-    /// Calls `body` with the address as bind(2) and connect(2) take it.
+    /// Calls `body` with the address in the form of bind(2) and connect(2).
     static func with<Result>(
         _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
     ) -> Result {

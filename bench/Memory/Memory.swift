@@ -6,7 +6,8 @@ import ProxyCore
 
 /// Compares the memory of jobs with their estimates: `bench-memory DAEMON PICTURE…`.
 ///
-/// The first picture goes through all jobs, the others through those that tell decoders apart. Each job has a worker of its own, whose peaks (proc(5), VmHWM and VmPeak) count from where it was ready.
+/// The first picture is used by all jobs, the others by those that compare decoders. Each job has a worker of
+/// its own, whose peaks (proc(5), VmHWM and VmPeak) count from the moment when it was ready.
 @main
 enum Memory {
     private struct Job {

@@ -217,11 +217,11 @@ def _cost(server, count, name):
 # MARK: a cold page
 
 def _page(folder, origin):
-    """Many cold pictures at once at the defaults, where the client accepts AVIF, beside the same where it accepts WebP alone."""
+    """Many cold pictures at once at the defaults: a client that accepts AVIF compared with one that accepts WebP alone."""
     for count in PAGES:
         cpu, wall, size, formats = {}, {}, {}, {}
         for name, accept in ACCEPTS.items():
-            # At the defaults; beside it what the page would be in WebP alone.
+            # At the defaults; the page in WebP alone for comparison.
             changes = {} if name == "AVIF" else {"TRANSFORM_CHEAPEST_AFTER": "0"}
             server = servers.daemon(f"page{count}{name}", folder, origin.port, **changes)
             cpu[name], wall[name], size[name], formats[name] = _page_cost(server, count, accept)
@@ -236,7 +236,7 @@ def _page(folder, origin):
 
 
 def _page_cost(server, count, accept):
-    """CPU and wall seconds, bytes and media types of a page's pictures, all asked for at once."""
+    """CPU and wall seconds, bytes and media types of a page's pictures, all requested at once."""
     sources = sorted(settings.CORPUS.glob("photo/*.jpg"))
     connections = {}
     for number in range(count):
@@ -260,7 +260,7 @@ def _page_cost(server, count, accept):
 
 
 def _improved(server, count, accept, first_cpu, first_size):
-    """What it takes to make the page's pictures once more, and what is gained."""
+    """The cost of improving the page's pictures, and the bytes saved."""
     before = server.cpu_seconds()
     _page_cost(server, count, accept)
     end = time.monotonic() + IMPROVEMENT_SECONDS

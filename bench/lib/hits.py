@@ -80,7 +80,7 @@ class Hits:
             table.rounds(case.name, figures)
             report(case, {name: statistics.median(values) for name, values in figures.items()})
 
-    # MARK: preparing a row: ask, check, warm, and return what to do in each round
+    # MARK: preparing a row: request, check, warm up, and return the work of each round
 
     def _prepared(self, case, name):
         server = self.contenders["logged" if case.kind == "logged" and name == "memory" else name]

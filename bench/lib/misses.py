@@ -31,7 +31,7 @@ def _effort(name):
     return found.group(1)
 
 
-# Parameters of ours, and a saver for the floors and vipsthumbnail that does the work of Sources/CVips/shim.h.
+# The daemon's parameters, and a saver for the floors and vipsthumbnail that does the work of Sources/CVips/shim.h.
 ENCODINGS = {
     "jpeg": ("&quality=80&progressive=0", ".jpg[Q=80,optimize_coding,strip]"),
     "webp": ("&quality=79", f".webp[Q=79,effort={_effort('webp')},strip]"),
@@ -160,7 +160,7 @@ class Misses:
             spent += usage.ru_utime + usage.ru_stime
         return spent / (len(column.sources) * repeats) * 1000, 0
 
-    # MARK: asking
+    # MARK: requests
 
     def _asked_at_once(self, paths):
         waiting, answers, failures = queue.SimpleQueue(), {}, []

@@ -106,7 +106,7 @@ class Server:
                 with open(f"/proc/{pid}/clear_refs", "w") as file:
                     file.write("5")
             except OSError:
-                pass  # gone, or a kernel without it: then the peak is that of the process' whole life
+                pass  # the process has ended, or the kernel lacks it: then the peak is that of the process's whole life
 
     def peak_kib(self):
         """Returns the largest VmHWM of the children, 0 without any."""

@@ -3,7 +3,7 @@
 import Glibc
 import HTTPServer
 
-/// Serves a folder of pictures on a loopback port until it is ended: `demo-origin FOLDER [ADDRESS]`.
+/// Serves a folder of pictures on a loopback port until it is stopped: `demo-origin FOLDER [ADDRESS]`.
 @main
 enum DemoOrigin {
     static func main() async throws {
@@ -18,7 +18,7 @@ enum DemoOrigin {
         )
         for bound in try server.listen(on: [address]) { print("\(bound)") }
         try server.start()
-        // Whoever reads the address through a pipe needs it now.
+        // A reader of the address at the end of a pipe needs it now.
         fflush(nil)
         while true { try await Task.sleep(for: .seconds(3_600)) }
     }

@@ -17,7 +17,8 @@ final class FolderOrigin: RequestHandling {
         guard request.method == .get || request.method == .head else {
             return .now(HTTPResponse(status: HTTPStatus(405)))
         }
-        // Opening a file may wait for the disk, and so would every client of this loop; a demonstration can afford that.
+        // Opening a file may wait for the disk, and all clients of this loop with it; a demonstration can
+        // afford that.
         return .now(file(named: request.target) ?? HTTPResponse(status: .notFound))
     }
 

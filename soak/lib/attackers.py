@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clients that try to take pictures, time or memory from others. Each attack is a process with its own addresses."""
+"""Clients that try to deprive others of pictures, time or memory. Each attack is a process with its own addresses."""
 
 import functools
 import os

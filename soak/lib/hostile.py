@@ -118,7 +118,7 @@ def malformed(run, chance):
 
 
 def leaving(run, chance):
-    """Leaves during a fetch, a transform or an answer, by closing or by a reset."""
+    """Disconnects during a fetch, a transform or an answer, by closing or by a reset."""
     target = good.image(run, chance.choice(good.PHOTOS), chance.randrange(1_000_000_000),
                         chance.choice(("", "&transform=resize:200x")))
     connection = _connect(run)

@@ -98,7 +98,7 @@ def _handler(picture, bomb):
 
 
 def asker(run, chance):
-    """Requests one picture, and sometimes leaves before its end."""
+    """Requests one picture, and sometimes disconnects before its end."""
     name = chance.choice(list(OUTCOMES))
     target = good.image(run, name, chance.randrange(1_000_000_000), port=run.hostile_port)
     with good.Client(run.port) as client:

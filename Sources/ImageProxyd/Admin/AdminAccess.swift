@@ -52,7 +52,7 @@ struct AdminAccess: Sendable {
 
     private static let wrongHost = ResponseMapping.problem(
         ProblemDocument(
-            status: 403, code: "host_forbidden", title: "The admin listener is asked for by its address"),
+            status: 403, code: "host_forbidden", title: "The admin listener must be requested by its address"),
         context: ExchangeContext(.admin))
 }
 

@@ -138,7 +138,7 @@ private struct Reader {
             }
             return refuse(
                 key,
-                "the text is no file's path (\(error)); a key does not stand in the settings itself, but in a file that they name"
+                "the text is not the path of a file (\(error)); the settings do not contain a key itself, but the path of its file"
             )
         }
     }

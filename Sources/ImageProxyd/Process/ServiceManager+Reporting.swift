@@ -8,7 +8,7 @@ extension ServiceManager {
         do throws(Failure) {
             _ = try notify()
         } catch {
-            logger.error("the service manager was not told: \(error)")
+            logger.error("the service manager was not notified: \(error)")
         }
     }
 }

@@ -56,17 +56,12 @@ public struct FreshnessConfiguration: Sendable, Hashable, Codable {
     ///
     /// Configuration: `freshness.heuristic`.
     public struct Heuristic: Sendable, Hashable, Codable {
-        /// The share of that time; 0.1 is what RFC 9111 §4.2.2 names as usual.
-        ///
-        /// Default 0: `freshness.default` holds for all; from 0 to 1.
+        /// The share of the time since `Last-Modified` that is a response's lifetime where the origin names none; RFC 9111
+        /// §4.2.2 names 0.1 as usual. Default 0: such responses get `freshness.default`.
         public var factor: Double = 0
-        /// The shortest heuristic lifetime: a picture that was modified seconds ago gets this one.
-        ///
-        /// Default 1h.
+        /// The minimum of a lifetime that `freshness.heuristic.factor` gives. Default 1h.
         public var minimum: TimeSpan = .hours(1)
-        /// The longest heuristic lifetime.
-        ///
-        /// Default 7d.
+        /// The maximum of a lifetime that `freshness.heuristic.factor` gives. Default 7d.
         public var maximum: TimeSpan = .days(7)
 
         /// Creates the defaults.

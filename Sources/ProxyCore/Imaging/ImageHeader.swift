@@ -48,6 +48,19 @@ enum LoadShrink: Sendable, Equatable {
     /// from more pixels hides the decoder's own scaling.
     static let smallSource = 1_000_000
 
+    /// What is left to resample behind a JPEG's decoder must be nothing, or at least this factor: resampling by less
+    /// takes from fine detail what a decoder's own shrinking has left of it.
+    private static let leastResampling = 1.25
+
+    private static func keepsDetail(
+        _ rest: Double, _ divisor: Int, _ size: PixelSize, _ needed: PixelSize
+    ) -> Bool {
+        let isExact =
+            (size.width + divisor - 1) / divisor == needed.width
+            && (size.height + divisor - 1) / divisor == needed.height
+        return isExact || rest >= leastResampling
+    }
+
     /// Returns the strongest shrinking that still leaves the `needed` pixels on each side, or twice as many
     /// of a small source.
     ///
@@ -59,7 +72,10 @@ enum LoadShrink: Sendable, Equatable {
         let factor = header.size.area < smallSource && header.format != .svg ? whole / 2 : whole
         switch header.format {
         case .jpeg:
-            return [8, 4, 2].first { Double($0) <= factor }.map(LoadShrink.divisor) ?? .none
+            let divisor = [8, 4, 2].first { divisor in
+                Double(divisor) <= factor && keepsDetail(whole / Double(divisor), divisor, header.size, needed)
+            }
+            return divisor.map(LoadShrink.divisor) ?? .none
         case .webp:
             // libwebp weights brightness by alpha, but not colours: transparent pixels would show at edges.
             guard factor > 1, !header.hasAlpha || header.isInterlaced else { return .none }

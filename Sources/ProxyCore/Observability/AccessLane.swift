@@ -12,7 +12,7 @@ final class AccessLane: Sendable {
     private let capacity: Int
     private let state: Mutex<State>
 
-    /// An empty lane for `capacity` records, allocated at once.
+    /// Creates an empty lane for `capacity` records, allocated at once.
     init(capacity: Int) {
         self.capacity = capacity
         var state = State()
@@ -20,7 +20,7 @@ final class AccessLane: Sendable {
         self.state = Mutex(state)
     }
 
-    /// Hot path: takes a record in or drops it; true when the writer should not wait any longer.
+    /// Hot path: appends a record or drops it; true if the writer should not wait any longer.
     func append(_ record: AccessRecord) -> Bool {
         state.withLock { state in
             guard state.records.count < capacity else {
@@ -32,7 +32,7 @@ final class AccessLane: Sendable {
         }
     }
 
-    /// Exchanges the records for `spare`, an empty array whose room is used again.
+    /// Exchanges the records for `spare`, an empty array whose capacity is reused.
     func swap(with spare: inout [AccessRecord]) {
         spare.reserveCapacity(capacity)
         state.withLock { Swift.swap(&$0.records, &spare) }

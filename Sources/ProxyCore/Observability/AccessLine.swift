@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes access records as lines of text or JSON straight into bytes: the same lines as `LogEntry` makes, at a tenth of its
-/// cost, since a busy daemon writes a hundred thousand a second.
+/// Writes access records as lines of text or JSON directly into bytes: the same lines as `LogEntry` writes,
+/// at a tenth of its cost, since a busy daemon writes a hundred thousand a second.
 struct AccessLine {
     private let isJSON: Bool
-    /// The second that `time` spells.
+    /// The second that `time` contains.
     private var second = Int64.min
-    /// `2026-01-31T23:59:59.`, with what stands before it.
+    /// `2026-01-31T23:59:59.`, with what precedes it.
     private var time: [UInt8] = []
-    /// Labels' values by their number: making one from a case's name costs more than all the rest of a line.
+    /// Labels' values by their number: deriving one from a case's name costs more than all the rest of a
+    /// line.
     private let routes = Metric.Route.allCases.map { Array($0.label.utf8) }
     private let caches = Metric.Cache.allCases.map { Array($0.label.utf8) }
     private let paths = Metric.Route.allCases.map { Array($0.path.utf8) }
@@ -84,7 +85,7 @@ struct AccessLine {
     }
 
     private func text(_ name: StaticString, _ value: StaticString, _ line: inout LineBuffer) {
-        // Safe because a static string's bytes live for ever.
+        // Safe because a static string's bytes are never freed.
         unsafe text(
             name, UnsafeRawBufferPointer(start: value.utf8Start, count: value.utf8CodeUnitCount), &line)
     }
@@ -105,7 +106,7 @@ struct AccessLine {
         end(&line)
     }
 
-    /// A value of our own, which needs no look.
+    /// A generated value, which needs no check.
     private func plain(_ name: StaticString, _ value: [UInt8], _ line: inout LineBuffer) {
         begin(name, &line)
         line.put(value)

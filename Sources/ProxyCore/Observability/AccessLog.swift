@@ -2,17 +2,19 @@
 
 import Synchronization
 
-/// One line for each request at its end: noted in a few hundred nanoseconds on the event loop, written elsewhere.
+/// One line for each request at its end: recorded in a few hundred nanoseconds on the event loop, written
+/// elsewhere.
 ///
-/// Each event loop has a lane: a bounded list under a lock that only the loop and the writer take, the writer just to
-/// swap it for an empty one. A full lane drops records and counts them. The writer's thread rests until a record comes,
-/// then collects for `linger` before it writes, so that a busy daemon writes in batches and an idle one never wakes.
+/// Each event loop has a lane: a bounded list under a lock that only the loop and the writer take, the writer
+/// just to swap it for an empty one. A full lane drops records and counts them. The writer's thread rests
+/// until a record comes, then collects for `linger` before it writes, so that a busy daemon writes in batches
+/// and an idle one never wakes.
 public final class AccessLog: Sendable {
-    /// How long the writer collects records, in milliseconds; the most that a line may be late.
+    /// How long the writer collects records, in milliseconds; the maximum delay of a line.
     static let linger: Int32 = 50
 
     private let access: LogConfiguration.Access
-    /// How much of a source's URL a line says.
+    /// How much of a source's URL a line contains.
     public let url: LogConfiguration.URLDetail
     private let lanes: [AccessLane]
     private let writer: AccessLogWriter
@@ -22,8 +24,8 @@ public final class AccessLog: Sendable {
     /// - Parameters:
     ///   - configuration: the settings, with `auto` resolved.
     ///   - lanes: how many event loops there are.
-    ///   - sink: where lines go; it takes datagrams when the format is `journald`.
-    /// - Throws: when the thread or its wake-up descriptor can't be had.
+    ///   - sink: where lines are written; it takes datagrams if the format is `journald`.
+    /// - Throws: if the thread or its wake-up descriptor can't be created.
     public init(configuration: LogConfiguration, lanes count: Int, sink: LogSink) throws(LogSink.Failure) {
         access = configuration.access
         url = configuration.url
@@ -36,7 +38,7 @@ public final class AccessLog: Sendable {
         writer.close()
     }
 
-    /// Hot path: whether a request gets a line; asked before a record is made.
+    /// Hot path: whether a request gets a line; called before a record is made.
     @inlinable
     public func wants(status: Int, cache: Metric.Cache) -> Bool {
         policy.wants(status: status, cache: cache)
@@ -44,9 +46,9 @@ public final class AccessLog: Sendable {
 
     @usableFromInline var policy: LogConfiguration.Access { access }
 
-    /// Hot path: takes a record in, or counts it as dropped when the lane is full.
+    /// Hot path: stores a record, or counts it as dropped if the lane is full.
     ///
-    /// `lane` is the loop's number; what is no loop uses any.
+    /// `lane` is the loop's number; other threads use any.
     public func record(_ record: AccessRecord, lane: Int) {
         let needsWriter = lanes[lane % lanes.count].append(record)
         writer.wake(atOnce: needsWriter)
@@ -57,7 +59,7 @@ public final class AccessLog: Sendable {
         lanes.reduce(writer.lost) { $0 + $1.dropped }
     }
 
-    /// Writes what is left and ends the thread; records that come later are lost. Blocks while the sink does.
+    /// Writes what is left and ends the thread; later records are lost. Blocks while the sink does.
     public func close() {
         writer.close()
     }

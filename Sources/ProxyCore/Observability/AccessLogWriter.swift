@@ -6,9 +6,9 @@ import Synchronization
 
 /// The thread that formats and writes the access log.
 ///
-/// It parks in poll(2) on an eventfd. The order that makes a lost wake-up impossible: (1) the writer says that it parks,
-/// (2) then looks whether the lanes are empty, (3) then waits; a loop (a) appends, (b) then looks whether the writer
-/// parks. Lanes have locks: if (2) missed (a), then (b) sees (1), and writes the eventfd.
+/// It waits in poll(2) on an eventfd. The order that prevents a lost wake-up: (1) the writer sets that it
+/// waits, (2) then checks whether the lanes are empty, (3) then waits; a loop (a) appends, (b) then checks
+/// whether the writer waits. Lanes have locks: if (2) missed (a), then (b) sees (1), and writes the eventfd.
 final class AccessLogWriter: Sendable {
     private let lanes: [AccessLane]
     private let format: LogConfiguration.Format
@@ -36,13 +36,13 @@ final class AccessLogWriter: Sendable {
     /// Records lost to failed writes.
     var lost: Int { lostCount.load(ordering: .relaxed) }
 
-    /// Hot path: sees to it that the thread looks soon; one load when it is awake.
+    /// Hot path: makes the thread check the lanes soon; one load if it is awake.
     func wake(atOnce: Bool) {
         guard atOnce || isParked.load(ordering: .sequentiallyConsistent) else { return }
         if isParked.exchange(false, ordering: .sequentiallyConsistent) || atOnce { signal() }
     }
 
-    /// Has the thread write what is left, and waits for its end.
+    /// Makes the thread write what is left, and waits for its end.
     func close() {
         isClosing.store(true, ordering: .sequentiallyConsistent)
         signal()
@@ -62,7 +62,7 @@ final class AccessLogWriter: Sendable {
     // MARK: - The thread
 
     private func start() throws(LogSink.Failure) {
-        // Safe because the thread takes back exactly the one reference that is given here.
+        // Safe because the thread takes back exactly the one reference that is passed here.
         let context = unsafe Unmanaged.passRetained(self).toOpaque()
         var handle = pthread_t()
         let code = unsafe pthread_create(
@@ -82,7 +82,7 @@ final class AccessLogWriter: Sendable {
     }
 
     private func run() {
-        // Signals belong to the main thread, and a closed pipe must be an error, not SIGPIPE.
+        // Signals are handled on the main thread, and a closed pipe must be an error, not SIGPIPE.
         var all = sigset_t()
         unsafe sigfillset(&all)
         unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
@@ -143,11 +143,11 @@ final class AccessLogWriter: Sendable {
         lines.removeAll()
     }
 
-    /// Room for the lines of a usual batch, in bytes.
+    /// Capacity for the lines of a usual batch, in bytes.
     private static let usualBatch = 1 << 16
 }
 
-/// What turns the monotonic clock into the time of day.
+/// Converts the monotonic clock to the time of day.
 private struct ClockOffset {
     let nanoseconds: Int64
 

@@ -3,8 +3,8 @@
 extension AccessRecord {
     /// The record as an entry of a log.
     ///
-    /// In the journal the message is a sentence, since that is all that `journalctl` shows of an entry; elsewhere the values
-    /// stand in the same line.
+    /// In the journal the message is a sentence, since `journalctl` shows nothing else of an entry; elsewhere
+    /// the values are in the same line.
     func entry(at milliseconds: Int64, as format: LogConfiguration.Format) -> LogEntry {
         LogEntry(
             milliseconds: milliseconds, level: .info, message: format == .journald ? sentence : "request",
@@ -63,7 +63,7 @@ extension AccessRecord.Miss {
         return order.compactMap { name in fields.first { $0.name == name } }
     }
 
-    /// What the sentence says of the source and of what went wrong.
+    /// The sentence's words about the source and the failure.
     fileprivate var words: [String] {
         let place = !url.isEmpty ? url : host.isEmpty ? "" : "\(host):\(port)"
         let status = upstreamStatus > 0 ? "origin answered \(upstreamStatus)" : ""

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the access log says of one request, noted when it has ended.
+/// The access log's record of one request, made when it has ended.
 ///
-/// Plain values in place: noting one for a hit allocates nothing. No query: signatures and source URLs are in it.
+/// Plain values inline: recording a hit allocates nothing. Without the query, which contains signatures and
+/// source URLs.
 public struct AccessRecord: Sendable {
     /// The end of the request, in nanoseconds of CLOCK_MONOTONIC.
     public var finishedAt: UInt64
     /// From the head's first byte to the end, in nanoseconds.
     public var duration: UInt64
-    /// The status sent; 499 when the client had left.
+    /// The status sent; 499 if the client had disconnected.
     public var status: Int
     /// Bytes of the body sent.
     public var bytes: Int
@@ -26,7 +27,7 @@ public struct AccessRecord: Sendable {
     public var traceID: UInt128?
     /// The peer.
     public var client = Client.unix
-    /// What a miss adds; nil for a hit.
+    /// The additional values of a miss; nil for a hit.
     public var miss: Miss? {
         get {
             aside.map {
@@ -39,7 +40,7 @@ public struct AccessRecord: Sendable {
     }
     private var aside: Aside?
 
-    /// Keeps a miss's words elsewhere, so that the record of a hit is small and holds no reference.
+    /// Stores a miss's texts elsewhere, so that the record of a hit is small and holds no reference.
     private indirect enum Aside: Sendable {
         case miss(Miss)
     }
@@ -54,32 +55,32 @@ public struct AccessRecord: Sendable {
         case v6(UInt64, UInt64)
     }
 
-    /// What only a request knows that had to wait.
+    /// The values of a request that had to wait.
     public struct Miss: Sendable, Hashable {
-        /// The source's host; empty where `log.url` leaves it out or there is none.
+        /// The source's host; empty if `log.url` omits it or there is none.
         public var host: String
         /// The source's port; 0 likewise.
         public var port = 0
-        /// The source's URL, where `log.url` wants it; else empty.
+        /// The source's URL, if `log.url` requires it; else empty.
         public var url = ""
         /// Microseconds spent waiting for a worker, fetching, decoding, transforming and encoding; 0 where not done.
         public var queue = 0, fetch = 0, decode = 0, transform = 0, encode = 0
-        /// The code of the problem, such as `upstream_timeout`; empty when there was none.
+        /// The code of the problem, such as `upstream_timeout`; empty if there was none.
         public var problem = ""
-        /// The status that the origin answered with, where that is the problem; else 0.
+        /// The status that the origin answered with, if that is the problem; else 0.
         public var upstreamStatus = 0
-        /// What the kernel, TLS, libcurl or the daemon said of the problem; empty where nothing was said.
+        /// What the kernel, TLS, libcurl or the daemon reported of the problem; empty if nothing.
         public var reason = ""
         /// Host and port where the problem arose, unless they are the source's own; else empty.
         public var hop = ""
 
-        /// A miss for a source on `host`.
+        /// Creates the values for a source on `host`.
         public init(host: String) {
             self.host = host
         }
     }
 
-    /// What every request knows.
+    /// Creates a record with the values of every request.
     @inlinable
     public init(
         finishedAt: UInt64, duration: UInt64, status: Int, bytes: Int, route: Metric.Route,
@@ -103,7 +104,7 @@ extension AccessRecord {
 }
 
 extension AccessRecord.Client: CustomStringConvertible {
-    /// The address as text (RFC 5952 but for the compression of zeros, which stays away: every group is written).
+    /// The address as text (RFC 5952 without the compression of zeros: every group is written).
     public var description: String {
         switch self {
         case .unix: "unix"

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Up to 64 bytes of text kept in place, so that a record on the hit path needs no allocation.
+/// Up to 64 bytes of text stored inline, so that a record on the hit path needs no allocation.
 ///
-/// A longer text keeps its first 64 bytes. The bytes need not be UTF-8; `string` repairs them.
+/// Of a longer text the first 64 bytes are stored. The bytes need not be UTF-8; `string` repairs them.
 public struct InlineText: Sendable {
-    /// Most bytes that are kept.
+    /// The maximum number of bytes.
     public static let capacity = 64
 
     private var bytes = InlineArray<64, UInt8>(repeating: 0)
     private var count: UInt8 = 0
 
-    /// No text.
+    /// Creates an empty text.
     public init() {}
 
-    /// Hot path: keeps the first bytes of `source`, up to `end` if that byte occurs.
+    /// Hot path: stores the first bytes of `source`, up to `end` if that byte occurs.
     public init(_ source: UnsafeRawBufferPointer, upTo end: UInt8? = nil) {
         unsafe fill(from: source)
         if let end { cut(at: end) }
     }
 
-    /// Keeps the first bytes of `text`.
+    /// Stores the first bytes of `text`.
     public init(_ text: String) {
         var text = text
         text.withUTF8 { unsafe fill(from: UnsafeRawBufferPointer($0)) }
@@ -47,7 +47,7 @@ public struct InlineText: Sendable {
         unsafe bytes.span.withUnsafeBytes { unsafe body(UnsafeRawBufferPointer(rebasing: $0[..<Int(count)])) }
     }
 
-    /// The text; bytes that are no UTF-8 are replaced.
+    /// The text; bytes that are not UTF-8 are replaced.
     public var string: String {
         String(decoding: (0..<Int(count)).map { bytes[$0] }, as: UTF8.self)
     }

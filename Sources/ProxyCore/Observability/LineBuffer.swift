@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes of many lines on their way into a log: one piece of memory that is used again and grows when a line needs it.
+/// Bytes of many lines to be written to a log: one allocation that is reused and grows when a line needs it.
 ///
-/// Safe because nobody else has the memory, and every write is within it.
+/// Safe because no other code has the memory, and every write is within it.
 @safe
 struct LineBuffer: ~Copyable {
     private var memory: UnsafeMutableRawBufferPointer
-    /// Bytes that have been put.
+    /// The number of bytes that have been added.
     private(set) var count = 0
 
-    /// Room for `capacity` bytes.
+    /// Creates a buffer with capacity for `capacity` bytes.
     init(capacity: Int) {
         unsafe memory = .allocate(byteCount: max(64, capacity), alignment: 16)
     }
@@ -23,7 +23,7 @@ struct LineBuffer: ~Copyable {
         unsafe body(UnsafeRawBufferPointer(rebasing: memory[..<count]))
     }
 
-    /// Begins anew; the room stays.
+    /// Empties the buffer; the capacity stays.
     mutating func removeAll() {
         count = 0
     }
@@ -32,7 +32,7 @@ struct LineBuffer: ~Copyable {
     @inline(__always)
     mutating func put(_ bytes: UnsafeRawBufferPointer) {
         reserve(bytes.count)
-        // Safe because there is room for all of them.
+        // Safe because there is capacity for all of them.
         if let start = bytes.baseAddress, let room = unsafe memory.baseAddress {
             unsafe (room + count).copyMemory(from: start, byteCount: bytes.count)
         }
@@ -47,7 +47,7 @@ struct LineBuffer: ~Copyable {
     /// Hot path: adds fixed text.
     @inline(__always)
     mutating func put(_ text: StaticString) {
-        // Safe because a static string's bytes live for ever.
+        // Safe because a static string's bytes are never freed.
         unsafe put(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 

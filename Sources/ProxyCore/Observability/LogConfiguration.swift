@@ -8,27 +8,27 @@ public struct LogConfiguration: Sendable, Hashable, Codable {
     public var format: Format = .auto
     /// Which requests get a line. Default `auto`: `misses` when the format is `journald`, else `all`.
     public var access: Access = .auto
-    /// How much of a source's URL a request's line says. Default `host`.
+    /// How much of a source's URL a request's line contains. Default `host`.
     public var url: URLDetail = .host
     /// Access-log records that may wait for the writer, for each event loop. Default 4096, range 16–65536; beyond it
-    /// records are dropped and counted in `access_log_dropped_total`.
+    /// records are dropped and counted in `imageproxyd_access_log_dropped_total`.
     public var accessRecords: Int = 4_096
 
     /// How severe a message is.
     public enum Level: String, Sendable, Hashable, Codable, CaseIterable {
         /// Everything.
         case trace
-        /// What a developer wants.
+        /// For developers.
         case debug
-        /// What an operator may want.
+        /// For operators.
         case info
-        /// Normal, but worth a look.
+        /// Normal, but noteworthy.
         case notice
         /// Something was lost or is about to be.
         case warning
         /// An operation failed.
         case error
-        /// The daemon can't go on.
+        /// The daemon can't continue.
         case critical
 
         /// The journal's number for it (syslog(3)).
@@ -56,7 +56,8 @@ public struct LogConfiguration: Sendable, Hashable, Codable {
         case journald
     }
 
-    /// How much of a source's URL a request's line says; user names, passwords and secrets of the query never.
+    /// How much of a source's URL a request's line contains; user names, passwords and secrets of the query
+    /// never.
     public enum URLDetail: String, Sendable, Hashable, Codable, CaseIterable {
         /// Nothing, not even the host.
         case none
@@ -93,10 +94,10 @@ public struct LogConfiguration: Sendable, Hashable, Codable {
         }
     }
 
-    /// The defaults.
+    /// Creates the defaults.
     public init() {}
 
-    /// Returns the settings with `auto` replaced by what it means when standard error is the journal's, or not.
+    /// Returns the settings with `auto` replaced by its meaning if standard error is the journal's, or not.
     public func resolved(underJournal: Bool) -> LogConfiguration {
         var settings = self
         if format == .auto { settings.format = underJournal ? .journald : .text }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An entry on its way into a log: severity, message, and values by name.
+/// An entry of a log: severity, message, and values by name.
 public struct LogEntry: Sendable, Hashable {
     /// When it happened, in milliseconds since 1970.
     public var milliseconds: Int64
@@ -39,7 +39,7 @@ public struct LogEntry: Sendable, Hashable {
         }
     }
 
-    /// An entry.
+    /// Creates an entry.
     public init(
         milliseconds: Int64, level: LogConfiguration.Level, message: String, fields: [Field] = []
     ) {
@@ -51,10 +51,12 @@ public struct LogEntry: Sendable, Hashable {
 }
 
 extension LogEntry {
-    /// Most bytes of one entry, so that it fits a datagram to the journal; a longer message is cut.
+    /// The maximum number of bytes of one entry, so that it fits a datagram to the journal; a longer message
+    /// is cut.
     public static let maxBytes = 32_768
 
-    /// Writes the entry: a line with its end for `text` and `json`, a datagram for `journald`; `auto` counts as `text`.
+    /// Formats the entry: a line with its end for `text` and `json`, a datagram for `journald`; `auto` counts
+    /// as `text`.
     public func bytes(as format: LogConfiguration.Format) -> [UInt8] {
         switch format {
         case .auto, .text: Array(textLine.utf8)
@@ -111,7 +113,7 @@ extension LogEntry {
         return datagram
     }
 
-    /// A value with line breaks goes behind its length in eight bytes, lowest first; others behind `=`.
+    /// A value with line breaks follows its length in eight bytes, lowest first; others follow `=`.
     private func append(_ name: String, _ value: String, to datagram: inout [UInt8]) {
         datagram += name.utf8
         if value.utf8.contains(UInt8(ascii: "\n")) {
@@ -134,7 +136,7 @@ extension LogEntry {
     }
 }
 
-/// Whether a value can stand in a line of text as it is.
+/// Whether a value needs no quotes in a line of text.
 private func isPlain(_ text: String) -> Bool {
     !text.isEmpty
         && text.utf8.allSatisfy {
@@ -149,7 +151,8 @@ private func unbroken(_ text: String) -> String {
 }
 
 extension LogEntry {
-    /// The text with escapes in place of characters that end a line, steer a terminal or turn the direction of writing.
+    /// The text with escapes in place of characters that end a line, control a terminal or change the
+    /// direction of writing.
     static func visible(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

@@ -4,9 +4,10 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// Where a log is written: a descriptor, or the journal's socket. Safe from any thread.
+/// The output of a log: a descriptor, or the journal's socket. Safe from any thread.
 ///
-/// Who does not read the log keeps nobody waiting: what finds no room for a while is lost, and what follows it is at once.
+/// A reader that stalls blocks no thread: a write that finds no space for a while is lost, and those after it
+/// are lost at once.
 public final class LogSink: Sendable {
     /// The journal's socket on a usual system (systemd-journald.service(8)).
     public static let journalPath = "/run/systemd/journal/socket"
@@ -20,36 +21,36 @@ public final class LogSink: Sendable {
     }
 
     private enum Target: Sendable {
-        /// A write of no more bytes than that does not block where there is room.
+        /// A write of no more bytes than that does not block if there is space.
         case stream(Int32, atOnce: Int)
         case datagrams(Int32)
     }
 
     private let target: Target
 
-    /// How the last write went.
+    /// The result of the last write.
     private struct State {
-        /// Nobody reads: who writes next does not wait once more.
+        /// The reader has stalled: the next write does not wait again.
         var isStalled = false
-        /// The last line broke off.
+        /// The last line is incomplete.
         var isTorn = false
     }
 
-    /// One write at a time: another would tear its lines, and take the room that was found for it.
+    /// One write at a time: another would tear its lines, and use the space that was found for it.
     private let state = Mutex(State())
-    /// Longest wait for room, in milliseconds.
+    /// The maximum wait for space, in milliseconds.
     private static let patience: Int32 = 250
-    /// A pipe that has room has so much (`PIPE_BUF`, pipe(7)).
+    /// A pipe that is writable has at least so much space (`PIPE_BUF`, pipe(7)).
     private static let pipeRoom = 4_096
 
-    /// A sink for lines; the descriptor stays the caller's.
+    /// Creates a sink for lines; the descriptor stays the caller's.
     public init(descriptor: Int32) {
         var facts = stat()
         let isFile = unsafe fstat(descriptor, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG
         target = .stream(descriptor, atOnce: isFile ? .max : Self.pipeRoom)
     }
 
-    /// A sink for datagrams to the socket at `path`.
+    /// Creates a sink for datagrams to the socket at `path`.
     public init(journal path: String = LogSink.journalPath) throws(Failure) {
         let kind = LINUX_SOCK_DGRAM | LINUX_SOCK_CLOEXEC
         let descriptor = socket(AF_UNIX, kind, 0)
@@ -75,7 +76,7 @@ public final class LogSink: Sendable {
             return false
         }
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
-        // Safe because the address lives through the call and its size is the one given.
+        // Safe because the address is valid during the call and its size is the one given.
         return unsafe withUnsafeBytes(of: address) { bytes in
             guard let start = bytes.baseAddress else { return false }
             let pointer = unsafe start.assumingMemoryBound(to: sockaddr.self)
@@ -88,16 +89,16 @@ public final class LogSink: Sendable {
         if case .datagrams = target { true } else { false }
     }
 
-    /// Writes all bytes, as one datagram where the sink takes datagrams; false when they are lost.
+    /// Writes all bytes, as one datagram if the sink takes datagrams; false if they are lost.
     public func write(_ bytes: [UInt8]) -> Bool {
         unsafe bytes.withUnsafeBytes { unsafe write($0) }
     }
 
-    /// Writes all bytes, as one datagram where the sink takes datagrams; false when they are lost.
+    /// Writes all bytes, as one datagram if the sink takes datagrams; false if they are lost.
     func write(_ bytes: UnsafeRawBufferPointer) -> Bool { unsafe take(bytes) == bytes.count }
 
-    /// Writes as much as finds room, and returns how many bytes that were: of lines whole ones, so that what is lost is
-    /// lost by lines, unless one is longer than what is written at once.
+    /// Writes as much as there is space for, and returns the number of bytes: whole lines, so that losses are
+    /// whole lines, unless one is longer than what is written at once.
     func take(_ bytes: UnsafeRawBufferPointer) -> Int {
         switch target {
         case .stream(let descriptor, let atOnce): unsafe writeAll(bytes, to: descriptor, atOnce: atOnce)
@@ -126,7 +127,7 @@ public final class LogSink: Sendable {
                 }
             }
             let taken = bytes.count - rest.count
-            // Where nothing of it was taken the line before is as it was.
+            // If none of it was written the line before is as it was.
             if taken > 0, unsafe !rest.isEmpty { unsafe state.isTorn = bytes[taken - 1] != Self.lineFeed }
             return taken
         }
@@ -140,7 +141,7 @@ public final class LogSink: Sendable {
         return unsafe rest[..<atOnce].lastIndex(of: lineFeed).map { $0 + 1 } ?? atOnce
     }
 
-    /// Waits for room, unless there was none the last time either.
+    /// Waits for space, unless there was none the last time either.
     private static func hasRoom(_ descriptor: Int32, _ state: inout State) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         let isReady = unsafe poll(&entry, 1, state.isStalled ? 0 : patience) > 0

@@ -2,11 +2,11 @@
 
 import Synchronization
 
-/// Says whose share of the counters is written: each event loop has its own, so that loops do not pull cache lines
-/// from each other; everybody else shares one.
+/// The share of the counters to write to: each event loop has its own, so that loops do not contend for cache
+/// lines; all other threads share one.
 @frozen
 public struct MetricShard: Sendable, Hashable {
-    /// The share's number, from 0; one beyond the shares that there are stands for the common one.
+    /// The share's number, from 0; one beyond the existing shares stands for the common one.
     public let index: Int
 
     /// Wraps a number, 0 or more.
@@ -15,7 +15,7 @@ public struct MetricShard: Sendable, Hashable {
         self.index = index
     }
 
-    /// The share of all threads that are no event loop.
+    /// The share of all threads that are not event loops.
     @inlinable
     public static var shared: MetricShard { MetricShard(index: 0) }
 
@@ -26,9 +26,9 @@ public struct MetricShard: Sendable, Hashable {
 
 /// Counters in memory, preallocated: one row of cells a share, rows on cache lines of their own.
 ///
-/// Adding takes neither lock nor allocation: an event loop is the only writer of its row, so there it is a load and a store;
-/// the row for everybody else takes an atomic addition. Reading sums the rows.
-// Safe because the pointer is set once in init, freed in deinit, and every access to a cell is atomic.
+/// Adding takes neither lock nor allocation: an event loop is the only writer of its row, so there it is a
+/// load and a store; the common row takes an atomic addition. Reading sums the rows. Safe because the pointer
+/// is set once in init, freed in deinit, and every access to a cell is atomic.
 @usableFromInline
 @safe
 final class MetricCells: @unchecked Sendable {
@@ -57,7 +57,7 @@ final class MetricCells: @unchecked Sendable {
     }
 
     deinit {
-        // Safe because nobody holds the object any more, and its memory came from `allocate`.
+        // Safe because no reference to the object exists any more, and its memory came from `allocate`.
         unsafe cells.deinitialize(count: stride * shards)
         unsafe cells.deallocate()
     }

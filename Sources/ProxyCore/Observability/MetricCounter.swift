@@ -8,7 +8,7 @@ public struct MetricCounter<Labels: MetricLabels>: MetricFamily {
     public var labels: [MetricLabel] { Labels.described }
     @usableFromInline let cells: MetricCells
 
-    /// A counter at zero; `name` ends in `_total`.
+    /// Creates a counter at zero; `name` ends in `_total`.
     init(_ name: String, _ help: String, labels: Labels.Type, shards: Int) {
         row = MetricRow(name, help, kind: .counter)
         cells = MetricCells(count: Labels.count, shards: shards)
@@ -26,12 +26,12 @@ public struct MetricCounter<Labels: MetricLabels>: MetricFamily {
         cells.add(1, at: labels.index, on: shard)
     }
 
-    /// Returns what one series has counted.
+    /// Returns the count of one series.
     public func value(_ labels: Labels) -> Int {
         Int(clamping: cells.sum(at: labels.index))
     }
 
-    /// The family's samples now.
+    /// The present samples of the family.
     public func samples() -> [MetricSample] {
         (0..<Labels.count).compactMap { index in
             let count = cells.sum(at: index)

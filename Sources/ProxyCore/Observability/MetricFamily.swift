@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A metric with all its series, as a scrape sees it.
+/// A metric with all its series, as a scrape reads it.
 public protocol MetricFamily: Sendable {
     /// Name, help and type.
     var row: MetricRow { get }
-    /// The labels in order, each with all values that it can take; without values where those are not known beforehand.
+    /// The labels in order, each with all values that it can take; without values if those are not known
+    /// beforehand.
     var labels: [MetricLabel] { get }
     /// The series at this moment, those of one label set together; for histograms cumulative buckets, sum, count.
     func samples() -> [MetricSample]
@@ -12,7 +13,7 @@ public protocol MetricFamily: Sendable {
 
 /// A row of the catalogue.
 public struct MetricRow: Sendable, Hashable {
-    /// The full name, as Prometheus' text format has it: a counter's ends in `_total`.
+    /// The full name in Prometheus' text format: a counter's ends in `_total`.
     public let name: String
     /// One sentence for the operator.
     public let help: String
@@ -21,15 +22,15 @@ public struct MetricRow: Sendable, Hashable {
 
     /// A metric's type.
     public enum Kind: String, Sendable, Hashable {
-        /// Only grows, but for restarts.
+        /// Only grows, except at restarts.
         case counter
-        /// Goes up and down.
+        /// Rises and falls.
         case gauge
         /// A distribution over fixed buckets.
         case histogram
     }
 
-    /// A row; `name` in full, with its prefix.
+    /// Creates a row; `name` in full, with its prefix.
     public init(_ name: String, _ help: String, kind: Kind) {
         self.name = name
         self.help = help
@@ -41,7 +42,7 @@ public struct MetricRow: Sendable, Hashable {
 public struct MetricLabel: Sendable, Hashable {
     /// Its name.
     public let name: String
-    /// What it can be, in the order of declaration; empty where that is not known beforehand.
+    /// The possible values, in the order of declaration; empty if those are not known beforehand.
     public var values: [String] = []
 }
 
@@ -58,13 +59,13 @@ public struct MetricSample: Sendable, Equatable {
     public enum Value: Sendable, Equatable {
         /// A count.
         case integer(UInt64)
-        /// Seconds, kept as nanoseconds.
+        /// Seconds, stored as nanoseconds.
         case nanoseconds(UInt64)
         /// Anything else.
         case real(Double)
     }
 
-    /// A line.
+    /// Creates a sample.
     public init(suffix: String = "", labels: [(name: String, value: String)] = [], value: Value) {
         self.suffix = suffix
         self.labels = labels

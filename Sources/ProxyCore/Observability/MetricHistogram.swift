@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Upper bounds of a histogram's buckets, in nanoseconds and rising; what lies above the last goes into `+Inf`.
+/// Upper bounds of a histogram's buckets, in nanoseconds and rising; larger values count in `+Inf`.
 public struct MetricBuckets: Sendable, Hashable {
     /// The bounds.
     public let bounds: [UInt64]
 
-    /// Bounds given in microseconds.
+    /// Creates bounds from microseconds.
     init(microseconds: [UInt64]) {
         bounds = microseconds.map { $0 * 1_000 }
     }
@@ -46,26 +46,26 @@ public struct MetricHistogram<Labels: MetricLabels>: MetricFamily {
     public let buckets: MetricBuckets
     @usableFromInline let cells: MetricCells
 
-    /// A histogram without observations; `name` ends in `_seconds`.
+    /// Creates a histogram without observations; `name` ends in `_seconds`.
     init(_ name: String, _ help: String, labels: Labels.Type, buckets: MetricBuckets, shards: Int) {
         row = MetricRow(name, help, kind: .histogram)
         self.buckets = buckets
         cells = MetricCells(count: Labels.count * buckets.cellsPerSeries, shards: shards)
     }
 
-    /// Hot path: takes one duration in; two relaxed atomic additions.
+    /// Hot path: counts one duration; two relaxed atomic additions.
     @inlinable
     public func observe(nanoseconds: UInt64, _ labels: Labels, on shard: MetricShard = .shared) {
         buckets.count(nanoseconds, inSeries: labels.index, of: cells, on: shard)
     }
 
-    /// Returns how many durations one series has taken in.
+    /// Returns the number of durations of one series.
     public func count(_ labels: Labels) -> Int {
         let first = labels.index * buckets.cellsPerSeries
         return Int(clamping: (first...first + buckets.bounds.count).reduce(0) { $0 &+ cells.sum(at: $1) })
     }
 
-    /// The family's samples now.
+    /// The present samples of the family.
     public func samples() -> [MetricSample] {
         (0..<Labels.count).flatMap(series)
     }
@@ -95,7 +95,7 @@ public struct MetricHistogram<Labels: MetricLabels>: MetricFamily {
 }
 
 extension MetricHistogram {
-    /// Hot path: takes one duration of the series of two labels in.
+    /// Hot path: counts one duration of the series of two labels.
     @inlinable
     public func observe<First, Second>(
         nanoseconds: UInt64, _ first: First, _ second: Second, on shard: MetricShard = .shared
@@ -103,13 +103,13 @@ extension MetricHistogram {
         observe(nanoseconds: nanoseconds, LabelPair(first, second), on: shard)
     }
 
-    /// Takes one duration of the only series in.
+    /// Counts one duration of the only series.
     public func observe(nanoseconds: UInt64, on shard: MetricShard = .shared) where Labels == NoLabels {
         observe(nanoseconds: nanoseconds, NoLabels(), on: shard)
     }
 }
 
-/// Writes nanoseconds as seconds, exactly and without trailing zeros but one: `0.00025`, `2.5`, `30.0`.
+/// Formats nanoseconds as seconds, exactly and without trailing zeros but one: `0.00025`, `2.5`, `30.0`.
 func decimalSeconds(_ nanoseconds: UInt64) -> String {
     let whole = nanoseconds / 1_000_000_000
     var digits = "\(nanoseconds % 1_000_000_000)"

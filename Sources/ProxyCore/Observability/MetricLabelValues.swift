@@ -6,7 +6,7 @@ public enum Metric {
     public enum Route: Int, CaseIterable, MetricLabels {
         case img, info, healthz, readyz, metrics, transforms, playground, admin, other
 
-        /// The path that the route answers, `/` for those that answer several; `-` where the server answers by itself.
+        /// The path of the route, `/` for those with several; `-` for answers of the server itself.
         var path: String {
             switch self {
             case .playground, .admin: "/"
@@ -16,7 +16,7 @@ public enum Metric {
         }
     }
 
-    /// How the cache took part in an answer; `none` where it does not (health checks, errors).
+    /// How the cache took part in an answer; `none` if it did not (health checks, errors).
     public enum Cache: Int, CaseIterable, MetricLabels {
         case none, memory, disk, original, stale, revalidated, collapsed, miss
 
@@ -30,12 +30,12 @@ public enum Metric {
         case memory, disk
     }
 
-    /// What is stored: bytes as the origin sent them, or what was made of them.
+    /// What is stored: bytes as the origin sent them, or bytes made from them.
     public enum Kind: Int, CaseIterable, MetricLabels {
         case original, result
     }
 
-    /// What a look-up found.
+    /// The result of a look-up.
     public enum LookUp: Int, CaseIterable, MetricLabels {
         case hit, stale, miss
 
@@ -43,7 +43,7 @@ public enum Metric {
         public static var names: [String] { ["outcome"] }
     }
 
-    /// Why an entry went.
+    /// Why an entry was removed.
     public enum Eviction: Int, CaseIterable, MetricLabels {
         case size, count, age, purge, replaced, pressure
 
@@ -78,7 +78,7 @@ public enum Metric {
         case dns, connect, tls, ttfb, body
     }
 
-    /// The format that was written; `none` when nothing was.
+    /// The format that was written; `none` if nothing was.
     public enum Format: Int, CaseIterable, MetricLabels {
         case none, jpeg, png, webp, avif, gif, heic, tiff, jxl, svg
 
@@ -99,8 +99,9 @@ public enum Metric {
         public static var names: [String] { ["outcome"] }
     }
 
-    /// What became of making a result once more: `replaced` the first, or `kept` that since it was no larger; `interrupted` by a
-    /// client's job; `outdated` as the result or its source had changed or gone; `refused` for want of a place to wait.
+    /// The outcome of improving a result: `replaced` the first, or `kept` that since it was no larger;
+    /// `interrupted` by a client's job; `outdated` since the result or its source had changed or been
+    /// removed; `refused` since the queue was full.
     public enum Improvement: Int, CaseIterable, MetricLabels {
         case replaced, kept, interrupted, outdated, failed, refused
 
@@ -108,7 +109,7 @@ public enum Metric {
         public static var names: [String] { ["outcome"] }
     }
 
-    /// What a worker is doing.
+    /// The states of a worker.
     public enum WorkerState: Int, CaseIterable, MetricLabels {
         case starting, idle, busy
 
@@ -129,7 +130,7 @@ public enum Metric {
         /// The code, 100–599.
         public let code: Int
 
-        /// Wraps a code; one that HTTP does not know counts as 599, so that it is seen.
+        /// Wraps a code; one outside HTTP's range counts as 599, so that it is visible.
         @inlinable
         public init(_ code: Int) {
             self.code = (100...599).contains(code) ? code : 599
@@ -148,11 +149,11 @@ public enum Metric {
         @inlinable
         public static var count: Int { 500 }
 
-        /// This combination's place among all.
+        /// The index of this combination.
         @inlinable
         public var index: Int { code - 100 }
 
-        /// The values of the combination at a place, in the order of the names.
+        /// The values of the combination at an index, in the order of the names.
         public static func values(at index: Int) -> [String] { ["\(index + 100)"] }
     }
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One label or several together: a finite set of values, numbered without gaps, so that a series is an array index.
+/// One label or several together: a finite set of values, numbered without gaps, so that a series is an array
+/// index.
 ///
-/// An `enum` of `Int` raw values needs no code but its cases: it is named after itself, its values after their cases.
+/// An `enum` of `Int` raw values needs no code but its cases: it is named after itself, its values after
+/// their cases.
 public protocol MetricLabels: Sendable {
     /// The labels' names, in the order of their values.
     static var names: [String] { get }
@@ -25,11 +27,11 @@ public struct NoLabels: MetricLabels {
     @inlinable
     public init() {}
 
-    /// This combination's place among all.
+    /// The index of this combination.
     @inlinable
     public var index: Int { 0 }
 
-    /// The values of the combination at a place, in the order of the names.
+    /// The values of the combination at an index, in the order of the names.
     public static func values(at index: Int) -> [String] { [] }
 }
 
@@ -41,7 +43,7 @@ public struct LabelPair<First: MetricLabels, Second: MetricLabels>: MetricLabels
     /// The second label.
     public let second: Second
 
-    /// Puts two labels together.
+    /// Combines two labels.
     @inlinable
     public init(_ first: First, _ second: Second) {
         self.first = first
@@ -53,11 +55,11 @@ public struct LabelPair<First: MetricLabels, Second: MetricLabels>: MetricLabels
     /// How many combinations of values there are.
     public static var count: Int { First.count * Second.count }
 
-    /// This combination's place among all.
+    /// The index of this combination.
     @inlinable
     public var index: Int { first.index * Second.count + second.index }
 
-    /// The values of the combination at a place, in the order of the names.
+    /// The values of the combination at an index, in the order of the names.
     public static func values(at index: Int) -> [String] {
         First.values(at: index / Second.count) + Second.values(at: index % Second.count)
     }
@@ -71,20 +73,20 @@ extension MetricLabels where Self: RawRepresentable & CaseIterable, RawValue == 
     @inlinable
     public static var count: Int { allCases.count }
 
-    /// This combination's place among all.
+    /// The index of this combination.
     @inlinable
     public var index: Int { rawValue }
 
-    /// The values of the combination at a place, in the order of the names.
+    /// The values of the combination at an index, in the order of the names.
     public static func values(at index: Int) -> [String] {
         Self(rawValue: index).map { [$0.label] } ?? []
     }
 
-    /// The value as it is written in metrics and logs: the case's name, in snake case.
+    /// The value in metrics and logs: the case's name, in snake case.
     public var label: String { snakeCased("\(self)") }
 }
 
-/// Writes a Swift name as metrics have it: `notModified` becomes `not_modified`.
+/// Converts a Swift name to that of metrics: `notModified` becomes `not_modified`.
 private func snakeCased(_ name: String) -> String {
     var result = ""
     for character in name {

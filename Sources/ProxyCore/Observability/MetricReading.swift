@@ -2,9 +2,10 @@
 
 import Synchronization
 
-/// A metric whose values live in another room and are read when somebody scrapes.
+/// A metric whose values belong to another module and are read at each scrape.
 ///
-/// Rooms know nothing of metrics: the composition root registers a closure for each. Without one nothing is printed.
+/// Modules know nothing of metrics: the composition root registers a closure for each. Without one nothing is
+/// printed.
 public final class MetricReading: MetricFamily {
     /// Name, help and kind.
     public let row: MetricRow
@@ -14,7 +15,7 @@ public final class MetricReading: MetricFamily {
     public var labels: [MetricLabel] { labelNames.map { MetricLabel(name: $0) } }
     private let readers = Mutex<[@Sendable () -> [Reading]]>([])
 
-    /// A series and its value at this moment.
+    /// A series and its present value.
     public struct Reading: Sendable {
         /// The labels' values, in the order of the names.
         public let labels: [String]
@@ -34,7 +35,7 @@ public final class MetricReading: MetricFamily {
         }
     }
 
-    /// A metric that nobody feeds yet.
+    /// Creates a metric without values.
     init(_ name: String, _ help: String, kind: MetricRow.Kind, labels: [String] = []) {
         row = MetricRow(name, help, kind: kind)
         labelNames = labels
@@ -46,12 +47,12 @@ public final class MetricReading: MetricFamily {
         collect { [Reading(labels, read())] }
     }
 
-    /// Registers several series that one look at a room gives.
+    /// Registers several series that one call returns.
     public func collect(_ read: @escaping @Sendable () -> [Reading]) {
         readers.withLock { $0.append(read) }
     }
 
-    /// The family's samples now.
+    /// The present samples of the family.
     public func samples() -> [MetricSample] {
         readers.withLock { $0 }.flatMap { $0() }.map { reading in
             precondition(reading.labels.count == labelNames.count, "\(row.name) takes \(labelNames)")

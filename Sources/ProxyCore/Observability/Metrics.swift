@@ -24,7 +24,7 @@ public final class Metrics: Sendable {
     public let cacheRequests: MetricReading
     /// Bytes stored; `tier`, `kind`.
     public let cacheBytes: MetricReading
-    /// Bytes of pictures in memory, in the tier or in answers on their way.
+    /// Bytes of pictures in memory, in the tier or in answers that are being sent.
     public let cacheHeldBytes: MetricReading
     /// Entries stored; `tier`, `kind`.
     public let cacheEntries: MetricReading
@@ -37,13 +37,13 @@ public final class Metrics: Sendable {
 
     /// Requests that waited for another's work; `flight`.
     public let coalescedRequests: MetricCounter<Metric.Flight>
-    /// Fetches and transforms under way; `flight`.
+    /// Fetches and transforms in progress; `flight`.
     public let flights: MetricReading
     /// Failed URLs remembered; `class`.
     public let failedURLs: MetricReading
     /// Requests answered from the failed URLs; `class`.
     public let failedURLHits: MetricReading
-    /// Origins that are left alone because they could not be reached.
+    /// Origins that get no requests because they could not be reached.
     public let hostBreakersOpen: MetricReading
 
     /// Fetches ended; `outcome`.
@@ -54,9 +54,9 @@ public final class Metrics: Sendable {
     public let fetchPhase: MetricHistogram<Metric.Phase>
     /// Bytes of bodies received from origins.
     public let fetchBytes: MetricCounter<NoLabels>
-    /// Connections of fetches; `use`: `new`, `reused`, or `tainted`, left because of bytes that nobody had asked for.
+    /// Connections of fetches; `use`: `new`, `reused`, or `tainted`, closed because of unexpected bytes.
     public let fetchConnections: MetricReading
-    /// Transfers under way.
+    /// Transfers in progress.
     public let fetchesInFlight: MetricReading
     /// Fetches waiting for a slot.
     public let fetchQueue: MetricReading
@@ -71,24 +71,24 @@ public final class Metrics: Sendable {
     public let transformQueueDuration: MetricHistogram<NoLabels>
     /// Results in the cheapest format, because their jobs had waited long.
     public let transformCheapest: MetricCounter<NoLabels>
-    /// Results that were to be made once more with more effort; `outcome`.
+    /// Results that were to be improved with more effort; `outcome`.
     public let transformImprovements: MetricCounter<Metric.Improvement>
-    /// Results that wait for that.
+    /// Results that wait to be improved.
     public let transformImprovementQueue: MetricReading
     /// Worker processes; `state`.
     public let workers: MetricReading
     /// Workers replaced; `reason`.
     public let workerRestarts: MetricReading
 
-    /// Access-log records that found their ring full, or could not be written.
+    /// Access-log records that found their lane full, or could not be written.
     public let accessLogDropped: MetricReading
     /// The build; `version`. Always 1.
     public let buildInfo: MetricReading
 
-    /// Every family but the process' own, in the order in which they are printed.
+    /// Every family except those of the process, in the order in which they are printed.
     public let families: [any MetricFamily]
 
-    /// Allocates the counters, with a share for each of `loops` event loops beside the one for everybody else.
+    /// Allocates the counters, with a share for each of `loops` event loops in addition to the common one.
     public init(loops: Int, version: String) {
         let make = MetricFactory(shards: loops + 1)
         httpRequests = make.counter("http_requests_total", "Requests answered, by route and status.")
@@ -106,7 +106,7 @@ public final class Metrics: Sendable {
             labels: ["tier", "kind", "outcome"])
         cacheBytes = make.gauge("cache_bytes", "Bytes stored.", labels: ["tier", "kind"])
         cacheHeldBytes = make.gauge(
-            "cache_held_bytes", "Bytes of pictures in memory, in the tier or in answers on their way.")
+            "cache_held_bytes", "Bytes of pictures in memory, in the tier or in answers that are being sent.")
         cacheEntries = make.gauge("cache_entries", "Entries stored.", labels: ["tier", "kind"])
         cacheEvictions = make.readCounter(
             "cache_evictions_total", "Entries evicted.", labels: ["tier", "reason"])
@@ -116,12 +116,12 @@ public final class Metrics: Sendable {
             "cache_write_errors_total", "Entries that could not be stored.", labels: ["tier"])
         coalescedRequests = make.counter(
             "coalesced_requests_total", "Requests that joined another request's fetch or transform.")
-        flights = make.gauge("flights", "Fetches and transforms under way.", labels: ["flight"])
+        flights = make.gauge("flights", "Fetches and transforms in progress.", labels: ["flight"])
         failedURLs = make.gauge("failed_urls", "Failed URLs remembered.", labels: ["class"])
         failedURLHits = make.readCounter(
             "failed_url_hits_total", "Requests answered from the memory of failed URLs.", labels: ["class"])
         hostBreakersOpen = make.gauge(
-            "host_breakers_open", "Origins left alone because they could not be reached.")
+            "host_breakers_open", "Origins that get no requests because they could not be reached.")
         fetches = make.counter("fetch_total", "Fetches from origins, by outcome.")
         fetchDuration = make.histogram(
             "fetch_duration_seconds", "Time of whole fetches, redirects included.", buckets: .work)
@@ -130,9 +130,9 @@ public final class Metrics: Sendable {
         fetchBytes = make.counter("fetch_bytes_total", "Bytes of bodies received from origins.")
         fetchConnections = make.readCounter(
             "fetch_connections_total",
-            "Connections to origins: opened, used again, or left because of bytes nobody had asked for.",
+            "Connections to origins: opened, reused, or closed because of unexpected bytes.",
             labels: ["use"])
-        fetchesInFlight = make.gauge("fetch_inflight", "Transfers from origins under way.")
+        fetchesInFlight = make.gauge("fetch_inflight", "Transfers from origins in progress.")
         fetchQueue = make.gauge("fetch_queue", "Fetches waiting for a slot.")
         transforms = make.counter("transform_total", "Transforms, by format written and outcome.")
         transformDuration = make.histogram(
@@ -145,14 +145,14 @@ public final class Metrics: Sendable {
             "Results in the cheapest accepted format, because their jobs waited long.")
         transformImprovements = make.counter(
             "transform_improvements_total",
-            "Results made once more with more effort while workers were idle, by outcome.")
+            "Results improved with more effort while workers were idle, by outcome.")
         transformImprovementQueue = make.gauge(
-            "transform_improvement_queue", "Results waiting to be made once more.")
+            "transform_improvement_queue", "Results waiting to be improved.")
         workers = make.gauge("workers", "Worker processes.", labels: ["state"])
         workerRestarts = make.readCounter(
             "worker_restarts_total", "Worker processes replaced.", labels: ["reason"])
         accessLogDropped = make.readCounter(
-            "access_log_dropped_total", "Access-log records lost to a full ring or a failed write.")
+            "access_log_dropped_total", "Access-log records lost to a full lane or a failed write.")
         buildInfo = make.gauge("build_info", "The build, as a label; always 1.", labels: ["version"])
         buildInfo.observe(version) { 1 }
         families = [
@@ -169,7 +169,7 @@ public final class Metrics: Sendable {
     }
 }
 
-/// Makes families with the daemon's prefix and the same number of shares.
+/// Creates families with the daemon's prefix and the same number of shares.
 private struct MetricFactory {
     private static let prefix = "imageproxyd_"
     let shards: Int

@@ -5,9 +5,9 @@ import Glibc
 
 /// The standard metrics of this process, read from /proc/self (proc(5)) at each scrape.
 ///
-/// Workers are not in them. Nothing outside /proc/self is read: the unit's `ProcSubset=pid` hides the rest.
+/// Without those of workers. Nothing outside /proc/self is read: the unit's `ProcSubset=pid` hides the rest.
 public struct ProcessMetrics: Sendable {
-    /// What /proc/self/stat and its neighbours say, in the units of the metrics.
+    /// The facts of /proc/self/stat and the other files, in the units of the metrics.
     struct Facts: Sendable, Equatable {
         var cpuSeconds: Double
         var startTime: Double
@@ -16,7 +16,7 @@ public struct ProcessMetrics: Sendable {
         var threads: Int
     }
 
-    /// The families; without samples where the kernel gives no answer.
+    /// The families; without samples if the kernel gives no answer.
     public static func families() -> [any MetricFamily] {
         let rows: [(MetricRow, @Sendable () -> MetricReading.Reading?)] = [
             (
@@ -62,7 +62,7 @@ public struct ProcessMetrics: Sendable {
             pageSize: sysconf(Int32(_SC_PAGESIZE)))
     }
 
-    /// When the machine was started, in seconds since 1970; read once, so that the start time never wavers.
+    /// When the machine was started, in seconds since 1970; read once, so that the start time is constant.
     private static let bootTime = seconds(CLOCK_REALTIME) - seconds(CLOCK_BOOTTIME)
 
     private static func seconds(_ clock: Int32) -> Double {
@@ -71,9 +71,10 @@ public struct ProcessMetrics: Sendable {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1_000_000_000
     }
 
-    /// Reads the facts out of the text of /proc/self/stat; nil when it is not as proc(5) says.
+    /// Parses the text of /proc/self/stat; nil if it is not in the format of proc(5).
     static func facts(stat: String, bootTime: Double, ticksPerSecond: Int, pageSize: Int) -> Facts? {
-        // The second field is the command's name in parentheses and may hold anything, parentheses included.
+        // The second field is the command's name in parentheses and may contain anything, parentheses
+        // included.
         guard let nameEnd = stat.lastIndex(of: ")"), ticksPerSecond > 0 else { return nil }
         let fields = stat[stat.index(after: nameEnd)...].split(whereSeparator: \.isWhitespace)
         func field(_ number: Int) -> Int? {
@@ -91,7 +92,7 @@ public struct ProcessMetrics: Sendable {
 
     private static func openDescriptors() -> Int? {
         guard let folder = unsafe opendir("/proc/self/fd") else {
-            // There is none left to look with, so all of them are open.
+            // None is left to open the folder with, so all of them are open.
             return errno == EMFILE ? descriptorLimit() : nil
         }
         defer { unsafe closedir(folder) }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes metrics as Prometheus' text exposition 0.0.4 or as OpenMetrics 1.0.
+/// Formats metrics as Prometheus' text exposition 0.0.4 or as OpenMetrics 1.0.
 ///
-/// Names of samples are the same in both. OpenMetrics names a counter's family without `_total`; where that name is
-/// another family's (`http_connections`), the counter is written as of unknown type under its full name instead.
+/// Names of samples are the same in both. OpenMetrics names a counter's family without `_total`; if that name
+/// is another family's (`http_connections`), the counter is written as of unknown type under its full name
+/// instead.
 public struct PrometheusText: Sendable {
     /// The two formats.
     public enum Format: Sendable, Hashable, CaseIterable {
@@ -20,8 +21,8 @@ public struct PrometheusText: Sendable {
             }
         }
 
-        /// Chooses by a request's `Accept` (RFC 9110 §12.5.1): OpenMetrics only when it is named and not refused, and
-        /// not liked less than plain text.
+        /// Chooses by a request's `Accept` (RFC 9110 §12.5.1): OpenMetrics only if it is named and not
+        /// refused, and not preferred less than plain text.
         public init(accept: String?) {
             var openMetrics = 0.0
             var plain = 0.0
@@ -42,7 +43,7 @@ public struct PrometheusText: Sendable {
     private var text = ""
     private var familyNames: Set<String> = []
 
-    /// Writes all families, whole.
+    /// Formats all families.
     public static func text(of families: [any MetricFamily], as format: Format) -> String {
         var writer = PrometheusText(format: format)
         writer.familyNames = Set(families.map(\.row.name))

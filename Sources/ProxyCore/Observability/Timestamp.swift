@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes a time as RFC 3339 has it, in UTC with milliseconds.
+/// Formats a time as RFC 3339, in UTC with milliseconds.
 func timestamp(_ milliseconds: Int64) -> String {
     let (day, rest) = milliseconds.flooredDivision(by: 86_400_000)
     let (year, month, dayOfMonth) = civil(day)
@@ -9,8 +9,8 @@ func timestamp(_ milliseconds: Int64) -> String {
     return "\(date)T\(time.joined(separator: ":")).\(padded(rest % 1_000, 3))Z"
 }
 
-/// The date of a day counted from 1970 in the Gregorian calendar; the year is taken to begin in March, so that the leap
-/// day is its last.
+/// The date of a day counted from 1970 in the Gregorian calendar; the year is counted from March, so that the
+/// leap day is its last.
 private func civil(_ day: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let (era, dayOfEra) = (day + 719_468).flooredDivision(by: 146_097)
     let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365

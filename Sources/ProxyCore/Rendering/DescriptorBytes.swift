@@ -31,7 +31,7 @@ enum DescriptorBytes {
         try result.get()
     }
 
-    /// Returns all bytes of a small file; none when it can't be read.
+    /// Returns all bytes of a small file; none if it can't be read.
     static func all(of descriptor: CInt) -> [UInt8] {
         let length = Int(lseek(descriptor, 0, SEEK_END))
         guard length > 0, length <= WatermarkImage.maxBytes else { return [] }
@@ -40,7 +40,7 @@ enum DescriptorBytes {
         return isWhole ? bytes : []
     }
 
-    /// Fills `bytes` from `offset`; false when the file is shorter or can't be read.
+    /// Fills `bytes` from `offset`; false if the file is shorter or can't be read.
     static func fill(_ bytes: UnsafeMutableRawBufferPointer, from descriptor: CInt, at offset: Int64) -> Bool
     {
         var done = 0

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which frames to decode and which format to write, from the plan and what is known of the picture.
+/// Which frames to decode and which format to write, from the plan and the picture's header.
 struct FormatDecision {
     let plan: RenderPlan
     let header: ImageHeader
 
-    /// What the operations have made.
+    /// The picture after the operations.
     struct Result {
         let size: PixelSize
         let hasAlpha: Bool
         let isAnimated: Bool
     }
 
-    /// Decides before decoding which frames are worth it.
+    /// Decides before decoding which frames are needed.
     func frames() throws(RenderError) -> FrameSelection {
         if let index = plan.frame {
             guard index < header.frames else { throw .frameOutOfRange }
@@ -36,12 +36,12 @@ struct FormatDecision {
         guard plan.takesCheapest, case .automatic(let accepted) = plan.format else { return usual }
         let work = WorkEstimate(header: header, frames: result.isAnimated ? header.frames : 1, plan: plan)
         var possible = accepted.filter { canHold(result, $0) && isWritable($0) }
-        // Lost: that no format which needs not be accepted can hold it; the usual one does.
+        // Lost: that no format which needs no `Accept` can hold it; the usual one does.
         if let other = try? unasked(for: result) { possible.append(other) }
         return possible.min { work.cost(of: $0) < work.cost(of: $1) } ?? usual
     }
 
-    /// Decides it without regard to the jobs that wait.
+    /// Decides it without regard to waiting jobs.
     func usualFormat(for result: Result) throws(RenderError) -> ImageFormat {
         switch plan.format {
         case .explicit(let format):
@@ -59,7 +59,7 @@ struct FormatDecision {
         }
     }
 
-    /// The format for a client that names none.
+    /// The format for a client that accepts none explicitly.
     private func unasked(for result: Result) throws(RenderError) -> ImageFormat {
         let isGoodAsItIs =
             header.format.row.isShownByBrowsers
@@ -84,7 +84,7 @@ struct FormatDecision {
         !result.hasAlpha || format.row.supportsAlpha
     }
 
-    /// JPEG XL is written only where it may also be read: libvips counts both coders as untrusted.
+    /// JPEG XL is written only if it may also be read: libvips counts both coders as untrusted.
     private func isWritable(_ format: ImageFormat) -> Bool {
         format.row.isWritable && (format != .jxl || plan.decodableFormats.contains(.jxl))
     }

@@ -3,14 +3,15 @@
 import CLinux
 import Synchronization
 
-/// What memory holds when it is allocated: in a worker's there may be another client's picture.
+/// Clears memory when it is allocated: a worker's may contain another client's picture.
 enum FreshMemory {
-    /// Formats whose decoders were seen to show memory that they had not written to, or keep whole planes in it.
+    /// Formats whose decoders have exposed memory that they had not written to, or keep whole planes in it.
     ///
-    /// The others go from top to bottom, and clearing what they allocate would cost a tenth of a JPEG's time.
+    /// The others decode from top to bottom, and clearing what they allocate would cost a tenth of a JPEG's
+    /// time.
     private static let careless: Set<ImageFormat> = [.avif, .heic, .jxl, .tiff]
 
-    /// Has allocations be zeros while `body` decodes such a format; smaller ones than 1 KiB may still be as they were.
+    /// Zeroes allocations while `body` decodes such a format; those below 1 KiB may keep old bytes.
     static func isCleared<Value: ~Copyable, Failure: Error>(
         for format: ImageFormat, while body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -20,7 +21,7 @@ enum FreshMemory {
         return try body()
     }
 
-    /// How many jobs of this process want it; a worker has one.
+    /// How many jobs of this process need it; a worker has one.
     private static let jobs = Mutex(0)
 
     private static func count(_ change: Int) {

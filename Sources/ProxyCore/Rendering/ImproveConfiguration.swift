@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Results in AVIF and JPEG XL are made with the fast effort, and once more with the full one when they are asked for again
-/// and workers have nothing else to do. Configuration: `transform.improve`.
+/// Results in AVIF and JPEG XL are made with the fast effort, and once more with full effort when they are
+/// requested again and workers have nothing else to do. Configuration: `transform.improve`.
 public struct ImproveConfiguration: Sendable, Hashable, Codable {
-    /// Whether that is done. Default true. Otherwise results stay as they were made first.
+    /// Whether results in AVIF and JPEG XL, which are made with the fast effort first, are made again with the full effort
+    /// when they are requested again and workers are idle. Default true.
     public var enabled: Bool = true
-    /// Results that may wait for it, with at most 4 MiB of URLs and plans altogether; clients take turns, and one with many
-    /// gives places up to others. Default 256; beyond it a result waits until it is asked for again.
+    /// The maximum number of results that wait to be made again, with at most 4 MiB of URLs and plans altogether; clients
+    /// take turns, and one with many gives places up to others. Default 256; beyond it a result waits for its next request.
     public var queue: Int = 256
-    /// How long clients and caches may keep a result that will be replaced, counted from when it was made, and where the
-    /// source's own lifetime is not shorter. Default 60s.
+    /// The maximum `max-age` of a result that will be made again, counted from when it was made. Default 60s.
     public var maxAge: TimeSpan = .seconds(60)
 
-    /// The defaults.
+    /// Creates the defaults.
     public init() {}
 }

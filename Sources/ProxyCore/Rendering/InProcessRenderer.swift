@@ -5,8 +5,8 @@ import Synchronization
 
 /// Renders in this process, on a few threads of its own: for tests, the command line and comparison.
 ///
-/// A hostile picture can end the process, and a job that runs cannot be stopped: a cancelled one runs to its end, and
-/// there is no deadline.
+/// A hostile picture can end the process, and a running job cannot be stopped: a cancelled one runs to its
+/// end, and there is no deadline.
 public final class InProcessRenderer: Rendering {
     /// Jobs that run at once.
     private let width: Int
@@ -22,7 +22,7 @@ public final class InProcessRenderer: Rendering {
         var cancelled: Set<Int> = []
     }
 
-    /// Prepares to render.
+    /// Creates a renderer.
     ///
     /// - Parameters:
     ///   - width: jobs that run at once, at least 1.
@@ -80,7 +80,7 @@ public final class InProcessRenderer: Rendering {
         }
     }
 
-    /// Takes a job that waits out of the queue; one that has not been submitted yet will be refused.
+    /// Removes a waiting job from the queue; one that has not been submitted yet will be refused.
     private func cancel(_ id: Int) {
         let job: RenderJob? = state.withLock { state in
             guard let index = state.waiting.firstIndex(where: { $0.id == id }) else {

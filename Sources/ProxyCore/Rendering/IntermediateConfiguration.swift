@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Smaller stand-ins for large originals, which make further sizes cheap. Configuration: `transform.intermediates`.
+/// Smaller versions of large originals, which make further sizes cheap. Configuration:
+/// `transform.intermediates`.
 public struct IntermediateConfiguration: Sendable, Hashable, Codable {
-    /// Whether they are made and used. Default true. One is made with the second size of an original, in the same
-    /// decoding; later sizes up to half its own are made from it, unless nothing may be lost.
+    /// Whether intermediates are made and used: a smaller copy of a large original, made with its second size in the same
+    /// decoding, from which later sizes up to half its own are made, unless the result is to be lossless. Default true.
     public var enabled: Bool = true
-    /// Longest side of an intermediate, in pixels. Default 1600: 800, 400 and 200 are then even fractions, which a decoder
-    /// of JPEG or WebP makes on its own.
+    /// The longest side of an intermediate, in pixels. Default 1600: 800, 400 and 200 are even fractions of it, to which a
+    /// decoder of JPEG or WebP shrinks by itself.
     public var side: Int = 1_600
-    /// Fewest pixels of an original that is worth one. Default 4,000,000.
+    /// The minimum number of pixels of an original that gets an intermediate. Default 4,000,000.
     public var minPixels: Int = 4_000_000
-    /// Encoder quality, 1–100. Default 88.
+    /// The encoder quality of an intermediate, 1–100. Default 88.
     public var quality: Int = 88
-    /// Originals whose first size is remembered; beyond it the earliest is forgotten. Default 4096, about 100 bytes each.
+    /// The maximum number of originals whose first size is remembered; beyond it the oldest is removed. Default 4096, about
+    /// 100 bytes each.
     public var originals: Int = 4_096
 
-    /// The defaults.
+    /// Creates the defaults.
     public init() {}
 }

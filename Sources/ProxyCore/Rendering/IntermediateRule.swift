@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which originals get an intermediate, and what may be made from it without being seen.
+/// Which originals get an intermediate, and what may be made from it without a visible difference.
 struct IntermediateRule: Sendable {
     let configuration: IntermediateConfiguration
 
-    /// An original as far as the rule must know it.
+    /// The facts about an original that the rule needs.
     typealias Original = Rendition.SourceFacts
 
-    /// How much smaller than the intermediate a result must be each way: what its encoder lost is then averaged away.
+    /// How much smaller than the intermediate a result must be each way: the encoder's loss is then averaged
+    /// away.
     private static let reserve = 2
 
     /// How many times more pixels an original must have than its intermediate.
     private static let leastGain = 2
 
-    /// Operations that do not make small differences larger, nor decide by them where to cut.
+    /// Operations that neither enlarge small differences nor depend on them.
     private static let gentle: Set<String> = [
         Resize.name, Crop.name, Pad.name, Rotate.name, Flip.name, Round.name, Mask.name, Blur.name,
         Pixelate.name, Grayscale.name, Invert.name, Sepia.name, Opacity.name, Background.name, Watermark.name,
         Text.name,
     ]
-    /// Formats in which something is lost anyway.
+    /// Formats that are lossy anyway.
     private static let lossy: Set<ImageFormat> = [.jpeg, .webp, .avif, .jxl]
 
-    /// The size of an original's intermediate; nil where there is to be none.
+    /// The size of an original's intermediate; nil if there is to be none.
     func size(for original: Original) -> PixelSize? {
         let upright = original.upright
         guard configuration.enabled, original.frames == 1, original.format != .svg,
@@ -36,14 +37,14 @@ struct IntermediateRule: Sendable {
         return upright.area >= half.area * Self.leastGain ? half : nil
     }
 
-    /// The nearest side of whole blocks: what a JPEG decoder makes of those lies where it lay, to no part of a pixel.
+    /// The nearest side of whole blocks: a JPEG decoder that shrinks them shifts nothing by part of a pixel.
     private static func inBlocks(_ side: Int, atMost whole: Int) -> Int {
         min(whole, max(1, (side + blockSide / 2) / blockSide) * blockSide)
     }
 
     private static let blockSide = 8
 
-    /// Whether the plan alone lets its result be made from an intermediate.
+    /// Whether the plan alone permits an intermediate.
     func admits(_ plan: RenderPlan) -> Bool {
         guard configuration.enabled, !plan.isLossless, plan.metadata != .keep, plan.frame == nil,
             !plan.scalesDownLarge, !plan.isLinear, plan.pipeline.orientation == nil,
@@ -58,7 +59,7 @@ struct IntermediateRule: Sendable {
         }
     }
 
-    /// Whether the result of a plan that is admitted may be made from this original's intermediate.
+    /// Whether the result of a permitted plan may be made from this original's intermediate.
     func serves(_ plan: RenderPlan, of original: Original) -> Bool {
         guard let half = size(for: original), let resize = plan.pipeline.operations.first as? Resize,
             isLossy(plan, original)
@@ -67,14 +68,14 @@ struct IntermediateRule: Sendable {
         return scaled.width * Self.reserve <= half.width && scaled.height * Self.reserve <= half.height
     }
 
-    /// Whether the result loses something anyway, in whichever format it is written: operations may add alpha.
+    /// Whether the result is lossy anyway, in whichever format it is written: operations may add alpha.
     private func isLossy(_ plan: RenderPlan, _ original: Original) -> Bool {
         let decision = FormatDecision(plan: plan, header: original.header)
         return [original.hasAlpha, true].allSatisfy { hasAlpha in
             guard hasAlpha == original.hasAlpha || plan.pipeline.mayAddAlpha else { return true }
             let result = FormatDecision.Result(
                 size: original.upright, hasAlpha: hasAlpha, isAnimated: false)
-            // Lost: that the format can't hold it; the direct way will say so.
+            // Lost: that the format can't hold it; the direct way will report it.
             guard let format = try? decision.format(for: result) else { return false }
             return Self.lossy.contains(format)
         }
@@ -82,7 +83,7 @@ struct IntermediateRule: Sendable {
 }
 
 extension TransformPipeline {
-    /// Whether an opaque picture may come out with alpha.
+    /// Whether an opaque picture may get alpha.
     fileprivate var mayAddAlpha: Bool {
         operations.contains { operation in
             [Pad.name, Rotate.name, Round.name, Mask.name, Opacity.name].contains(type(of: operation).name)

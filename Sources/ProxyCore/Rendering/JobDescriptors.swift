@@ -11,7 +11,7 @@ struct JobDescriptors {
     let sourceOffset: Int64
     /// The destination, for writing only.
     let destination: OwnedDescriptor
-    /// The images to lay over, in the order of the plan, for reading only.
+    /// The watermarks, in the order of the plan, for reading only.
     let watermarks: [OwnedDescriptor]
 
     /// Where an intermediate is written, for writing only.
@@ -62,7 +62,7 @@ struct JobDescriptors {
         return memory
     }
 
-    /// Where no descriptor is left too much is under way, which heals, and nobody is to blame.
+    /// If no descriptor is left too much is in progress, which is temporary, and the picture is not at fault.
     private static func failure(_ call: String, _ code: CInt) -> RenderError {
         code == EMFILE || code == ENFILE ? .queueFull : .unavailable("\(call): errno \(code)")
     }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The jobs that wait for a worker, and whose turn it is. Pure; looks at every job that waits, of which there are few.
+/// The jobs that wait for a worker, and whose turn it is. Pure; O(n) in the waiting jobs, of which there are
+/// few.
 ///
-/// Jobs of a higher priority go first. Within a priority the next worker goes to the client that has the fewest workers
-/// now, of those to the one that has used the least worker time, of its jobs to the oldest. What clients have used is
-/// measured and not estimated. A client that comes anew, or comes back, starts level with the one that has used the least
-/// of those that wait: it neither goes before all others for as long as they have been busy, nor behind them.
+/// Jobs of a higher priority go first. Within a priority the next worker goes to the client that has the
+/// fewest workers now, of those to the one that has used the least worker time, of its jobs to the oldest.
+/// Use is measured and not estimated. A client that is new, or comes back, starts level with the waiting
+/// client that has used the least: it goes neither before all others for as long as they have been busy, nor
+/// after them.
 ///
-/// A job that several clients wait for counts for each of them, goes with the one whose turn is first, and they share what
-/// it uses.
+/// A job that several clients wait for counts for each of them, runs with the turn of the first, and they
+/// share its use.
 struct JobQueue<Job> {
     private struct Waiting {
         let id: Int
@@ -23,7 +25,7 @@ struct JobQueue<Job> {
         let clients: [ClientID?]
     }
 
-    /// What a client has had of the workers.
+    /// What a client has used of the workers.
     private struct Use {
         var time = Duration.zero
         var workers = 0
@@ -32,16 +34,17 @@ struct JobQueue<Job> {
     /// In the order in which they came.
     private var waiting: [Waiting] = []
     private var running: [Int: Running] = [:]
-    /// Clients with a job that waits or runs, and those that have used more than the level, at most `mostRemembered`: without
-    /// these, a client that asks for one job after the other would come back each time as if it had used nothing.
+    /// Clients with a job that waits or runs, and those that have used more than the level, at most
+    /// `mostRemembered`: without these, a client that requests one job after the other would start at the
+    /// level each time.
     private var uses: [ClientID?: Use] = [:]
-    /// Where clients start that come anew.
+    /// The use at which new clients start.
     private var level = Duration.zero
 
-    /// Clients beyond this number are forgotten as soon as they have no job.
+    /// Clients beyond this number are removed as soon as they have no job.
     private static var mostRemembered: Int { 4_096 }
 
-    /// No job.
+    /// Creates an empty queue.
     init() {}
 
     /// The number of jobs that wait.
@@ -53,21 +56,21 @@ struct JobQueue<Job> {
     /// The clients with a job that waits or runs.
     var clientCount: Int { uses.count { $0.value.workers > 0 || waits($0.key) } }
 
-    // MARK: - Coming and going
+    // MARK: - Adding and removing
 
-    /// Adds a job behind all others of its clients.
+    /// Adds a job after all others of its clients.
     mutating func append(_ job: Job, id: Int, for interest: RenderInterest) {
         for client in interest.parties.clients { startLevel(client) }
         waiting.append(Waiting(id: id, job: job, interest: interest))
     }
 
-    /// Raises what a client that has nothing waiting has used to the level, so that idle time can't be saved up.
+    /// Raises the use of a client that has nothing waiting to the level, so that idle time can't be saved up.
     private mutating func startLevel(_ client: ClientID?) {
         guard !waits(client) else { return }
         uses[client, default: Use()].time = max(uses[client]?.time ?? .zero, level)
     }
 
-    /// Puts a job back that was taken and has not begun, before all others.
+    /// Returns a job that was taken and has not begun to the front.
     /// - Parameter isDear: whether the job has turned out to be much work.
     mutating func putBack(_ job: Job, id: Int, for interest: RenderInterest, isDear: Bool = false) {
         if let run = running.removeValue(forKey: id) {
@@ -76,7 +79,7 @@ struct JobQueue<Job> {
         waiting.insert(Waiting(id: id, job: job, interest: interest, isDear: isDear), at: 0)
     }
 
-    /// Takes out a job that is given up; nil when it does not wait.
+    /// Removes a job that is cancelled; nil if it does not wait.
     mutating func remove(_ id: Int) -> Job? {
         guard let index = waiting.firstIndex(where: { $0.id == id }) else { return nil }
         return remove(at: index)
@@ -88,7 +91,7 @@ struct JobQueue<Job> {
         return removed.job
     }
 
-    /// Takes out all.
+    /// Removes all.
     mutating func removeAll() -> [Job] {
         defer {
             waiting = []
@@ -96,7 +99,7 @@ struct JobQueue<Job> {
         return waiting.map(\.job)
     }
 
-    /// Forgets a client without a job that has used no more than those that wait.
+    /// Removes a client without a job that has used no more than those that wait.
     private mutating func forgetIfIdle(_ client: ClientID?) {
         guard let use = uses[client], use.workers == 0, !waits(client) else { return }
         if use.time <= level { uses[client] = nil }
@@ -113,7 +116,7 @@ struct JobQueue<Job> {
 
     // MARK: - Turns
 
-    /// Takes out the job whose turn it is; it counts as running from then on.
+    /// Removes the job whose turn it is; it counts as running from then on.
     /// - Parameter admitsDear: whether jobs that are known to be much work have a turn.
     mutating func takeNext(at now: ContinuousClock.Instant, admitsDear: Bool = true) -> Job? {
         let spent = timeOfRunning(at: now)
@@ -137,7 +140,7 @@ struct JobQueue<Job> {
         let taken = waiting.remove(at: best.index)
         let clients = taken.interest.parties.clients
         for client in clients {
-            // One that joined a job that waits has no use yet.
+            // A client that joined a waiting job has no use yet.
             if uses[client] == nil { uses[client] = Use(time: level) }
             uses[client]?.workers += 1
         }
@@ -145,7 +148,7 @@ struct JobQueue<Job> {
         return taken.job
     }
 
-    /// Notes that a job runs no longer.
+    /// Records that a job has ended.
     mutating func end(_ id: Int, at now: ContinuousClock.Instant) {
         guard let run = running.removeValue(forKey: id) else { return }
         for client in run.clients {
@@ -159,7 +162,7 @@ struct JobQueue<Job> {
         (left.workers, left.time) < (right.workers, right.time)
     }
 
-    /// What the jobs that run have used so far, by client.
+    /// What the running jobs have used so far, by client.
     private func timeOfRunning(at now: ContinuousClock.Instant) -> [ClientID?: Duration] {
         var spent: [ClientID?: Duration] = [:]
         for run in running.values {
@@ -178,11 +181,11 @@ struct JobQueue<Job> {
 
     // MARK: - A full queue
 
-    /// Takes out the job that gives way to a new one where all places are taken; nil when the new one is refused.
+    /// Removes the job that is displaced by a new one in a full queue; nil if the new one is refused.
     ///
-    /// A job of a lower priority gives way to any; of the same one, the newest of the client with the most jobs that wait,
-    /// if those are more than the newcomer's client would have. A job that several clients wait for counts as one of the
-    /// client that has the fewest.
+    /// A job of a lower priority is displaced by any; of the same one, the newest of the client with the most
+    /// waiting jobs, if those are more than the new job's client would have. A job that several clients wait
+    /// for counts as one of the client that has the fewest.
     mutating func displace(for interest: RenderInterest) -> Job? {
         var loads: [ClientID?: Int] = [:]
         let all = waiting.map(\.interest.parties)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who may hold how much memory for pixels, never more than the total at once: first come, first served among clients that
-/// hold none, and then those that hold some.
+/// Grants memory for pixels, never more than the total at once: first come, first served among clients that
+/// hold none, and then among those that hold some.
 ///
-/// So a client's second large job does not keep others waiting until its first one has ended. A job that alone exceeds the
-/// total runs when no other does.
+/// So a client's second large job does not delay others until its first one has ended. A job that alone
+/// exceeds the total runs when no other does.
 struct MemoryBudget {
     private struct Share {
         let slot: Int

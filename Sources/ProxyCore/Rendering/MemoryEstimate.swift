@@ -14,14 +14,14 @@ struct MemoryEstimate {
 
     /// What any job takes: buffers of coders and of a few rows.
     private static let base = 8 << 20
-    /// Rows that are in memory at once where a picture passes through from top to bottom, at full width.
+    /// Rows that are in memory at once if a picture is processed from top to bottom, at full width.
     private static let rowsInFlight = 1_536
-    /// The same where the decoder shrinks.
+    /// The same if the decoder shrinks.
     private static let shrunkRows = 384
-    /// A decoded pixel as libvips holds it, alpha included.
+    /// Bytes of a decoded pixel in libvips, alpha included.
     private static let bytesPerPixel = 4
-    /// Samples that a decoder keeps of each pixel: coefficients of 16 bits (JPEG), planes and pixels (HEIF), a canvas, a
-    /// frame and what libwebp works in (WebP).
+    /// Samples that a decoder holds for each pixel: coefficients of 16 bits (JPEG), planes and pixels (HEIF),
+    /// a canvas, a frame and libwebp's work memory (WebP).
     private enum Held {
         static let coefficients = 6
         static let interlaced = 5
@@ -31,35 +31,35 @@ struct MemoryEstimate {
         static let lossless = 5
         static let embedded = 8
     }
-    /// Bytes of each pixel of a WebP in full size: while it is decoded, and what is left of that while it is written.
+    /// Bytes for each pixel of a WebP in full size: while it is decoded, and while the result is written.
     private enum WholeWebP {
         static let lossy = (decoding: 10, held: 7)
         static let withAlpha = (decoding: 14, held: 9)
         static let lossless = (decoding: 15, held: 10)
     }
-    /// What a WebP encoder takes for each pixel, and beside that for alpha.
+    /// Bytes of a WebP encoder for each pixel, and in addition for alpha.
     private enum WebPWriter {
         static let color = 7
         static let alpha = 8
     }
-    /// What an AV1 encoder takes for the smallest picture.
+    /// Bytes of an AV1 encoder for the smallest picture.
     private static let avifWriter = 8 << 20
 
-    /// All of it, in bytes.
+    /// The whole estimate, in bytes.
     var bytes: Int {
         Self.base + sourceBytes + max(decoding, decoder + operations + drawing + writer + intermediate)
     }
 
-    /// The pixels that are looked at before it is decided how they are written.
+    /// The pixels that are inspected before the format is chosen.
     private var drawing: Int {
         let size = plan.firstSize(of: plan.original ?? header) ?? header.size
         return plan.mayTryLossless(size, frames: frames) ? result * Self.bytesPerPixel : 0
     }
 
-    /// What decoding takes that is given back before anything is written.
+    /// Memory for decoding that is released before anything is written.
     private var decoding: Int { wholeWebP.map { $0.decoding * header.size.area * frames } ?? 0 }
 
-    /// What a WebP in full size takes; nil for other sources.
+    /// Memory for a WebP in full size; nil for other sources.
     private var wholeWebP: (decoding: Int, held: Int)? {
         guard header.format == .webp else { return nil }
         let isWhole = header.hasAlpha && !header.isInterlaced
@@ -78,7 +78,7 @@ struct MemoryEstimate {
             guard !header.isInterlaced else { return pixels * Held.coefficients }
             return rows(plan.isLinear ? Self.rowsInFlight : Self.shrunkRows)
         case .png where header.frames > 1:
-            // A canvas, what it was before, and a frame twice, beside the frames that are done.
+            // A canvas, the one before it, and a frame twice, beside the completed frames.
             return pixels * Self.bytesPerPixel + header.size.area * 4 * Self.bytesPerPixel
         case .png, .tiff: return header.isInterlaced ? pixels * Held.interlaced : rows(Self.rowsInFlight)
         case .webp:
@@ -97,7 +97,7 @@ struct MemoryEstimate {
         min(header.size.area, header.size.width * count) * Self.bytesPerPixel
     }
 
-    /// Whether the decoder makes the picture smaller on its own.
+    /// Whether the decoder itself shrinks the picture.
     private var isShrunk: Bool {
         frames == 1 && plan.frame == nil && result < header.size.area
             && (plan.pipeline.operations.first is Resize && !plan.isLinear || plan.format == .information)
@@ -105,7 +105,8 @@ struct MemoryEstimate {
 
     // MARK: - Operations
 
-    /// The pixels after the first operation where the header tells those, else of the source; none for a report.
+    /// The pixels after the first operation if the header determines those, else of the source; none for a
+    /// report.
     private var result: Int {
         guard plan.format != .information else { return 0 }
         let first = plan.firstSize(of: plan.original ?? header) ?? header.size
@@ -113,7 +114,7 @@ struct MemoryEstimate {
         return max(first.area, canvases.max() ?? 0) * frames
     }
 
-    /// What operations hold that can't let the picture pass through: once, however many they are.
+    /// What operations hold that need the whole picture: once, however many they are.
     private var operations: Int {
         let isTurned = (plan.pipeline.orientation?.value(for: header.orientation) ?? header.orientation) > 2
         let held = plan.pipeline.operations.map { Self.heldBytes[type(of: $0).name] ?? 0 }.max() ?? 0
@@ -131,7 +132,7 @@ struct MemoryEstimate {
 
     // MARK: - Writing
 
-    /// What the encoder holds, for the format that takes most among those that may be chosen.
+    /// What the encoder holds, for the most expensive format that may be chosen.
     private var writer: Int {
         switch plan.format {
         case .explicit(let format): writer(of: format)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who waits and who works: the pool's decisions, without threads or processes.
+/// The pool's decisions about jobs and workers, without threads or processes.
 ///
 /// Every change is made under the pool's lock and returns an effect to be performed outside it.
 struct PoolState {
@@ -18,33 +18,33 @@ struct PoolState {
     private var startFailure: RenderError?
     private var stopping: [CheckedContinuation<Void, Never>] = []
     private var pings: [Ping] = []
-    /// How the last worker that started is sealed.
+    /// The sandbox of the worker that started last.
     private(set) var sandbox: SandboxReport?
     private var memory: MemoryBudget
     /// The workers that run a job of much work.
     private var dear: Set<Int> = []
-    /// The one job that waits until workers have nothing else to do, and the one that runs so.
+    /// The one job that waits until workers have nothing else to do, and the one that runs in the background.
     private var background: (waiting: RenderJob?, running: Int?)
 
-    /// Work of a job, in weighted megapixels (`WorkEstimate`), beyond which it counts as dear: about two seconds.
+    /// The work of a job, in weighted megapixels (`WorkEstimate`), beyond which it is expensive: some 2 s.
     private static let dearWork = 80
 
-    /// What is known of one worker.
+    /// The state of one worker.
     struct Slot {
-        /// Wakes its thread; nil until the thread is made.
+        /// Wakes its thread; nil until the thread is created.
         var alert: Alert?
         var phase = Phase.down
         var pid: Int32?
         /// Whether its thread runs.
         var hasThread = false
 
-        /// What a worker is doing.
+        /// The phases of a worker.
         enum Phase {
             /// There is no process, or none that is ready.
             case down
-            /// It sleeps.
+            /// It waits for a job.
             case idle
-            /// It has been woken for a job that waits.
+            /// It has been woken for a waiting job.
             case waking
             /// It has a job.
             case busy
@@ -56,14 +56,14 @@ struct PoolState {
         let continuation: CheckedContinuation<Void, Never>
     }
 
-    /// What a worker's thread is to do next.
+    /// What a worker's thread does next.
     enum Next {
         case job(RenderJob)
         case sleep
         case stop
     }
 
-    /// What follows from a change, done outside the lock.
+    /// The effects of a change, performed outside the lock.
     struct Effect {
         var alerts: [Alert] = []
         var failures: [(job: RenderJob, error: RenderError)] = []
@@ -72,7 +72,7 @@ struct PoolState {
         /// Whether the submitted job waits now.
         var isWaiting = false
 
-        /// Wakes, answers and resumes.
+        /// Wakes threads, answers pings and resumes callers.
         func perform() {
             for alert in alerts { alert.raise() }
             for failure in failures { failure.job.fail(failure.error) }
@@ -88,14 +88,14 @@ struct PoolState {
         self.depth = depth
     }
 
-    /// Has another number of jobs wait at most; those that wait beyond it stay.
+    /// Changes the maximum number of waiting jobs; those beyond it stay.
     mutating func resize(depth: Int) {
         self.depth = depth
     }
 
     // MARK: - Callers
 
-    /// Names the next job.
+    /// Issues the next job's number.
     mutating func newID() -> Int {
         lastID += 1
         return lastID
@@ -126,7 +126,7 @@ struct PoolState {
 
     // MARK: - Work in the background
 
-    /// Has a job wait until a worker has nothing else to do, and another one besides: without a bound in time.
+    /// Queues a job until a worker has nothing else to do, and another one as well: without a bound in time.
     private mutating func submitBackground(_ job: RenderJob) -> Effect {
         guard background.waiting == nil, background.running == nil else {
             return Effect(failures: [(job, .queueFull)])
@@ -139,7 +139,8 @@ struct PoolState {
         return Effect(alerts: [alert])
     }
 
-    /// Takes out the job for a worker that has nothing else to do, where a client's next job finds another one idle.
+    /// Removes the background job for a worker that has nothing else to do, if a client's next job finds
+    /// another one idle.
     private mutating func takeBackground(for slot: Int) -> RenderJob? {
         guard let job = background.waiting, waiting.isEmpty, hasIdle(besides: slot) else { return nil }
         background = (nil, job.id)
@@ -150,7 +151,7 @@ struct PoolState {
         slots.count == 1 || slots.indices.contains { $0 != slot && slots[$0].phase == .idle }
     }
 
-    /// Ends the job that runs in the background, because a client's waits; returns whom to wake for that.
+    /// Ends the background job that runs, because a client's waits; returns the alerts to raise for that.
     private mutating func endBackground() -> [Alert] {
         guard let id = background.running, let slot = running[id], let alert = slots[slot].alert,
             cancelled.insert(id).inserted
@@ -162,7 +163,7 @@ struct PoolState {
         waiting.append(job, id: job.id, for: job.interest)
     }
 
-    /// Ends a job that waits, has the worker of one that runs killed, and remembers one that is still to come.
+    /// Ends a waiting job, has the worker of a running one killed, and remembers one that is still to come.
     mutating func cancel(_ id: Int) -> Effect {
         if let job = waiting.remove(id) { return Effect(failures: [(job, .cancelled)]) }
         if let job = background.waiting, job.id == id {
@@ -174,12 +175,12 @@ struct PoolState {
         return Effect(alerts: [alert])
     }
 
-    /// Forgets a cancellation that came too late for its job.
+    /// Drops a cancellation that came too late for its job.
     mutating func forget(_ id: Int) {
         cancelled.remove(id)
     }
 
-    /// Ends a job that still waits when its time is up.
+    /// Ends a job that still waits at its deadline.
     mutating func expire(_ id: Int) -> Effect {
         guard let job = waiting.remove(id) else { return Effect() }
         return Effect(failures: [(job, .queueTimedOut)])
@@ -187,26 +188,26 @@ struct PoolState {
 
     // MARK: - Threads
 
-    /// Notes that a slot's worker has warmed up, and whether it has a job already.
+    /// Records that a slot's worker has warmed up, and whether it has a job already.
     mutating func workerStarted(_ slot: Int, pid: Int32, isBusy: Bool = false) -> Effect {
         slots[slot].pid = pid
         slots[slot].phase = isBusy ? .busy : .idle
         return startProgress()
     }
 
-    /// Notes how a worker is sealed.
+    /// Records a worker's sandbox.
     mutating func noteSandbox(_ report: SandboxReport) {
         sandbox = report
     }
 
-    /// Notes that a slot's worker did not start.
+    /// Records that a slot's worker did not start.
     mutating func workerFailed(_ slot: Int, _ error: RenderError) -> Effect {
         restarts[.start, default: 0] += 1
         startFailure = error
         return startProgress()
     }
 
-    /// Notes that a slot's worker is gone; without a reason since the pool stops.
+    /// Records that a slot's worker has exited; without a reason since the pool stops.
     mutating func workerEnded(_ slot: Int, _ reason: WorkerPool.RestartReason?) {
         slots[slot].pid = nil
         slots[slot].phase = .down
@@ -226,7 +227,7 @@ struct PoolState {
         return (.job(job), wakeForDear())
     }
 
-    /// Wakes an idle worker for a dear job that had to wait while others ran.
+    /// Wakes an idle worker for an expensive job that had to wait while others ran.
     private mutating func wakeForDear() -> Effect {
         guard hasRoomForDear, !waiting.isEmpty, let idle = slots.firstIndex(where: { $0.phase == .idle }),
             let alert = slots[idle].alert
@@ -235,7 +236,7 @@ struct PoolState {
         return Effect(alerts: [alert])
     }
 
-    /// Notes that a job runs no longer.
+    /// Records that a job has ended.
     mutating func jobEnded(_ job: RenderJob, at now: ContinuousClock.Instant) {
         forgetRun(of: job)
         waiting.end(job.id, at: now)
@@ -247,12 +248,12 @@ struct PoolState {
         if background.running == job.id { background.running = nil }
     }
 
-    // MARK: - Dear jobs
+    // MARK: - Expensive jobs
 
-    /// Whether a worker may run one more dear job: all but one may, so that others wait for no more than the end of a short one.
+    /// Whether one more expensive job may run: all workers but one may, so that others wait for a short one.
     private var hasRoomForDear: Bool { slots.count == 1 || dear.count < slots.count - 1 }
 
-    /// Whether a worker goes on with a job of so much work; otherwise the job is to be postponed.
+    /// Whether a worker continues with a job of so much work; otherwise the job is to be postponed.
     mutating func admits(work: Int, on slot: Int) -> Bool {
         guard work > Self.dearWork, slots.count > 1, !dear.contains(slot) else { return true }
         guard hasRoomForDear else { return false }
@@ -260,8 +261,8 @@ struct PoolState {
         return true
     }
 
-    /// Has a dear job wait until another one has ended.
-    /// - Parameter deadline: when it is given up.
+    /// Queues an expensive job until another one has ended.
+    /// - Parameter deadline: when it fails.
     mutating func postpone(
         _ job: RenderJob, until deadline: ContinuousClock.Instant, at now: ContinuousClock.Instant
     ) -> Effect {
@@ -278,7 +279,7 @@ struct PoolState {
         return Effect()
     }
 
-    /// Lets a worker's job have its memory, or has it wait to be woken.
+    /// Grants a worker's job its memory, or lets it wait to be woken.
     mutating func grant(_ bytes: Int, to slot: Int, for job: RenderJob) -> (Bool, Effect) {
         let isGranted = memory.grant(bytes, to: slot, for: job.interest.parties.clients)
         // What is left may be enough for the next one.
@@ -286,7 +287,7 @@ struct PoolState {
         return (false, job.interest.isBackground ? Effect() : Effect(alerts: endBackground()))
     }
 
-    /// Takes back what a worker's job had, or waited for.
+    /// Releases the memory that a worker's job had, or waited for.
     mutating func releaseMemory(of slot: Int) -> Effect {
         wake(memory.release(slot))
     }
@@ -296,7 +297,7 @@ struct PoolState {
         return Effect(alerts: [alert])
     }
 
-    /// Puts a job back to the front, because its worker was gone before it began.
+    /// Returns a job to the front, because its worker exited before it began.
     mutating func giveBack(_ job: RenderJob, at now: ContinuousClock.Instant) -> Effect {
         guard !isStopping, cancelled.remove(job.id) == nil, !job.interest.isBackground else {
             jobEnded(job, at: now)
@@ -307,12 +308,12 @@ struct PoolState {
         return Effect()
     }
 
-    /// Whether the caller of a job that runs has given up.
+    /// Whether the caller of a running job has cancelled it.
     func isCancelled(_ job: RenderJob) -> Bool { cancelled.contains(job.id) }
 
-    // MARK: - Life
+    // MARK: - Start and stop
 
-    /// Remembers who waits until so many workers are ready.
+    /// Stores a caller that waits until so many workers are ready.
     mutating func awaitStart(
         of count: Int, _ continuation: CheckedContinuation<Result<Void, RenderError>, Never>
     ) -> Effect {
@@ -331,13 +332,13 @@ struct PoolState {
         return Effect(started: (continuation, .success(())))
     }
 
-    /// Notes a slot's thread and how to wake it.
+    /// Records a slot's thread and its alert.
     mutating func threadStarted(_ slot: Int, _ alert: Alert) {
         slots[slot].alert = alert
         slots[slot].hasThread = true
     }
 
-    /// Notes that a slot's thread has ended.
+    /// Records that a slot's thread has ended.
     mutating func threadEnded(_ slot: Int) -> Effect {
         slots[slot].hasThread = false
         var effect = answerPings(slot)
@@ -347,7 +348,7 @@ struct PoolState {
         return effect
     }
 
-    /// Ends what waits and wakes all threads, so that they end what runs.
+    /// Ends waiting jobs and wakes all threads, so that they end running ones.
     mutating func stop(_ continuation: CheckedContinuation<Void, Never>) -> Effect {
         isStopping = true
         var effect = Effect(alerts: slots.compactMap(\.alert))
@@ -362,7 +363,7 @@ struct PoolState {
         return effect
     }
 
-    /// Asks every thread for a sign of life.
+    /// Pings every thread.
     mutating func ping(_ continuation: CheckedContinuation<Void, Never>) -> Effect {
         let open = Set(slots.indices.filter { slots[$0].hasThread })
         guard !open.isEmpty else { return Effect(resumptions: [continuation]) }
@@ -370,7 +371,7 @@ struct PoolState {
         return Effect(alerts: slots.compactMap(\.alert))
     }
 
-    /// Gives a slot's sign of life to whoever asked.
+    /// Answers the pings of a slot.
     mutating func answerPings(_ slot: Int) -> Effect {
         for index in pings.indices { pings[index].open.remove(slot) }
         let answered = pings.filter(\.open.isEmpty).map(\.continuation)

@@ -12,12 +12,12 @@ public struct RenderLimits: Sendable, Hashable, Codable {
     public var outputPixels: Int = 50_000_000
     /// Most operations in one pipeline. Default 16; beyond it 400 `invalid_parameter`.
     public var operations: Int = 16
-    /// Most work of a plan without a signature, in megapixels as they are written as JPEG, which is some 25 ms of processor
-    /// time each; what takes longer counts as many times more (`docs/engine.md` has the factors). Default 160; beyond it
-    /// 422 `too_much_work`. Presets go further.
+    /// Most work of a plan without a signature, in megapixels written as JPEG, which take some 25 ms of
+    /// processor time each; slower formats and operations count as many times more (`docs/engine.md` has the
+    /// factors). Default 160; beyond it 422 `too_much_work`. Presets may exceed it.
     public var unsignedWork: Int = 160
 
-    /// The defaults.
+    /// Creates the defaults.
     public init() {}
 }
 
@@ -29,11 +29,11 @@ public struct FormatsConfiguration: Sendable, Hashable, Codable {
     public var avifMaxPixels: Int = 2_000_000
     /// Formats that may be decoded; others are 415 `unsupported_format`.
     public var decode: [ImageFormat] = [.jpeg, .png, .webp, .gif, .avif, .heic]
-    /// Whether an SVG that nothing is asked of goes out as it came, once `decode` names SVG; otherwise its pixels do.
-    /// Default false.
+    /// Whether an SVG without any transform is sent unchanged, once `decode` names SVG; otherwise its pixels
+    /// are. Default false.
     public var svgPassThrough = false
 
-    /// The defaults.
+    /// Creates the defaults.
     public init() {}
 }
 
@@ -48,7 +48,7 @@ public struct QualityConfiguration: Sendable, Hashable, Codable {
     /// JPEG XL. Default 77.
     public var jxl: Int = 77
 
-    /// The defaults.
+    /// Creates the defaults.
     public init() {}
 
     /// The same, by format.
@@ -59,15 +59,15 @@ public struct QualityConfiguration: Sendable, Hashable, Codable {
 public struct TransformConfiguration: Sendable, Hashable, Codable {
     /// Worker processes; 0 (the default) means one per core.
     public var workers: Int = 0
-    /// Jobs that may wait; 0 (the default) means 1,024, or 32 × workers where that is more. Each holds at most 64 KiB of memory
-    /// for its source, and two open files. Beyond it 503 `queue_full`.
+    /// Jobs that may wait; 0 (the default) means 1,024, or 32 × workers where that is more. Each holds at
+    /// most 64 KiB of memory for its source, and two open files. Beyond it 503 `queue_full`.
     public var queue: Int = 0
-    /// Longest wait for a worker. Default 1m: a page of 200 pictures is made in less, also by two cores that are busy otherwise;
+    /// Longest wait for a worker. Default 1m: a page of 200 pictures takes less, also on two busy cores;
     /// beyond it 503 `queue_timeout`.
     public var queueTimeout: TimeSpan = .minutes(1)
-    /// Wait for a worker after which the automatic choice of format takes the one that costs the least to write, of those that
-    /// the client accepts. Such a result is replaced when workers have time, or made anew after ten minutes. Default 3s; 0 is
-    /// never.
+    /// Wait for a worker after which the automatic choice of format takes the one with the least work, of
+    /// those that the client accepts. Such a result is replaced when workers have time, or remade after ten
+    /// minutes. Default 3s; 0 is never.
     public var cheapestAfter: TimeSpan = .seconds(3)
     /// Longest run of one job; beyond it the worker is killed and the answer is 422 `transform_timeout`. Default 15s.
     public var timeout: TimeSpan = .seconds(15)
@@ -88,17 +88,18 @@ public struct TransformConfiguration: Sendable, Hashable, Codable {
     public var niceness: Int = 10
     /// Where pixels are computed. Default `process`.
     public var isolation: Isolation = .process
-    /// Whether workers must be sealed in every way we know, or as far as the kernel lets us. Default `required`.
+    /// Whether workers need every part of the sandbox, or only those that the kernel supports. Default
+    /// `required`.
     public var sandbox: Sandbox = .required
 
-    /// Whether `resize` adds up light and not encoded levels: fine bright detail stays as bright, for up to ten times the
-    /// processor time, and without intermediates. Default false.
+    /// Whether `resize` averages linear light and not encoded levels: fine bright detail stays as bright, for
+    /// up to ten times the processor time, and without intermediates. Default false.
     public var linearLight = false
 
-    /// Stand-ins for large originals.
+    /// Smaller versions of large originals.
     public var intermediates = IntermediateConfiguration()
 
-    /// Better results in place of those that were made in a hurry.
+    /// Better results in place of those that were made quickly.
     public var improve = ImproveConfiguration()
 
     /// Where pixels are computed.
@@ -111,12 +112,12 @@ public struct TransformConfiguration: Sendable, Hashable, Codable {
 
     /// What to do on a kernel that lacks a part of the sandbox.
     public enum Sandbox: String, Sendable, Hashable, Codable, CaseIterable {
-        /// Not to start.
+        /// Do not start.
         case required
-        /// To go without that part, and to say so in the log.
+        /// Start without that part, and log it.
         case bestEffort
     }
 
-    /// The defaults.
+    /// Creates the defaults.
     public init() {}
 }

@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Carries out one plan on the calling thread: the same in a worker process and in this one.
+/// Executes one plan on the calling thread: the same in a worker process and in this one.
 struct RenderEngine {
     let plan: RenderPlan
-    /// Whether no other job runs in this process, so that what libraries complain about is this one's.
+    /// Whether no other job runs in this process, so that the libraries' warnings are this one's.
     var isAlone = false
 
-    /// Why a plan was not carried out, and whether the process may go on.
+    /// Why a plan failed, and whether the process may continue.
     struct Failure: Error {
         /// For the caller.
         let error: RenderError
-        /// Whether memory ran out: the process should do no further job.
+        /// Whether memory ran out: the process should run no further job.
         let isExhausted: Bool
 
-        /// Wraps an error that harms nobody else.
+        /// Wraps an error that affects no other job.
         init(refusing error: RenderError) {
             self.error = error
             isExhausted = false
         }
 
-        /// Translates an error of the imaging room.
+        /// Converts an error of the imaging module.
         init(imaging error: ImagingError) {
             switch error {
             case .badImageData(let text): self.error = .badImageData(text)
             case .unsupportedFormat(let name): self.error = .unsupportedFormat(name)
-            // Sources are measured before there is a picture: only what an operation makes is measured by this room.
+            // Sources are measured before there is a picture: only the results of operations are measured
+            // here.
             case .tooManyPixels: self.error = .resultTooLarge
             case .tooManyBytes: self.error = .tooManyBytes
             case .frameOutOfRange: self.error = .frameOutOfRange
@@ -37,9 +38,8 @@ struct RenderEngine {
     }
 
     /// Decodes, transforms, encodes and writes; blocks until all is written.
-    ///
-    /// - Parameter admit: asked, before a pixel is decoded, whether the job may take so many bytes, and so much work
-    ///   (`WorkEstimate`).
+    /// - Parameter admit: called before a pixel is decoded: whether the job may take so many bytes, and so
+    ///   much work (`WorkEstimate`).
     func render(
         _ source: borrowing VipsSource, into destination: CInt, at offset: Int64,
         beside: (file: CInt, offset: Int64)? = nil,
@@ -54,12 +54,12 @@ struct RenderEngine {
             if plan.admits(page) {
                 var rendition = try render(
                     source, page, watch, into: destination, at: offset, beside: beside, admit: admit)
-                // Whichever page was taken, the source is what its first one says.
+                // Whichever page was used, the source's facts are those of its first one.
                 if plan.original == nil { rendition.source = header.facts }
                 return rendition
             }
             guard let plan = plan.shrinking(page) else {
-                // Of a page that the plan names it says nothing to those who want another.
+                // The failure of a page that the plan names says nothing about the others.
                 throw Failure(refusing: plan.admits(header) ? .resultTooLarge : .tooManyPixels)
             }
             return try RenderEngine(plan: plan).render(
@@ -69,14 +69,14 @@ struct RenderEngine {
         return rendition
     }
 
-    /// The same of a source that is let in.
+    /// The same for a source within the limits.
     private func render(
         _ source: borrowing VipsSource, _ header: ImageHeader, _ started: StopWatch,
         into destination: CInt, at offset: Int64, beside: (file: CInt, offset: Int64)?,
         admit: (_ bytes: Int, _ work: Int) throws(RenderError) -> Void
     ) throws(Failure) -> Rendition {
         var watch = started
-        // What an intermediate stands for decides everything but how it is decoded.
+        // The original of an intermediate decides everything but how it is decoded.
         let original = plan.original ?? header
         let decision = FormatDecision(plan: plan, header: original)
         let frames = try Self.translating { () throws(RenderError) in try decision.frames() }
@@ -126,7 +126,7 @@ struct RenderEngine {
         return rendition
     }
 
-    /// Writes what is known of the source in place of a picture.
+    /// Writes the source's facts in place of a picture.
     private func inform(
         _ source: borrowing VipsSource, _ header: ImageHeader, into destination: CInt, at offset: Int64,
         _ started: StopWatch
@@ -144,7 +144,7 @@ struct RenderEngine {
             source: header.facts, timings: .init(decode: decode, encode: watch.lap()))
     }
 
-    /// Reads the header, which says what is beyond the limits before a pixel is decoded.
+    /// Reads the header, and checks the limits before a pixel is decoded.
     private func header(
         of source: borrowing VipsSource, as format: ImageFormat
     ) throws(Failure) -> ImageHeader {
@@ -159,7 +159,7 @@ struct RenderEngine {
         return header
     }
 
-    /// What is said of the page that is asked for, which need not be like the one that the file begins with.
+    /// The header of the requested page, which may differ from that of the first one.
     private func page(
         of source: borrowing VipsSource, _ header: ImageHeader
     ) throws(Failure) -> ImageHeader {
@@ -199,7 +199,7 @@ struct RenderEngine {
         }
     }
 
-    /// Writes an intermediate; nil when that fails, which is nobody's business but the next job's.
+    /// Writes an intermediate; nil if that fails, which only affects the next job.
     private static func write(
         _ half: borrowing VipsImage, quality: Int, into file: CInt, at offset: Int64
     ) -> Rendition.Intermediate? {
@@ -214,13 +214,13 @@ struct RenderEngine {
         return isWritten == nil ? nil : .init(format: settings.format, byteCount: encoded.count)
     }
 
-    /// Pixels are computed while they are encoded, so a damaged source and an encoder that gave up fail in the same
-    /// place: one that can be read through was not to blame.
+    /// Pixels are computed while they are encoded, so a damaged source and a failing encoder fail in the same
+    /// place: if the source can be read to its end, it is not at fault.
     ///
     /// - Parameters:
-    ///   - format: the format to write; the one that was written, behind the call.
-    ///   - mayTryLossless: whether lossless WebP is tried, too, for a picture of few colours and flat runs, and kept where it is
-    ///     smaller.
+    ///   - format: the format to write; after the call the one that was written.
+    ///   - mayTryLossless: whether lossless WebP is tried, too, for a picture of few colours and flat runs,
+    ///     and used if it is smaller.
     private func encode(
         _ image: borrowing VipsImage, _ format: inout ImageFormat, mayTryLossless: Bool,
         from source: borrowing VipsSource, _ header: ImageHeader, _ frames: FrameSelection
@@ -248,11 +248,12 @@ struct RenderEngine {
         }
     }
 
-    /// Encodes as the settings say, and a picture of few colours and flat runs also as lossless WebP; returns the smaller one.
+    /// Encodes with the settings, and a picture of few colours and flat runs also as lossless WebP; returns
+    /// the smaller one.
     private func encodeDrawing(
         _ image: borrowing VipsImage, _ settings: EncodeSettings, _ format: inout ImageFormat
     ) throws(ImagingError) -> EncodedImage {
-        // Looked at and encoded: computed once.
+        // Inspected and encoded: computed once.
         let pixels = try image.computed()
         let usual = try VipsCoder.encode(pixels, settings)
         guard pixels.isFlat else { return usual }
@@ -265,7 +266,7 @@ struct RenderEngine {
         return exact
     }
 
-    /// For formats that have a quality and none configured.
+    /// For formats that have a quality and no configured one.
     private static let defaultQuality = 80
 
     private static func translating<Value: ~Copyable>(

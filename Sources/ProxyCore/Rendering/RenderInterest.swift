@@ -2,31 +2,32 @@
 
 import Synchronization
 
-/// Who waits for a rendering, and how urgently: what the queue for workers goes by.
+/// The clients that wait for a render, and its priority: the basis of the queue for workers.
 ///
-/// It travels with the task that renders. A client that joins the rendering joins this, so that a job counts for every
-/// client that waits for it and not for the one alone that began it. Safe from any task.
+/// It is a task-local of the rendering task. A client that joins the render joins this, so that a job counts
+/// for every client that waits for it and not only for the one that began it. Safe from any task.
 public final class RenderInterest: Sendable {
-    /// The interest that the current task renders for; nil where a job is one client's alone.
+    /// The interest that the current task renders for; nil if a job belongs to one client alone.
     @TaskLocal static var current: RenderInterest?
 
-    /// The parties at one moment.
+    /// The clients at one moment.
     struct Parties: Sendable {
-        /// The highest that one of them wants.
+        /// The highest priority of any of them.
         var priority: FetchPriority
-        /// The client that began it and those that joined, each once; nil stands for the daemon itself and for clients that
-        /// can't be told apart.
+        /// The client that began it and those that joined, each once; nil stands for the daemon itself and
+        /// for clients that can't be distinguished.
         var clients: [ClientID?]
     }
 
     private let state: Mutex<Parties>
-    /// Whether the rendering is for workers that have nothing else to do: no client waits for it.
+    /// Whether the render is for workers that have nothing else to do: no client waits for it.
     let isBackground: Bool
 
-    /// Clients that are told apart for one rendering; further ones change its priority alone.
+    /// The maximum number of clients that are distinguished for one render; further ones only change its
+    /// priority.
     static let mostClients = 16
 
-    /// The interest of the client that begins a rendering.
+    /// The interest of the client that begins a render.
     init(_ client: ClientID? = nil, _ priority: FetchPriority = .normal, isBackground: Bool = false) {
         state = Mutex(Parties(priority: priority, clients: [client]))
         self.isBackground = isBackground
@@ -47,7 +48,7 @@ public final class RenderInterest: Sendable {
         return try outcome.get()
     }
 
-    /// The parties now.
+    /// The clients now.
     var parties: Parties { state.withLock { $0 } }
 
     /// Adds the current task's client.

@@ -2,23 +2,23 @@
 
 /// One call of `render` on its way through a queue.
 struct RenderJob: Sendable {
-    /// Names the job within its renderer.
+    /// Identifies the job within its renderer.
     let id: Int
     let plan: RenderPlan
     let source: StoredBody
     let destination: OwnedDescriptor
     let offset: Int64
-    /// Where an intermediate goes.
+    /// Where an intermediate is written.
     let beside: SecondOutput?
     let enqueued: ContinuousClock.Instant
-    /// Who waits for it.
+    /// The clients that wait for it.
     var interest = RenderInterest()
-    /// Resumed exactly once, by whoever takes the job out of the renderer's state.
+    /// Resumed exactly once, by the code that removes the job from the renderer's state.
     let continuation: CheckedContinuation<Result<Rendition, RenderError>, Never>
-    /// Whether a worker has fallen over it already; a second one is not replaced by a third.
+    /// Whether a worker has exited during it already; a second one is not replaced by a third.
     var isRetried = false
 
-    /// The same, given to its second worker.
+    /// The same, for its second worker.
     var retried: RenderJob {
         var job = self
         job.isRetried = true
@@ -30,7 +30,7 @@ struct RenderJob: Sendable {
         continuation.resume(returning: result)
     }
 
-    /// Answers the caller with what went wrong.
+    /// Answers the caller with an error.
     func fail(_ error: RenderError) {
         finish(.failure(error))
     }

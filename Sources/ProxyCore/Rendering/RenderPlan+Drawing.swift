@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RenderPlan {
-    /// The largest result that is looked at for few colours and flat runs, in pixels.
+    /// The largest result that is inspected for few colours and flat runs, in pixels.
     private static let mostDrawingPixels = 2_000_000
 
-    /// Whether a result of this size is looked at for few colours and flat runs, so that lossless WebP is tried, too: where the
-    /// format is chosen automatically and the client accepts WebP.
+    /// Whether a result of this size is inspected for few colours and flat runs, so that lossless WebP is
+    /// tried, too: if the format is chosen automatically and the client accepts WebP.
     func mayTryLossless(_ size: PixelSize, frames: Int) -> Bool {
         guard case .automatic(let accepted) = format else { return false }
         return accepted.contains(.webp) && !isLossless && maxBytes == nil && frames == 1

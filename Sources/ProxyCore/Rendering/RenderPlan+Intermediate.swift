@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RenderPlan {
-    /// The header of the original that an intermediate stands for, upright; nil where the source is the original.
+    /// The header of an intermediate's original, upright; nil if the source is the original.
     var original: ImageHeader? {
         guard case .read(let original) = intermediate else { return nil }
         return original.header
@@ -9,7 +9,7 @@ extension RenderPlan {
 }
 
 extension ImageHeader {
-    /// What a rendition tells of its source.
+    /// The facts about a rendition's source.
     var facts: Rendition.SourceFacts {
         .init(
             format: format, width: size.width, height: size.height, frames: frames, hasAlpha: hasAlpha,

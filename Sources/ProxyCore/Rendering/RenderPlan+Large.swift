@@ -8,8 +8,8 @@ extension RenderPlan {
             && header.embeddedPixels <= limits.sourcePixels
     }
 
-    /// The size of a frame after the first operation, where the header tells that: for one that resizes, or if there is
-    /// none.
+    /// The size of a frame after the first operation, if the header determines it: for one that resizes, or
+    /// if there is none.
     func firstSize(of header: ImageHeader) -> PixelSize? {
         let turn = pipeline.orientation?.value(for: header.orientation) ?? header.orientation
         let upright = turn > 4 ? header.size.transposed : header.size
@@ -17,16 +17,17 @@ extension RenderPlan {
         return (first as? Resize)?.plan(for: upright).scaled
     }
 
-    /// Whether what the first operation makes is within the limits: nobody is asked for memory for what is refused anyway.
+    /// Whether the result of the first operation is within the limits: no memory is requested for what is
+    /// refused anyway.
     func bears(_ header: ImageHeader, frames: Int) -> Bool {
         guard pipeline.operations.first is Resize, let size = firstSize(of: header) else { return true }
         return size.width <= limits.side && size.height <= limits.side
             && size.area * frames <= limits.outputPixels
     }
 
-    /// The plan for a source beyond the limits: it is first shrunk to what they admit, as if it had come like that.
+    /// The plan for a source beyond the limits: it is first shrunk to them, as if it had that size.
     ///
-    /// Nil for one that may not be, or that its decoder would have to hold as a whole.
+    /// Nil for one that may not be shrunk, or that its decoder would have to hold as a whole.
     func shrinking(_ header: ImageHeader) -> RenderPlan? {
         guard scalesDownLarge, header.frames == 1, (frame ?? 0) == 0, format != .information,
             header.isStreamed,
@@ -42,7 +43,7 @@ extension RenderPlan {
         }
         let target = turn > 4 ? size.transposed : size
         let rest = pipeline.isEmpty ? "" : ",\(pipeline.transformerKey)"
-        // Lost: what is wrong with a canonical text; there is no such thing.
+        // Lost: what is wrong with a canonical text; nothing can be.
         guard
             let shrunk = try? TransformPipeline(
                 parsing: "resize:\(target.width)x\(target.height):fill\(rest)", operationLimit: .max)
@@ -53,7 +54,8 @@ extension RenderPlan {
 }
 
 extension ImageHeader {
-    /// Whether its decoder goes from top to bottom, or shrinks on its own, so that the whole is never in memory.
+    /// Whether its decoder works from top to bottom, or shrinks by itself, so that the whole is never in
+    /// memory.
     fileprivate var isStreamed: Bool {
         switch format {
         case .jpeg, .svg: true

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// All that decides the bytes of a rendition, besides the source's bytes: typed, canonical, and sent to a worker as it is.
+/// Everything besides the source's bytes that decides the bytes of a rendition: typed, canonical, and sent to
+/// a worker unchanged.
 public struct RenderPlan: Sendable, Hashable, Codable {
     /// How much work to put into AVIF and JPEG XL. No part of any key.
     public var effort: EncodingEffort = .fast
-    /// Whether the automatic choice takes the format that costs the least to write, because many jobs wait. No part of any
-    /// key.
+    /// Whether the automatic choice takes the format with the least work, because many jobs wait. No part of
+    /// any key.
     public var takesCheapest = false
     /// The operations, with `dpr` already applied.
     public var pipeline: TransformPipeline
@@ -13,11 +14,11 @@ public struct RenderPlan: Sendable, Hashable, Codable {
     public var format: FormatChoice
     /// Encoder quality 1–100; nil takes the format's default from `qualities`.
     public var quality: Int?
-    /// Whether to write without loss where the format can.
+    /// Whether to write losslessly if the format can.
     public var isLossless: Bool
     /// Whether to write progressive or interlaced; nil takes the format's default (JPEG: yes).
     public var isProgressive: Bool?
-    /// The one frame or page to take; nil means as `animation` says.
+    /// The one frame or page to use; nil means as `animation` says.
     public var frame: Int?
     /// Which frames of an animation to keep.
     public var animation: AnimationPolicy
@@ -25,17 +26,17 @@ public struct RenderPlan: Sendable, Hashable, Codable {
     public var metadata: MetadataPolicy
     /// Most bytes of the result; nil means any number.
     public var maxBytes: Int?
-    /// The images that the pipeline lays over the picture, each once.
+    /// The images that the pipeline draws over the picture, each once.
     public var watermarks: [WatermarkImage]
-    /// Whether a source with too many pixels is shrunk while it is decoded, where its decoder can do that.
+    /// Whether a source with too many pixels is shrunk while it is decoded, if its decoder can do that.
     public var scalesDownLarge: Bool
-    /// Whether `resize` mixes light as it adds up (IEC 61966-2-1 undone), and not as it is encoded.
+    /// Whether `resize` averages linear light (IEC 61966-2-1 undone), and not encoded levels.
     public var isLinear: Bool
     /// Whether the source is an intermediate, or one is written beside the result.
     public var intermediate: IntermediateUse
     /// Bounds checked before pixels are decoded.
     public var limits: RenderLimits
-    /// The most work that it may be, in weighted megapixels (see `WorkEstimate`); nil means any. No part of any key.
+    /// The maximum work, in weighted megapixels (see `WorkEstimate`); nil means any. No part of any key.
     public var workLimit: Int?
     /// Formats that may be decoded.
     public var decodableFormats: [ImageFormat]
@@ -53,7 +54,7 @@ public struct RenderPlan: Sendable, Hashable, Codable {
         case explicit(ImageFormat)
         /// The source's own; what cannot be written becomes JPEG, or PNG with alpha.
         case source
-        /// No picture: what is known of the source, as JSON.
+        /// No picture: facts about the source, as JSON.
         case information
     }
 
@@ -67,7 +68,7 @@ public struct RenderPlan: Sendable, Hashable, Codable {
 
     /// What to keep of the source's metadata.
     public enum MetadataPolicy: String, Sendable, Hashable, Codable {
-        /// Drops all but copyright and a profile that sRGB viewers read rightly.
+        /// Drops all but copyright and a profile that sRGB viewers display correctly.
         case strip
         /// Keeps everything; orientation is reset because it has been applied.
         case keep
@@ -75,11 +76,11 @@ public struct RenderPlan: Sendable, Hashable, Codable {
         case none
     }
 
-    /// What a job has to do with an intermediate.
+    /// What a job does with an intermediate.
     public enum IntermediateUse: Sendable, Hashable, Codable {
         /// Nothing.
         case none
-        /// The source is one, and stands for this original.
+        /// The source is one, made from this original.
         case read(Rendition.SourceFacts)
         /// One of this size is written, and the result is made from it.
         case write(width: Int, height: Int, quality: Int)

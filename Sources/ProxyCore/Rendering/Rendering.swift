@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// THE SEAM to pixels: turns a source picture into a rendition, wherever that is done.
+/// THE SEAM to pixels: turns a source picture into a rendition, in any process.
 ///
-/// Two implementations: `WorkerPool` (spawned processes, for the daemon) and `InProcessRenderer` (for tests and the
-/// command line). Safe from any task; many calls may run at once, and each implementation bounds how many do.
+/// Two implementations: `WorkerPool` (spawned processes, for the daemon) and `InProcessRenderer` (for tests
+/// and the command line). Safe from any task; many calls may run at once, and each implementation bounds how
+/// many do.
 public protocol Rendering: Sendable {
-    /// Decodes `source`, applies the plan and writes the encoded rendition into `destination` from `offset` on.
+    /// Decodes `source`, applies the plan and writes the encoded rendition into `destination` from `offset`
+    /// on.
     ///
-    /// What a plan writes beside its result goes to `beside`; where that fails, the result is none the worse for it.
+    /// The intermediate of a plan is written to `beside`; if that fails, the result is unaffected.
     ///
-    /// Cancelling the task gives up: a job that still queues leaves the queue, one that runs is killed.
-    /// - Throws: what went wrong, as the room's closed error; the destination's content is then undefined.
+    /// Cancelling the task ends the job: a waiting one leaves the queue, a running one is killed.
+    /// - Throws: the error of the module's closed list; the destination's content is then undefined.
     func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
         beside: SecondOutput?
@@ -18,7 +20,7 @@ public protocol Rendering: Sendable {
 }
 
 extension Rendering {
-    /// Renders what writes nothing beside its result.
+    /// Renders a plan that writes no intermediate.
     public func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64
     ) async throws(RenderError) -> Rendition {
@@ -30,17 +32,17 @@ extension Rendering {
 public struct SecondOutput: Sendable {
     /// The file.
     public let file: OwnedDescriptor
-    /// Where in it the intermediate begins.
+    /// The offset at which the intermediate begins.
     public let offset: Int64
 
-    /// Names the place.
+    /// Creates the output.
     public init(file: OwnedDescriptor, offset: Int64) {
         self.file = file
         self.offset = offset
     }
 }
 
-/// What came out of a rendering: facts about the bytes that were written, and what they cost.
+/// The result of a rendering: facts about the bytes that were written, and what they cost.
 public struct Rendition: Sendable, Equatable, Codable {
     /// The format written.
     public var format: ImageFormat
@@ -52,18 +54,18 @@ public struct Rendition: Sendable, Equatable, Codable {
     public var frames: Int
     /// The number of bytes written from the offset on.
     public var byteCount: Int
-    /// What the source turned out to be; the original that an intermediate stands for.
+    /// The facts about the source; about its original if it is an intermediate.
     public var source: SourceFacts
-    /// What was written beside the result.
+    /// The intermediate that was written.
     public var intermediate: Intermediate?
     /// How long each step took.
     public var timings: Timings
-    /// Bytes that it was estimated to take.
+    /// The estimated memory in bytes.
     public var memory = 0
     /// Whether the format is the cheapest and not the one that would have been chosen otherwise.
     public var isCheapest = false
 
-    /// An intermediate as it was written.
+    /// An intermediate that was written.
     public struct Intermediate: Sendable, Equatable, Codable {
         /// Its format.
         public var format: ImageFormat
@@ -100,7 +102,8 @@ public struct Rendition: Sendable, Equatable, Codable {
     }
 
     /// Durations in microseconds. libvips is demand-driven: decoding, the operations and encoding overlap, so
-    /// `decode` covers opening (header and shrink-on-load choice), `transform` building the pipeline, `encode` the run.
+    /// `decode` covers opening (header and shrink-on-load choice), `transform` building the pipeline,
+    /// `encode` the run.
     public struct Timings: Sendable, Equatable, Codable {
         /// Waiting for a worker.
         public var queue: Int

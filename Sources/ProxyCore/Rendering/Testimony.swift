@@ -3,22 +3,22 @@
 import CLinux
 import Glibc
 
-/// What a worker says of its work, held against what can be true: it may have been taken over by the picture it read.
+/// Checks a worker's reply against what is possible: the picture that it read may have compromised it.
 ///
-/// Whoever comes later may then count on numbers that do not overflow, and on a media type that is the bytes'.
+/// Later code can then rely on numbers that do not overflow, and on a media type that matches the bytes.
 struct Testimony {
     let plan: RenderPlan
     let rendition: Rendition
-    /// What the source's first bytes say it is; nil for no picture.
+    /// The source's format by its first bytes; nil for no picture.
     let sniffed: ImageFormat?
 
-    /// The longest side and the most frames that any format can tell.
+    /// The longest side and the most frames that any format can express.
     private static let largest = 1 << 30
     /// The longest step in microseconds: a day.
     private static let longest = 86_400_000_000
     private static let intermediateFormats: Set<ImageFormat> = [.jpeg, .webp]
 
-    /// Whether every number is one that a picture can have, and the format one that was asked for.
+    /// Whether every number is possible for a picture, and the format a requested one.
     var isPlausible: Bool {
         let sizes = [
             rendition.width, rendition.height, rendition.frames, rendition.source.width,
@@ -34,7 +34,7 @@ struct Testimony {
             && rendition.intermediate.map { Self.intermediateFormats.contains($0.format) } ?? true
     }
 
-    /// Whether the source is said to be what its bytes say; what an intermediate stands for is known to us.
+    /// Whether the reported source matches its bytes; the original of an intermediate is known here.
     private var isOfThisSource: Bool {
         guard let original = plan.original else { return rendition.source.format == sniffed }
         return rendition.source == original.facts
@@ -70,13 +70,14 @@ struct Testimony {
             && size.area <= plan.limits.outputPixels / rendition.frames
     }
 
-    /// Whether `file` holds from `offset` on as many bytes as are said, which begin as such a picture does.
+    /// Whether `file` contains from `offset` on the reported number of bytes, which begin as such a picture
+    /// does.
     func isBorneOut(by file: OwnedDescriptor, from offset: Int64) -> Bool {
         let format = plan.format == .information ? nil : rendition.format
         return Self.holds(file, rendition.byteCount, from: offset, as: format)
     }
 
-    /// The same of the intermediate.
+    /// The same for the intermediate.
     static func holds(
         _ file: OwnedDescriptor, _ count: Int, from offset: Int64, as format: ImageFormat?
     ) -> Bool {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension VipsSource {
-    /// Copies a stored body; nil when it can't be read.
+    /// Copies a stored body; nil if it can't be read.
     static func copy(of body: StoredBody) -> VipsSource? {
         switch body {
         case .bytes(let bytes):
@@ -11,7 +11,7 @@ extension VipsSource {
         }
     }
 
-    /// Copies a range of a file; nil when it can't be read.
+    /// Copies a range of a file; nil if it can't be read.
     static func copy(of descriptor: CInt, from offset: Int64, length: Int) -> VipsSource? {
         unsafe filled(count: length) { memory in
             unsafe DescriptorBytes.fill(memory, from: descriptor, at: offset)
@@ -20,7 +20,7 @@ extension VipsSource {
 }
 
 extension StoredBody {
-    /// What its first bytes say it is; nil for no picture, and where they can't be read.
+    /// The format by its first bytes; nil for no picture, and if they can't be read.
     var imageFormat: ImageFormat? {
         switch self {
         case .bytes(let bytes):

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A job that makes libvips and its coders load all they load on first use, before a worker is sealed.
+/// A job that makes libvips and its coders load all they load on first use, before a worker is sandboxed.
 enum WarmUp {
     private static let side = 32
-    /// What is written in every worker's life.
+    /// The formats that every worker can write.
     static let formats: [ImageFormat] = [.jpeg, .png, .webp, .gif, .avif]
 
-    /// Encodes, decodes and resizes a small picture in each format; false when one of these does not work.
+    /// Encodes, decodes and resizes a small picture in each format; false if one of these does not work.
     static func succeeds(with formats: [ImageFormat] = formats) -> Bool {
         do {
             try VipsLibrary.start()
@@ -21,9 +21,9 @@ enum WarmUp {
         }
     }
 
-    /// Has Pango and fontconfig look for fonts now, not when files can no longer be opened.
+    /// Makes Pango and fontconfig look for fonts now, not when files can no longer be opened.
     static func readFonts() {
-        // Lost: why; where no font is installed, pictures without text are rendered all the same.
+        // Lost: why; if no font is installed, pictures without text are rendered all the same.
         _ = try? VipsImage.text("Ag", font: "sans 12", width: side).size
     }
 

@@ -2,29 +2,29 @@
 
 internal import Crypto
 
-/// A configured image that `watermark` lays over others. Configuration: `watermarks`.
+/// A configured image that `watermark` draws over others. Configuration: `watermarks`.
 ///
-/// Travels with the plan that names it. Its encoded form leaves the bytes out: they reach a worker by a descriptor.
+/// Part of the plan that names it. Its encoded form omits the bytes: they reach a worker by a descriptor.
 public struct WatermarkImage: Sendable, Hashable, Codable {
     /// The name in the configuration.
     public let name: String
-    /// The SHA-256 of the bytes in hexadecimal, so that a changed file makes other results.
+    /// The SHA-256 of the bytes in hexadecimal, so that a changed file gives other results.
     public let digest: String
     /// The encoded picture; empty after decoding.
     public private(set) var bytes: [UInt8] = []
 
-    /// Most bytes of one.
+    /// The maximum number of bytes of one.
     public static let maxBytes = 4 << 20
-    /// What it may be.
+    /// The formats that it may have.
     public static let formats: Set<ImageFormat> = [.png, .webp, .jpeg, .gif, .avif]
-    /// Most different ones in one pipeline.
+    /// The maximum number of different ones in one pipeline.
     public static let maxPerPipeline = 4
 
     private enum CodingKeys: String, CodingKey {
         case name, digest
     }
 
-    /// Takes an encoded picture.
+    /// Creates a watermark from an encoded picture.
     public init(name: String, bytes: [UInt8]) {
         self.name = name
         self.bytes = bytes

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much work a job is, from facts of the header alone: the pixels that are decoded, changed and written, each as many
-/// times as it takes the processor time of one that is written as JPEG.
+/// The work of a job, from facts of the header alone: the pixels that are decoded, changed and written,
+/// weighted by their processor time relative to a pixel written as JPEG.
 ///
-/// The factors are for photographs, measured by `bench-work`; the table is in `docs/engine.md`. It bounds what clients may
-/// ask for, so what is beyond `limits` anyway is not counted: that is refused for its size.
+/// The factors are for photographs, measured by `bench-work`; the table is in `docs/engine.md`. It bounds
+/// what clients may request, so what is beyond `limits` anyway is not counted: that is refused for its size.
 struct WorkEstimate {
     let header: ImageHeader
     /// How many frames are decoded and written.
     let frames: Int
     let plan: RenderPlan
 
-    /// All of it, in megapixels, rounded up.
+    /// The whole estimate, in megapixels, rounded up.
     var megapixels: Int {
         let pixels = decoding + operations.cost + writing(operations.size) + intermediate
         return Int((pixels / 1_000_000).rounded(.up))
@@ -20,7 +20,7 @@ struct WorkEstimate {
     // MARK: - Decoding
 
     private var decoding: Double {
-        // Frames are put together from the first one on.
+        // Frames are composed from the first one on.
         let decoded = plan.frame.map { header.isAnimation ? $0 + 1 : 1 } ?? frames
         let pixels = Double(header.size.area) * Double(decoded)
         return pixels * Self.decodingFactor(header) + Double(header.embeddedPixels)
@@ -55,10 +55,10 @@ struct WorkEstimate {
 
     // MARK: - Operations
 
-    /// What the operations take, and the size that they leave a frame with.
+    /// The work of the operations, and the size of a frame after them.
     private var operations: (cost: Double, size: PixelSize) {
         let turn = plan.pipeline.orientation?.value(for: header.orientation) ?? header.orientation
-        // What an intermediate stands for decides the sizes.
+        // The original of an intermediate decides the sizes.
         var size = (plan.original ?? header).size
         if turn > 4, plan.original == nil { size = size.transposed }
         var cost = 0.0
@@ -95,36 +95,36 @@ struct WorkEstimate {
     }
 
     private enum Operation {
-        /// For each pixel of the larger of what comes in and what goes out.
+        /// For each pixel of the larger of input and output.
         static let factors: [String: Double] = [
             Crop.name: 0, Flip.name: 0.1, Trim.name: 0.7, Pad.name: 0.3, Extend.name: 0.5, Rotate.name: 2.4,
             Round.name: 5, Mask.name: 2, Blur.name: 5.2, Sharpen.name: 6.2, Pixelate.name: 0.5,
             Watermark.name: 2,
             Text.name: 0.3, Speed.name: 0, Loop.name: 0, Reverse.name: 0,
         ]
-        /// The colours' operations.
+        /// The colour operations.
         static let other = 1.6
         /// For each pixel of the square around a letter.
         static let letters = 1.8
-        /// Looking for the part that matters.
+        /// Finding the crop of interest.
         static let search = 1.0
         /// For each pixel that is made.
         static let (shrinking, enlarging) = (1.0, 2.2)
-        /// For each pixel of the larger, besides.
+        /// For each pixel of the larger, in addition.
         static let linear = 1.3
         static let report = 0.5
     }
 
     // MARK: - Writing
 
-    /// What writing takes, for the dearest format that may be chosen.
+    /// The work of writing, for the most expensive format that may be chosen.
     private func writing(_ size: PixelSize) -> Double {
         let decision = FormatDecision(plan: plan, header: plan.original ?? header)
         let mayHaveAlpha = header.hasAlpha || plan.pipeline.operations.contains { Self.addsAlpha($0) }
         let factor =
             [header.hasAlpha, mayHaveAlpha].map { hasAlpha in
                 let result = FormatDecision.Result(size: size, hasAlpha: hasAlpha, isAnimated: frames > 1)
-                // Lost: that the format can't hold it, which is said when it is made.
+                // Lost: that the format can't hold it, which is reported when it is made.
                 guard plan.format != .information, let format = try? decision.format(for: result) else {
                     return 0
                 }
@@ -133,7 +133,7 @@ struct WorkEstimate {
         return Double(size.area) * Double(frames) * (factor + drawing(size))
     }
 
-    /// What trying lossless WebP takes for each pixel, where a result may be tried so: it need not be kept.
+    /// The work of trying lossless WebP for each pixel, if a result may be tried so: it need not be used.
     private func drawing(_ size: PixelSize) -> Double {
         plan.mayTryLossless(size, frames: frames) ? Writing.drawing : 0
     }
@@ -151,7 +151,7 @@ struct WorkEstimate {
         ].contains(name)
     }
 
-    /// What a pixel takes to be written, as often as it is tried.
+    /// The work of writing a pixel, as often as it is tried.
     func cost(of format: ImageFormat) -> Double {
         let isLossless = plan.isLossless
         switch format {
@@ -173,14 +173,14 @@ struct WorkEstimate {
         }
     }
 
-    /// How much more AVIF takes above a quality of 80: measured 1.5 s at the default, 1.7 at 80, 5.5 at 99 and 9.9 to 12 at
-    /// 100, for a picture of 1410 × 1410 with many edges.
+    /// How much more work AVIF is above a quality of 80: measured 1.5 s at the default, 1.7 at 80, 5.5 at 99
+    /// and 9.9 to 12 at 100, for a picture of 1410 × 1410 with many edges.
     private var finenessOfAVIF: Double {
         let quality = plan.quality ?? plan.qualities[.avif] ?? Writing.bestQuality
         return quality == Writing.bestQuality ? 5 : 1 + 1.5 * Double(max(0, quality - 80)) / 19
     }
 
-    /// The ladder of qualities is halved until one is found.
+    /// The range of qualities is halved until one is found.
     private func qualityTries(_ format: ImageFormat) -> Double {
         guard plan.maxBytes != nil else { return 1 }
         let quality = plan.quality ?? plan.qualities[format] ?? Writing.bestQuality
@@ -199,14 +199,15 @@ struct WorkEstimate {
         static let fastAVIF = (lossy: 8.0, lossless: 22.0)
         static let jxl = (lossy: 13.0, lossless: 150.0)
         static let fastJXL = (lossy: 10.0, lossless: 80.0)
-        /// Lossless WebP of a picture of few colours; the dearest that was found is noise of 1,024 with flat runs.
+        /// Lossless WebP of a picture of few colours; the most expensive that was found is noise of 1,024
+        /// with flat runs.
         static let drawing = 16.0
         static let png = 15.0
         static let gif = 70.0
         static let movingGIF = 25.0
         static let tiff = 10.0
         static let bestQuality = 100
-        /// How often a palette is tried at most.
+        /// The maximum number of attempts with a palette.
         static let palettes = 4.0
     }
 

@@ -3,9 +3,9 @@
 import CLinux
 import Glibc
 
-/// A worker process from the inside: one job at a time, on one thread, until the daemon hangs up.
+/// The inside of a worker process: one job at a time, on one thread, until the daemon closes the socket.
 struct Worker {
-    /// Our end of the pair.
+    /// The worker's end of the socket pair.
     let socket: CInt
 
     private static let finished: CInt = 0
@@ -48,7 +48,7 @@ struct Worker {
         try seal(settings)
     }
 
-    /// From here on nothing but the sandbox' files, this socket and the jobs' descriptors can be reached.
+    /// From here on nothing but the sandbox's files, this socket and the jobs' descriptors can be reached.
     private func seal(_ settings: WorkerSettings) throws(Ending) {
         let report: SandboxReport
         do throws(Sandbox.Failure) {
@@ -65,7 +65,7 @@ struct Worker {
 
     // MARK: - Jobs
 
-    /// Carries out the next job; false when the process should end.
+    /// Runs the next job; false if the process should end.
     private func serveOne() throws(Ending) -> Bool {
         let (order, descriptors) = try receive()
         guard case .render(var job) = order, descriptors.count == job.descriptorCount else {
@@ -86,10 +86,11 @@ struct Worker {
         return true
     }
 
-    /// Should the daemon be killed, nobody else would stop a picture that loops for ever.
+    /// If the daemon is killed, only this limit stops a picture that loops for ever.
     private func limitHeader(_ job: RenderOrder) {
         alarm(job.alarm)
-        // Lost in these: an errno that only a wrong argument could cause; the daemon's own deadline holds beside them.
+        // Lost in these: an errno that only a wrong argument could cause; the daemon's own deadline applies
+        // as well.
         _ = linux_arm_processor_time(job.headerTime)
         if job.headerSpace > 0 { _ = linux_limit_address_space_softly(UInt64(job.headerSpace)) }
     }
@@ -99,7 +100,7 @@ struct Worker {
         _ = linux_limit_address_space_softly(.max)
     }
 
-    /// Asks the daemon whether the pixels may take so many bytes and so much work; waits as long as it takes.
+    /// Requests the daemon's permission for so many bytes and so much work; waits as long as it takes.
     private func admit(_ bytes: Int, _ work: Int, _ job: RenderOrder) throws(RenderError) {
         alarm(0)
         unlimitHeader()
@@ -108,7 +109,7 @@ struct Worker {
             try send(.measured(bytes: bytes, work: work))
             answer = try receive().message
         } catch {
-            // The daemon is gone, or thinks we are.
+            // The daemon has exited, or treats this worker as exited.
             exit(Self.finished)
         }
         switch answer {

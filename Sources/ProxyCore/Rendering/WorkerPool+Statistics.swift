@@ -3,7 +3,7 @@
 import CLinux
 
 extension WorkerPool {
-    /// What the pool is doing, and what has happened to its workers.
+    /// The state of the pool, and the number of replaced workers.
     public struct Statistics: Sendable, Equatable {
         /// Workers that wait for a job.
         public var idle = 0
@@ -15,28 +15,28 @@ extension WorkerPool {
         public var queueDepth = 0
         /// Jobs that no client waits for: one that waits until workers have nothing else to do, or runs.
         public var background = 0
-        /// Bytes that the pixels of running jobs may take, by estimate.
+        /// The estimated memory of the running jobs' pixels, in bytes.
         public var memoryInUse = 0
         /// Workers that were replaced, by reason.
         public var restarts: [RestartReason: Int] = [:]
-        /// The numbers of the workers' processes that run.
+        /// The process ids of the running workers.
         public var processIdentifiers: [Int32] = []
 
-        /// Nothing yet.
+        /// Creates empty statistics.
         public init() {}
     }
 
     /// Why a worker was replaced.
     public enum RestartReason: String, Sendable, CaseIterable {
-        /// It died, or talked nonsense.
+        /// It crashed, or broke the protocol.
         case crash
         /// Its job passed the deadline.
         case timeout
         /// It ran out of memory.
         case memory
-        /// It had done as many jobs as one worker may.
+        /// It had run its maximum number of jobs.
         case recycled
-        /// Its job was no longer wanted.
+        /// Its job was cancelled.
         case cancelled
         /// It did not start.
         case start

@@ -3,21 +3,22 @@
 import Dispatch
 import Synchronization
 
-/// Renders in spawned worker processes: a picture that harms its decoder costs one answer and one process.
+/// Renders in spawned worker processes: a picture that crashes its decoder costs one answer and one process.
 ///
-/// A thread a worker starts it, hands it one job at a time, kills it at the deadline and starts the next one; jobs
-/// wait in one bounded queue, in which clients take turns. Nothing here runs on Swift's cooperative pool but the calls.
+/// One thread per worker starts it, passes it one job at a time, kills it at the deadline and starts the next
+/// one; jobs wait in one bounded queue, in which clients take turns. Only the calls run on Swift's
+/// cooperative pool.
 public final class WorkerPool: Rendering {
     private let settings: Mutex<TransformConfiguration>
     private let executable: String
     private let state: Mutex<PoolState>
-    /// Runs what ends a wait that has lasted too long.
+    /// Ends waits that have exceeded their time.
     private let timers = DispatchQueue(label: "imageproxyd.worker.timers")
 
-    /// Prepares a pool; nothing is started yet.
+    /// Creates a pool; nothing is started yet.
     ///
     /// - Parameters:
-    ///   - configuration: numbers and bounds; `isolation` is not looked at.
+    ///   - configuration: numbers and bounds; `isolation` is ignored.
     ///   - executable: the binary to spawn with the argument `worker`, usually `/proc/self/exe`.
     public init(configuration: TransformConfiguration, executable: String) {
         settings = Mutex(configuration)
@@ -29,13 +30,13 @@ public final class WorkerPool: Rendering {
                 memory: Self.budget(configuration, workers: workers)))
     }
 
-    /// The settings that the next job goes by.
+    /// The settings of the next job.
     var configuration: TransformConfiguration { settings.withLock { $0 } }
 
-    /// Has jobs go by other bounds and times from now on.
+    /// Changes the bounds and times of later jobs.
     ///
-    /// `workers`, `niceness`, `sandbox`, `memoryPerWorker` and `memoryBudget` have to be those of the start, by which the
-    /// workers run.
+    /// `workers`, `niceness`, `sandbox`, `memoryPerWorker` and `memoryBudget` must be those of the start,
+    /// with which the workers run.
     public func adopt(_ configuration: TransformConfiguration) {
         settings.withLock { $0 = configuration }
         state.withLock { $0.resize(depth: Self.depth(configuration, workers: $0.slots.count)) }
@@ -45,7 +46,8 @@ public final class WorkerPool: Rendering {
         configuration.queue > 0 ? configuration.queue : defaultDepth(workers: workers)
     }
 
-    /// How many jobs may wait by default: each holds at most 64 KiB of a source in memory, the rest is in files.
+    /// The default maximum of waiting jobs: each holds at most 64 KiB of a source in memory, the rest is in
+    /// files.
     public static func defaultDepth(workers: Int) -> Int { max(leastDepth, workers * waitingPerWorker) }
 
     private static let leastDepth = 1_024
@@ -57,21 +59,22 @@ public final class WorkerPool: Rendering {
         return configuration.memoryPerWorker.bytes > 0 ? workers * configuration.memoryPerWorker.bytes : .max
     }
 
-    // MARK: - Life
+    // MARK: - Start and stop
 
     /// Starts the workers and returns when all of them have warmed up.
     ///
-    /// - Throws: `unavailable` with the reason when a worker does not start; the pool is then stopped.
+    /// - Throws: `unavailable` with the reason if a worker does not start; the pool is then stopped.
     public func start() async throws(RenderError) {
         let threads = try makeThreads()
         threads.forEach(run)
         try await started(threads.count)
     }
 
-    /// Starts one worker and returns when it has warmed up; the others start from then on, and nobody waits for them.
+    /// Starts one worker and returns when it has warmed up; the others start from then on, without waiting.
     ///
-    /// Side by side they would all be ready later than the first alone: warming up is work for a processor.
-    /// - Throws: `unavailable` with the reason when the first does not start; the pool is then stopped.
+    /// Side by side they would all be ready later than the first alone, since warming up is work for a
+    /// processor.
+    /// - Throws: `unavailable` with the reason if the first does not start; the pool is then stopped.
     public func startFirst() async throws(RenderError) {
         let threads = try makeThreads()
         threads.prefix(1).forEach(run)
@@ -103,14 +106,15 @@ public final class WorkerPool: Rendering {
         throw error
     }
 
-    /// Refuses new jobs, ends those that wait or run as cancelled, and returns when all workers are gone.
+    /// Refuses new jobs, ends waiting and running ones as cancelled, and returns when all workers have
+    /// exited.
     public func stop() async {
         await withCheckedContinuation { continuation in
             state.withLock { $0.stop(continuation) }.perform()
         }
     }
 
-    /// Returns when each worker's thread has answered: what a watchdog wants to know.
+    /// Returns when each worker's thread has answered, for the watchdog.
     ///
     /// Threads answer while their workers are busy, too.
     public func ping() async {
@@ -122,10 +126,10 @@ public final class WorkerPool: Rendering {
     /// Whether a worker could take a job now or after its present one.
     public var isReady: Bool { state.withLock { $0.isReady } }
 
-    /// How the workers are sealed; nil before the first has started.
+    /// The workers' sandbox; nil before the first has started.
     public var sandbox: SandboxReport? { state.withLock { $0.sandbox } }
 
-    /// What the pool is doing, and what has happened to its workers.
+    /// The state of the pool, and the number of replaced workers.
     public var statistics: Statistics { state.withLock { $0.statistics } }
 
     // MARK: - Jobs
@@ -142,7 +146,7 @@ public final class WorkerPool: Rendering {
                     id: id, plan: plan, source: source, destination: destination, offset: offset,
                     beside: beside,
                     enqueued: .now, interest: .current ?? RenderInterest(.normal), continuation: continuation)
-                // What no client waits for is not worth a second worker.
+                // A job that no client waits for does not get a second worker.
                 job.isRetried = job.interest.isBackground
                 enqueue(job)
             }
@@ -166,7 +170,7 @@ public final class WorkerPool: Rendering {
 
     // MARK: - For the workers' threads
 
-    /// Changes the pool's state and then does what follows from it, outside the lock.
+    /// Changes the pool's state and then performs the effects, outside the lock.
     func update<Value: Sendable>(_ change: (inout PoolState) -> (Value, PoolState.Effect)) -> Value {
         let (value, effect) = state.withLock { change(&$0) }
         effect.perform()

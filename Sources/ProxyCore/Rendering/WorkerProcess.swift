@@ -3,15 +3,15 @@
 import CLinux
 import Glibc
 
-/// A worker process from the outside: started, talked to, and gone when this goes.
+/// The daemon's handle of a worker process: started by `launched`, killed when this is destroyed.
 ///
 /// Used by one thread only, the one that started it: the kernel kills a worker with that thread.
 struct WorkerProcess: ~Copyable {
-    /// The process' number.
+    /// The process id.
     let pid: pid_t
-    /// Our end of the pair.
+    /// The daemon's end of the socket pair.
     private let socket: OwnedDescriptor
-    /// Jobs given to it so far.
+    /// Jobs sent to it so far.
     private(set) var jobs = 0
     /// Bytes of address space that it had when it was ready.
     var startSpace = 0
@@ -20,9 +20,9 @@ struct WorkerProcess: ~Copyable {
     /// The signal that ended it, once it has ended; 0 when there was none.
     private(set) var endSignal: CInt = 0
 
-    /// What ends a wait.
+    /// The events that end a wait.
     enum Event {
-        /// The worker has said something, or has closed its end.
+        /// The worker has sent a message, or has closed its end.
         case message
         /// The alert descriptor was written to.
         case alert
@@ -35,7 +35,7 @@ struct WorkerProcess: ~Copyable {
         self.socket = socket
     }
 
-    /// Spawns `executable` as a worker and tells it its settings.
+    /// Spawns `executable` as a worker and sends it its settings.
     static func launched(
         _ executable: String, settings: WorkerSettings
     ) throws(RenderError) -> WorkerProcess {
@@ -60,7 +60,7 @@ struct WorkerProcess: ~Copyable {
         if !hasEnded { Self.end(pid) }
     }
 
-    /// Bytes of address space that the process has now (proc(5), statm); 0 when that can't be read.
+    /// Bytes of address space that the process has now (proc(5), statm); 0 if that can't be read.
     borrowing func addressSpace() -> Int {
         let file = unsafe linux_open("/proc/\(pid)/statm", O_RDONLY | O_CLOEXEC, 0)
         guard file >= 0 else { return 0 }
@@ -71,30 +71,32 @@ struct WorkerProcess: ~Copyable {
         return pages.reduce(0) { $0 * 10 + Int($1 - 0x30) } * sysconf(Int32(_SC_PAGESIZE))
     }
 
-    /// Kills the process and returns when it is gone, so that it can write no more.
+    /// Kills the process and returns when it has exited, so that it can write no more.
     mutating func end() {
         guard !hasEnded else { return }
         hasEnded = true
         endSignal = Self.end(pid)
     }
 
-    /// Whether it has ended by itself, or by a signal that was not ours; waits a moment for one that is just ending.
+    /// Whether it has exited by itself, or by a signal that the daemon did not send; waits a moment for one
+    /// that is just exiting.
     ///
-    /// One that has only hung up, and goes on, is not that.
+    /// False for one that has only closed its socket, and runs on.
     borrowing func hasEndedItself() -> Bool {
         linux_await_end(pid, Self.endGrace) == 1
     }
 
-    /// Whether somebody else has ended it: the system for want of memory, or an operator. No decoder does that.
+    /// Whether another process has killed it: the system for lack of memory, or an operator. No decoder does
+    /// that.
     ///
-    /// To be asked once it has ended.
+    /// To be called once it has exited.
     var wasKilled: Bool { hasEnded && Self.foreignSignals.contains(endSignal) }
 
     private static let foreignSignals: [CInt] = [SIGKILL, SIGTERM, SIGINT, SIGHUP]
-    /// Milliseconds in which one that has closed its socket must be gone.
+    /// Milliseconds in which one that has closed its socket must have exited.
     private static let endGrace: CInt = 1_000
 
-    /// One that was ending already keeps the signal that it ends by.
+    /// One that was exiting already keeps its exit signal.
     @discardableResult
     private static func end(_ pid: pid_t) -> CInt {
         kill(pid, SIGKILL)
@@ -121,14 +123,14 @@ struct WorkerProcess: ~Copyable {
         try WorkerProtocol.send(order, over: socket.raw)
     }
 
-    /// Hands over a job with its descriptors.
+    /// Sends a job with its descriptors.
     mutating func send(_ order: RenderOrder, with descriptors: [CInt]) throws(WorkerProtocol.Failure) {
         jobs += 1
         timeBefore = processorTime()
         try WorkerProtocol.send(WorkerProtocol.Order.render(order), with: descriptors, over: socket.raw)
     }
 
-    /// Takes the next message; blocks unless `wait` has announced one.
+    /// Receives the next message; blocks unless `wait` has announced one.
     borrowing func receive() throws(WorkerProtocol.Failure) -> WorkerProtocol.Reply {
         try WorkerProtocol.receive(WorkerProtocol.Reply.self, over: socket.raw).message
     }

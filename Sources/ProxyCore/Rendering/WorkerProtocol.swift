@@ -8,43 +8,44 @@ import Glibc
 enum WorkerProtocol {
     /// The worker's end of the socket.
     static let socketDescriptor: CInt = 3
-    /// The largest message in bytes, either way; a plan is far below it.
+    /// The maximum size of a message in bytes, in both directions; a plan is far below it.
     static let messageLimit = 64 << 10
     /// The argument that makes the binary a worker.
     static let argument = "worker"
-    /// The whole environment of a worker: one arena, since several would hold on to what one job freed.
+    /// The whole environment of a worker: one arena, since several would retain what one job freed.
     static let environment = "MALLOC_ARENA_MAX=1"
 
-    /// What the daemon says.
+    /// The messages of the daemon.
     enum Order: Codable {
-        /// Comes first: what the worker must impose on itself.
+        /// Comes first: the limits that the worker applies to itself.
         case settle(WorkerSettings)
-        /// A job; comes with the descriptors of source, destination, each watermark of its plan, and its intermediate.
+        /// A job; comes with the descriptors of source, destination, each watermark of its plan, and its
+        /// intermediate.
         case render(RenderOrder)
-        /// The job may take the memory that it has asked for.
+        /// The job may take the memory that it has requested.
         case proceed
-        /// It may not; the worker is to answer with this.
+        /// It may not; the worker answers with this error.
         case refuse(RenderError)
     }
 
-    /// What a worker says.
+    /// The messages of a worker.
     enum Reply: Codable {
-        /// It has warmed up, is sealed, and waits for jobs.
+        /// It has warmed up, is sandboxed, and waits for jobs.
         case ready(SandboxReport)
-        /// It could not be sealed or does not work; for the log.
+        /// It could not be sandboxed or does not work; for the log.
         case unfit(String)
-        /// The header is read and within the limits; the pixels may take so many bytes, and so much work, in weighted
-        /// megapixels. Waits for the order to proceed.
+        /// The header is read and within the limits; the pixels may take so many bytes, and so much work, in
+        /// weighted megapixels. The worker waits for the order to proceed.
         case measured(bytes: Int, work: Int)
         /// The last job is done.
         case finished(Rendition)
         /// The last job has failed.
         case failed(RenderError)
-        /// The last job has failed and the worker goes, because memory ran out.
+        /// The last job has failed and the worker exits, because memory ran out.
         case exhausted(RenderError)
     }
 
-    /// Why a message did not get through.
+    /// Why a message was not transferred.
     enum Failure: Error {
         /// The other end is closed or broken.
         case closed
@@ -56,7 +57,7 @@ enum WorkerProtocol {
     static func send(
         _ message: some Encodable, with descriptors: [CInt] = [], over socket: CInt
     ) throws(Failure) {
-        // Lost: what the encoder minds; only a value with no JSON form could cause it.
+        // Lost: the encoder's error; only a value with no JSON form could cause it.
         guard let bytes = try? JSONEncoder().encode(message), bytes.count <= messageLimit else {
             throw .malformed
         }
@@ -69,7 +70,8 @@ enum WorkerProtocol {
         guard sent == text.count else { throw .closed }
     }
 
-    /// Receives one message and its descriptors; blocks. None is let in unless `descriptorLimit` is the most.
+    /// Receives one message and its descriptors; blocks. No descriptor is accepted unless `descriptorLimit`
+    /// permits it.
     static func receive<Message: Decodable>(
         _ type: Message.Type, descriptorLimit: Int = 0, over socket: CInt
     ) throws(Failure) -> (message: Message, descriptors: [OwnedDescriptor]) {
@@ -83,7 +85,7 @@ enum WorkerProtocol {
         } while received < 0 && errno == EINTR
         let descriptors = numbers.prefix(Int(count)).map { OwnedDescriptor(owning: $0) }
         guard received > 0 else { throw received < 0 && errno == EMSGSIZE ? .malformed : .closed }
-        // Lost: where the JSON is wrong; the sender is the same binary, or has been taken over.
+        // Lost: where the JSON is wrong; the sender is the same binary, or compromised.
         guard let message = try? JSONDecoder().decode(type, from: Data(buffer.prefix(received))) else {
             throw .malformed
         }
@@ -91,13 +93,13 @@ enum WorkerProtocol {
     }
 }
 
-/// What a worker imposes on itself before its first job.
+/// The limits that a worker applies to itself before its first job.
 struct WorkerSettings: Codable, Equatable {
     /// Address space in bytes; 0 means no limit.
     var addressSpace: Int
     /// Scheduling niceness, 0–19.
     var niceness: Int
-    /// Whether a part that the kernel lacks keeps it from working.
+    /// Whether a missing part of the sandbox prevents its start.
     var sandbox: TransformConfiguration.Sandbox
 }
 
@@ -107,9 +109,9 @@ struct RenderOrder: Codable {
     var sourceOffset: Int64
     var sourceLength: Int64
     var destinationOffset: Int64
-    /// Where an intermediate begins in its file; nil where none is written.
+    /// Where an intermediate begins in its file; nil if none is written.
     var intermediateOffset: Int64?
-    /// Seconds after which the worker ends itself, should the daemon no longer be there to do so.
+    /// Seconds after which the worker ends itself, in case the daemon no longer exists.
     var alarm: UInt32
     /// Address space in bytes until the header is read; 0 means no limit but the worker's own.
     var headerSpace: Int

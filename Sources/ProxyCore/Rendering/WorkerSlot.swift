@@ -3,40 +3,40 @@
 import CLinux
 import Glibc
 
-/// One worker's thread: starts the process, gives it jobs, ends it when it must, and starts the next.
+/// One worker's thread: starts the process, sends it jobs, kills it at a deadline, and starts the next.
 final class WorkerSlot: Sendable {
-    /// Wakes the thread: for a job, a cancellation, a ping, the end.
+    /// Wakes the thread: for a job, a cancellation, a ping, the stop.
     let alert: Alert
-    /// Which of the pool's workers it is.
+    /// The index of the worker in the pool.
     let index: Int
     private let executable: String
     private let pool: WorkerPool
 
-    /// Longest time from spawning a worker to its first word.
+    /// The maximum time from spawning a worker to its first message.
     private static let startTimeout = Duration.seconds(30)
-    /// First pause after a worker that did not start; doubles each time.
+    /// The first pause after a worker that did not start, in milliseconds; doubles each time.
     private static let firstPause = 100
-    /// Failed starts in a row after which a job that waits for its second worker is given up.
+    /// Consecutive failed starts after which a job that waits for its second worker fails.
     private static let startsPerJob = 3
-    /// Longest such pause, in milliseconds.
+    /// The longest such pause, in milliseconds.
     private static let longestPause = 10_000
-    /// Seconds that a worker's own alarm leaves us to end it ourselves.
+    /// The seconds between the daemon's deadline and the worker's own alarm.
     private static let alarmGrace = 2
 
-    /// How a worker's service came to an end.
+    /// How a worker's service ended.
     private enum Ending {
-        /// Its end has still to be noted.
+        /// Its end has still to be recorded.
         case replaced(WorkerPool.RestartReason)
-        /// Its end was noted together with its last job's.
+        /// Its end was recorded together with its last job's.
         case gone
-        /// It died before its first job: the next one may, too.
+        /// It exited before its first job: the next one may, too.
         case stillborn
-        /// It fell over a job that may not be to blame. The job goes to the next worker.
+        /// It exited during a job that may not be at fault. The job goes to the next worker.
         case retry(RenderJob)
         case stopped
     }
 
-    /// Prepares the thread of worker `index`.
+    /// Creates the thread of worker `index`.
     init(index: Int, executable: String, pool: WorkerPool) throws(RenderError) {
         alert = try Alert()
         self.index = index
@@ -79,7 +79,8 @@ final class WorkerSlot: Sendable {
 
     private var isStopping: Bool { pool.update { ($0.isStopping, .init()) } }
 
-    /// Starts a worker and serves until it has to go; `first` is a job that the worker before did not survive.
+    /// Starts a worker and serves until it must be replaced; `first` is a job during which the worker before
+    /// exited.
     private func serve(first: RenderJob?) throws(RenderError) -> Ending {
         var process = try startedProcess()
         pool.update { ((), $0.workerStarted(index, pid: process.pid, isBusy: first != nil)) }
@@ -127,7 +128,7 @@ final class WorkerSlot: Sendable {
         }
     }
 
-    /// Waits before the next attempt, longer each time; the pool's end cuts it short.
+    /// Waits before the next attempt, longer each time; the pool's stop ends the pause.
     private func pause(after failures: Int) {
         let factor = 1 << min(failures, Self.longestPause.bitWidth / 4)
         let end = ContinuousClock.now + .milliseconds(min(Self.firstPause * factor, Self.longestPause))
@@ -157,7 +158,7 @@ final class WorkerSlot: Sendable {
                 if process.jobs >= configuration.jobsPerWorker { return .replaced(.recycled) }
                 if isSwollen(process) { return .replaced(.memory) }
             case .sleep:
-                // An idle worker has nothing to say: it has died.
+                // An idle worker sends nothing: it has exited.
                 if process.wait(alert: alert.raw, until: nil) == .message {
                     return process.jobs == 0 ? .stillborn : .replaced(.crash)
                 }
@@ -166,7 +167,8 @@ final class WorkerSlot: Sendable {
         }
     }
 
-    /// Whether a worker keeps so much address space that the next job might lack it: libraries do not give all back.
+    /// Whether a worker holds so much address space that the next job might lack it: libraries do not release
+    /// all.
     private func isSwollen(_ process: borrowing WorkerProcess) -> Bool {
         let limit = configuration.memoryPerWorker.bytes
         guard limit > 0 else { return false }
@@ -202,7 +204,7 @@ final class WorkerSlot: Sendable {
         let patience = configuration.cheapestAfter
         plan.takesCheapest = patience > .seconds(0) && waited >= patience.duration
         let space = process.addressSpace()
-        // Nothing is known where /proc is closed to us; the worker's own limit holds then.
+        // Nothing is known if /proc is not readable; the worker's own limit applies then.
         let headerSpace = space > 0 ? space + job.source.count + configuration.headerMemory.bytes : 0
         return RenderOrder(
             plan: plan, sourceOffset: descriptors.sourceOffset, sourceLength: Int64(job.source.count),
@@ -211,11 +213,11 @@ final class WorkerSlot: Sendable {
             headerSpace: headerSpace, headerTime: configuration.headerTime.milliseconds * 1_000)
     }
 
-    /// How far a job has come.
+    /// The stages of a job.
     private enum Stage {
         /// The worker reads the header.
         case header
-        /// It has asked for so many bytes and waits.
+        /// It has requested so many bytes and waits.
         case waiting(Int)
         /// It computes.
         case pixels
@@ -258,7 +260,7 @@ final class WorkerSlot: Sendable {
                 }
                 return answer(job, reply, queued: queued, from: &process)
             case (.message, .waiting):
-                // It has nothing to say before it is told to go on.
+                // It sends nothing before it is told to proceed.
                 return handleWorkerExit(job, &process)
             case (.deadline, .waiting):
                 pool.update { ((), $0.releaseMemory(of: index)) }
@@ -277,20 +279,20 @@ final class WorkerSlot: Sendable {
         }
     }
 
-    /// Has a job of much work wait until another one like it has ended: one worker is left to the others.
+    /// Postpones a job of much work until another one like it has ended: one worker is left to the others.
     private func postpone(_ job: RenderJob) {
         let deadline = job.enqueued + configuration.queueTimeout.duration
         pool.update { ((), $0.postpone(job, until: deadline, at: .now)) }
     }
 
-    /// Whether a job needs more than a worker may take; address space, which a worker has some of from its start, is
-    /// limited more widely.
+    /// Whether a job needs more than a worker may take; address space, some of which a worker uses from its
+    /// start, has a higher limit.
     private func isTooMuch(_ bytes: Int) -> Bool {
         let limit = configuration.memoryPerWorker.bytes
         return limit > 0 && bytes > limit
     }
 
-    /// Tells a worker that waits how to go on; false when it is gone.
+    /// Tells a waiting worker how to proceed; false if it has exited.
     private func goOn(
         _ order: WorkerProtocol.Order, _ stage: inout Stage, _ deadline: inout ContinuousClock.Instant,
         _ process: borrowing WorkerProcess
@@ -305,8 +307,9 @@ final class WorkerSlot: Sendable {
         }
     }
 
-    /// Decides what a worker's exit, or its breach of the protocol, says of its job: a worker that its own alarm has ended took
-    /// too long; one that another process has killed says nothing of the picture; any other has crashed.
+    /// Decides what a worker's exit, or its breach of the protocol, says of its job: a worker that its own
+    /// alarm has ended took too long; one that another process has killed says nothing of the picture; any
+    /// other has crashed.
     private func handleWorkerExit(_ job: RenderJob, _ process: inout WorkerProcess) -> Ending {
         let hasEndedItself = process.hasEndedItself()
         process.end()
@@ -335,7 +338,8 @@ final class WorkerSlot: Sendable {
         }
     }
 
-    /// Kills the worker, so that it writes no more, and then fails its job; no reason means that the pool stops.
+    /// Kills the worker, so that it writes no more, and then fails its job; no reason means that the pool
+    /// stops.
     private func giveUp(
         _ job: RenderJob, _ error: RenderError, _ reason: WorkerPool.RestartReason?,
         _ process: inout WorkerProcess
@@ -352,11 +356,11 @@ final class WorkerSlot: Sendable {
         return .gone
     }
 
-    /// Whether something else than the job may have ended its worker, so that it deserves a second one.
+    /// Whether something other than the job may have ended its worker, so that it is retried.
     ///
-    /// A crash may be anybody's: an earlier picture's, the system's for want of memory, an operator's. So may be want of
-    /// memory, but only behind other jobs. A worker past its deadline is to blame when it has computed all that time; one
-    /// that was stopped or starved has not.
+    /// A crash may have another cause: an earlier picture, the system's lack of memory, an operator. So may a
+    /// lack of memory, but only after other jobs. A worker past its deadline is at fault if it has computed
+    /// all that time; one that was stopped or starved is not.
     private func mayBeInnocent(
         _ reason: WorkerPool.RestartReason?, _ process: borrowing WorkerProcess
     ) -> Bool {
@@ -368,7 +372,7 @@ final class WorkerSlot: Sendable {
         }
     }
 
-    /// Does not take a worker's word.
+    /// Checks a worker's reply.
     private func checked(_ rendition: Rendition, _ job: RenderJob) -> Result<Rendition, RenderError> {
         let said = Testimony(plan: job.plan, rendition: rendition, sniffed: job.source.imageFormat)
         guard said.isPlausible, said.isBorneOut(by: job.destination, from: job.offset) else {
@@ -384,7 +388,7 @@ final class WorkerSlot: Sendable {
     private func end(_ job: RenderJob, _ result: Result<Rendition, RenderError>) {
         pool.update { state in
             state.jobEnded(job, at: .now)
-            // Before the answer: who has it may count on the memory being free.
+            // Before the answer: its receiver may rely on the memory being free.
             return ((), state.releaseMemory(of: index))
         }
         job.finish(result)

@@ -13,7 +13,7 @@ struct BrokenStreamTests {
         "When a body breaks off before its announced end, the server closes the connection, so that the client detects it (RFC 9112 §8)",
         arguments: [nil, 10], [HTTPBodyStep.broken, .end, .text("more than there is room for")])
     func brokenOff(length: Int?, step: HTTPBodyStep) async throws {
-        // Without a length these are sound.
+        // Without a length these are complete.
         if length == nil, case .broken = step {} else if length == nil { return }
         let abandoned = Gate()
         let body = Mutex<TestBody?>(TestBody(.text("abc"), abandoned: abandoned))
@@ -157,7 +157,7 @@ struct BrokenStreamTests {
             _ = try client.head()
             #expect(try client.chunk() == Array("first".utf8))
             client.finishSending()
-            // The end is there before the rest of the body: an answer to another client lies between.
+            // The end is received before the rest of the body: an answer to another client comes in between.
             let other = try server.networkClient()
             try other.send(get("/other"))
             #expect(try other.answer().text == "/other")
@@ -198,7 +198,7 @@ struct BrokenStreamTests {
         client.hangUp()
     }
 
-    /// A client that has its answer's beginning.
+    /// A client that has received the beginning of its answer.
     private func client(of server: TestServer) async throws -> RawHTTPClient {
         try await onThread {
             let client = try server.networkClient()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Endless messages")
 struct EndlessMessageTests {
-    /// A message that begins with `start` and goes on with `piece` for ever, and what comes of it.
+    /// A message that begins with `start` and continues with `piece` for ever, and the expected result.
     struct Endless: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let start: String
@@ -76,7 +76,7 @@ struct EndlessMessageTests {
     func behindTheEnd() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.closeTimeout = .milliseconds(100)
-        // It does not take its answer either.
+        // It does not read its answer either.
         configuration.writeTimeout = .milliseconds(100)
         let server = try TestServer(configuration) { .now(text($0.target)) }
         let client = try server.client()
@@ -84,7 +84,7 @@ struct EndlessMessageTests {
         let flood = String(repeating: get("/never"), count: 10_000)
 
         async let sent = onThread {
-            // Until the server has had enough: longer than any test may take if it never has.
+            // Until the server refuses: longer than any test may take if it never does.
             while (try? client.send(flood)) != nil {}
         }
         try await onThread {
@@ -117,7 +117,7 @@ struct EndlessMessageTests {
                 return text("done")
             }
         }
-        // The one place below the limit is taken by somebody who is being served.
+        // The one connection below the limit is busy.
         let first = try server.client()
         try first.send(get("/slow"))
         await gate.arrival()
@@ -160,7 +160,7 @@ struct EndlessMessageTests {
         let configuration = HTTPServer.Configuration.patient.withFewPlaces
         let server = try TestServer(configuration) { .now(text($0.target)) }
         try await onThread {
-            // Some have asked once, some never, some only half.
+            // Some have sent one request, some none, some only half of one.
             let idle = try (0..<40).map { number in
                 let client = try server.client()
                 if number % 3 == 0 {
@@ -204,11 +204,11 @@ struct EndlessMessageTests {
         }
         let statuses = try await onThread { clients.map { (try? $0.answer().status) ?? 0 } }
 
-        // More than 24 when the flood is so slow that the first have been served and let go meanwhile.
+        // More than 24 if the flood is so slow that the first have been served and closed meanwhile.
         let (accepted, refused) = (server.server.counts.accepted, server.rejections(.tooManyConnections))
         #expect(accepted >= 24)
         #expect(accepted + refused == 200)
-        // Whoever was slow to ask, or had been answered, had to leave for somebody who came later.
+        // Those that sent slowly, or had been answered, were closed in favour of later ones.
         #expect(statuses.count { $0 == 200 } >= accepted - server.rejections(.evicted))
         #expect(statuses.allSatisfy { [0, 200, 503].contains($0) })
         clients.forEach { $0.hangUp() }
@@ -223,7 +223,7 @@ struct EndlessMessageTests {
 }
 
 extension HTTPServer.Configuration {
-    /// The same with four places, and two for health checks.
+    /// The same with a limit of four connections, and two for health checks.
     fileprivate var withFewPlaces: HTTPServer.Configuration {
         var configuration = self
         configuration.maxConnections = 4

@@ -12,7 +12,7 @@ struct LeavingClientTests {
     func lastAnswer() async throws {
         let gate = Gate()
         var configuration = HTTPServer.Configuration.patient
-        // Asked once whether it still listens.
+        // The server probes once whether it still reads.
         configuration.closeTimeout = .seconds(600)
         let server = try TestServer(configuration) { request in
             guard request.target == "/slow" else { return .now(text(request.target)) }
@@ -25,7 +25,7 @@ struct LeavingClientTests {
             let client = try server.client()
             try client.send(get("/slow") + get("/last"))
             client.finishSending()
-            // By then the server has heard that.
+            // By then the server has detected that.
             #expect(try client.bytes(1) == Array("H".utf8))
             gate.open()
             let answers = [try client.answer(), try client.answer()]
@@ -98,7 +98,7 @@ struct LeavingClientTests {
         }
         let holder = try server.networkClient()
         let client = try server.networkClient()
-        // Its connection is known to the loop before the loop is held up, so that request and end come in one event.
+        // The loop knows the connection before it is blocked, so that request and end come in one event.
         try await onThread {
             try client.send(get("/first"))
             #expect(try client.answer().text == "/first")
@@ -183,7 +183,7 @@ struct LeavingClientTests {
         for isReset in [true, false] {
             let client = try server.networkClient()
             try client.send(bytes)
-            // Nobody leaves before having been let in.
+            // No client disconnects before it has been accepted.
             await server.counts { $0.accepted > (isReset ? 0 : 1) }
             if isReset { client.reset() } else { client.hangUp() }
             await server.emptiness()
@@ -192,7 +192,7 @@ struct LeavingClientTests {
         let isAnswered = bytes.contains("/large")
         #expect(server.exchanges.value.allSatisfy { $0.wasCut && $0.status.code == 200 })
         #expect(isAnswered || server.exchanges.value.isEmpty)
-        // A client that goes with bytes unread resets its connection, too.
+        // A client that closes with bytes unread resets its connection, too.
         #expect(server.rejections(.reset) >= 1)
         #expect(server.rejections(.incomplete) == (isAnswered ? 0 : 1))
         #expect(server.server.counts.rejected.keys.allSatisfy { $0 == .reset || $0 == .incomplete })

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Connection limits")
 struct PlaceTests {
-    /// Requests that are answered once somebody says so.
+    /// Requests that are answered once the gate is opened.
     private final class Slow: Sendable {
         let gate = Gate()
         private let begun = Observed(0)
@@ -23,7 +23,7 @@ struct PlaceTests {
             }
         }
 
-        /// Clients who wait for such an answer.
+        /// Clients that wait for such an answer.
         func clients(_ count: Int, at server: TestServer) async throws -> [RawHTTPClient] {
             let clients = try (0..<count).map { _ in try server.client() }
             for client in clients { try client.send(get("/slow")) }
@@ -76,7 +76,7 @@ struct PlaceTests {
         let busy = try await slow.clients(100, at: server)
 
         let answers = try await onThread {
-            // Each takes the place of the one before, on whichever loop that is.
+            // Each replaces the one before, on whichever loop that is.
             let clients = try (0..<20).map { _ in
                 let client = try server.client()
                 try client.send(get("/"))
@@ -144,11 +144,11 @@ struct PlaceTests {
         await healthGate.arrival()
 
         let statuses = try await onThread {
-            // Nobody gives way while the one place is waited for.
+            // No connection is closed while the reserved one waits for its answer.
             let refused = try server.client()
             let status = try refused.answer().status
             healthGate.open()
-            // Stays, and asks for nothing.
+            // Stays connected, and sends no further request.
             #expect(try first.answer().status == 200)
             let checker = try server.client()
             try checker.send(get("/health"))
@@ -230,10 +230,10 @@ struct PlaceTests {
         #expect(server.rejections(.tooManyConnections) == 0)
     }
 
-    /// More than the kernel takes for a client that does not read: 4 MiB to send and up to 32 MiB received.
+    /// More than the kernel buffers for a client that does not read: 4 MiB to send and up to 32 MiB received.
     private static let untakeable = [UInt8](repeating: 0x61, count: 40 << 20)
 
-    /// A server with eight places that has such an answer.
+    /// A server with a limit of eight connections and such an answer.
     private static func serverOfLargeAnswers(
         loops: Int, _ configure: (inout HTTPServer.Configuration) -> Void = { _ in }
     ) throws -> TestServer {
@@ -250,7 +250,7 @@ struct PlaceTests {
         }
     }
 
-    /// Connections of one address that ask for a large answer and read its head alone.
+    /// Connections from one address that request a large answer and read only its head.
     private static func readers(
         _ count: Int, at server: TestServer, from source: UInt32
     ) throws -> [RawHTTPClient] {
@@ -271,7 +271,7 @@ struct PlaceTests {
         let answers = try await onThread {
             let attackers = try Self.readers(8, at: server, from: 0x7F00_0002)
             let clients = try (0..<3).map { _ in try server.networkClient() }
-            // Those neither get a place nor close a connection of another client that is about to ask.
+            // Those neither get a connection nor close one of another client that is about to send a request.
             let more = try (0..<8).map { _ in try server.networkClient(from: 0x7F00_0002) }
             let answers = try clients.map { client in
                 try client.send(get("/"))
@@ -347,7 +347,7 @@ struct PlaceTests {
         reserve.close(orKeep: number)
         let again = reserve.take()
         reserve.close(orKeep: number)
-        // None is missing any more.
+        // The reserve is full.
         reserve.close(orKeep: socket)
 
         #expect(again == number)

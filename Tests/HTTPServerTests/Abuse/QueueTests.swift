@@ -73,7 +73,7 @@ struct QueueTests {
         let (holder, flood, other) = (try server.client(), try server.client(), try server.client())
         try holder.send(get("/hold"))
         _ = await begun.wait { $0 }
-        // Both have all of their requests in the kernel when the loop goes on.
+        // Both have all of their requests in the kernel when the loop continues.
         try flood.send(String(repeating: get("/flood"), count: 1_000))
         try other.send(get("/other"))
         gate.open()
@@ -107,7 +107,8 @@ struct QueueTests {
         floods.forEach { $0.hangUp() }
     }
 
-    /// Lets every client send requests as fast as the server takes them, and read the answers as fast as they come.
+    /// Lets every client send requests as fast as the server reads them, and read the answers as fast as they
+    /// come.
     private static func flood(_ clients: [RawHTTPClient], until isOver: Flag) async throws {
         let requests = String(repeating: get("/flood"), count: 2_000)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -150,11 +151,12 @@ struct QueueTests {
         let server = try TestServer { _ in .now(Self.largeAnswer()) }
         let client = try server.client()
         try client.send(get("/"))
-        // The first byte is there: the answer has been made, and says nothing of an end.
+        // The first byte is there: the answer has been made, and does not announce an end.
         while client.isQuiet(forMilliseconds: 10) {}
 
         async let drained: Void = server.server.drain(within: .seconds(600))
-        // Once nobody can connect any more the loops are told to drain; a round trip later they have heard it.
+        // Once no client can connect any more the loops are told to drain; a round trip later they have
+        // received it.
         try await onThread {
             while let late = try? server.client() { late.hangUp() }
         }
@@ -170,7 +172,7 @@ struct QueueTests {
     }
 }
 
-/// Something that becomes true once.
+/// A flag that becomes true once.
 private final class Flag: Sendable {
     private let value = Atomic<Bool>(false)
 

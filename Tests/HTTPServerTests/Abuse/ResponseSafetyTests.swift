@@ -17,7 +17,7 @@ struct ResponseSafetyTests {
                 #expect((FieldValue(bytes) != nil) == (bytes.count == 3 && isAllowed), "\(bytes)")
             }
         }
-        // Scalars whose last byte, or whose UTF-16 unit's, is a line's end stay what they are.
+        // Scalars whose last byte, or whose UTF-16 unit's, is a line end are not changed.
         for scalar in ["\u{010D}", "\u{010A}", "\u{0D0A}", "\u{560A}", "\u{2028}", "\u{85}"] {
             #expect(FieldValue("a\(scalar)b")?.bytes.contains { $0 == 0x0D || $0 == 0x0A } == false)
         }
@@ -117,7 +117,7 @@ struct ResponseSafetyTests {
         await server.drain(within: .seconds(1))
     }
 
-    /// Puts all that a client said into its answer, wherever the types let it.
+    /// Copies everything that a client sent into its answer, wherever the types permit it.
     private static func echo(_ request: HTTPRequest) -> HTTPAnswer {
         var response = HTTPResponse(status: .ok)
         for word in [request.target] + request.values(of: echoed) + request.values(of: .userAgent) {
@@ -133,7 +133,7 @@ struct ResponseSafetyTests {
 
     private static let echoed = FieldName(literal: "Echo")
 
-    /// Where in a request a client's words may stand: what comes before them and behind.
+    /// Where in a request a client's text may stand: what precedes it and what follows.
     private static let places = [
         ("GET /", " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"),
         ("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nEcho: ", "\r\n\r\n"),

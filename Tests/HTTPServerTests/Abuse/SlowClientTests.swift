@@ -14,7 +14,7 @@ struct SlowClientTests {
     func tricklingReader() async throws {
         var configuration = HTTPServer.Configuration.patient
         configuration.writeTimeout = .milliseconds(100)
-        // No client takes as much a byte at a time.
+        // No client reads so much byte by byte.
         configuration.minSendRate = 1 << 30
         let server = try TestServer(configuration) { _ in
             var response = HTTPResponse(status: .ok)
@@ -32,7 +32,7 @@ struct SlowClientTests {
                 return failure.description
             }
         }
-        // Not an orderly end, behind which the kernel would go on offering what it was given.
+        // A reset, since after an orderly end the kernel would continue to offer the rest.
         #expect(end == "the connection ended (-1, \(ECONNRESET))")
         let exchange = try #require(await server.exchanges.wait { !$0.isEmpty }.first)
         #expect(exchange.wasCut)

@@ -40,7 +40,7 @@ struct UntakenAnswerTests {
 
         async let drained: Void = server.server.drain(within: .seconds(600))
         let body = try await onThread {
-            // It is told after the other, that it came before.
+            // Informed after the other client, although it came before.
             #expect(try idle.receiveAll().isEmpty)
             try slow.send(get("/more"))
             let body = try slow.answer().body
@@ -97,7 +97,7 @@ struct UntakenAnswerTests {
         let client = try server.networkClient()
         try client.send(get("/"))
         if ending == .halfClosed { client.finishSending() }
-        // All of it is in the kernel, or else the test shows nothing.
+        // All of it is in the kernel, or else the test proves nothing.
         let exchange = try #require(await server.exchanges.wait { !$0.isEmpty }.first)
         #expect(!exchange.wasCut)
         await server.emptiness()
@@ -121,7 +121,7 @@ struct UntakenAnswerTests {
         client.finishSending()
 
         let (isKept, body) = try await onThread {
-            // The loop has seen the end: it answers somebody else.
+            // The loop has seen the end: it answers another client.
             let other = try server.networkClient()
             try other.send(get("/"))
             _ = try other.answer()

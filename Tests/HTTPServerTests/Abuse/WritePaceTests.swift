@@ -8,8 +8,8 @@ import Testing
 struct WritePaceTests {
     private static let timeout: UInt64 = 1_000
 
-    /// When a client is given up that has taken `taken(t)` octets by the time t, looked at each 10; 100 are to be taken in one
-    /// timeout.
+    /// When a client is cut that has read `taken(t)` octets by the time t, checked each 10; the minimum is
+    /// 100 in one timeout.
     private func end(_ taken: @escaping (UInt64) -> Int) -> UInt64? {
         var configuration = HTTPServer.Configuration()
         configuration.writeTimeout = .nanoseconds(Int(Self.timeout))

@@ -54,7 +54,7 @@ struct ClosingTimeTests {
         let connection = Self.connection([UInt8](repeating: 0x61, count: 4_096))
         connection.stopTaking(after: .max - 1)
         connection.send(Self.last)
-        // 256 octets a second, as looked at every two seconds.
+        // 256 octets a second, as checked every two seconds.
         for _ in 0..<7 {
             connection.take(512)
             connection.pass(.seconds(2))
@@ -78,7 +78,7 @@ struct ClosingTimeTests {
         connection.stopTaking(after: .max - 1)
         connection.send(ending == .kept ? get("/") : Self.last)
         if ending == .halfClosed { connection.endClientSide() }
-        // Kept connections wait for a request first, closing ones for the client's end.
+        // Persistent connections wait for a request first, closing ones for the client's FIN.
         connection.pass(ending == .kept ? .seconds(75) : .seconds(2))
         #expect(!connection.isClosed)
 
@@ -115,7 +115,7 @@ struct ClosingTimeTests {
 
         #expect(connection.changes(at: .seconds(1), \.hasFinishedSending) == [false, true])
         #expect(!connection.isClosed)
-        // Half of the grace, which is less than `closeTimeout`.
+        // Half of the grace period, which is less than `closeTimeout`.
         #expect(connection.changes(at: .milliseconds(500), \.isClosed) == [false, true])
         #expect(connection.rejections.isEmpty && !connection.isReset)
     }
@@ -170,7 +170,7 @@ struct ClosingTimeTests {
         slow.send(Self.last)
         slow.pass(.seconds(2))
         slow.drain()
-        // The kernel goes on sending what is left.
+        // The kernel continues to send the rest.
         #expect(slow.changes(at: .seconds(2), \.isClosed) == [false, true])
         #expect(!slow.isReset && slow.rejections.isEmpty)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPServer
 
-/// Every order of some events, up to a length: whatever a client, a handler, the kernel and the clock do, and when.
+/// Every order of some events, up to a length: any actions of a client, a handler, the kernel and the clock.
 @Suite("Every order of events")
 struct EventOrderTests {
     enum Event: CaseIterable {
@@ -15,7 +15,7 @@ struct EventOrderTests {
         case shortWait, longWait, drain
     }
 
-    /// A connection, and what an event needs to know of those before.
+    /// A connection, and what an event needs to know of earlier ones.
     private final class Run {
         let connection: TestConnection
         private let asked = Observed(0)
@@ -40,7 +40,7 @@ struct EventOrderTests {
             }
         }
 
-        /// How many requests the handler has been asked to answer.
+        /// How many requests the handler has received.
         var requests: Int { asked.value }
 
         func happen(_ event: Event) {
@@ -74,7 +74,7 @@ struct EventOrderTests {
         }
     }
 
-    /// What is wrong whatever has happened.
+    /// A violation of what always holds.
     private static func problem(_ run: Run) -> String? {
         let connection = run.connection
         let answers = connection.exchanges.count { $0.context == 5 }
@@ -86,21 +86,22 @@ struct EventOrderTests {
         return nil
     }
 
-    /// Lets all events of a sequence happen; returns the first problem.
+    /// Applies all events of a sequence; returns the first problem.
     private static func run(_ events: [Event]) -> String? {
         let run = Run()
         for event in events {
-            // Nothing happens to a connection that is closed.
+            // A closed connection gets no events.
             if run.connection.isClosed { return problem(run) }
             run.happen(event)
             if let problem = problem(run) { return problem }
         }
-        // Whatever it waits for, no connection stays for ever: a client that does nothing more is cut or closed.
+        // No connection stays for ever, whatever it waits for: a client that does nothing more is cut or
+        // closed.
         for _ in 0..<12 where !run.connection.isClosed { run.connection.pass(.seconds(75)) }
         return run.connection.isClosed ? problem(run) : "still open"
     }
 
-    /// All sequences of so many of these events.
+    /// All sequences of this length of these events.
     private static func sequences(of events: [Event], length: Int) -> [[Event]] {
         guard length > 0 else { return [[]] }
         return sequences(of: events, length: length - 1).flatMap { start in events.map { start + [$0] } }

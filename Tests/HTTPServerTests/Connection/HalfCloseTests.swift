@@ -72,7 +72,7 @@ struct HalfCloseTests {
             let connection = Self.awaiting()
             connection.pass(.seconds(seconds))
             connection.leave()
-            // Found out after at most as long as the client has waited, and 2 s.
+            // Detected after at most as long as the client has waited, and 2 s.
             connection.pass(.seconds(seconds + 2))
 
             #expect(connection.isClosed, "\(seconds)")

@@ -8,7 +8,7 @@ import Testing
 @Suite("The timeout for reading an answer")
 struct SlowReaderTests {
     private static let large = [UInt8](repeating: 0x61, count: 1 << 20)
-    /// What `minSendRate` makes of one `writeTimeout`.
+    /// The octets that `minSendRate` gives for one `writeTimeout`.
     private static let least = 256 * 60
 
     private static func connection(_ change: (inout HTTPServer.Configuration) -> Void = { _ in })
@@ -154,7 +154,7 @@ struct SlowReaderTests {
         #expect(connection.rejections == [.writeTimeout])
         #expect(connection.exchanges.count == 1 && connection.exchanges.first?.wasCut == true)
         #expect((1..<1_000).contains(connection.exchanges.first?.bodyBytesSent ?? 0))
-        // Not asked for another piece while the first is there.
+        // No other piece is requested while the first is there.
         #expect(body.asked == 1)
     }
 

@@ -4,9 +4,10 @@ import Glibc
 
 @testable import HTTPServer
 
-/// A connection's state machine with a clock, a socket and a client that a test controls; records what it asks for.
+/// A connection's state machine with a clock, a socket and a client that a test controls; records its
+/// actions.
 ///
-/// The client takes all that it is sent, at once, unless a test says otherwise.
+/// The client reads everything that it is sent, at once, unless a test says otherwise.
 final class TestConnection: ConnectionDriver {
     let context: ConnectionContext
     private var machine: ConnectionStateMachine
@@ -23,7 +24,7 @@ final class TestConnection: ConnectionDriver {
     /// Whether the client's host acknowledges what the socket has taken.
     private var isAcknowledging = true
     private var acknowledged = 0
-    /// Whether the client's host answers what it is sent with a reset, and whether it has been sent something.
+    /// Whether the client's host answers octets with a reset, and whether it has been sent any.
     private var (hasClientLeft, isResetDue) = (false, false)
 
     private(set) var hasFinishedSending = false
@@ -53,14 +54,14 @@ final class TestConnection: ConnectionDriver {
         proceed()
     }
 
-    /// The client ends its side.
+    /// The client half-closes.
     func endClientSide() {
         hasClientEnded = true
         machine.halfClose()
         proceed()
     }
 
-    /// The client leaves: its host answers what is sent to it with a reset.
+    /// The client closes: its host answers what is sent to it with a reset.
     func leave() {
         hasClientLeft = true
         endClientSide()
@@ -76,7 +77,8 @@ final class TestConnection: ConnectionDriver {
         acknowledged = sent.count
     }
 
-    /// The client's host acknowledges some of the octets that the socket has taken; the socket has room for as many more.
+    /// The client's host acknowledges some of the octets that the socket has taken; the socket has space for
+    /// as many more.
     func take(_ count: Int) {
         acknowledged = min(sent.count, acknowledged + count)
         room += count
@@ -84,7 +86,7 @@ final class TestConnection: ConnectionDriver {
         proceed()
     }
 
-    /// The client takes all that there is, and all that follows.
+    /// The client reads everything that there is, and all that follows.
     func takeAll() {
         (room, isAcknowledging) = (Int.max, true)
         machine.writable(at: now, self)
@@ -93,17 +95,17 @@ final class TestConnection: ConnectionDriver {
 
     // MARK: - The server
 
-    /// The running task gives its response.
+    /// The running task returns its response.
     func respond(_ response: HTTPResponse) {
         if let task { deliver(response, for: task) }
     }
 
-    /// A task gives the response to an answer, late as it may be.
+    /// A task returns the response to an answer, however late.
     func deliver(_ response: HTTPResponse, for answer: UInt64) {
         if machine.deliver(response, for: answer, at: now, self) { proceed() }
     }
 
-    /// A streamed body has more to give.
+    /// A streamed body has more bytes.
     func wakeStream() { if machine.wake(at: now, self) { proceed() } }
 
     /// The server begins to drain.
@@ -112,7 +114,7 @@ final class TestConnection: ConnectionDriver {
         machine.drain(at: now, self)
     }
 
-    /// Time passes, and the deadlines are looked at.
+    /// Time passes, and the deadlines are checked.
     func pass(_ time: Duration) {
         now += UInt64(time.components.seconds) * 1_000_000_000
         now += UInt64(time.components.attoseconds / 1_000_000_000)
@@ -126,8 +128,8 @@ final class TestConnection: ConnectionDriver {
         }
     }
 
-    /// Nothing happens before `time` is over, and something at that moment: returns whether `condition` held before, and holds
-    /// then.
+    /// Nothing happens before `time` is over, and something at that moment: returns whether `condition` held
+    /// before, and holds then.
     func changes(at time: Duration, _ condition: (TestConnection) -> Bool) -> [Bool] {
         pass(time - .nanoseconds(1))
         let before = condition(self)
@@ -135,7 +137,7 @@ final class TestConnection: ConnectionDriver {
         return [before, condition(self)]
     }
 
-    // MARK: - What is seen
+    // MARK: - Results
 
     var isClosed: Bool { machine.phase == .closed }
     var hasTask: Bool { task != nil }
@@ -226,6 +228,6 @@ extension TestConnection: CustomReflectable {
 }
 
 extension HTTPExchange {
-    /// What tests compare.
+    /// The facts that tests compare.
     var summary: String { "\(status.code) \(bodyBytesSent)\(wasCut ? " cut" : "")" }
 }

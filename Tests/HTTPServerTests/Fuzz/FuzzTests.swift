@@ -106,14 +106,14 @@ struct FuzzTests {
         }
     }
 
-    // MARK: - What must hold
+    // MARK: - Invariants
 
     private static func cuts(_ generator: inout InputGenerator, _ count: Int, everywhere: Bool) -> [Int] {
         guard !everywhere else { return Array(0..<count) }
         return [generator.number(below: count + 1), generator.number(below: count + 1)].sorted()
     }
 
-    /// Where both readings part, if they do; the parser may refuse what is not whole yet.
+    /// Where both parsers differ, if they do; the parser may refuse an incomplete head.
     private static func difference(
         _ plain: PlainReading.Verdict, _ outcome: RequestParser.Outcome, _ request: HTTPRequest
     ) -> String? {

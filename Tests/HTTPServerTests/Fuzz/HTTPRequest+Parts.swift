@@ -3,7 +3,7 @@
 @testable import HTTPServer
 
 extension HTTPRequest {
-    /// All that can be seen of a request, to be compared.
+    /// All visible parts of a request, to be compared.
     var parts: [[UInt8]] {
         var parts = [Array(method.rawValue.utf8), Array(target.utf8), [isHTTP10 ? 0 : 1]]
         for line in lines {

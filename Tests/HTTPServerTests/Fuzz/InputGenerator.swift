@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes hostile inputs out of good ones, the same for the same seed (SplitMix64).
+/// Makes hostile inputs out of valid ones, the same for the same seed (SplitMix64).
 struct InputGenerator: RandomNumberGenerator {
     private var state: UInt64
     private let corpus: [[UInt8]]
 
-    /// What grammars of HTTP are sensitive to.
+    /// Texts with a meaning in the grammars of HTTP.
     private static let words: [[UInt8]] = [
         "\r\n", "\n", "\r", "\0", " ", "\t", ":", ",", ";", "=", "\"", "\\", "/", "*", "?", "#", "%", "-",
         "\r\n\r\n",

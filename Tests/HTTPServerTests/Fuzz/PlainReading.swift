@@ -2,13 +2,15 @@
 
 @testable import HTTPServer
 
-/// The grammar of a head once more, as plainly as can be: regular expressions over whole text, in no hurry.
+/// The grammar of a head a second time, as simple as possible: regular expressions over whole text, without
+/// regard to speed.
 ///
-/// Shares nothing with the parser, so that both are wrong together only by misreading the RFC alike. Knows no bounds.
+/// Shares nothing with the parser, so that both are wrong together only by the same misreading of the RFC.
+/// Has no bounds.
 struct PlainReading {
-    /// What a head comes to.
+    /// The result of parsing a head.
     enum Verdict: Equatable {
-        /// There is no whole head.
+        /// There is no complete head.
         case incomplete
         case refused
         case accepted(target: String, host: String?, lines: Int, RequestFraming)
@@ -17,7 +19,8 @@ struct PlainReading {
     let verdict: Verdict
 
     init(_ bytes: [UInt8]) {
-        // Every octet a character of its own; CR LF becomes a mark that no octet is, since Swift joins the two.
+        // Every octet is a character of its own; CR LF becomes a mark that no octet is, since Swift joins the
+        // two.
         var text = ""
         for (index, octet) in bytes.enumerated() {
             if octet == 0x0A, index > 0, bytes[index - 1] == 0x0D {
@@ -94,7 +97,7 @@ struct PlainReading {
         return Int(digits).map { $0 <= 65_535 } ?? false
     }
 
-    /// An IPv6 address, by writing its run of zeros out.
+    /// An IPv6 address, by expanding its run of zeros.
     private static func isAddress(_ text: String) -> Bool {
         var groups = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         if let last = groups.last, last.contains(".") {

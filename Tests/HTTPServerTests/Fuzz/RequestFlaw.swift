@@ -2,7 +2,7 @@
 
 @testable import HTTPServer
 
-/// What must hold of every request that is accepted, whatever the bytes were.
+/// What must hold for every accepted request, whatever the bytes were.
 enum RequestFlaw {
     /// What is wrong with an accepted request, if anything is.
     static func first(in request: HTTPRequest, _ limits: RequestLimits) -> String? {
@@ -20,7 +20,7 @@ enum RequestFlaw {
         return rereading(request, limits)
     }
 
-    /// An accepted head, written anew from its parts, has to be read as the same parts.
+    /// An accepted head, written anew from its parts, must be parsed as the same parts.
     private static func rereading(_ request: HTTPRequest, _ limits: RequestLimits) -> String? {
         let bytes = rewritten(request)
         var limits = limits

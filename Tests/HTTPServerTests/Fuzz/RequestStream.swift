@@ -2,13 +2,13 @@
 
 @testable import HTTPServer
 
-/// Reads requests one behind the other, as a connection does, from bytes that come in pieces.
+/// Reads requests one after the other, as a connection does, from bytes in pieces.
 struct RequestStream {
-    /// What became of the bytes.
+    /// The result of the bytes.
     enum Event: Equatable {
         case request([[UInt8]], RequestFraming, content: [UInt8])
         case failed(RequestError)
-        /// What is left belongs to a head, or to content, that is not whole.
+        /// What is left belongs to a head, or to content, that is incomplete.
         case needsMore(inContent: Bool)
     }
 
@@ -26,7 +26,7 @@ struct RequestStream {
         parser = RequestParser(limits)
     }
 
-    /// All that becomes of `bytes` when they are cut at `cuts`, in rising order.
+    /// All results of `bytes` split at `cuts`, in rising order.
     static func read(_ bytes: [UInt8], _ limits: RequestLimits, cutAt cuts: [Int]) -> RequestStream {
         var stream = RequestStream(limits)
         var start = 0
@@ -49,7 +49,7 @@ struct RequestStream {
         }
     }
 
-    /// One head or as much content as is there; false when that needs more.
+    /// One head or as much content as is there; false if that needs more.
     private mutating func step() throws(RequestError) -> Bool {
         guard case (var reader, let framing)? = content else { return try readHead() }
         rest.removeFirst(try reader.read(rest[...]))

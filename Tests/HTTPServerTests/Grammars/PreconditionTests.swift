@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Conditional requests (RFC 9110 §13)")
 struct PreconditionTests {
-    /// Dates are plain numbers here; what a date looks like is the caller's business.
+    /// Dates are plain numbers here; their format is the caller's concern.
     private func date(_ text: UnsafeRawBufferPointer) -> Int64? {
         Int64(String(decoding: text, as: UTF8.self))
     }

@@ -28,7 +28,7 @@ struct ContentReaderTests {
         }
     }
 
-    /// The outcome, the same wherever the bytes are split.
+    /// The result, the same wherever the bytes are split.
     private func read(
         _ text: String, _ framing: BodyFraming = .chunked, limits: RequestLimits = HeadReading.limits,
         _ location: SourceLocation = #_sourceLocation

@@ -67,7 +67,7 @@ struct FieldLineTests {
     @Test("A control character in a value is 400; a tab is allowed (RFC 9110 §5.5)")
     func controls() {
         for octet in UInt8.min ... .max {
-            // At the places where eight octets are looked at together, and where they are not.
+            // At the places where eight octets are tested together, and where they are not.
             for place in [0, 3, 7, 8, 15, 16, 18] {
                 var value = Array(repeating: UInt8(ascii: "b"), count: 19)
                 value[place] = octet

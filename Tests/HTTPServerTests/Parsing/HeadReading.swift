@@ -4,7 +4,8 @@ import Testing
 
 @testable import HTTPServer
 
-/// What the parser makes of a head, the same whether it comes whole, in two pieces split anywhere, or octet by octet.
+/// The parser's result for a head, the same whether it comes whole, in two pieces split anywhere, or octet by
+/// octet.
 struct HeadReading {
     let outcome: RequestParser.Outcome
     let request: HTTPRequest
@@ -42,7 +43,8 @@ struct HeadReading {
         }
     }
 
-    /// Gives the parser more and more of the bytes, and a request that was used for another head in between.
+    /// Passes more and more of the bytes to the parser, and a request that was used for another head in
+    /// between.
     static func read(
         _ bytes: [UInt8], _ limits: RequestLimits, pieces lengths: [Int]
     ) -> (RequestParser.Outcome, HTTPRequest) {
@@ -58,7 +60,7 @@ struct HeadReading {
         return (.needsMore, HTTPRequest())
     }
 
-    /// A request that belongs to somebody else.
+    /// A request of another connection.
     private static let foreign: HTTPRequest = {
         var (parser, request) = (RequestParser(RequestLimits()), HTTPRequest())
         let head = "DELETE /foreign HTTP/1.0\r\nHost: foreign\r\nAccept: foreign\r\nX-Foreign: 1\r\n\r\n"
@@ -67,7 +69,7 @@ struct HeadReading {
     }()
 }
 
-/// A GET with these lines behind a valid `Host`, each ended by the caller.
+/// A GET with these lines after a valid `Host`, each ended by the caller.
 func head(_ lines: String = "", method: String = "GET", target: String = "/") -> String {
     "\(method) \(target) HTTP/1.1\r\nHost: a\r\n\(lines)\r\n"
 }

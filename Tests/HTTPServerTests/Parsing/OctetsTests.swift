@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Scanning many octets at a time")
 struct OctetsTests {
-    /// Every octet at every place of a line, alone and behind another that ends a target too.
+    /// Every octet at every position of a line, alone and after another that ends a target too.
     @Test("A target ends at the first octet that no target contains, wherever that stands")
     func targetEnd() {
         for length in Array(0...20) + [31, 32, 33, 40] {

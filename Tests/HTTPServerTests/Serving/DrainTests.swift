@@ -107,12 +107,12 @@ struct DrainTests {
         #expect(answers.allSatisfy { $0.text == "/after" && $0["Connection"] == "close" })
     }
 
-    /// Asks until an answer says that it is the last: the client's loop drains.
+    /// Sends requests until an answer announces the close: the client's loop drains.
     private static func awaitLastAnswer(to client: RawHTTPClient) throws {
         repeat { try client.send(get("/")) } while try client.answer()["Connection"] != "close"
     }
 
-    /// Returns when the server has taken its unix socket away, since it takes no new connection.
+    /// Returns when the server has removed its unix socket, since it accepts no new connection.
     private static func awaitDrain(of server: TestServer) {
         while access(server.path, F_OK) == 0 { poll(nil, 0, 1) }
     }

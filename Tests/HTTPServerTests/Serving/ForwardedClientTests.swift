@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The client behind trusted proxies")
 struct ForwardedClientTests {
-    /// The nearest that is no proxy of 127.0.0.0/8, for a request of one of these.
+    /// The nearest address that is not a proxy of 127.0.0.0/8, for a request of one of these.
     private static func client(_ lines: String..., peer: PeerAddress = .v4(0x7F00_0001)) -> PeerAddress {
         let text = lines.map { "X-Forwarded-For: \($0)\r\n" }.joined()
         let request = HeadReading("GET / HTTP/1.1\r\nHost: a\r\n\(text)\r\n").request

@@ -37,7 +37,7 @@ struct MessageEndTests {
             let answer = try client.answer()
             #expect(answer.status == 200 && answer.text == "/no-content")
             #expect(answer["Connection"] == "close")
-            // What looks like a request is content, which is no longer read.
+            // What resembles a request is content, which is no longer read.
             let impatient = try server.client()
             try impatient.send(head + "Expect: 100-continue\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(try impatient.answer().status == 200)

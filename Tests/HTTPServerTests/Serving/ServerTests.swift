@@ -202,7 +202,7 @@ struct ServerTests {
                 return text("well")
             }
         }
-        // Somebody who is being served does not give way.
+        // A busy connection is not closed in favour of another.
         let first = try server.client()
         try first.send(get("/slow"))
         await gate.arrival()
@@ -214,7 +214,7 @@ struct ServerTests {
             other.hangUp()
             let second = try server.client()
             try second.send(get("/health"))
-            // The place is taken by somebody who waits for an answer.
+            // The reserved connection waits for an answer.
             #expect(try server.client().answer().status == 503)
             gate.open()
             let answer = try second.answer()

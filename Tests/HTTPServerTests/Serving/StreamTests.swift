@@ -26,7 +26,7 @@ struct StreamTests {
             #expect(try client.chunk() == Array("the second piece, of more than 16 bytes".utf8))
             body.arrive(.end)
             #expect(try client.chunk() == nil)
-            // What was pipelined waits behind it, and the connection goes on.
+            // The pipelined request waits for the end of the body, and the connection persists.
             #expect(try client.answer().text == "next")
             try client.send(get("/next"))
             #expect(try client.answer().text == "next")
@@ -156,7 +156,7 @@ struct StreamTests {
             let slow = try server.client()
             try slow.send(get("/slow"))
             let quick = try server.client()
-            // On the only loop there is.
+            // On the only loop.
             for _ in 0..<10 {
                 try quick.send(get("/quick"))
                 #expect(try quick.answer().text == "quick")

@@ -4,7 +4,7 @@ import HTTPServer
 import Synchronization
 import TestSupport
 
-/// A body that a test lets arrive piece by piece.
+/// A body to which a test adds piece by piece.
 final class TestBody: HTTPBodyStream {
     private struct State {
         var steps: [HTTPBodyStep] = []
@@ -13,7 +13,7 @@ final class TestBody: HTTPBodyStream {
     }
 
     private let state = Mutex(State())
-    /// Opened when nobody reads the body any more.
+    /// Opened when the body is released.
     let abandoned: Gate
     let replacement: HTTPResponse?
 
@@ -25,7 +25,7 @@ final class TestBody: HTTPBodyStream {
 
     deinit { abandoned.open() }
 
-    /// How often it has been asked for more.
+    /// How often more has been requested.
     var asked: Int { state.withLock(\.asked) }
 
     func next(atMost count: Int, orWake wake: @escaping @Sendable () -> Void) -> HTTPBodyStep {
@@ -37,7 +37,7 @@ final class TestBody: HTTPBodyStream {
         }
     }
 
-    /// Lets more come.
+    /// Adds a step.
     func arrive(_ steps: HTTPBodyStep...) {
         let wake = state.withLock { state in
             state.steps += steps

@@ -59,12 +59,12 @@ final class TestServer: Sendable {
 
     func client() throws -> RawHTTPClient { try RawHTTPClient(unixSocket: path) }
 
-    /// A client whose packets really travel, so that it can reset its connection.
+    /// A client over TCP, so that it can reset its connection.
     func networkClient(from source: UInt32? = nil) throws -> RawHTTPClient {
         try RawHTTPClient(port: port, from: source)
     }
 
-    /// How often something was refused for this reason.
+    /// How often the server refused for this reason.
     func rejections(_ reason: HTTPServer.RejectionReason) -> Int {
         server.counts.rejected[reason, default: 0]
     }
@@ -74,9 +74,10 @@ final class TestServer: Sendable {
         await counts { $0.connections == 0 }
     }
 
-    /// Waits until the server's numbers meet a condition.
+    /// Waits until the server's counts satisfy a condition.
     func counts(_ condition: @Sendable (HTTPServer.Counts) -> Bool) async {
-        // Each round trip to the loops lets them do what has come in; the pause leaves the processor to other tests.
+        // Each round trip to the loops lets them handle what has been received; the pause leaves the
+        // processor to other tests.
         while !condition(server.counts) {
             await server.ping()
             poll(nil, 0, 1)
@@ -113,7 +114,7 @@ final class AnonymousFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Some of it as a body.
+    /// Part of it as a body.
     func body(_ range: Range<Int>) -> HTTPBody {
         .file(
             descriptor: descriptor, offset: Int64(range.lowerBound), length: Int64(range.count), owner: self)
@@ -121,7 +122,8 @@ final class AnonymousFile: Sendable {
 }
 
 extension HTTPServer.Configuration {
-    /// No time is short enough to pass while a machine is busy with other tests; those that are tested are set by tests.
+    /// No timeout is short enough to expire while a machine is busy with other tests; tests set the ones that
+    /// they test.
     static var patient: HTTPServer.Configuration {
         var configuration = HTTPServer.Configuration()
         configuration.headerTimeout = .seconds(600)

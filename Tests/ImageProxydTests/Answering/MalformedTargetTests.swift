@@ -11,7 +11,7 @@ struct MalformedTargetTests {
     private static let url = "url=http%3A%2F%2Fa.example%2F"
     private static let bytes = 7_900
 
-    /// What each kind is, by its query.
+    /// The queries, by their kind.
     private static let queries: KeyValuePairs<String, String> = [
         "long name": many("u", bytes) + "=1",
         "long name behind the source": url + "a&" + many("u", bytes - 40) + "=1",
@@ -58,8 +58,8 @@ struct MalformedTargetTests {
         (0..<count).map(text).joined(separator: separator)
     }
 
-    /// Reads the query as the daemon does, and writes down what is wrong with it; the processor's time in nanoseconds, the least of
-    /// some attempts.
+    /// Parses the query as the daemon does, and formats the error; returns the processor's time in
+    /// nanoseconds, the least of some attempts.
     private static func cost(_ query: String, _ parser: ImageRequestParser) -> (
         nanoseconds: Int, isRefused: Bool
     ) {
@@ -83,8 +83,8 @@ struct MalformedTargetTests {
         return time.tv_sec * 1_000_000_000 + time.tv_nsec
     }
 
-    /// The work of one that is right, times this, is the most that any may take: much more than any takes, much less than work that grows
-    /// with the square of the length.
+    /// The work of a valid query, times this, is the maximum for a malformed one: much more than any takes,
+    /// much less than work that grows with the square of the length.
     private static let margin = 8
 
     @Test("Parsing a malformed target takes about as long as parsing a valid one")

@@ -25,7 +25,7 @@ struct ScriptTests {
             environment: inherited.merging(environment) { $1 })
     }
 
-    /// Starts the demonstration, asks for the first picture that it shows, and ends it; prints where it was.
+    /// Starts the demonstration, requests the first picture that it shows, and ends it; prints its address.
     private static let visit = """
         out=$TMPDIR/out; demo/run > "$out" 2>&1 & pid=$!
         until grep -q 'Ctrl-C ends it' "$out"; do kill -0 $pid || { cat "$out"; exit 9; }; sleep 0.1; done
@@ -38,7 +38,7 @@ struct ScriptTests {
 
     @Test("make demo uses a free port if 8080 is taken, prints it, and shows pictures from there")
     func demoBeside() async throws {
-        // Fails where somebody listens there already: then it is taken as well.
+        // Fails if the port is in use already: then it is taken as well.
         let other = try? ListeningSocket(port: 8_080)
 
         let outcome = try await shell(Self.visit)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Bounds of settings")
 struct BoundsTests {
-    /// The settings with a number, a time or a size for a default: each by its path.
+    /// The settings whose default is a number, a time or a size: each by its path.
     private static let measured: [[String]] = {
         // Safe because the defaults are encoded by every `config --defaults`, which has a test.
         guard let defaults = try? SettingsEncoder.encode(ProxyConfiguration()) else { return [] }

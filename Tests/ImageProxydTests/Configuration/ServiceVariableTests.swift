@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Variables of a Kubernetes Service")
 struct ServiceVariableTests {
-    /// What Kubernetes sets for the Services `imageproxyd`, with two ports, and `imageproxyd-admin`.
+    /// The variables of Kubernetes for the Services `imageproxyd`, with two ports, and `imageproxyd-admin`.
     private static let variables = [
         "IMAGEPROXYD_SERVICE_HOST": "10.0.171.239", "IMAGEPROXYD_SERVICE_PORT": "8080",
         "IMAGEPROXYD_SERVICE_PORT_HTTP_ALT": "8080", "IMAGEPROXYD_PORT": "tcp://10.0.171.239:8080",

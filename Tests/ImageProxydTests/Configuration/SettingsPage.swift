@@ -4,7 +4,8 @@ import TestSupport
 
 @testable import ImageProxyd
 
-/// The tables of `docs/configuration.md`: each setting with its default, what it may be, and the comment of its declaration.
+/// The tables of `docs/configuration.md`: each setting with its default, its range, and the comment of its
+/// declaration.
 struct SettingsPage {
     private let declarations: [String: [Declaration]]
     private let ranges: [String: String]

@@ -41,7 +41,7 @@ struct BrokenStreamingTests {
         let rests = try await onThread {
             let clients = try (0..<2).map { _ in try Self.begin(proxy, target) }
             gate.open()
-            // The connection ends: neither the declared length nor a last chunk has come.
+            // The connection ends: neither the declared length nor a last chunk was received.
             return try clients.map { try $0.receiveAll() }
         }
         let again = try await proxy.get(target)
@@ -67,7 +67,7 @@ struct BrokenStreamingTests {
     func brokenCoding(length: Picture.Length) async throws {
         let proxy = try await Proxy()
         let gate = OriginGate()
-        // Half of it is not gzip's end, however well the body is framed.
+        // Half of the file is not a complete gzip stream, however well the body is framed.
         let packed = Packed.gzip(Self.picture.bytes + Self.picture.bytes)
         let half = Picture(coded: Array(packed[..<(packed.count / 2)]))
         proxy.origin.route(
@@ -135,7 +135,7 @@ struct BrokenStreamingTests {
                 while try client.chunk() != nil {}
             }
         }
-        // Who asks while the failure is being noted may still join the same answer, or begin another.
+        // A request while the failure is being recorded may still join the same task, or begin another.
         var again: RawHTTPClient.Answer?
         for _ in 0..<100 where again?.status != 422 { again = try? await proxy.get(target) }
         let fetches = proxy.origin.count("/a.jpg")
@@ -197,7 +197,7 @@ struct BrokenStreamingTests {
 
         let client = try await onThread { try Self.begin(proxy, target) }
         proxy.daemon.send(signal: SIGTERM)
-        // It listens no more: it has begun to drain.
+        // It no longer listens: it has begun to drain.
         try await onThread {
             while let other = try? RawHTTPClient(unixSocket: proxy.daemon.socketPath) {
                 other.hangUp()

@@ -4,7 +4,7 @@ import ProxyCore
 import TestSupport
 import Testing
 
-/// Time passes at the origin: what it sends has an `Age`, so that it is as old on arrival as a test wants.
+/// Time passes at the origin: what it sends has an `Age`, so that it is received as old as a test requires.
 @Suite("Caching, from socket to socket")
 struct CachingTests {
     private static let resize = "transform=resize:30x20&format=png"
@@ -50,7 +50,7 @@ struct CachingTests {
         gate.open()
         var fresh = try await proxy.get(target)
         while fresh.body == first.body { fresh = try await proxy.get(target) }
-        // The first new one may still be the result of the task that made it.
+        // The first new one may still come out of the task that made it.
         fresh = try await proxy.get(target)
 
         for stale in [second, third] {

@@ -11,7 +11,7 @@ struct CancellationTests {
     private static let small = "transform=resize:40x&format=png"
     private static let allowed = #""allowedOptions": ["continue-in-background"]"#
 
-    /// A client that has asked and waits.
+    /// A client that has sent a request and waits.
     private static func ask(_ proxy: Proxy, _ target: String) async throws -> RawHTTPClient {
         let path = proxy.daemon.socketPath
         return try await onThread {
@@ -49,7 +49,7 @@ struct CancellationTests {
         if !inBackground { try await Self.until("imageproxyd_fetch_queue", of: proxy) { $0 == 0 } }
         gate.open()
         let answer = try await onThread { try first.answer() }
-        // Behind the second in the queue, if that is still there.
+        // After the second in the queue, if that is still there.
         let third = try await proxy.get(proxy.target("/third.jpg"))
 
         #expect(answer.status == 200 && third.status == 200)
@@ -67,7 +67,7 @@ struct CancellationTests {
         let option = inBackground ? "&options=continue-in-background" : ""
         let target = proxy.target("/a.jpg", Self.small + option)
         let worker = try #require(try Self.children(of: proxy.daemon.pid).first)
-        // It takes its job and does nothing: the job runs until somebody ends it.
+        // It takes its job and does nothing: the job runs until it is cancelled.
         kill(worker, SIGSTOP)
 
         let client = try await Self.ask(proxy, target)
@@ -112,10 +112,10 @@ struct CancellationTests {
         #expect(try Self.children(of: proxy.daemon.pid).contains(worker))
     }
 
-    /// A process's children (proc(5), stat: the field behind name and state is the parent).
+    /// A process's children (proc(5), stat: the field after name and state is the parent).
     private static func children(of parent: Int32) throws -> [Int32] {
         try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap(Int32.init).filter { pid in
-            // A process may have gone in between.
+            // A process may have ended in between.
             guard let stat = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else {
                 return false
             }

@@ -9,8 +9,8 @@ struct ColdPageTests {
     private static let resize = "transform=resize:800x"
     private static let modified = ("Last-Modified", "Sun, 06 Nov 1994 08:49:37 GMT")
 
-    /// A daemon whose queues are those of the defaults, but for their times: a machine that is busy with other tests is slow, not
-    /// wrong. What has to be answered in the default times, `bench/run` asks for.
+    /// A daemon with the default queues, but without their times: a machine that is busy with other tests is
+    /// slow, not wrong. `bench/run` tests the default times.
     private func proxy(_ environment: [String] = [], in earlier: Proxy? = nil) async throws -> Proxy {
         try await Proxy(
             in: earlier?.folder, origin: earlier?.origin,
@@ -43,7 +43,8 @@ struct ColdPageTests {
         }
     }
 
-    /// The whole of `Cache-Control` as `max-age`; 0 where it says more or less. A busy machine makes results of older sources.
+    /// The whole of `Cache-Control` as `max-age`; 0 if it contains more or less. A busy machine makes results
+    /// of older sources.
     private func lifetime(of answer: RawHTTPClient.Answer) -> Int {
         answer["Cache-Control"].flatMap { Int($0.dropFirst("public, max-age=".count)) } ?? 0
     }

@@ -53,7 +53,7 @@ struct ConditionTests {
     func ifRange() async throws {
         let proxy = try await Proxy()
         let target = targets(proxy)
-        // The first answer may go out while the body arrives, without an entity tag.
+        // The first answer may be sent while the body is received, without an entity tag.
         _ = try await proxy.get(target)
         let tag = try #require(try await proxy.get(target)["ETag"])
         let cases = [
@@ -70,7 +70,7 @@ struct ConditionTests {
     func conditions() async throws {
         let proxy = try await Proxy()
         let target = targets(proxy)
-        // The first answer may go out while the body arrives, without an entity tag.
+        // The first answer may be sent while the body is received, without an entity tag.
         _ = try await proxy.get(target)
         let tag = try #require(try await proxy.get(target)["ETag"])
         let later = "Sun, 06 Nov 1994 08:49:38 GMT"

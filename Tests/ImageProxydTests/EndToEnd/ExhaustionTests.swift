@@ -17,7 +17,7 @@ struct ExhaustionTests {
         try proxy.daemon.limitDescriptors(aboveOpen: 20)
 
         let (clients, refused, health) = try await onThread {
-            // All stay connected, so that nobody gets a descriptor that another gave back.
+            // All stay connected, so that none gets a descriptor that another has closed.
             var clients: [RawHTTPClient] = []
             func ask(_ target: String) throws -> RawHTTPClient.Answer {
                 clients.append(try RawHTTPClient(unixSocket: path))
@@ -140,7 +140,7 @@ struct ExhaustionTests {
         let answer = try await onThread {
             let client = try RawHTTPClient(unixSocket: path)
             try client.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
-            // The origin is asked by now: what is missing then is a file.
+            // The origin has been requested by now: what is missing then is a file.
             while proxy.origin.count("/a.jpg") == 0 { poll(nil, 0, 1) }
             try proxy.daemon.limitDescriptors(aboveOpen: 0)
             first.open()
@@ -208,7 +208,7 @@ struct ExhaustionTests {
         try proxy.daemon.limitDescriptors(aboveOpen: 20)
 
         let health = try await onThread {
-            // Far more than descriptors, those kept back among them: the checker stands behind them in the backlog.
+            // Far more than descriptors, including the reserve: the checker is after them in the backlog.
             let silent = try (0..<100).map { _ in try RawHTTPClient(unixSocket: path) }
             let checker = try RawHTTPClient(unixSocket: path)
             try checker.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -218,7 +218,7 @@ struct ExhaustionTests {
         }
 
         #expect(health.status == 200)
-        // They did not leave by themselves when their time was over.
+        // They were not closed by a timeout.
         #expect(try await proxy.metric(#"imageproxyd_http_rejected_total{reason="evicted"}"#) > 0)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The log of a failed request")
 struct FailureLogTests {
-    /// What the daemon has written of `targets` once it has ended.
+    /// The daemon's log of `targets` after it has ended.
     private func log(
         _ settings: String = "", _ targets: (Proxy) throws -> [String]
     ) async throws -> [Substring] {

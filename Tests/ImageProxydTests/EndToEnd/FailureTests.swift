@@ -77,7 +77,7 @@ struct FailureTests {
         for route in ["img", "info"] {
             for query in ["", "%3Fa"] {
                 var answers: [RawHTTPClient.Answer] = []
-                // The origin listens where the first leads to; the second is nobody's (RFC 6761 §6.4).
+                // The first leads to the origin; the second does not exist (RFC 6761 §6.4).
                 for host in ["localhost", "a.invalid"] {
                     answers.append(
                         try await proxy.get(
@@ -95,7 +95,7 @@ struct FailureTests {
         }
 
         #expect(proxy.origin.log.connections == 0)
-        // The operator can tell them apart.
+        // The operator can distinguish them.
         #expect(try await proxy.metric("imageproxyd_fetch_total{outcome=\"forbidden\"}") == 4)
         #expect(try await proxy.metric("imageproxyd_fetch_total{outcome=\"unreachable\"}") == 4)
         proxy.daemon.send(signal: 15)

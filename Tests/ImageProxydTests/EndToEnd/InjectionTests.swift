@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Injected header lines")
 struct InjectionTests {
-    /// Octets that end a line for somebody, as text that origins and clients may put into theirs.
+    /// Octets that end a line for some parser, as text that origins and clients may put into theirs.
     private static let ends = [
         "\r", "\n", "\0", "\u{B}", "\u{C}", "\u{85}", "\u{1}", "\u{7F}", "\r\t", "%0d%0a",
     ]
@@ -52,7 +52,7 @@ struct InjectionTests {
             for (number, end) in Self.ends.enumerated() {
                 let path = "/\(field)-\(number).jpg"
                 let value = "\(good[field] ?? "a")\(end)X-Injected: 1"
-                // Named twice where that is the body's own type: the last one counts.
+                // Named twice if that is the body's own type: the last one counts.
                 let hostile = OriginAnswer.body(Fixtures.photo, type: "image/jpeg", fields: [(field, value)])
                 proxy.origin.route(path, hostile)
                 proxy.origin.route(path + ".gone", .status(number < 5 ? 503 : 302, fields: [(field, value)]))

@@ -10,13 +10,13 @@ struct KillTests {
     private static let rounds = 20
     private static let newPerRound = 6
 
-    /// What every target must be answered with: an original's own bytes, or the bytes of a result's first answer.
+    /// The correct answer of every target: an original's own bytes, or the bytes of a result's first answer.
     private final class Ledger: Sendable {
         private let expected = Mutex<[String: [UInt8]]>([:])
 
         var targets: [String] { expected.withLock { $0.keys.sorted() } }
 
-        /// Whether an answer is right; the first one for a target defines what right is.
+        /// Whether an answer is correct; the first one for a target defines that.
         func accepts(_ body: [UInt8], for target: String) -> Bool {
             expected.withLock { expected in
                 guard let known = expected[target] else {
@@ -53,7 +53,8 @@ struct KillTests {
         #expect(try await proxy.metric("imageproxyd_cache_corrupt_total{tier=\"disk\"}") == 0)
     }
 
-    /// Asks for all targets at once, kills the daemon when `count` answers are there; returns the targets answered wrongly.
+    /// Requests all targets at once, kills the daemon when `count` answers are there; returns the targets
+    /// answered wrongly.
     private func killed(
         _ proxy: Proxy, after count: Int, of targets: [String], _ ledger: Ledger
     ) async -> [String] {

@@ -51,7 +51,7 @@ struct OriginRuleEndToEndTests {
         #expect(answer.status == 200)
         #expect(answer["Content-Type"] == "image/jpeg")
         #expect(answer.body != Fixtures.photo(number: 7))
-        // The origin was asked, although there are two steps (RFC 9211 §2.2).
+        // A request was sent to the origin, although there are two steps (RFC 9211 §2.2).
         #expect(answer["Cache-Status"]?.hasPrefix("imageproxyd; fwd=uri-miss; fwd-status=200") == true)
         #expect(again["Cache-Status"]?.hasPrefix("imageproxyd; hit") == true)
     }

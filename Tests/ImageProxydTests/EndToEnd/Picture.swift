@@ -2,7 +2,7 @@
 
 import TestSupport
 
-/// A picture that an origin sends in two parts; what makes it one are its first bytes alone.
+/// A picture that an origin sends in two parts; only its first bytes are those of a picture.
 struct Picture {
     let first: [UInt8]
     let rest: [UInt8]
@@ -16,18 +16,18 @@ struct Picture {
         self.rest = Array(bytes[first...])
     }
 
-    /// Bytes as they are, the first half first.
+    /// The plain bytes, the first half first.
     init(coded bytes: [UInt8]) {
         first = Array(bytes[..<(bytes.count / 2)])
         rest = Array(bytes[(bytes.count / 2)...])
     }
 
-    /// What makes the answers of an origin differ.
+    /// How the answers of an origin differ.
     enum Length: CaseIterable {
         case declared, chunked, untilClose
     }
 
-    /// The answer whose second part comes once the gate is open.
+    /// The answer whose second part is sent once the gate is open.
     func answer(
         _ gate: OriginGate, _ length: Length = .declared, control: String = "max-age=600",
         coding: String? = nil
@@ -55,7 +55,7 @@ struct Picture {
         }
     }
 
-    /// The answer that breaks off behind the first part once the gate is open.
+    /// The answer that breaks off after the first part once the gate is open.
     func broken(_ gate: OriginGate, _ length: Length, by ending: OriginAnswer.Step = .close) -> OriginAnswer {
         OriginAnswer([answer(gate, length).steps[0], .wait(gate), ending])
     }
@@ -65,5 +65,5 @@ struct Picture {
     }
 }
 
-/// Compares long bodies without having them printed when they differ.
+/// Compares long bodies without printing them when they differ.
 func isSame(_ body: [UInt8], _ other: [UInt8]) -> Bool { body == other }

@@ -2,7 +2,8 @@
 
 import TestSupport
 
-/// A daemon and an origin for one test: the daemon may fetch from loopback, and keeps its cache in the test's folder.
+/// A daemon and an origin for one test: the daemon may fetch from loopback, and its cache is in the test's
+/// folder.
 final class Proxy: Sendable {
     let origin: FakeOrigin
     let folder: TemporaryDirectory
@@ -12,7 +13,7 @@ final class Proxy: Sendable {
     ///   - settings: further members of the configuration's object.
     ///   - security: further members of `security`.
     ///   - results: `cache.results`.
-    ///   - calls: system calls that the daemon's kernel is not to know.
+    ///   - calls: system calls that the daemon's kernel does not support.
     init(
         settings: String = "", security: String = "", results: String = "all",
         in folder: TemporaryDirectory? = nil, origin: FakeOrigin? = nil, environment: [String] = [],
@@ -37,7 +38,8 @@ final class Proxy: Sendable {
             """
     }
 
-    /// Settings with more time for all that they say nothing of: a machine that is busy with other tests is slow, not wrong.
+    /// The settings with longer times for everything that they do not name: a machine that is busy with other
+    /// tests is slow, not wrong.
     private static func patient(_ settings: String) -> String {
         let times: KeyValuePairs = [
             "fetch": "queueTimeout connectTimeout firstByteTimeout totalTimeout lowSpeedTime",
@@ -54,8 +56,8 @@ final class Proxy: Sendable {
         }
     }
 
-    /// Has the daemon read other settings, given as to `init`.
-    /// - Returns: what it tells the service manager of that.
+    /// Reloads the daemon with other settings, given as to `init`.
+    /// - Returns: what it reports to the service manager.
     @discardableResult
     func reload(
         settings: String = "", security: String = "", results: String = "all"
@@ -73,7 +75,7 @@ final class Proxy: Sendable {
         character.utf8.map { "%" + String($0, radix: 16, uppercase: true) }.joined()
     }
 
-    /// Asks on a connection of its own.
+    /// Sends a request on a connection of its own.
     func get(_ target: String, _ lines: String...) async throws -> RawHTTPClient.Answer {
         try await ask("GET", target, lines: lines)
     }
@@ -86,14 +88,14 @@ final class Proxy: Sendable {
         try await ask(method, target, lines: lines)
     }
 
-    /// Asks the admin listener, which lies beside the disk tier.
+    /// Sends a request to the admin listener, which lies beside the disk tier.
     func administer(
         _ method: String, _ target: String, _ lines: String...
     ) async throws -> RawHTTPClient.Answer {
         try await ask(method, target, lines: lines, at: folder.path + "/cache/admin.sock")
     }
 
-    /// Asks for a path with a query for the admin listener about a picture of the origin.
+    /// Sends a request with a query to the admin listener about a picture of the origin.
     func administer(
         _ method: String, _ path: String, about source: String, _ parameters: String = ""
     ) async throws -> RawHTTPClient.Answer {
@@ -113,7 +115,7 @@ final class Proxy: Sendable {
         }
     }
 
-    /// Asks until the answer has this status; for what becomes true by itself.
+    /// Repeats a request until the answer has this status; for what becomes true by itself.
     func firstAnswer(to target: String, with status: Int) async throws -> RawHTTPClient.Answer {
         while true {
             let answer = try await get(target)
@@ -121,7 +123,7 @@ final class Proxy: Sendable {
         }
     }
 
-    /// A sample of the metrics by its exact name and labels; 0 when it is not there.
+    /// A sample of the metrics by its exact name and labels; 0 if it is missing.
     func metric(_ name: String) async throws -> Double {
         let lines = try await get("/metrics").text.split(separator: "\n")
         return lines.first { $0.hasPrefix(name + " ") }.flatMap { Double($0.dropFirst(name.count + 1)) } ?? 0

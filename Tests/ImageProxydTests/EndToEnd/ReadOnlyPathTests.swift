@@ -7,7 +7,7 @@ import Testing
 struct ReadOnlyPathTests {
     private static let fields = [("Cache-Control", "max-age=600")]
 
-    /// A folder with `/a.jpg` and a result of it, made by a daemon that is gone.
+    /// A folder with `/a.jpg` and a result of it, made by a daemon that has ended.
     private func seeded(_ origin: FakeOrigin) async throws -> TemporaryDirectory {
         origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
         let first = try await Proxy(origin: origin)
@@ -35,7 +35,7 @@ struct ReadOnlyPathTests {
             let result = try await proxy.get(proxy.target("/a.jpg", "transform=resize:48x&format=png"))
             #expect(result.status == 200 && result.pngSize?.first == 48)
         }
-        // What the folder has not is made of what it has.
+        // What the folder does not contain is made from what it contains.
         #expect(
             try await proxy.get(proxy.target("/a.jpg", "transform=resize:32x&format=png")).pngSize?.first
                 == 32)

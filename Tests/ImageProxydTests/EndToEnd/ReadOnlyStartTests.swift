@@ -8,7 +8,7 @@ import Testing
     "A daemon that starts on a read-only file system",
     .enabled(if: SmallFileSystem.isAvailable, "needs the right to mount a tmpfs"))
 struct ReadOnlyStartTests {
-    /// A folder whose `cache` lies on a file system of its own, on which nothing can be written.
+    /// A folder whose `cache` is on a file system of its own, which is read-only.
     private static func folder() throws -> (TemporaryDirectory, SmallFileSystem) {
         let small = try #require(try SmallFileSystem(size: "1m"))
         let folder = try TemporaryDirectory()

@@ -68,7 +68,7 @@ struct ReloadTests {
             }
             let head = try await proxy.ask("HEAD", proxy.target(path, parameters))
             #expect(head["Content-Length"] != "\(Fixtures.photo.count)")
-            // The original is good as it is: nobody has to fetch it again.
+            // The original is still valid: it need not be fetched again.
             #expect(proxy.origin.count(path) == 1)
         }
     }

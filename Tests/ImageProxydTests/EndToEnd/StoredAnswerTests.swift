@@ -44,7 +44,7 @@ struct StoredAnswerTests {
         #expect(proxy.origin.count("/a.jpg") == 1)
     }
 
-    /// Without openat2(2) nobody can tell what the kernel has in memory, and the disk is waited for each time.
+    /// Without openat2(2) a read that does not block is impossible, and every look-up waits for the disk.
     @Test(
         "Answers from files equal those that made them, with validators, ranges and heads, also after waiting for the disk",
         arguments: ["", resize], [[], ["openat2"]])

@@ -8,7 +8,7 @@ import Testing
 struct StreamingTests {
     private static let picture = Picture()
 
-    /// Asks, and reads the answer's head and as many bytes of content as the origin has sent.
+    /// Sends a request, and reads the answer's head and as many bytes of content as the origin has sent.
     private static func begin(
         _ proxy: Proxy, _ target: String, _ line: String = "GET %@ HTTP/1.1\r\nHost: a\r\n\r\n"
     ) throws -> (client: RawHTTPClient, head: RawHTTPClient.Answer, body: [UInt8]) {
@@ -26,7 +26,7 @@ struct StreamingTests {
         return (client, head, body)
     }
 
-    /// Reads what is left of an answer that has begun.
+    /// Reads the rest of an answer that has begun.
     private static func end(
         _ answer: (client: RawHTTPClient, head: RawHTTPClient.Answer, body: [UInt8])
     ) throws -> [UInt8] {
@@ -65,7 +65,7 @@ struct StreamingTests {
             }
             gate.open()
             let bodies = try answers.map(Self.end)
-            // Connections go on behind a stream.
+            // Connections persist after a stream.
             for answer in answers {
                 try answer.client.send("GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
                 let again = try answer.client.answer()
@@ -148,7 +148,7 @@ struct StreamingTests {
             #expect(try isSame(Self.end(known), Self.picture.bytes))
             let client = try RawHTTPClient(unixSocket: proxy.daemon.socketPath)
             try client.send(line.replacing("%@", with: targets[1]))
-            // Somebody else gets the first bytes meanwhile.
+            // Another client gets the first bytes meanwhile.
             let other = try Self.begin(proxy, targets[1])
             #expect(client.isQuiet(forMilliseconds: 0))
             second.open()

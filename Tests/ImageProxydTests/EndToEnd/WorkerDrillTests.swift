@@ -5,10 +5,10 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Workers are ended and fed with what harms them while good pictures are asked for.
+/// Workers are killed and get harmful pictures while valid pictures are requested.
 @Suite("Worker drills")
 struct WorkerDrillTests {
-    /// Blows to workers; `DRILL_ROUNDS` asks for more.
+    /// The number of attacks on workers, from `DRILL_ROUNDS`.
     private static var rounds: Int { getenv("DRILL_ROUNDS").flatMap { Int(String(cString: $0)) } ?? 6 }
     private static let clients = 4
     private static let blows: [CInt] = [SIGKILL, SIGSEGV, SIGSTOP, SIGABRT]
@@ -28,7 +28,8 @@ struct WorkerDrillTests {
             longest.update { $0 = max($0, time) }
         }
 
-        /// Waits until no request is under way that was so at the beginning: no picture is to be struck twice.
+        /// Waits until no request is in progress that was so at the beginning: no picture is to be attacked
+        /// twice.
         func settle() async {
             let before = counts.value
             _ = await counts.wait(until: { now in zip(before, now).allSatisfy { $1 >= $0 + 2 } })
@@ -109,7 +110,8 @@ struct WorkerDrillTests {
         kill(workers[round % workers.count], signal)
     }
 
-    /// Sends what can't be rendered: a damaged photo, nonsense behind a right beginning, one that takes too much memory.
+    /// Sends what can't be rendered: a damaged photo, invalid bytes after a valid beginning, one that takes
+    /// too much memory.
     private func poison(_ proxy: Proxy, _ round: Int) async throws {
         let damaged = Array(Fixtures.photo.prefix(Fixtures.photo.count / 2))
         let nonsense =
@@ -125,10 +127,10 @@ struct WorkerDrillTests {
         #expect(greedy.status == 422)
     }
 
-    /// The daemon's children (proc(5), stat: the field behind name and state is the parent).
+    /// The daemon's children (proc(5), stat: the field after name and state is the parent).
     private func workers(of proxy: Proxy) throws -> [Int32] {
         try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap(Int32.init).filter { pid in
-            // A process may have gone in between.
+            // A process may have ended in between.
             guard let stat = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else {
                 return false
             }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The budget of descriptors")
 struct DescriptorShareTests {
-    /// Stands for the tiers: remembers what it was told.
+    /// Stands for the tiers: records the bounds.
     private final class Files: Sendable {
         let bounds = Mutex<[Int]>([])
         let open = Mutex(0)
@@ -112,7 +112,7 @@ struct DescriptorShareTests {
         #expect(lonely == 215)
     }
 
-    /// How many more files are let in.
+    /// How many more files may be opened.
     private func entered(_ files: BodyFiles) -> Int {
         var count = 0
         while files.enter() { count += 1 }

@@ -54,7 +54,8 @@ struct InheritedSocketTests {
         defer { closedir(open) }
         var count = 0
         while readdir(open) != nil { count += 1 }
-        // Standard files, the socket to the daemon, `.` and `..`, and what libraries keep open; not two sockets more.
+        // Standard files, the socket to the daemon, `.` and `..`, and what libraries keep open; not two
+        // sockets more.
         let inodes = sockets.map { inode($0.descriptor) }
         #expect(count > 5)
         for number in 0..<64 {

@@ -76,7 +76,7 @@ struct PressureSourceTests {
         {}
         #expect(try await proxy.metric(bytes) < before)
         #expect(proxy.daemon.log.contains("memory is short"))
-        // What left memory is still on disk.
+        // What was evicted from memory is still on disk.
         #expect(try await proxy.get(proxy.target("/0.jpg")).status == 200)
     }
 }

@@ -25,7 +25,7 @@ struct StartLogTests {
         "With LIBDISPATCH_LOG=stderr, the failure to raise a thread's priority is logged, otherwise it is not",
         arguments: ["stderr", "NO"])
     func lines(value: String) async throws {
-        // Takes from root what others lack.
+        // Removes root's privileges that other users lack.
         let unprivileged =
             geteuid() == 0
             ? ["/usr/bin/setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice", "--"] : []

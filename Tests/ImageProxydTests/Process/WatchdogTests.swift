@@ -54,7 +54,7 @@ struct WatchdogTests {
         let client = try RawHTTPClient(unixSocket: folder.path + "/s.sock")
         try client.send("GET /stall HTTP/1.1\r\nHost: a\r\n\r\n")
         await handler.hasStalled.wait { $0 }
-        // Asked again a third of the interval later, and complained of half an interval behind that.
+        // Checked again a third of the interval later, and reported half an interval after that.
         await time.advance(by: .seconds(10), when: 1)
         await time.advance(by: .seconds(15), when: 1)
         await notes.wait { $0.count == 2 }
@@ -79,7 +79,7 @@ struct WatchdogTests {
     }
 }
 
-/// A clock that stands still but for `advance`.
+/// A clock that stands still except for `advance`.
 final class SteppedTime: _Concurrency.Clock, Sendable {
     struct Instant: InstantProtocol {
         var offset = Duration.zero
@@ -139,7 +139,7 @@ final class SteppedTime: _Concurrency.Clock, Sendable {
         count.update { $0 = sleeping }
     }
 
-    /// Goes on by some time as soon as exactly so many sleep.
+    /// Advances by some time as soon as exactly so many tasks sleep.
     func advance(by duration: Duration, when sleepers: Int) async {
         await count.wait { $0 == sleepers }
         let due = state.withLock { state in

@@ -68,7 +68,8 @@ struct ServiceManagerTests {
     func inherited() async {
         await #expect(processExitsWith: .success) {
             let firstDescriptor: CInt = 3
-            // The place may be taken by the test's own machinery: it is lent, and given back before anything is expected.
+            // The number may be in use by the test runner: it is saved, and restored before anything is
+            // expected.
             let saved = dup(firstDescriptor)
             let listener = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
             dup2(listener, firstDescriptor)

@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import ProxyCore
 
-/// A time that only tests move.
+/// A clock that only tests advance.
 final class SteppedClock: Sendable {
     private let now: Atomic<Int64>
 
@@ -23,7 +23,7 @@ final class SteppedClock: Sendable {
 
 func key(_ text: String) -> CacheKey { CacheKey(canonicalText: text) }
 
-/// Bytes that differ with the seed and do not repeat soon.
+/// Bytes that differ with the seed and repeat late.
 func bytes(_ count: Int, seed: Int = 1) -> [UInt8] {
     var state = UInt64(truncatingIfNeeded: seed) &* 0x9E37_79B9_7F4A_7C15 | 1
     return (0..<count).map { _ in
@@ -63,7 +63,7 @@ func memoryEntry(_ text: String, source: String = "source", count: Int = 100) ->
 }
 
 extension StoredBody {
-    /// All bytes, from wherever they lie.
+    /// All bytes, in memory or in a file.
     func readAll() throws -> [UInt8] {
         switch self {
         case .bytes(let bytes): return bytes
@@ -74,14 +74,14 @@ extension StoredBody {
 }
 
 extension DiskLookUp {
-    /// What was found, if anything.
+    /// The hit of a look-up, if any.
     var hit: DiskHit? {
         guard case .hit(let hit) = self else { return nil }
         return hit
     }
 }
 
-/// Leaves the folder's `cache` as a process does that is killed: the lock names the present boot.
+/// Leaves the folder's `cache` like a process that is killed: the lock names the present boot.
 func leaveAsKilled(_ folder: TemporaryDirectory) throws {
     let boot = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
     try folder.write(Array(boot.utf8), to: "cache/lock")

@@ -17,7 +17,7 @@ struct DiskCacheCrashTests {
         folder = try TemporaryDirectory()
     }
 
-    /// A tier that holds `names`, closed; the files by name.
+    /// A tier that contains `names`, closed; the files by name.
     private func prepare(_ names: [String]) async throws {
         let disk = try openDisk(folder, clock)
         for name in names { try await disk.store(describe(name, body: body), body: body) }

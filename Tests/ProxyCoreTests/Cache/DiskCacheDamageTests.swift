@@ -21,7 +21,7 @@ struct DiskCacheDamageTests {
         try openDisk(folder, clock, change)
     }
 
-    /// Opens a tier that holds one entry, and names its file.
+    /// Opens a tier with one entry, and returns its file.
     private func openWithEntry() async throws -> (DiskCache, file: String) {
         let disk = try open()
         try await disk.store(describe("a", body: body), body: body)

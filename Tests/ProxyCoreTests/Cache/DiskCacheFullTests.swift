@@ -37,7 +37,7 @@ struct DiskCacheFullTests {
         #expect((10..<100).contains(count))
         let last = "\(count - 1)"
         #expect(try await disk.lookUp(key(last), kind: .result, keyText: last)?.body.readAll() == body)
-        // The sweep waits behind the one on the way, if there is one: whoever is told sees what was removed.
+        // The sweep follows the one in progress, if there is one: its result shows what was removed.
         try await disk.sweep()
         #expect(disk.statistics.evictions[.size] ?? 0 > 0)
         clock.advance(by: 5)
@@ -108,7 +108,7 @@ struct DiskCacheFullTests {
         await disk.close()
     }
 
-    /// Takes all the space there is.
+    /// Fills all free space.
     private func fillUp(_ path: String) async throws -> OwnedDescriptor {
         let file = OwnedDescriptor(owning: creat(path, 0o600))
         for step in [65_536, 4_096] {

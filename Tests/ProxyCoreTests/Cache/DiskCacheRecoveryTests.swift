@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProxyCore
 
-/// What is taken away or spoiled while the tier is in use.
+/// What is removed or damaged while the tier is in use.
 @Suite("Disk tier: recovery")
 struct DiskCacheRecoveryTests {
     let folder: TemporaryDirectory
@@ -214,7 +214,7 @@ struct DiskCacheRecoveryTests {
             try folder.write(bytes(try folder.read("cache/" + name).count / 2), to: "cache/" + name)
         }
 
-        // What SQLite says when it comes to a page that it has to read.
+        // What SQLite reports for a page that it must read.
         disk.failed(with: .brokenIndex("database disk image is malformed"))
         try await disk.sweep()
         #expect(await disk.isLoaded())

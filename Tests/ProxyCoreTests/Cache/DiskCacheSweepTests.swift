@@ -27,7 +27,8 @@ struct DiskCacheSweepTests {
         try await disk.store(describe(name, body: body, storedAt: clock.time), body: body)
     }
 
-    /// So small a limit that the index alone takes more than half, so that entries have exactly half: 25 blocks.
+    /// So small a limit that the index alone takes more than half, so that entries have exactly half: 25
+    /// blocks.
     private static let tiny = ByteCount(2 * 25 * 4_096)
 
     private func holds(_ disk: DiskCache, _ name: String) async throws -> Bool {
@@ -84,7 +85,7 @@ struct DiskCacheSweepTests {
         }
         for number in 0..<12 { try await store(disk, "\(number)") }
         clock.advance(by: 6 * day)
-        // Half as many as there is room for: now they are being written, one by one and at leisure.
+        // Half of the table's capacity: now they are being written, one by one and slowly.
         for number in 0..<6 { disk.touch(key("\(number)"), kind: .result) }
         clock.advance(by: 2 * day)
 
@@ -109,7 +110,7 @@ struct DiskCacheSweepTests {
         try await disk.sweep()
 
         for number in [0, 2, 4] { #expect(try await holds(disk, "\(number)")) }
-        // What was stored behind a sweep that began by itself comes on top of the 12 blocks.
+        // What was stored after a sweep that began by itself adds to the 12 blocks.
         #expect((12...14).contains(disk.statistics.tally.bytes / 4_096))
         await disk.close()
     }
@@ -152,7 +153,7 @@ struct DiskCacheSweepTests {
 
         try await disk.sweep()
 
-        // What was stored behind a sweep that began by itself comes on top of the 12 blocks.
+        // What was stored after a sweep that began by itself adds to the 12 blocks.
         #expect((12...14).contains(disk.statistics.tally.bytes / 4_096))
         #expect(disk.statistics.tally.entries == folder.entryFiles.count)
         #expect(try await holds(disk, "0"))
@@ -172,7 +173,7 @@ struct DiskCacheSweepTests {
         for number in 0..<200 { try await store(disk, "\(number)", count: 680) }
 
         await disk.close()
-        // What is stored between the steps of a sweep comes on top of the 25 that fit.
+        // What is stored between the steps of a sweep adds to the 25 that fit.
         #expect(folder.entryFiles.count <= 25 + 10)
         #expect(disk.statistics.evictions[.size] == 200 - folder.entryFiles.count)
     }

@@ -143,7 +143,7 @@ struct DiskCacheTests {
         try await disk.store(describe("a", body: body), body: body)
 
         guard case .hit(let hit) = disk.lookUpCached(key("a"), kind: .result, keyText: "a") else {
-            // A file system that cannot answer from memory alone says so for every entry.
+            // A file system that cannot answer from memory alone reports that for every entry.
             guard case .wouldBlock = disk.lookUpCached(key("a"), kind: .result, keyText: "a") else {
                 Issue.record("a miss")
                 return

@@ -52,7 +52,7 @@ struct DiskHealthTests {
         health.madeRoom(1_000, at: 10)
         #expect(!health.wantsRoom)
 
-        // Another program has taken it all.
+        // Another program has used it all.
         _ = health.failed(with: .full, at: 11)
         #expect(!health.wantsRoom)
         _ = health.failed(with: .full, at: 10 + DiskHealth.pause)

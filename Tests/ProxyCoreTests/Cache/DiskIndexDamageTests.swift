@@ -7,7 +7,7 @@ import Testing
 
 @testable import ProxyCore
 
-/// What is altered in the index, and is sound SQLite all the same.
+/// Alterations of the index that are valid SQLite all the same.
 @Suite("Disk tier: an index that is wrong")
 struct DiskIndexDamageTests {
     let folder: TemporaryDirectory
@@ -23,7 +23,7 @@ struct DiskIndexDamageTests {
         let disk = try DiskCache(
             directory: folder.path + "/" + name, clock: { 1_000_000 },
             report: { notice in notices.update { $0.append(notice) } })
-        // The sweep that comes upon the damage fails; the next one finds another index.
+        // The sweep that detects the damage fails; the next one finds another index.
         for _ in 0..<10 where !(await disk.isLoaded()) {}
         #expect(disk.statistics.isComplete)
         return disk
@@ -148,7 +148,7 @@ struct DiskIndexDamageTests {
         await killed.close()
     }
 
-    /// Whether what the index says of both sources is as it was at the end, or to be asked about.
+    /// Whether the index's facts about both sources are as they were at the end, or marked as stale.
     private func forgetsNothing(_ disk: DiskCache) async throws -> Bool {
         let replaced = await disk.sourceRecord(for: key("replaced"))
         let purged = await disk.sourceRecord(for: key("purged"))

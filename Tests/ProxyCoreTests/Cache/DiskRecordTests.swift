@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProxyCore
 
-/// What files and index say of a source, and which of them is believed.
+/// The records of a source in files and index, and which of them counts.
 @Suite("Disk tier: records")
 struct DiskRecordTests {
     let folder: TemporaryDirectory
@@ -32,7 +32,7 @@ struct DiskRecordTests {
         try await disk.save(record)
     }
 
-    /// The hit that memory and its file can tell the record of; the same whether it may block or not.
+    /// The hit whose record is known from memory and its file; the same whether it may block or not.
     private func answer(_ disk: DiskCache, _ name: String = "a") async -> DiskHit? {
         let cached = disk.lookUpCached(key(name), kind: .result, keyText: name).hit
         let read = await disk.lookUpBlocking(key(name), kind: .result, keyText: name)
@@ -96,7 +96,7 @@ struct DiskRecordTests {
         let body = bytes(count)
         let description = describe("a", body: body, storedAt: 1_000_000)
         try await disk.store(description, body: body, record: record())
-        // A larger body has to be checked once, where that may take its time.
+        // A larger body must be checked once, by a read that may block.
         _ = try await disk.lookUp(key("a"), kind: .result, keyText: "a")
 
         #expect(try await answer(disk)?.body.readAll() == body)
@@ -327,7 +327,7 @@ struct DiskRecordTests {
         let stale = try #require(await disk.sourceRecord(for: key("a")))
         #expect(stale.directives.contains(.purged) && stale.entityTag == record("a").entityTag)
         #expect(disk.mayLackLinks)
-        // What the origin has confirmed is believed again, also by the next process, and so is what is stored.
+        // What the origin has confirmed counts again, also for the next process, and so does what is stored.
         try await disk.save(record("a"))
         try await store("c", as: record("c"), in: disk)
         await disk.close()

@@ -160,7 +160,7 @@ struct FailedURLsTests {
         #expect(failed.list(limit: 1, at: now).map(\.text) == ["http://b/"])
         #expect(failed.list(source: key("a"), limit: 9, at: now + 300).map(\.key) == [key("a small")])
         #expect(failed.hits.isEmpty)
-        // Listing has dropped what was over by then.
+        // Listing has removed the expired ones by then.
         #expect(failed.forgetAll(ofSource: key("a")) == 1)
         #expect(failed.forgetAll(ofSource: key("b")) == 0)
     }

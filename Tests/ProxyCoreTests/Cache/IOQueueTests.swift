@@ -29,7 +29,8 @@ struct IOQueueTests {
                     do {
                         return try await queue.run(work) == 1
                     } catch {
-                        // The last of five to come finds two running and three waiting: only now may the others go on.
+                        // The last of five finds two running and three waiting: only now may the others
+                        // continue.
                         if queue.refused == 2 { for _ in 0..<5 { gate.signal() } }
                         return false
                     }

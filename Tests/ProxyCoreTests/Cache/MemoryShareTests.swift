@@ -101,7 +101,7 @@ struct MemoryShareTests {
 
         #expect(claim.isValid)
         #expect(LatestRecords.Item(record: newer, arrived: .now, number: 1).record.textBytes < 512)
-        // Who had an older record gets the newer one, with the text that the older one had.
+        // An entry with an older record gets the newer one, with the text of the older one.
         #expect(purgeLog.current(entry, under: token)?.record == newer)
     }
 

@@ -5,13 +5,13 @@ import Testing
 @testable import ProxyCore
 
 extension PurgeLog {
-    /// A purge that takes no time.
+    /// A purge that begins and ends at once.
     func purge(_ key: CacheKey) {
         begin([key])
         end([key])
     }
 
-    /// The same of everything.
+    /// The same for everything.
     func purgeAll() {
         beginAll()
         endAll()

@@ -47,7 +47,7 @@ struct WriterPingTests {
         _ = try await swept
         await answered
 
-        // What else is swept away once it goes on counts no more.
+        // Sweeps that run after the end of the test do not matter.
         #expect(events.value.filter { $0 != "stuck" } == ["released", "answered"])
         await disk.close()
         // At once: nothing is left that could stall.

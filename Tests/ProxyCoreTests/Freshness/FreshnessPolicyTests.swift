@@ -134,7 +134,7 @@ struct FreshnessPolicyTests: FreshnessTesting {
             key: CacheKey(canonicalText: "x"), keyText: "x", contentHash: ContentHash(of: [1]), byteCount: 1,
             format: .png, head: head([("date", http(date))], requestTime: date - 4))
         #expect(slow.currentAge(at: date) == 4)
-        // A 304 without Date is of the time at which it came.
+        // A 304 without Date has its response time.
         let confirmed = policy().updating(slow, with: head([], status: 304, responseTime: date + 50))
         #expect(confirmed.generationTime == date + 50)
     }

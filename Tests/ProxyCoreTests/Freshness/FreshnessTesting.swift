@@ -2,7 +2,7 @@
 
 @testable import ProxyCore
 
-/// Tests of what a response's head says of its lifetime.
+/// Tests of the lifetime that a response's head gives.
 protocol FreshnessTesting {}
 
 extension FreshnessTesting {

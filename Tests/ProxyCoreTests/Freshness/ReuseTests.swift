@@ -8,7 +8,7 @@ import Testing
 struct ReuseTests {
     private let date: Int64 = 1_795_219_200
 
-    /// Seconds after generation, what the origin and what the client said, and what may be done.
+    /// Seconds after generation, the directives of origin and client, and the permitted reuse.
     struct Row: Sendable {
         let age: Int64
         let origin: String
@@ -82,7 +82,7 @@ struct ReuseTests {
             (60, "max-age=60", true), (60 + 7 * 86_400, "max-age=60", false),
             (60, "max-age=60, must-revalidate", false), (60, "max-age=60, no-cache", false),
             (60, "s-maxage=60, stale-if-error=10", false), (10, "max-age=60, must-revalidate", true),
-            // Nobody knows how old that is which was stored while the clock was ahead.
+            // The age of what was stored while the clock was ahead is unknown.
             (-3, "max-age=60, must-revalidate", false), (-3, "max-age=60", true),
         ] as [(Int64, String, Bool)])
     func onError(age: Int64, origin: String, isAllowed: Bool) throws {

@@ -37,9 +37,9 @@ struct StatusReuseTests {
         let controlled = control.isEmpty ? fields : fields + [("cache-control", control)]
         let verdict = policy().verdict(on: head(controlled, status: status))
         #expect(verdict.freshnessLifetime == lifetime)
-        // Nor is it served stale by our own defaults: those stand in for an origin's word, too.
+        // Nor is it served stale by the default windows: those replace the origin's, too.
         #expect(verdict.directives.contains(.mustRevalidate) == (lifetime == 0))
-        // A default lifetime is as made up as a tenth of an age.
+        // A default lifetime counts as heuristic, like a tenth of an age.
         let silent = policy().verdict(on: head([], status: status))
         #expect((silent.freshnessLifetime > 0) == [200, 203, 404, 501].contains(status))
     }

@@ -55,7 +55,7 @@ struct TargetedCacheControlTests {
             on: head([("cache-control", "max-age=1"), ("cdn-cache-control", value)]))
 
         #expect(verdict.directives == directives)
-        // Nothing is said of a lifetime, and Cache-Control does not count.
+        // There is no lifetime, and Cache-Control does not count.
         #expect(verdict.freshnessLifetime == 86_400)
     }
 

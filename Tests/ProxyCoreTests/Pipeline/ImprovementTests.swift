@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProxyCore
 
-/// Renders at once, but holds what no client waits for at a gate, and may change its plan.
+/// Renders at once, but holds background jobs at a gate, and may change its plan.
 private final class BackgroundGate: Rendering {
     let gate = Gate()
     private let renderer = InProcessRenderer()
@@ -38,10 +38,8 @@ struct ImprovementTests {
         return fixture
     }
 
-    /// Asks for a picture twice, and has the second request begin what a hit begins.
-    private func askTwice(
-        _ fixture: PipelineFixture, _ parameters: String = avif
-    ) async throws
+    /// Requests a picture twice; the second request starts what a hit starts.
+    private func askTwice(_ fixture: PipelineFixture, _ parameters: String = avif) async throws
         -> ImageResponse
     {
         let first = try await fixture.get("/a.jpg", parameters) { $0.waitsForStore = true }

@@ -22,7 +22,7 @@ struct IntermediateTests {
         return fixture
     }
 
-    /// Asks for each and says how it was made.
+    /// Requests each and returns how it was made.
     private func kinds(_ fixture: PipelineFixture, _ transforms: [String]) async throws -> [EntryKind] {
         var kinds: [EntryKind] = []
         for transform in transforms {

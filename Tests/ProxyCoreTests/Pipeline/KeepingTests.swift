@@ -11,7 +11,7 @@ struct KeepingTests {
     private static let fresh = [("Cache-Control", "max-age=6000")]
     private static let whileRevalidating = [("Cache-Control", "max-age=60, stale-while-revalidate=600")]
 
-    /// What the disk has of a request: the source's own bytes where nothing is to be made of them.
+    /// The disk's entry of a request: the source's own bytes if nothing is to be made of them.
     private static func stored(_ request: ImageRequest, on disk: DiskCache) async throws -> DiskHit? {
         request.plan == nil
             ? try await disk.lookUp(request.sourceKey, kind: .original, keyText: request.sourceKeyText)

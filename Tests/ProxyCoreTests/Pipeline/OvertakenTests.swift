@@ -12,7 +12,7 @@ struct OvertakenTests {
     private static let old = Fixtures.photo(number: 1)
     private static let new = Fixtures.photo(number: 2)
 
-    /// What is true the first time that it is asked.
+    /// A condition that is true the first time that it is read.
     private func firstTime() -> @Sendable () -> Bool {
         let isFirst = Observed(true)
         return {

@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import ProxyCore
 
-/// A clock that only the test moves on: the loader goes by its start, the pipeline by its time.
+/// A clock that only the test advances: the loader uses its start, the pipeline its time.
 final class ShiftedClock: Sendable {
     let start = Int64(time(nil))
     private let shift = Atomic<Int64>(0)
@@ -18,7 +18,7 @@ final class ShiftedClock: Sendable {
     }
 }
 
-/// A whole pipeline with a real loader, real tiers and a real origin, whose clock only the test moves on.
+/// A whole pipeline with a real loader, real tiers and a real origin, whose clock only the test advances.
 final class PipelineFixture: Sendable {
     let origin: FakeOrigin
     let pipeline: ImagePipeline
@@ -89,17 +89,15 @@ final class PipelineFixture: Sendable {
         }
     }
 
-    /// Asks for a path, as a client with this `Cache-Control` does.
-    func get(
-        _ path: String, _ parameters: String = "", asking control: String? = nil
-    ) async throws
+    /// Requests a path, as a client with this `Cache-Control` does.
+    func get(_ path: String, _ parameters: String = "", asking control: String? = nil) async throws
         -> ImageResponse
     {
         let client = RequestDirectives(cacheControl: control.map { [$0] } ?? [], pragma: [])
         return try await pipeline.response(for: request(path, parameters), asking: client)
     }
 
-    /// Asks for a path with these directives.
+    /// Requests a path with these directives.
     func get(
         _ path: String, _ parameters: String = "", _ change: (inout RequestDirectives) -> Void
     ) async throws -> ImageResponse {
@@ -108,13 +106,13 @@ final class PipelineFixture: Sendable {
         return try await pipeline.response(for: request(path, parameters), asking: client)
     }
 
-    /// Has memory forget everything, so that the disk alone answers.
+    /// Empties the memory tier, so that the disk alone answers.
     func forgetMemory() {
         pipeline.tiers.memory.removeAll()
         pipeline.tiers.files.removeAll()
     }
 
-    /// Waits until no refresh is under way.
+    /// Waits until no refresh is in progress.
     func refreshed() async {
         while pipeline.refreshCount > 0 { await Task.yield() }
     }
@@ -133,7 +131,7 @@ extension ImagePipeline {
 }
 
 extension ImageResponse {
-    /// The bytes, wherever they are.
+    /// The bytes, in memory or in a file.
     var bytes: [UInt8] { get throws { try body.readAll() } }
 }
 

@@ -86,7 +86,7 @@ struct PurgeWindowTests {
 }
 
 extension Result where Failure == any Error {
-    /// What `body` comes to.
+    /// The result of `body`.
     fileprivate init(_ body: () async throws -> Success) async {
         do {
             self = .success(try await body())

@@ -86,7 +86,7 @@ struct StaleServingTests {
 
         #expect(stale.provenance == .stale(.whileRevalidating))
         #expect(fixture.origin.count("/a.jpg") == 2)
-        // What may be kept is made from what was fetched; what may not is made when a client asks.
+        // What may be stored is made from what was fetched; what may not is made when a client requests it.
         #expect(fixture.metrics.transforms.value(LabelPair(.png, .ok)) == (isKept ? 2 : 1))
     }
 

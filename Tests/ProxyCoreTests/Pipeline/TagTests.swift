@@ -126,7 +126,8 @@ struct TagTests {
 
         #expect(left.count == 2)
         #expect(counts.memory == 0 && counts.disk == 0 && !counts.mayLackSome)
-        // Nothing answers without the origin's word: what was purged silently before the purge was asked for is gone.
+        // Nothing answers without the origin's confirmation: what was evicted before the purge was requested
+        // is gone.
         #expect(fixture.origin.count("/\(gone).jpg") == answers + 1)
         let kept = try await fixture.pipeline.purge(.tag(left[0]))
         #expect(kept.memory + kept.disk > 0 || plan.isEmpty)

@@ -11,7 +11,7 @@ struct UnreachableOriginTests {
         "After five failures to connect an origin gets no requests, stale pictures are served, and a probe requests again"
     )
     func breaker() async throws {
-        // So long that it does not pass by itself, however busy the machine.
+        // So long that it does not expire by itself, however busy the machine.
         var failedURLs = FailedURLsConfiguration()
         failedURLs.breaker.pause = .seconds(600)
         failedURLs.breaker.maximum = .seconds(600)

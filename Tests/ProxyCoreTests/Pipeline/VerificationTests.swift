@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A result that fails")
 struct VerificationTests {
-    /// A renderer that fails on the plans it is told to, in the ways that only a worker can.
+    /// A renderer that fails on given plans, in the ways that only a worker can.
     private final class FailingRenderer: Rendering {
         private let error: RenderError
         private let fails: @Sendable (RenderPlan) -> Bool

@@ -62,7 +62,7 @@ struct AdmissionTests {
 
             long.cancel()
             _ = try? await long.value
-            // The next worker may take longer to start than a job is ready to wait here.
+            // The next worker may take longer to start than a job waits here.
             var next: Rendition?
             while next == nil {
                 do throws(RenderError) { next = try await render(pool) } catch {
@@ -86,7 +86,7 @@ struct AdmissionTests {
 
     // MARK: - Bombs
 
-    /// Small files whose headers promise as many pixels as their format can.
+    /// Small files whose headers declare as many pixels as their format can.
     private static func bombs() throws -> [(ImageFormat, [UInt8])] {
         let picture = TestPicture.ramps(64, 48)
         var png = try picture.encoded(as: .png)
@@ -151,7 +151,7 @@ struct AdmissionTests {
         return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
     }
 
-    // MARK: - Too large, and wanted all the same
+    // MARK: - Too large, and requested all the same
 
     private func renderedLarge(
         _ transform: String, from format: ImageFormat, _ change: (inout RenderPlan) -> Void = { _ in }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The queue for workers")
 struct JobQueueTests {
-    /// A queue whose changes can be expected, and a clock that only the test moves on.
+    /// A queue whose changes can be expected, and a clock that only the test advances.
     private final class Line {
         private var queue = JobQueue<String>()
         private var now = ContinuousClock.now
@@ -41,7 +41,7 @@ struct JobQueueTests {
             queue.end(ids[job] ?? 0, at: now)
         }
 
-        /// Has one worker do all that waits, each job in the same time.
+        /// Lets one worker do all that waits, each job in the same time.
         func drain() -> [String] {
             var done: [String] = []
             while let job = next() {

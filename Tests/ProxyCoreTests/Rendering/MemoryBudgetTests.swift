@@ -79,7 +79,7 @@ struct MemoryBudgetTests {
         #expect(budget.grant(40, to: 2))
     }
 
-    /// A job on a photo of 4000 × 3000, and what `bench-memory` saw it take, in MiB.
+    /// A job on a photo of 4000 × 3000, and the memory that `bench-memory` measured, in MiB.
     struct Measured: CustomTestStringConvertible {
         let format: ImageFormat
         let sourceMiB: Double
@@ -135,7 +135,7 @@ struct MemoryBudgetTests {
         let estimate = MemoryEstimate(
             header: header, frames: 1, plan: plan, sourceBytes: Int(measured.sourceMiB * 1_048_576))
 
-        // Beside twice the measured, what a job takes that does next to nothing.
+        // In addition to twice the measured, what a job takes that does next to nothing.
         #expect(
             (measured.resident...measured.resident * 2 + 8).contains(estimate.bytes >> 20),
             "\(estimate.bytes >> 20)")

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The work of a plan")
 struct WorkEstimateTests {
-    /// A source, a plan, and what `bench-work` measured, where it did.
+    /// A source, a plan, and what `bench-work` measured, if it did.
     struct Job: CustomTestStringConvertible {
         var source = ImageFormat.jpeg
         var size = PixelSize(4_000, 3_000)

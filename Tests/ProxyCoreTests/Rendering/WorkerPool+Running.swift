@@ -6,7 +6,8 @@ import Testing
 @testable import ProxyCore
 
 extension WorkerPool {
-    /// Lends a running pool of one worker that has patience, unless `change` says otherwise, and stops it in the end.
+    /// Lends a running pool of one worker with long times, unless `change` says otherwise, and stops it in
+    /// the end.
     static func running(
         _ change: (inout TransformConfiguration) -> Void = { _ in }, _ body: (WorkerPool) async throws -> Void
     ) async throws {
@@ -25,7 +26,8 @@ extension WorkerPool {
         #expect(pool.statistics.processIdentifiers.isEmpty)
     }
 
-    /// Begins a job, and returns when it is under way; again where jobs wait for less time than a busy machine takes for that.
+    /// Starts a job, and returns when it is running; again if jobs wait for less time than a busy machine
+    /// takes for that.
     func begin(
         _ work: @escaping @Sendable () async throws -> Rendition, until isUnderWay: (Statistics) -> Bool
     ) async throws -> Task<Rendition, any Error> {

@@ -29,7 +29,7 @@ struct WorkerPoolTests {
         }
     }
 
-    /// Stops the worker, gives it a job, and returns when the job has been handed over.
+    /// Stops the worker, gives it a job, and returns when the job has been sent.
     private func hold(
         _ pool: WorkerPool, _ plan: RenderPlan = plan
     ) async throws -> (pid: Int32, job: Task<Rendition, any Error>) {
@@ -109,7 +109,7 @@ struct WorkerPoolTests {
     @Test("A picture whose workers are both killed from outside is not at fault")
     func killedTwice() async throws {
         try await WorkerPool.running { pool in
-            // Takes long enough for the second worker to be met over it.
+            // Takes long enough for the second worker to be killed during it.
             let long = RenderPlan(
                 pipeline: try TransformPipeline(parsing: "resize:3000x3000:fill:enlarge=1"),
                 format: .explicit(.avif))
@@ -235,7 +235,7 @@ struct WorkerPoolTests {
     func recycling() async throws {
         try await WorkerPool.running({ $0.jobsPerWorker = 2 }) { pool in
             for _ in 0..<5 { _ = try await render(pool) }
-            // Whoever takes the sixth is the third worker.
+            // The worker that takes the sixth is the third one.
             _ = try await render(pool)
 
             #expect(try #require(pool.statistics.restarts[.recycled]) >= 2)
@@ -290,7 +290,7 @@ struct WorkerPoolTests {
                 Issue.record("\(String(describing: error))")
                 return
             }
-            // To a client that is a want of means for a while, and the operator hears why.
+            // For a client that is a temporary lack of resources, and the operator's log has the reason.
             let told = PipelineError(error)
             #expect(told.row.status == 503 && told.retryAfter == 1 && told.fault == text)
             #expect(told.row.memory == nil && told.detail?.contains(text) != true)
@@ -357,7 +357,7 @@ struct WorkerPoolTests {
             }
             #expect(pool.statistics.processIdentifiers.count == 2)
         }
-        // Other suites of this process open descriptors, too, but none of ours.
+        // Other suites of this process open descriptors, too, but not in this folder.
         #expect(try openDescriptors().filter { !before.contains($0) && isOurs($0) }.isEmpty)
     }
 

@@ -29,12 +29,12 @@ extension DiskEvent: CustomStringConvertible {
     public var description: String {
         switch self {
         case .full:
-            "disk cache: the disk is full; the oldest entries make room, what does not fit is served and not kept"
+            "disk cache: the disk is full; the oldest entries are removed, what does not fit is served and not stored"
         case .failing(let error):
             "disk cache: can't store (\(error)); pictures are served from memory and the origin"
         case .working: "disk cache: stores again"
-        case .indexReplaced: "disk cache: no index that can be used; it is being made anew from the files"
-        case .folderReplaced: "disk cache: the folder was replaced; beginning anew with what is there"
+        case .indexReplaced: "disk cache: no index that can be used; it is being rebuilt from the files"
+        case .folderReplaced: "disk cache: the folder was replaced; starting anew with the files in it"
         }
     }
 }
