@@ -11,7 +11,7 @@ extension ImageJob {
         let client: RequestDirectives
         /// The most work that it may be: a client that may ask for more does not share a refusal.
         let workLimit: Int?
-        /// The proxies that the origin is told of if it is asked, by the task that makes the key.
+        /// The proxies that a request to the origin would name, in the task that makes the key.
         let history = FetchContext.current.history
         let privateID: UInt64?
     }
@@ -22,7 +22,7 @@ extension ImageJob {
         /// Whether validators are sent, so that the origin may answer without a body.
         let isConditional: Bool
         let keeping: Keeping
-        /// The proxies that the origin is told of, by the task that makes the key.
+        /// The proxies that the request to the origin names, in the task that makes the key.
         let history = FetchContext.current.history
         let privateID: UInt64?
     }

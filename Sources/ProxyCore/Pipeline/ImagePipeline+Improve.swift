@@ -8,7 +8,7 @@ extension ImagePipeline {
         configuration.improve.enabled && entry.shouldImprove(at: now, every: Self.improvementInterval)
     }
 
-    /// Has a better result made in place of an entry, when workers have nothing else to do.
+    /// Has a better result made in place of an entry, when workers are idle.
     ///
     /// - Parameters:
     ///   - client: the client that asks for it again.
@@ -24,7 +24,7 @@ extension ImagePipeline {
     /// Seconds between two tries for one entry.
     private static let improvementInterval: Int64 = 60
 
-    /// Has a better result made in place of one that was found in a tier and was made in a hurry.
+    /// Has a better result made in place of one that was found in a tier and was made fast.
     public func improve(_ image: ImageResponse, as request: ImageRequest, for client: ClientID?) {
         guard configuration.improve.enabled, image.description.stage.isImprovable else { return }
         switch image.provenance {
@@ -44,8 +44,8 @@ extension ImagePipeline {
         Task { await improveAll(from: next) }
     }
 
-    /// Seconds for which clients may keep a result that another one is to take the place of, counted from when it was made; nil
-    /// where none is.
+    /// Seconds for which clients may store a result that a better one will replace, counted from when it was made; nil for any
+    /// other.
     public func shortLifetime(of description: EntryDescription) -> Int64? {
         guard description.stage == .cheapest || description.stage == .fast && configuration.improve.enabled
         else { return nil }
@@ -76,7 +76,7 @@ extension ImagePipeline {
 
     // MARK: - Which results
 
-    /// How a result was made, for what becomes of it.
+    /// How a result was made: decides whether it is made again.
     func stage(of rendition: Rendition, by plan: RenderPlan) -> ResultStage {
         if rendition.isCheapest { return .cheapest }
         guard plan.effort == .fast, plan.format != .information, rendition.format.hasFastEffort else {

@@ -28,7 +28,7 @@ extension ImagePipeline {
     /// Most entries of one tier in a listing.
     private static let maxListed = 1_000
 
-    /// Removes entries; when it returns, they are gone from memory and disk, also for who restarts the daemon.
+    /// Removes entries; when it returns, they are gone from memory and disk, also after a restart.
     ///
     /// Tasks under way still answer their subscribers, store nothing, and can't be joined.
     ///
@@ -62,7 +62,7 @@ extension ImagePipeline {
         return counts
     }
 
-    /// A tag hangs on a source, too: none of its variants may be joined, whether asked for under the tag or not.
+    /// A tag belongs to a source, too: none of its variants may be joined, whether requested under the tag or not.
     private func purge(tag: String, in tiers: PurgedTiers) async throws(DiskCacheError) -> PurgeCounts {
         let purged =
             switch tiers {

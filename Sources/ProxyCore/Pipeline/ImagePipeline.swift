@@ -35,17 +35,17 @@ public final class ImagePipeline: Sendable {
     public struct Configuration: Sendable {
         /// Most bytes of an original.
         public var maxSourceBytes: Int
-        /// Formats that are let in.
+        /// Formats that are accepted.
         public var decodableFormats: Set<ImageFormat>
         /// Whether drawings may go out as they came.
         public var passesDrawings = false
-        /// What is made of a source that must not go out as it is, because it is no raster image.
+        /// The plan for a source that must not go out as it is, because it is not a raster image.
         public var rasterPlan: RenderPlan
         /// How sources are treated where one is named without a request for an image.
         public var origins: OriginRules
         /// Stand-ins for large originals.
         let intermediates: IntermediateRule
-        /// Better results in place of those made in a hurry.
+        /// Better results in place of those made fast.
         let improve: ImproveConfiguration
 
         /// Collects the settings.

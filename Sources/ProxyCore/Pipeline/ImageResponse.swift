@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An image that can be sent: its bytes, what they are, and how they were come by.
+/// An image that can be sent: its bytes, their description, and where they came from.
 public struct ImageResponse: Sendable {
     /// What the bytes are.
     public var description: EntryDescription
@@ -82,7 +82,7 @@ public struct ImageResponse: Sendable {
         public var queue = 0
         /// Fetching or revalidating.
         public var fetch = 0
-        /// Decoding, transforming and encoding, as the worker tells.
+        /// Decoding, transforming and encoding, as the worker measured.
         public var decode = 0, transform = 0, encode = 0
     }
 }

@@ -28,7 +28,7 @@ public struct PurgeCounts: Sendable, Hashable {
 }
 
 extension ImageTiers {
-    /// Sees to it that a purge by any of a request's tags finds its result; false when that can't be written down.
+    /// Links a request's tags to its result, for purges; false when that can't be stored.
     func link(_ request: ImageRequest) async -> Bool {
         guard !request.delivery.tags.isEmpty else { return true }
         let links = request.delivery.tags.map { tag in
@@ -68,7 +68,7 @@ extension ImageTiers {
         purgeLog.begin([key])
         defer { purgeLog.end([key]) }
         if which.includesMemory {
-            // An untransformed picture has a key of its own here, and its source's on disk: either means both.
+            // An untransformed picture has its own key in memory, and its source's on disk: either means both.
             counts.memory = (memory.remove(key) ? 1 : 0) + memory.removeOriginals(ofSource: key)
             forgetFiles(key)
         }
@@ -102,7 +102,7 @@ extension ImageTiers {
 
     /// Removes all results under a tag, and marks their sources stale: the origin is asked before they serve again.
     ///
-    /// - Parameter found: called with the sources before anything is removed: what flies for them must not be joined.
+    /// - Parameter found: called with the sources before anything is removed: their tasks must not be joined.
     func purge(
         tag: String, found: @escaping @Sendable (Set<CacheKey>) -> Void
     ) async throws(DiskCacheError) -> (counts: PurgeCounts, sources: Set<CacheKey>) {
@@ -113,7 +113,7 @@ extension ImageTiers {
         defer { purgeLog.end(all.links.keys) }
         do throws(DiskCacheError) {
             counts.disk = try await disk.removeAll(taggedWith: tag) { [purgeLog] links in
-                // Boarding is closed before tokens are void: who boards in between stores nothing.
+                // Tasks are detached before tokens are void: what joins in between stores nothing.
                 found(Set(links.map(\.source)))
                 purgeLog.begin(links.keys)
                 all.append(links)

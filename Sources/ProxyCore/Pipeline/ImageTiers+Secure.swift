@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ImageTiers {
-    /// Has what is answered from a tier survive a loss of power, too: in its file, or in a new one where it has none.
+    /// Makes what is answered from a tier survive a loss of power: in its file, or in a new one where it has none.
     ///
     /// Nothing happens where the disk tier is off, and a failure is the tier's to count. What is in memory is marked, so
     /// that this is done once for it.

@@ -8,7 +8,7 @@ import Synchronization
 struct OutputTarget: Sendable {
     let file: OwnedDescriptor
     let offset: Int64
-    /// Present when the disk tier may keep it.
+    /// Present when the disk tier may store it.
     let staged: StagedEntry?
 }
 
@@ -40,7 +40,7 @@ extension ImageTiers {
         return (body, place)
     }
 
-    /// A place in memory for what the disk does not take; the disk tier counts that.
+    /// A place in memory for what the disk could not take; the disk tier counts that.
     func fallbackTarget() throws(LoadError) -> OutputTarget {
         disk.countWriteFailure()
         return try memoryTarget()
@@ -61,7 +61,7 @@ extension ImageTiers {
         }
     }
 
-    /// A place for an intermediate; nil where the disk tier may not or can not keep it.
+    /// A place for an intermediate; nil where the disk tier may not or can't store it.
     func newIntermediate(
         _ key: IntermediateKey, of record: SourceRecord, keeping: Keeping
     ) -> OutputTarget? {
@@ -82,7 +82,7 @@ extension ImageTiers {
     }
 
     private func memoryTarget() throws(LoadError) -> OutputTarget {
-        // Too much is under way at once; it heals.
+        // Too many files are open; that passes.
         guard disk.bodies.enter() else { throw .queueFull }
         let descriptor = unsafe linux_memfd_create("body")
         guard descriptor >= 0 else {
@@ -97,11 +97,11 @@ extension ImageTiers {
 
     // MARK: - Originals
 
-    /// Keeps a fetched body and what is known of its source; a failure to store is the tier's to count.
+    /// Stores a fetched body and the record of its source; the tier counts a failure.
     ///
-    /// Nothing is kept where another fetch has brought something later meanwhile (RFC 9111 §4).
+    /// Nothing is stored where another fetch has brought something later meanwhile (RFC 9111 §4).
     /// - Parameters:
-    ///   - stale: what was known of it; where the bytes turn out equal, the stored ones stay as they are.
+    ///   - stale: the record of before; where the bytes turn out equal, the stored ones stay as they are.
     ///   - arrived: when the head of the response was there.
     /// - Returns: where the bytes are now.
     func store(
@@ -128,7 +128,7 @@ extension ImageTiers {
                 MemoryEntry(description: description, body: bytes, record: record, lease: lease),
                 token: token)
         }
-        // Together with the record: who reads that before would look for bytes that are not there yet.
+        // Together with the record: a request that reads that before would look for bytes that are not there yet.
         if originals.usesDisk, keeping.usesDisk,
             await storeOnDisk(
                 content, place.value, description, record, durable: keeping == .durable, token: token)
@@ -146,7 +146,7 @@ extension ImageTiers {
         _ record: SourceRecord, durable: Bool, token: PurgeToken
     ) async -> Bool {
         do throws(DiskCacheError) {
-            // First those in memory: a place was made sure of then, but not used.
+            // First those in memory: a place was secured then, but not used.
             if case .bytes(let bytes) = content.body, !durable, disk.storesSoon {
                 return disk.storeSoon(
                     description, body: bytes, checksum: content.checksum, record: record, token: token)
@@ -168,7 +168,7 @@ extension ImageTiers {
         }
     }
 
-    /// Keeps what a 304 has left of a source's record, unless something later has come meanwhile.
+    /// Stores a source's record as a 304 leaves it, unless something later has come meanwhile.
     ///
     /// - Parameter arrived: when the head of the 304 was there.
     func save(
@@ -181,22 +181,22 @@ extension ImageTiers {
         await save(record, keeping: keeping, token: token)
     }
 
-    /// Keeps a source's record, the latest.
+    /// Stores a source's latest record.
     private func save(_ record: SourceRecord, keeping: Keeping, token: PurgeToken) async {
         update(record, token: token)
         guard keeping.usesDisk else { return await removeOutdated(record, token: token) }
         // Lost: a failure to write; the source is then asked for again.
         try? await disk.save(record, token: token)
-        // Again: (1) a loop finds an entry with the old record, (2) the lines above run, (3) the loop keeps the entry.
+        // Again: (1) an event loop finds an entry with the old record, (2) the lines above run, (3) the loop keeps its file open.
         files.update(record, token: token)
     }
 
-    /// Forgets on disk what a record that is not to be written there shows to be of outdated content.
+    /// Removes from disk what a record that must not be written there shows to be outdated.
     private func removeOutdated(_ record: SourceRecord, token: PurgeToken) async {
         guard token.isValid, let stored = await disk.sourceRecord(for: record.key),
             stored.contentHash != record.contentHash
         else { return }
-        // Lost: a failure to delete; the entries then serve as if nobody had asked, for as long as they may.
+        // Lost: a failure to delete; the entries then serve for as long as they are fresh.
         _ = try? await disk.removeAll(ofSource: record.key)
     }
 
@@ -217,7 +217,7 @@ extension ImageTiers {
         return RenderedContent(bytes: bytes, hash: ContentHash(of: bytes))
     }
 
-    /// Keeps a rendition where policy, size and the source's directives allow it.
+    /// Stores a rendition where policy, size and the source's directives allow it.
     func store(
         _ response: inout ImageResponse, from target: OutputTarget, keeping: Keeping, token: PurgeToken
     ) async {
@@ -239,7 +239,7 @@ extension ImageTiers {
         if response.entry != nil { response.isStored = true }
     }
 
-    /// Puts a result's bytes, described anew, in the place of the result; false where no tier has taken them.
+    /// Replaces a result by the same bytes with a new description; false where no tier has taken them.
     func replace(
         _ description: EntryDescription, _ bytes: [UInt8], of record: SourceRecord, keeping: Keeping,
         token: PurgeToken
@@ -257,7 +257,7 @@ extension ImageTiers {
 
     // MARK: - Intermediates
 
-    /// Keeps an intermediate on disk; it is never in memory.
+    /// Stores an intermediate on disk; it is never in memory.
     func store(
         _ description: EntryDescription, _ staged: StagedEntry, byteCount: Int, token: PurgeToken
     ) async {
@@ -265,7 +265,7 @@ extension ImageTiers {
         try? await disk.commit(staged, description, byteCount: byteCount, token: token)
     }
 
-    /// Removes an entry from disk that turned out to be of no use.
+    /// Removes an unusable entry from disk.
     func remove(_ description: EntryDescription) async {
         // Lost: a failure to delete; it is tried again with the next use.
         _ = try? await disk.remove(description.key, kind: description.kind)

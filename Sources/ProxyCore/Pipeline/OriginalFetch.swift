@@ -172,7 +172,7 @@ final class OriginalFetch: OriginReceiving {
         return mayStream && hasPlace && streaming.set(())
     }
 
-    /// Whether there is a place for a body of any length; one that has told its length has made sure of that.
+    /// Whether there is a place for a body of any length; for a declared length it was secured before.
     private var hasPlace: Bool {
         guard head?.contentLength == nil else { return true }
         // Lost: why there is none; a caller that waits for the whole body learns of it if the body then needs one.
