@@ -83,7 +83,7 @@ check-units: ## verifies the units with systemd-analyze
 
 lint: ## checks the format and the import rules
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests demo fuzz bench/Fill bench/HitRatio bench/Work
-	scripts/check-walls
+	scripts/check-rules
 
 clean: ## removes the build
 	rm -rf .build

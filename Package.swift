@@ -89,8 +89,11 @@ let package = Package(
         .testTarget(
             name: "HTTPServerTests", dependencies: ["HTTPServer", "TestSupport"],
             swiftSettings: Array(testPolicy)),
+        .target(
+            name: "ImageTestSupport", dependencies: ["CLinux", "CVips", "ProxyCore"],
+            path: "Tests/ImageTestSupport", swiftSettings: Array(testPolicy)),
         .testTarget(
-            name: "ProxyCoreTests", dependencies: ["ProxyCore", "TestSupport"],
+            name: "ProxyCoreTests", dependencies: ["ProxyCore", "ImageTestSupport", "TestSupport"],
             swiftSettings: Array(testPolicy)),
         .testTarget(
             name: "ImageProxydTests",

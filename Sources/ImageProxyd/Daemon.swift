@@ -156,7 +156,7 @@ struct Daemon {
     /// Computes pixels.
     private static func renderer(
         _ configuration: TransformConfiguration, _ workers: WorkerPool
-    ) -> any Rendering {
+    ) -> any ImageRendering {
         guard configuration.isolation == .none else { return workers }
         let width = configuration.workers > 0 ? configuration.workers : coreCount
         return InProcessRenderer(

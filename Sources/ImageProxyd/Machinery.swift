@@ -16,7 +16,7 @@ struct Machinery: Sendable {
     let loader: CurlLoader
     let files: FileLoader
     let sources: LiveSources
-    let renderer: any Rendering
+    let renderer: any ImageRendering
     let workers: WorkerPool
     let failures: FailureMemory
     let drain: DrainState

@@ -37,7 +37,7 @@ enum Fill {
         let request = ImageRequest(source: source, plan: nil)
         let body = picture(number, bytes)
         let hash = ContentHash(of: body)
-        let now = DiskCache.systemTime()
+        let now = SystemTime.seconds()
         let record = SourceRecord(
             key: request.sourceKey, keyText: request.sourceKeyText, contentHash: hash, byteCount: bytes,
             format: .jpeg, responseTime: now, freshnessLifetime: 30 * 86_400,

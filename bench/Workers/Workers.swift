@@ -80,7 +80,7 @@ enum Workers {
 
     /// The processor time of one job in milliseconds, of this process and the workers together.
     private static func cost(
-        of plan: RenderPlan, _ source: StoredBody, _ jobs: Int, by renderer: any Rendering, _ pool: WorkerPool
+        of plan: RenderPlan, _ source: StoredBody, _ jobs: Int, by renderer: any ImageRendering, _ pool: WorkerPool
     ) async throws -> Double {
         let before = processorTime(pool)
         for _ in 0..<jobs { _ = try await rendered(plan, source, by: renderer) }
@@ -89,7 +89,7 @@ enum Workers {
 
     /// The median of many times from call to answer, in milliseconds.
     private static func latency(
-        of plan: RenderPlan, _ source: StoredBody, _ jobs: Int, by renderer: any Rendering
+        of plan: RenderPlan, _ source: StoredBody, _ jobs: Int, by renderer: any ImageRendering
     ) async throws -> Double {
         var times: [Double] = []
         for _ in 0..<jobs {
@@ -101,7 +101,7 @@ enum Workers {
     }
 
     private static func rendered(
-        _ plan: RenderPlan, _ source: StoredBody, by renderer: any Rendering
+        _ plan: RenderPlan, _ source: StoredBody, by renderer: any ImageRendering
     ) async throws -> [UInt8] {
         let raw = unsafe linux_memfd_create("bench")
         let target = OwnedDescriptor(owning: raw)

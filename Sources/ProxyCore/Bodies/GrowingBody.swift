@@ -35,8 +35,8 @@ public final class GrowingBody: Sendable {
     }
 
     private let configuration: Configuration
-    private let makeSpill: @Sendable () throws(LoadError) -> SpillFile
-    private let makeRefuge: (@Sendable () throws(LoadError) -> SpillFile)?
+    private let makeSpill: @Sendable () throws(BodyError) -> SpillFile
+    private let makeRefuge: (@Sendable () throws(BodyError) -> SpillFile)?
     private let state = Mutex(GrowingBodyState())
     /// Used only by the writer, which never waits for it; so it may be locked during I/O.
     private let writer = Mutex(GrowingBodyWriter())
@@ -50,8 +50,8 @@ public final class GrowingBody: Sendable {
     ///     likewise.
     public init(
         configuration: Configuration = Configuration(),
-        makeSpill: @escaping @Sendable () throws(LoadError) -> SpillFile,
-        makeRefuge: (@Sendable () throws(LoadError) -> SpillFile)? = nil
+        makeSpill: @escaping @Sendable () throws(BodyError) -> SpillFile,
+        makeRefuge: (@Sendable () throws(BodyError) -> SpillFile)? = nil
     ) {
         self.configuration = configuration
         self.makeSpill = makeSpill
@@ -62,15 +62,15 @@ public final class GrowingBody: Sendable {
 
     /// Reserves memory or a file for a body of `count` bytes; more or fewer may follow.
     /// - Throws: why the file can't be created.
-    func expect(_ count: Int) throws(LoadError) {
+    func expect(_ count: Int) throws(BodyError) {
         guard count <= configuration.memoryLimit.bytes else { return try secureSpill() }
         state.withLock { $0.reserve(count) }
     }
 
     /// Creates the file for a body that may exceed its memory limit, before the response is accepted.
     /// - Throws: why it can't be created.
-    func secureSpill() throws(LoadError) {
-        try writer.withLock { writer throws(LoadError) in
+    func secureSpill() throws(BodyError) {
+        try writer.withLock { writer throws(BodyError) in
             guard writer.spill == nil, writer.secured == nil else { return }
             writer.secured = try makeSpill()
         }
@@ -79,12 +79,12 @@ public final class GrowingBody: Sendable {
     /// Adds `bytes` and wakes the readers that wait for them.
     ///
     /// May write to a file, so it may block for as long as the page cache does.
-    /// - Throws: `LoadError.storage` if the bytes can't be stored; the body has then failed for its readers,
+    /// - Throws: `BodyError.storage` if the bytes can't be stored; the body has then failed for its readers,
     ///   too.
-    public func append(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
+    public func append(_ bytes: UnsafeRawBufferPointer) throws(BodyError) {
         guard unsafe !bytes.isEmpty else { return }
         do {
-            try writer.withLock { writer throws(LoadError) in
+            try writer.withLock { writer throws(BodyError) in
                 unsafe writer.digest(bytes)
                 try unsafe keep(bytes, &writer)
             }
@@ -101,12 +101,12 @@ public final class GrowingBody: Sendable {
         wake(state.withLock { $0.end(.complete(hash, checksum: checksum)) })
     }
 
-    /// Ends the body with an error; a complete body stays complete.
-    public func fail(_ error: LoadError) {
+    /// Ends the body before its last byte; a complete body stays complete.
+    public func fail(_ error: BodyError = .incomplete) {
         wake(state.withLock { $0.end(.failed(error)) })
     }
 
-    private func keep(_ bytes: UnsafeRawBufferPointer, _ writer: inout GrowingBodyWriter) throws(LoadError) {
+    private func keep(_ bytes: UnsafeRawBufferPointer, _ writer: inout GrowingBodyWriter) throws(BodyError) {
         let count = writer.count
         if let spill = writer.spill {
             do {
@@ -129,7 +129,7 @@ public final class GrowingBody: Sendable {
     /// Writes the bytes in memory and then `bytes` into `spill`; readers see the file only after that.
     private func move(
         into spill: SpillFile, followedBy bytes: UnsafeRawBufferPointer, _ writer: inout GrowingBodyWriter
-    ) throws(LoadError) {
+    ) throws(BodyError) {
         let earlier = state.withLock { $0.memory }
         do {
             try spill.file.writeAll(earlier, at: spill.offset)
@@ -150,9 +150,9 @@ public final class GrowingBody: Sendable {
     /// Copies the bytes of a file to the fallback and continues there; readers of the file keep the bytes
     /// that they have.
     private func flee(
-        from spill: SpillFile, because error: LoadError, with bytes: UnsafeRawBufferPointer,
+        from spill: SpillFile, because error: BodyError, with bytes: UnsafeRawBufferPointer,
         _ writer: inout GrowingBodyWriter
-    ) throws(LoadError) {
+    ) throws(BodyError) {
         guard writer.canFlee, let refuge = try makeRefuge?() else { throw error }
         writer.canFlee = false
         let earlier = writer.count - bytes.count
@@ -188,7 +188,7 @@ public final class GrowingBody: Sendable {
 
     /// Waits for the end and returns the complete body.
     /// - Throws: why it failed, or `cancelled` if the waiting task was.
-    public func complete() async throws(LoadError) -> Content {
+    public func complete() async throws(BodyError) -> Content {
         while true {
             if let content { return content }
             try await wait(beyond: .max)
@@ -201,7 +201,7 @@ public final class GrowingBody: Sendable {
     /// Bytes in the file are returned as a range of it, for `sendfile`; bytes in memory are copied.
     /// - Throws: why the body failed (after its last byte has been read), or `cancelled` if the reading task
     ///   was.
-    public func piece(at offset: Int, max: Int) async throws(LoadError) -> StoredBody? {
+    public func piece(at offset: Int, max: Int) async throws(BodyError) -> StoredBody? {
         while true {
             switch state.withLock({ $0.piece(at: offset, max: max) }) {
             case .ready(let piece): return piece
@@ -214,7 +214,7 @@ public final class GrowingBody: Sendable {
     /// Returns a copy of up to `max` bytes from `offset` on, as soon as there is at least one; empty at the
     /// end.
     /// - Throws: as `piece(at:max:)`; `storage` if the file can't be read.
-    public func read(at offset: Int, max: Int) async throws(LoadError) -> [UInt8] {
+    public func read(at offset: Int, max: Int) async throws(BodyError) -> [UInt8] {
         switch try await piece(at: offset, max: max) {
         case nil: return []
         case .bytes(let bytes): return bytes
@@ -231,7 +231,7 @@ public final class GrowingBody: Sendable {
         /// The end of a complete body.
         case end
         /// The error that ended the body.
-        case failed(LoadError)
+        case failed(BodyError)
     }
 
     /// Returns the bytes at `offset` without waiting: up to `max` bytes from memory, all from a file.
@@ -261,7 +261,7 @@ public final class GrowingBody: Sendable {
     var isGrowing: Bool { state.withLock { !$0.hasEnded } }
 
     /// Waits until there are more than `offset` bytes or the body has ended.
-    private func wait(beyond offset: Int) async throws(LoadError) {
+    private func wait(beyond offset: Int) async throws(BodyError) {
         let id = state.withLock { $0.newWaiterID() }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -7,7 +7,7 @@ struct GrowingBodyState {
         /// All bytes are present; carries their digests.
         case complete(ContentHash, checksum: UInt32)
         /// No more bytes will follow.
-        case failed(LoadError)
+        case failed(BodyError)
     }
 
     /// The result of a look at an offset.
@@ -97,7 +97,7 @@ struct GrowingBodyState {
     }
 
     /// Why no byte will follow at `offset`; nil as long as one may.
-    func failure(at offset: Int) -> LoadError? {
+    func failure(at offset: Int) -> BodyError? {
         guard offset >= count, case .failed(let error) = end else { return nil }
         return error
     }

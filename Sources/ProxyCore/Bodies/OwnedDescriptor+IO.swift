@@ -5,7 +5,7 @@ import Glibc
 extension OwnedDescriptor {
     /// Writes all of `bytes` at `offset` (pwrite(2), repeated until done).
     /// - Throws: `storage` with the call's name and error, for example on a full disk.
-    func writeAll(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(LoadError) {
+    func writeAll(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(BodyError) {
         var done = 0
         while done < bytes.count {
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[done...])
@@ -18,15 +18,15 @@ extension OwnedDescriptor {
 
     /// Writes all of `bytes` at `offset`.
     /// - Throws: as the other `writeAll`.
-    func writeAll(_ bytes: [UInt8], at offset: Int64) throws(LoadError) {
-        try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(LoadError) in
+    func writeAll(_ bytes: [UInt8], at offset: Int64) throws(BodyError) {
+        try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(BodyError) in
             try unsafe writeAll(UnsafeRawBufferPointer(buffer), at: offset)
         }
     }
 
     /// Reads exactly `count` bytes from `offset` (pread(2), repeated until done).
     /// - Throws: `storage` with the call's name and error, or if the file ends before.
-    func readAll(from offset: Int64, count: Int) throws(LoadError) -> [UInt8] {
+    func readAll(from offset: Int64, count: Int) throws(BodyError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var done = 0
         while done < count {

@@ -16,7 +16,7 @@ import Synchronization
 public final class DiskCache: Sendable {
     let parts: DiskParts
     let writer: DiskWriter
-    let readers: IOQueue
+    let readers: IOQueue<DiskCacheError>
     let records: RecordMemory
     let buffer: WriteBuffer
     /// Read-only folders, in the order in which they are searched.
@@ -36,7 +36,7 @@ public final class DiskCache: Sendable {
     public init(
         directory: String, configuration: DiskCacheConfiguration = DiskCacheConfiguration(),
         patience: TimeSpan = .seconds(0), recordShare: MemoryShare = MemoryShare(bytes: 16 << 20),
-        clock: @escaping @Sendable () -> Int64 = DiskCache.systemTime,
+        clock: @escaping @Sendable () -> Int64 = SystemTime.seconds,
         report: @escaping @Sendable (DiskEvent) -> Void = { _ in }
     ) throws(DiskCacheError) {
         var folders: [ReadOnlyFolder] = []
@@ -49,7 +49,8 @@ public final class DiskCache: Sendable {
         buffer = WriteBuffer(maxBytes: limits.maxWaitingBytes.bytes)
         writer = DiskWriter(parts: parts)
         readers = IOQueue(
-            label: "disk cache reader", maxRunning: limits.readers, maxWaiting: limits.maxWaitingReads)
+            label: "disk cache reader", maxRunning: limits.readers, maxWaiting: limits.maxWaitingReads,
+            overloaded: .overloaded)
         records = RecordMemory(
             limit: limits.maxRecordsInMemory, scanLimit: limits.maxRecordsInMemory, share: recordShare)
         whenUnlinked { _, _ in }
@@ -58,13 +59,6 @@ public final class DiskCache: Sendable {
 
     /// The files that clients are or will be answered from.
     var bodies: BodyFiles { parts.bodies }
-
-    /// The system's time in seconds since 1970.
-    public static let systemTime: @Sendable () -> Int64 = {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec)
-    }
 
     /// Writes what has yet to be written, closes the index and releases the folder; a restart finds
     /// everything warm.

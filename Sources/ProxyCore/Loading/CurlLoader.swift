@@ -34,7 +34,7 @@ public final class CurlLoader: ImageLoading {
     ///   - clock: the time in seconds since 1970; the system's by default.
     public init(
         configuration: FetchConfiguration, addresses: AddressPolicy,
-        clock: @escaping @Sendable () -> Int64 = DiskCache.systemTime,
+        clock: @escaping @Sendable () -> Int64 = SystemTime.seconds,
         redirectPolicy: @escaping @Sendable (SourceURL) -> Bool = { _ in true }
     ) throws(SetupError) {
         self.clock = clock

@@ -17,7 +17,8 @@ public final class FileLoader: ImageLoading {
     private static let maxReading = 4, maxWaiting = 256
 
     private let maxBytes: Atomic<Int>
-    private let queue = IOQueue(label: "files", maxRunning: maxReading, maxWaiting: maxWaiting)
+    private let queue = IOQueue<LoadError>(
+        label: "files", maxRunning: maxReading, maxWaiting: maxWaiting, overloaded: .queueFull)
 
     /// - Parameter maxBytes: the size of the largest file (`fetch.maxBytes`).
     public init(maxBytes: ByteCount) {
@@ -35,17 +36,9 @@ public final class FileLoader: ImageLoading {
     ) async throws(LoadError) -> LoadSummary {
         guard let root = request.rule?.root, let path = Self.path(of: request.url) else { throw Self.missing }
         let maxBytes = maxBytes.load(ordering: .relaxed)
-        let result: Result<LoadSummary, LoadError>
-        do throws(DiskCacheError) {
-            result = try await queue.run { () throws(DiskCacheError) in
-                Result { () throws(LoadError) in
-                    try Self.read(path, below: root, request, into: receiver, maxBytes: maxBytes)
-                }
-            }
-        } catch {
-            throw .queueFull
+        return try await queue.run { () throws(LoadError) in
+            try Self.read(path, below: root, request, into: receiver, maxBytes: maxBytes)
         }
-        return try result.get()
     }
 
     private static let missing = LoadError.status(404, retryAfter: nil)

@@ -51,3 +51,20 @@ public enum LoadError: Error, Sendable, Hashable {
         case transfer
     }
 }
+
+extension LoadError {
+    /// Translates the error of a body.
+    init(_ error: BodyError) {
+        switch error {
+        case .storage(let text): self = .storage(text)
+        case .tooManyFiles: self = .queueFull
+        case .incomplete: self = .incomplete("the body ended before its last byte")
+        case .cancelled: self = .cancelled
+        }
+    }
+
+    /// Runs `work`, whose error becomes the fetch's.
+    static func translated<Value>(_ work: () throws(BodyError) -> Value) throws(LoadError) -> Value {
+        do throws(BodyError) { return try work() } catch { throw LoadError(error) }
+    }
+}

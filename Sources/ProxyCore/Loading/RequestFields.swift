@@ -8,22 +8,16 @@ struct RequestFields: Sendable {
 
     /// The accepted media types: any image, anything else if necessary.
     private static let accept = HeaderField(name: "Accept", value: "image/*,*/*;q=0.5")
-    /// Fields that frame the message or request a part of it; a configured one would break the loader.
-    private static let reserved: Set<String> = [
-        "accept-encoding", "cdn-loop", "connection", "content-length", "expect", "host", "if-match",
-        "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "keep-alive", "range", "te",
-        "trailer", "transfer-encoding", "upgrade", "user-agent", "via",
-    ]
     /// Fields that authenticate; they are sent only to the origin that they belong to.
     private static let credentials: Set<String> = ["authorization", "cookie", "proxy-authorization"]
 
     /// Checks the configured fields.
     init(configuration: FetchConfiguration) throws(CurlLoader.SetupError) {
-        guard Self.isValue(configuration.userAgent) else { throw .invalidField("userAgent") }
-        guard Self.isName(configuration.via) else { throw .invalidField("via") }
+        guard FieldSyntax.isValue(configuration.userAgent) else { throw .invalidField("userAgent") }
+        guard FieldSyntax.isName(configuration.via) else { throw .invalidField("via") }
         var fields: [HeaderField] = []
         for (name, value) in configuration.headers.sorted(by: { $0.key < $1.key }) {
-            guard Self.mayBeConfigured(name), Self.isValue(value) else {
+            guard FieldSyntax.mayBeConfigured(name), FieldSyntax.isValue(value) else {
                 throw .invalidField(name)
             }
             fields.append(HeaderField(name: name, value: value))
@@ -78,24 +72,6 @@ struct RequestFields: Sendable {
     /// libcurl interprets `Name:` as an instruction to omit the field, and `Name;` as an empty field.
     private static func line(_ field: HeaderField) -> String {
         field.value.isEmpty ? field.name + ";" : field.name + ": " + field.value
-    }
-
-    /// Whether the configuration may set a field of this name.
-    static func mayBeConfigured(_ name: String) -> Bool {
-        isName(name) && !reserved.contains(name.lowercased())
-    }
-
-    private static func isName(_ text: String) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
-                    || "!#$%&'*+-.^_`|~".utf8.contains(byte)
-            }
-    }
-
-    /// Whether `text` can be sent unchanged as a field's value.
-    static func isValue(_ text: String) -> Bool {
-        text.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
     }
 }
 

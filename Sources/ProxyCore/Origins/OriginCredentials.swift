@@ -27,7 +27,7 @@ struct OriginCredentials: Sendable {
     ) throws(OriginRuleError.Reason) {
         var fields: [Field] = []
         for (name, text) in rule.requestHeaders.sorted(by: { $0.key < $1.key }) {
-            guard RequestFields.mayBeConfigured(name) else {
+            guard FieldSyntax.mayBeConfigured(name) else {
                 throw OriginRuleError.Reason("\"\(name)\" is no field's name, or one of the daemon's own")
             }
             fields.append(Field(name: name, value: try Self.value(text, of: name, secrets)))
@@ -67,7 +67,7 @@ struct OriginCredentials: Sendable {
         switch auth {
         case .basic(let user, let password):
             let password = try hidden(password, "password", secrets)
-            guard !user.contains(":"), RequestFields.isValue(user) else {
+            guard !user.contains(":"), FieldSyntax.isValue(user) else {
                 throw OriginRuleError.Reason("user must not hold a colon or control characters")
             }
             return Secret("Basic " + Base64.encode(Array("\(user):\(password.text)".utf8)))
@@ -107,7 +107,7 @@ struct OriginCredentials: Sendable {
         _ text: ConfiguredText, of name: String, _ secrets: SecretReader
     ) throws(OriginRuleError.Reason) -> Secret {
         let value = try secrets.read(text)
-        guard RequestFields.isValue(value.text) else {
+        guard FieldSyntax.isValue(value.text) else {
             throw OriginRuleError.Reason("the value of \(name) holds control characters")
         }
         return value

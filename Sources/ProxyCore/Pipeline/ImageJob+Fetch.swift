@@ -82,7 +82,7 @@ extension ImageJob {
             metrics.count(summary, isNotModified: fetch.head?.status == 304, took: start.microsecondsUntilNow)
             received = try await receivedSource(fetch, validating: record)
         } catch {
-            fetch.body.fail(error)
+            fetch.fail(error)
             let failure = PipelineError(error, at: fetch.hop(from: question.url, of: request.source))
             failures.hosts.report(pass, failure, lastHop: fetch.lastHop, at: now)
             metrics.count(failedFetch: failure, took: start.microsecondsUntilNow)

@@ -82,11 +82,20 @@ extension ImageJob {
         _ plan: RenderPlan, from body: StoredBody, to target: inout OutputTarget, beside: SecondOutput? = nil
     ) async throws(RenderError) -> Rendition {
         do {
-            return try await pipeline.renderer.render(
-                plan, from: body, into: target.file, at: target.offset, beside: beside)
+            return try await render(plan, from: body, to: target, beside: beside)
         } catch .notWritten(let text) where target.staged != nil {
-            do throws(LoadError) { target = try tiers.fallbackTarget() } catch { throw .notWritten(text) }
-            return try await pipeline.renderer.render(
+            do throws(BodyError) { target = try tiers.fallbackTarget() } catch { throw .notWritten(text) }
+            return try await render(plan, from: body, to: target, beside: beside)
+        }
+    }
+
+    /// Renders for the clients that wait for it; a refresh renders for the client that caused it.
+    private func render(
+        _ plan: RenderPlan, from body: StoredBody, to target: OutputTarget, beside: SecondOutput?
+    ) async throws(RenderError) -> Rendition {
+        let interest = RenderInterest.current ?? RenderInterest(.normal)
+        return try await interest.carried { () async throws(RenderError) in
+            try await pipeline.renderer.render(
                 plan, from: body, into: target.file, at: target.offset, beside: beside)
         }
     }

@@ -21,7 +21,7 @@ extension ImageJob {
         // Stored for as long as the source is, and never made anew.
         plan.effort = .full
         let rendition: Rendition
-        var target = try tiers.scratchTarget()
+        var target = try LoadError.translated(tiers.scratchTarget)
         do throws(RenderError) {
             rendition = try await rendered(plan, from: original.content.body, to: &target)
         } catch {
@@ -41,10 +41,10 @@ extension ImageJob {
             throw .storage("a rendition can't be read back")
         }
         let (body, place) = tiers.newBody(keyText: request.sourceKeyText, keeping: keeping)
-        let appended: Result<Void, LoadError> = unsafe bytes.withUnsafeBytes { bytes in
-            Result { () throws(LoadError) in try unsafe body.append(bytes) }
+        let appended: Result<Void, BodyError> = unsafe bytes.withUnsafeBytes { bytes in
+            Result { () throws(BodyError) in try unsafe body.append(bytes) }
         }
-        try appended.get()
+        try LoadError.translated(appended.get)
         body.finish()
         guard let content = body.content else { throw .storage("the body can't be read back") }
         return FetchedOriginal(content: content, place: place, format: format)

@@ -9,7 +9,7 @@ import Synchronization
 public final class ImagePipeline: Sendable {
     let tiers: ImageTiers
     let loader: any ImageLoading
-    let renderer: any Rendering
+    let renderer: any ImageRendering
     let failures: FailureMemory
     let freshness: FreshnessPolicy
     let configuration: Configuration
@@ -69,7 +69,7 @@ public final class ImagePipeline: Sendable {
     ///   - predecessor: the pipeline that this one replaces, with other settings and the same parts; its counts go on.
     ///   - clock: seconds since 1970.
     public init(
-        tiers: ImageTiers, loader: any ImageLoading, renderer: any Rendering, failures: FailureMemory,
+        tiers: ImageTiers, loader: any ImageLoading, renderer: any ImageRendering, failures: FailureMemory,
         freshness: FreshnessPolicy, configuration: Configuration, metrics: Metrics,
         succeeding predecessor: ImagePipeline? = nil, clock: @escaping @Sendable () -> Int64
     ) {

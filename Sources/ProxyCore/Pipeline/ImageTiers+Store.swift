@@ -28,11 +28,11 @@ extension ImageTiers {
     func newBody(keyText: String, keeping: Keeping) -> (body: GrowingBody, place: SpillPlace) {
         let mayStore = originals.usesDisk && keeping.usesDisk
         let place = SpillPlace()
-        let body = GrowingBody { () throws(LoadError) in
+        let body = GrowingBody { () throws(BodyError) in
             let target = try self.target(.original, keyText, mayStore: mayStore)
             place.set(target)
             return SpillFile(file: target.file, offset: target.offset)
-        } makeRefuge: { () throws(LoadError) in
+        } makeRefuge: { () throws(BodyError) in
             let target = try self.fallbackTarget()
             place.set(target)
             return SpillFile(file: target.file, offset: target.offset)
@@ -41,23 +41,23 @@ extension ImageTiers {
     }
 
     /// A place in memory for what the disk could not take; the disk tier counts that.
-    func fallbackTarget() throws(LoadError) -> OutputTarget {
+    func fallbackTarget() throws(BodyError) -> OutputTarget {
         disk.countWriteFailure()
         return try memoryTarget()
     }
 
     /// A place for bytes that are read again at once.
-    func scratchTarget() throws(LoadError) -> OutputTarget { try memoryTarget() }
+    func scratchTarget() throws(BodyError) -> OutputTarget { try memoryTarget() }
 
     /// A place for a rendition.
     func newResult(
         _ kind: EntryKind, for request: ImageRequest, of record: SourceRecord, keeping: Keeping
     ) throws(PipelineError) -> OutputTarget {
         let mayStore = results.usesDisk && keeping.usesDisk && !record.directives.forbidStoring
-        do throws(LoadError) {
+        do throws(BodyError) {
             return try target(kind, request.resultKeyText, mayStore: mayStore)
         } catch {
-            throw PipelineError(error)
+            throw PipelineError(LoadError(error))
         }
     }
 
@@ -73,7 +73,7 @@ extension ImageTiers {
 
     private func target(
         _ kind: EntryKind, _ keyText: String, mayStore: Bool
-    ) throws(LoadError) -> OutputTarget {
+    ) throws(BodyError) -> OutputTarget {
         // Lost: why nothing can be staged; the disk tier has counted it, and the bytes are then only answered.
         if mayStore, let staged = try? disk.stage(kind: kind, keyText: keyText) {
             return OutputTarget(file: staged.file, offset: staged.bodyOffset, staged: staged)
@@ -81,14 +81,14 @@ extension ImageTiers {
         return try memoryTarget()
     }
 
-    private func memoryTarget() throws(LoadError) -> OutputTarget {
+    private func memoryTarget() throws(BodyError) -> OutputTarget {
         // Too many files are open; that passes.
-        guard disk.bodies.enter() else { throw .queueFull }
+        guard disk.bodies.enter() else { throw .tooManyFiles }
         let descriptor = unsafe linux_memfd_create("body")
         guard descriptor >= 0 else {
             let code = errno
             disk.bodies.leave()
-            guard code != EMFILE, code != ENFILE else { throw .queueFull }
+            guard code != EMFILE, code != ENFILE else { throw .tooManyFiles }
             throw .storage("memfd_create: error \(code)")
         }
         return OutputTarget(

@@ -17,7 +17,8 @@ public final class ImageTiers: Sendable {
     let maxEntryBytes: Int
     private let keepsFiles: Bool
     /// Reads bytes back; blocking, so never on Swift's own threads.
-    let reading = IOQueue(label: "tiers", maxRunning: 4, maxWaiting: 4_096)
+    let reading = IOQueue<BodyError>(
+        label: "tiers", maxRunning: 4, maxWaiting: 4_096, overloaded: .storage("too much waits"))
 
     /// Bundles the tiers.
     public init(memory: MemoryCache, disk: DiskCache, configuration: CacheConfiguration) {
@@ -310,12 +311,8 @@ public final class ImageTiers: Sendable {
         case .bytes(let bytes): return bytes
         case .file(let file, let offset, let length):
             // Lost: why; the bytes are then sent from the file itself.
-            return try? await reading.run { () throws(DiskCacheError) in
-                do throws(LoadError) {
-                    return try file.readAll(from: offset, count: Int(length))
-                } catch {
-                    throw .invalid("\(error)")
-                }
+            return try? await reading.run { () throws(BodyError) in
+                try file.readAll(from: offset, count: Int(length))
             }
         }
     }

@@ -16,6 +16,7 @@ final class OriginalFetch: OriginReceiving {
         var finalURL: SourceURL?
         var hops: HopRules
         var format: ImageFormat?
+        var failure: LoadError?
     }
 
     /// Set as soon as the head says that no other client may have this response.
@@ -124,7 +125,7 @@ final class OriginalFetch: OriginReceiving {
         }
         if let length = head.contentLength {
             guard length <= maxBytes else { throw .tooLarge }
-            if head.status != 304 { try body.expect(length) }
+            if head.status != 304 { try LoadError.translated { () throws(BodyError) in try body.expect(length) } }
         }
         let verdict = judge(head, redirects)
         state.withLock { state in
@@ -136,7 +137,7 @@ final class OriginalFetch: OriginReceiving {
     }
 
     func receive(bytes: UnsafeRawBufferPointer) throws(LoadError) {
-        try unsafe body.append(bytes)
+        try LoadError.translated { () throws(BodyError) in try unsafe body.append(bytes) }
         if format == nil, body.count >= ImageFormat.sniffLength { try sniff() }
     }
 
@@ -179,6 +180,7 @@ final class OriginalFetch: OriginReceiving {
         return (try? body.secureSpill()) != nil
     }
 
+        var failure: LoadError?
     /// Compares the magic bytes; called again at the end, since a body may be shorter than any magic.
     @discardableResult
     func sniff() throws(LoadError) -> ImageFormat {

@@ -73,7 +73,8 @@ public final class StreamingBody: Sendable {
                 state.waiter = waiter
                 return (.nothingYet, false)
             case .end: return beforeTaskEnd(&state) ?? (.end, false)
-            case .failed(let failure): return (state.fail(PipelineError(failure)), false)
+            case .failed(let error):
+                return (state.fail(PipelineError(fetch.failure ?? LoadError(error))), false)
             }
         }
         if isWaitingForTask { subscription.result.whenSet(wake) }

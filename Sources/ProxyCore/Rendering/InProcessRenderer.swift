@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// A hostile picture can end the process, and a running job cannot be stopped: a cancelled one runs to its
 /// end, and there is no deadline.
-public final class InProcessRenderer: Rendering {
+public final class InProcessRenderer: ImageRendering {
     /// Jobs that run at once.
     private let width: Int
     /// Jobs that may wait; beyond it `queueFull`.

@@ -33,11 +33,6 @@ public final class RenderInterest: Sendable {
         self.isBackground = isBackground
     }
 
-    /// The interest of the current task's client.
-    convenience init(_ priority: FetchPriority?) {
-        self.init(FetchContext.current.client, priority ?? .normal)
-    }
-
     /// Renders for this interest in `work`.
     func carried<Value: Sendable, Failure: Error>(
         _ work: @Sendable () async throws(Failure) -> Value
@@ -50,11 +45,6 @@ public final class RenderInterest: Sendable {
 
     /// The clients now.
     var parties: Parties { state.withLock { $0 } }
-
-    /// Adds the current task's client.
-    func join(_ priority: FetchPriority?) {
-        join(FetchContext.current.client, priority ?? .normal)
-    }
 
     /// Adds a client.
     func join(_ client: ClientID?, _ priority: FetchPriority) {

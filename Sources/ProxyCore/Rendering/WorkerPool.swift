@@ -8,7 +8,7 @@ import Synchronization
 /// One thread per worker starts it, passes it one job at a time, kills it at the deadline and starts the next
 /// one; jobs wait in one bounded queue, in which clients take turns. Only the calls run on Swift's
 /// cooperative pool.
-public final class WorkerPool: Rendering {
+public final class WorkerPool: ImageRendering {
     private let settings: Mutex<TransformConfiguration>
     private let executable: String
     private let state: Mutex<PoolState>
@@ -145,7 +145,7 @@ public final class WorkerPool: Rendering {
                 var job = RenderJob(
                     id: id, plan: plan, source: source, destination: destination, offset: offset,
                     beside: beside,
-                    enqueued: .now, interest: .current ?? RenderInterest(.normal), continuation: continuation)
+                    enqueued: .now, interest: .current ?? RenderInterest(), continuation: continuation)
                 // A job that no client waits for does not get a second worker.
                 job.isRetried = job.interest.isBackground
                 enqueue(job)

@@ -68,7 +68,7 @@ struct CachingTests {
     @Test("The Date of a stored picture stays, its Age grows (RFC 9110 §6.6.1, RFC 9111 §5.1)")
     func date() async throws {
         let proxy = try await Proxy()
-        let own = HTTPDate(seconds: DiskCache.systemTime() - 1_000).description
+        let own = HTTPDate(seconds: SystemTime.seconds() - 1_000).description
         proxy.origin.route("/a.jpg", photo("max-age=86400", more: [("Date", own)]))
         let target = proxy.target("/a.jpg", Self.resize)
 

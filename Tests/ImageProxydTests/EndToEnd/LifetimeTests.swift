@@ -11,7 +11,7 @@ struct LifetimeTests {
         arguments: [nil, 0, 39, 86_400 * 365] as [Int64?])
     func silentOrigin(secondsAgo: Int64?) async throws {
         let proxy = try await Proxy()
-        let modified = secondsAgo.map { HTTPDate(seconds: DiskCache.systemTime() - $0).description }
+        let modified = secondsAgo.map { HTTPDate(seconds: SystemTime.seconds() - $0).description }
         proxy.origin.route(
             "/a.jpg", .body(Fixtures.photo, fields: modified.map { [("Last-Modified", $0)] } ?? []))
 
@@ -28,7 +28,7 @@ struct LifetimeTests {
         let proxy = try await Proxy(
             settings: #""freshness": {"heuristic": {"factor": 0.1, "minimum": "10m", "maximum": "2h"}}"#)
         for (path, secondsAgo) in [("/new.jpg", Int64(39)), ("/day.jpg", 36_000), ("/old.jpg", 86_400 * 99)] {
-            let now = DiskCache.systemTime()
+            let now = SystemTime.seconds()
             proxy.origin.route(
                 path,
                 .body(

@@ -11,7 +11,7 @@ import Testing
 struct GrowingBodyTests {
     @Test("of a few bytes stays in memory, and creates no file")
     func small() async throws {
-        let body = GrowingBody { () throws(LoadError) in throw .storage("not wanted") }
+        let body = GrowingBody { () throws(BodyError) in throw .storage("not wanted") }
 
         try append([1, 2], to: body)
         try append([3], to: body)
@@ -29,7 +29,7 @@ struct GrowingBodyTests {
         "of a declared length allocates once, and only its length",
         arguments: [20_480, 100, 65_536])
     func expected(count: Int) throws {
-        let body = GrowingBody { () throws(LoadError) in throw .storage("not wanted") }
+        let body = GrowingBody { () throws(BodyError) in throw .storage("not wanted") }
 
         try body.expect(count)
         for start in stride(from: 0, to: count, by: 1_000) {
@@ -45,7 +45,7 @@ struct GrowingBodyTests {
     @Test("may be longer or shorter than declared")
     func expectedOtherwise() throws {
         for (expected, count) in [(10, 100), (100, 10), (Int.max, 10), (0, 10)] {
-            let body = GrowingBody { () throws(LoadError) in try Self.memfd(offset: 0) }
+            let body = GrowingBody { () throws(BodyError) in try Self.memfd(offset: 0) }
 
             try body.expect(expected)
             try append([UInt8](repeating: 1, count: count), to: body)
@@ -57,19 +57,19 @@ struct GrowingBodyTests {
 
     @Test("beyond the memory limit is refused before its first byte if no file can be created")
     func unexpected() throws {
-        let body = GrowingBody(configuration: limits(memory: 100, prefix: 10)) { () throws(LoadError) in
-            throw .queueFull
+        let body = GrowingBody(configuration: limits(memory: 100, prefix: 10)) { () throws(BodyError) in
+            throw .tooManyFiles
         }
 
         try body.expect(100)
-        #expect(throws: LoadError.queueFull) { try body.expect(101) }
-        #expect(throws: LoadError.queueFull) { try body.secureSpill() }
+        #expect(throws: BodyError.tooManyFiles) { try body.expect(101) }
+        #expect(throws: BodyError.tooManyFiles) { try body.secureSpill() }
     }
 
     @Test("moves into the file created in advance, and creates no other")
     func secured() throws {
         let spills = Atomic(0)
-        let body = GrowingBody(configuration: limits(memory: 100, prefix: 10)) { () throws(LoadError) in
+        let body = GrowingBody(configuration: limits(memory: 100, prefix: 10)) { () throws(BodyError) in
             spills.add(1, ordering: .relaxed)
             return try Self.memfd(offset: 64)
         }
@@ -91,7 +91,7 @@ struct GrowingBodyTests {
     @Test("moves into its file beyond the limit, after the file's own header")
     func spills() async throws {
         let spills = Atomic(0)
-        let body = GrowingBody(configuration: limits(memory: 100, prefix: 10)) { () throws(LoadError) in
+        let body = GrowingBody(configuration: limits(memory: 100, prefix: 10)) { () throws(BodyError) in
             spills.add(1, ordering: .relaxed)
             return try Self.memfd(offset: 64)
         }
@@ -117,7 +117,7 @@ struct GrowingBodyTests {
 
     @Test("of exactly the limit stays in memory; one byte more moves it")
     func limit() throws {
-        let body = GrowingBody(configuration: limits(memory: 8)) { () throws(LoadError) in
+        let body = GrowingBody(configuration: limits(memory: 8)) { () throws(BodyError) in
             try Self.memfd(offset: 0)
         }
 
@@ -132,7 +132,7 @@ struct GrowingBodyTests {
 
     @Test("keeps its leading bytes if its first piece exceeds the limits of memory and prefix")
     func prefix() throws {
-        let body = GrowingBody(configuration: limits(memory: 2, prefix: 6)) { () throws(LoadError) in
+        let body = GrowingBody(configuration: limits(memory: 2, prefix: 6)) { () throws(BodyError) in
             try Self.memfd(offset: 0)
         }
 
@@ -145,7 +145,7 @@ struct GrowingBodyTests {
 
     @Test("is read by several readers while it grows, each from the beginning at its own rate")
     func readers() async throws {
-        let body = GrowingBody(configuration: limits(memory: 1_000)) { () throws(LoadError) in
+        let body = GrowingBody(configuration: limits(memory: 1_000)) { () throws(BodyError) in
             try Self.memfd(offset: 8)
         }
         let bytes = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -165,7 +165,7 @@ struct GrowingBodyTests {
 
     @Test("is complete for readers that wait for its end")
     func complete() async throws {
-        let body = GrowingBody { () throws(LoadError) in try Self.memfd(offset: 0) }
+        let body = GrowingBody { () throws(BodyError) in try Self.memfd(offset: 0) }
         async let content = body.complete()
 
         try append([1], to: body)
@@ -176,47 +176,47 @@ struct GrowingBodyTests {
 
     @Test("that fails gives readers its bytes, then the error")
     func fails() async throws {
-        let body = GrowingBody { () throws(LoadError) in try Self.memfd(offset: 0) }
+        let body = GrowingBody { () throws(BodyError) in try Self.memfd(offset: 0) }
         try append([1, 2], to: body)
 
-        body.fail(.tooLarge)
+        body.fail(.incomplete)
         body.finish()
 
         #expect(try await body.read(at: 0, max: 10) == [1, 2])
-        await #expect(throws: LoadError.tooLarge) { try await body.read(at: 2, max: 10) }
-        await #expect(throws: LoadError.tooLarge) { try await body.complete() }
+        await #expect(throws: BodyError.incomplete) { try await body.read(at: 2, max: 10) }
+        await #expect(throws: BodyError.incomplete) { try await body.complete() }
         #expect(body.content == nil)
     }
 
     @Test("whose file can't be created fails for the writer and the readers")
     func noFile() async throws {
-        let body = GrowingBody(configuration: limits(memory: 1)) { () throws(LoadError) in
+        let body = GrowingBody(configuration: limits(memory: 1)) { () throws(BodyError) in
             throw .storage("full")
         }
 
-        #expect(throws: LoadError.storage("full")) { try append([1, 2], to: body) }
-        await #expect(throws: LoadError.storage("full")) { try await body.read(at: 0, max: 1) }
+        #expect(throws: BodyError.storage("full")) { try append([1, 2], to: body) }
+        await #expect(throws: BodyError.storage("full")) { try await body.read(at: 0, max: 1) }
     }
 
     @Test("whose file can't be written fails, and shows no bytes that were not written")
     func brokenFile() async throws {
         let readOnly = open("/dev/null", O_RDONLY)
-        let body = GrowingBody(configuration: limits(memory: 1)) { () throws(LoadError) in
+        let body = GrowingBody(configuration: limits(memory: 1)) { () throws(BodyError) in
             SpillFile(file: OwnedDescriptor(owning: readOnly), offset: 0)
         }
 
-        #expect(throws: LoadError.self) { try append([1, 2], to: body) }
+        #expect(throws: BodyError.self) { try append([1, 2], to: body) }
         #expect(body.count == 0)
     }
 
     @Test("ends the wait of a reader whose task is cancelled, and of no other")
     func cancellation() async throws {
-        let body = GrowingBody { () throws(LoadError) in try Self.memfd(offset: 0) }
+        let body = GrowingBody { () throws(BodyError) in try Self.memfd(offset: 0) }
         let leaver = Task { try await body.read(at: 0, max: 1) }
         let stayer = Task { try await body.read(at: 0, max: 1) }
 
         leaver.cancel()
-        await #expect(throws: LoadError.cancelled) { try await leaver.value }
+        await #expect(throws: BodyError.cancelled) { try await leaver.value }
         try append([9], to: body)
 
         #expect(try await stayer.value == [9])
@@ -224,7 +224,7 @@ struct GrowingBodyTests {
 
     @Test("of no bytes is complete and empty")
     func empty() async throws {
-        let body = GrowingBody { () throws(LoadError) in throw .storage("not wanted") }
+        let body = GrowingBody { () throws(BodyError) in throw .storage("not wanted") }
 
         body.finish()
 
@@ -235,8 +235,8 @@ struct GrowingBodyTests {
 
     // MARK: - Helpers
 
-    private func append(_ bytes: [UInt8], to body: GrowingBody) throws(LoadError) {
-        try bytes.withUnsafeBufferPointer { buffer throws(LoadError) in
+    private func append(_ bytes: [UInt8], to body: GrowingBody) throws(BodyError) {
+        try bytes.withUnsafeBufferPointer { buffer throws(BodyError) in
             try body.append(UnsafeRawBufferPointer(buffer))
         }
     }
@@ -260,7 +260,7 @@ struct GrowingBodyTests {
         bytes.withUnsafeBytes { linux_crc32c(0, $0.baseAddress, $0.count) }
     }
 
-    private static func memfd(offset: Int64) throws(LoadError) -> SpillFile {
+    private static func memfd(offset: Int64) throws(BodyError) -> SpillFile {
         let descriptor = linux_memfd_create("test")
         guard descriptor >= 0 else { throw .storage("memfd") }
         return SpillFile(file: OwnedDescriptor(owning: descriptor), offset: offset)

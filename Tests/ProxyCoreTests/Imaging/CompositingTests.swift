@@ -3,6 +3,7 @@
 import Glibc
 import Testing
 
+@testable import ImageTestSupport
 @testable import ProxyCore
 
 @Suite("Blend modes, against the formulas (W3C Compositing and Blending Level 1)")

@@ -3,6 +3,7 @@
 import Glibc
 import Testing
 
+@testable import ImageTestSupport
 @testable import ProxyCore
 
 @Suite("Filters, against arithmetic on each pixel")

@@ -2,6 +2,7 @@
 
 import Testing
 
+@testable import ImageTestSupport
 @testable import ProxyCore
 
 @Suite("One palette for all frames")

@@ -4,6 +4,7 @@ import CVips
 import Glibc
 import Testing
 
+@testable import ImageTestSupport
 @testable import ProxyCore
 
 @Suite("The effect of operations on pixels")

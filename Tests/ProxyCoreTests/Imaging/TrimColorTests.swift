@@ -2,6 +2,7 @@
 
 import Testing
 
+@testable import ImageTestSupport
 @testable import ProxyCore
 
 @Suite("Borders of a colour that the picture can't represent")

@@ -6,7 +6,7 @@ import Testing
 @testable import ProxyCore
 
 /// Renders at once, but holds background jobs at a gate, and may change its plan.
-private final class BackgroundGate: Rendering {
+private final class BackgroundGate: ImageRendering {
     let gate = Gate()
     private let renderer = InProcessRenderer()
     private let change: @Sendable (inout RenderPlan, _ isBackground: Bool) -> Void
@@ -32,7 +32,7 @@ struct ImprovementTests {
     private static let avif = "transform=resize:300x&format=avif"
     private static let fields = [("Cache-Control", "max-age=6000")]
 
-    private func fixture(_ renderer: any Rendering = InProcessRenderer()) throws -> PipelineFixture {
+    private func fixture(_ renderer: any ImageRendering = InProcessRenderer()) throws -> PipelineFixture {
         let fixture = try PipelineFixture(renderer: renderer)
         fixture.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
         return fixture

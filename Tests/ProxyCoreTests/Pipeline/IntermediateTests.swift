@@ -3,6 +3,7 @@
 import TestSupport
 import Testing
 
+@testable import ImageTestSupport
 @testable import ProxyCore
 
 /// The photo has 1200 × 800 pixels; its intermediate 600 × 400, so that results of up to 300 × 200 are made from it.

@@ -32,7 +32,7 @@ final class PipelineFixture: Sendable {
         failedURLs: FailedURLsConfiguration = FailedURLsConfiguration(),
         intermediates: IntermediateConfiguration = IntermediateConfiguration(),
         improve: ImproveConfiguration = ImproveConfiguration(),
-        renderer: any Rendering = InProcessRenderer(), firstByteTimeout: TimeSpan = .minutes(5),
+        renderer: any ImageRendering = InProcessRenderer(), firstByteTimeout: TimeSpan = .minutes(5),
         tagLinks: Int = 1_000
     ) throws {
         origin = try FakeOrigin()
@@ -132,11 +132,19 @@ extension ImagePipeline {
 
 extension ImageResponse {
     /// The bytes, in memory or in a file.
-    var bytes: [UInt8] { get throws { try body.readAll() } }
+    var bytes: [UInt8] {
+        get throws {
+            switch body {
+            case .bytes(let bytes): bytes
+            case .file(let file, let offset, let length):
+                try file.readAll(from: offset, count: Int(length))
+            }
+        }
+    }
 }
 
 /// A renderer whose first job waits at a gate; all others run at once.
-final class GatedRenderer: Rendering {
+final class GatedRenderer: ImageRendering {
     let gate = Gate()
     private let hasBegun = Atomic(false)
     private let renderer = InProcessRenderer()

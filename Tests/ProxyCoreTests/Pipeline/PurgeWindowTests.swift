@@ -26,7 +26,7 @@ struct PurgeWindowTests {
         _ target: PurgeTarget, of request: ImageRequest, _ meanwhile: () async throws -> Void
     ) async throws {
         let disk = tiers.disk
-        try await disk.link([TagLink(tag: "other", result: key("x"), source: key("y"))])
+        try await disk.link([TagLink(tag: "other", result: CacheKey(canonicalText: "x"), source: CacheKey(canonicalText: "y"))])
         let (arrivals, arrival) = AsyncStream<Void>.makeStream()
         let leave = DispatchSemaphore(value: 0)
         async let blocking = disk.removeAll(taggedWith: "other") { _ in

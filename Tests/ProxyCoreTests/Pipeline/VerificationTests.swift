@@ -8,7 +8,7 @@ import Testing
 @Suite("A result that fails")
 struct VerificationTests {
     /// A renderer that fails on given plans, in the ways that only a worker can.
-    private final class FailingRenderer: Rendering {
+    private final class FailingRenderer: ImageRendering {
         private let error: RenderError
         private let fails: @Sendable (RenderPlan) -> Bool
         private let renderer = InProcessRenderer()

@@ -4,6 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import ImageTestSupport
 @testable import ProxyCore
 
 @Suite("Jobs in the background", .serialized)

@@ -5,6 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import ImageTestSupport
 @testable import ProxyCore
 
 @Suite("Reading sources")

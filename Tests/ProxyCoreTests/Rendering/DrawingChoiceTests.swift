@@ -3,6 +3,7 @@
 import TestSupport
 import Testing
 
+@testable import ImageTestSupport
 @testable import ProxyCore
 
 @Suite("The automatic choice for drawings")

@@ -4,6 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import ImageTestSupport
 @testable import ProxyCore
 
 @Suite("Drawings (SVG)")

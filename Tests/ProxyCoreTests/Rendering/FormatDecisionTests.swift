@@ -2,6 +2,7 @@
 
 import Testing
 
+@testable import ImageTestSupport
 @testable import ProxyCore
 
 @Suite("Which format is written")

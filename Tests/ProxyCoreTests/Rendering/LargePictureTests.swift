@@ -2,6 +2,7 @@
 
 import Testing
 
+@testable import ImageTestSupport
 @testable import ProxyCore
 
 @Suite("Large pictures in a worker", .serialized)

@@ -3,6 +3,7 @@
 import CVips
 import Testing
 
+@testable import ImageTestSupport
 @testable import ProxyCore
 
 @Suite("Metadata of results")

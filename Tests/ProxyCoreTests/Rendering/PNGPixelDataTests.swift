@@ -3,6 +3,7 @@
 import CVips
 import Testing
 
+@testable import ImageTestSupport
 @testable import ProxyCore
 
 @Suite("The maximum number of compressed pixel bytes of a PNG")

@@ -3,6 +3,7 @@
 import Foundation
 import Testing
 
+@testable import ImageTestSupport
 @testable import ProxyCore
 
 @Suite("The report on a source")

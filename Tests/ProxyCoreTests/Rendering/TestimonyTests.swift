@@ -3,6 +3,7 @@
 import FoundationEssentials
 import Testing
 
+@testable import ImageTestSupport
 @testable import ProxyCore
 
 @Suite("The check of a worker's reply")

@@ -4,6 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import ImageTestSupport
 @testable import ProxyCore
 
 /// Workers are stopped by a signal to hold a job for as long as a test needs.

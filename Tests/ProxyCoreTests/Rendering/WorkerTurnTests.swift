@@ -4,6 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import ImageTestSupport
 @testable import ProxyCore
 
 @Suite("Turns at the workers", .serialized)
@@ -27,7 +28,7 @@ struct WorkerTurnTests {
         try await WorkerPool.running({ $0.workers = 2 }) { [plan] pool in
             let finished = Observed(0)
             let jobs = (1...3).map { client in
-                FetchContext.$current.withValue(FetchContext(client: ClientID(v4: client))) {
+                RenderInterest.$current.withValue(RenderInterest(ClientID(v4: client))) {
                     Task {
                         // Lost: that it is cancelled in the end.
                         if (try? await render(pool, plan)) != nil { finished.update { $0 += 1 } }
@@ -57,7 +58,7 @@ struct WorkerTurnTests {
         plan.isLossless = true
         try await WorkerPool.running({ $0.workers = 2 }) { [plan] pool in
             let jobs = (1...3).map { client in
-                FetchContext.$current.withValue(FetchContext(client: ClientID(v4: client))) {
+                RenderInterest.$current.withValue(RenderInterest(ClientID(v4: client))) {
                     Task { try await render(pool, plan).width }
                 }
             }
@@ -74,7 +75,7 @@ struct WorkerTurnTests {
         try await WorkerPool.running({ $0.queue = 4 }) { pool in
             let refusals = Observed<[UInt32]>([])
             func begin(_ client: UInt32) -> Task<Int?, Never> {
-                FetchContext.$current.withValue(FetchContext(client: ClientID(v4: client))) {
+                RenderInterest.$current.withValue(RenderInterest(ClientID(v4: client))) {
                     Task {
                         do throws(RenderError) { return try await render(pool).width } catch {
                             if error == .queueFull { refusals.update { $0.append(client) } }

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Each lane is a serial Dispatch queue, which gets a thread of its own; a concurrent queue would share as
 /// many threads as there are cores, and blocking them all would stop other users of Dispatch.
-final class IOQueue: Sendable {
+final class IOQueue<Failure: Error>: Sendable {
     private struct State {
         var idle: [DispatchQueue]
         /// nil if the job has been taken.
@@ -18,12 +18,15 @@ final class IOQueue: Sendable {
     }
 
     private let maxWaiting: Int
+    private let overloaded: Failure
     private let state: Mutex<State>
 
     /// Creates a queue that runs at most `maxRunning` jobs at once and holds at most `maxWaiting` waiting
     /// ones.
-    init(label: String, maxRunning: Int, maxWaiting: Int) {
+    /// - Parameter overloaded: thrown if too much waits already.
+    init(label: String, maxRunning: Int, maxWaiting: Int, overloaded: Failure) {
         self.maxWaiting = maxWaiting
+        self.overloaded = overloaded
         let lanes = (0..<max(1, maxRunning)).map { DispatchQueue(label: "\(label).\($0)") }
         state = Mutex(State(idle: lanes))
     }
@@ -34,13 +37,13 @@ final class IOQueue: Sendable {
     /// Runs `work` on a lane and returns its result.
     /// - Throws: `overloaded` if too much waits already; else what `work` throws.
     func run<Value: Sendable>(
-        _ work: @escaping @Sendable () throws(DiskCacheError) -> Value
-    ) async throws(DiskCacheError) -> Value {
-        let result: Result<Value, DiskCacheError> = await withCheckedContinuation { continuation in
+        _ work: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let result: Result<Value, Failure> = await withCheckedContinuation { continuation in
             let isAccepted = submit {
-                continuation.resume(returning: Result { () throws(DiskCacheError) in try work() })
+                continuation.resume(returning: Result { () throws(Failure) in try work() })
             }
-            if !isAccepted { continuation.resume(returning: .failure(.overloaded)) }
+            if !isAccepted { continuation.resume(returning: .failure(overloaded)) }
         }
         return try result.get()
     }

@@ -3,7 +3,6 @@
 import CLinux
 import CVips
 import Glibc
-import Testing
 
 @testable import ProxyCore
 
@@ -36,7 +35,7 @@ struct TestPicture: Equatable {
     /// Decodes an encoded picture, all frames one below the other, as stored: without orientation or profile.
     init(decoding bytes: [UInt8], frames: FrameSelection = .all) throws {
         let source = try openedSource(bytes)
-        let format = try #require(ImageFormat(sniffing: bytes))
+        guard let format = ImageFormat(sniffing: bytes) else { throw RenderError.notAnImage }
         VipsLibrary.unblock(format)
         try self.init(VipsCoder.open(source, as: format, frames: frames, shrink: .none))
     }
@@ -172,8 +171,9 @@ struct RenderTarget {
     let file: OwnedDescriptor
 
     init() throws {
-        file = OwnedDescriptor(owning: linux_memfd_create("rendition"))
-        try #require(file.raw >= 0)
+        let descriptor = linux_memfd_create("rendition")
+        guard descriptor >= 0 else { throw RenderError.notWritten("memfd_create: error \(errno)") }
+        file = OwnedDescriptor(owning: descriptor)
     }
 
     /// The rendition's bytes from `offset`.

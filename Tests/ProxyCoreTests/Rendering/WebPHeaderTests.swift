@@ -3,6 +3,7 @@
 import TestSupport
 import Testing
 
+@testable import ImageTestSupport
 @testable import ProxyCore
 
 @Suite("Headers of WebP files")

@@ -9,12 +9,16 @@ import Testing
 
 @Suite("I/O queue")
 struct IOQueueTests {
+    private enum Failure: Error {
+        case overloaded, refused
+    }
+
     @Test("The queue runs and holds at most its maximum of jobs, and refuses the rest")
     func isBounded() async throws {
-        let queue = IOQueue(label: "test", maxRunning: 2, maxWaiting: 3)
+        let queue = IOQueue<Failure>(label: "test", maxRunning: 2, maxWaiting: 3, overloaded: .overloaded)
         let gate = DispatchSemaphore(value: 0)
         let running = Observed(0)
-        let work: @Sendable () throws(DiskCacheError) -> Int = {
+        let work: @Sendable () throws(Failure) -> Int = {
             running.update { $0 += 1 }
             gate.wait()
             return 1
@@ -45,20 +49,20 @@ struct IOQueueTests {
 
     @Test("An error of the work is thrown to the caller")
     func throwsOn() async {
-        let queue = IOQueue(label: "test", maxRunning: 1, maxWaiting: 1)
+        let queue = IOQueue<Failure>(label: "test", maxRunning: 1, maxWaiting: 1, overloaded: .overloaded)
 
-        await #expect(throws: DiskCacheError.full) {
-            try await queue.run { () throws(DiskCacheError) -> Int in throw .full }
+        await #expect(throws: Failure.refused) {
+            try await queue.run { () throws(Failure) -> Int in throw .refused }
         }
     }
 
     @Test("Every waiting job runs, in order")
     func doesEverything() async throws {
-        let queue = IOQueue(label: "test", maxRunning: 3, maxWaiting: 1_000)
+        let queue = IOQueue<Failure>(label: "test", maxRunning: 3, maxWaiting: 1_000, overloaded: .overloaded)
 
         let sum = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<500 {
-                group.addTask { try await queue.run { () throws(DiskCacheError) in number } }
+                group.addTask { try await queue.run { () throws(Failure) in number } }
             }
             return try await group.reduce(0, +)
         }

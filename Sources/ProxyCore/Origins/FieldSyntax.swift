@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The syntax of configured header fields (RFC 9110 §5), and the names that may be configured.
+enum FieldSyntax {
+    /// Fields that frame the message or request a part of it; a configured one would break the loader.
+    private static let reserved: Set<String> = [
+        "accept-encoding", "cdn-loop", "connection", "content-length", "expect", "host", "if-match",
+        "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "keep-alive", "range", "te",
+        "trailer", "transfer-encoding", "upgrade", "user-agent", "via",
+    ]
+
+    /// Whether the configuration may set a field of this name.
+    static func mayBeConfigured(_ name: String) -> Bool {
+        isName(name) && !reserved.contains(name.lowercased())
+    }
+
+    /// Whether `text` is a field name.
+    static func isName(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
+                    || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+            }
+    }
+
+    /// Whether `text` can be sent unchanged as a field's value.
+    static func isValue(_ text: String) -> Bool {
+        text.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
+    }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension RenderInterest {
+    /// The interest of the current task's client.
+    convenience init(_ priority: FetchPriority?) {
+        self.init(FetchContext.current.client, priority ?? .normal)
+    }
+
+    /// Adds the current task's client.
+    func join(_ priority: FetchPriority?) {
+        join(FetchContext.current.client, priority ?? .normal)
+    }
+}

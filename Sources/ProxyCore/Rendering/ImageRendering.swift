@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// THE SEAM to pixels: turns a source picture into a rendition, in any process.
+///
+/// Two implementations: `WorkerPool` (spawned processes, for the daemon) and `InProcessRenderer` (for tests
+/// and the command line). Safe from any task; many calls may run at once, and each implementation bounds how
+/// many do.
+public protocol ImageRendering: Sendable {
+    /// Decodes `source`, applies the plan and writes the encoded rendition into `destination` from `offset`
+    /// on.
+    ///
+    /// The intermediate of a plan is written to `beside`; if that fails, the result is unaffected.
+    ///
+    /// Cancelling the task ends the job: a waiting one leaves the queue, a running one is killed.
+    /// - Throws: the error of the module's closed list; the destination's content is then undefined.
+    func render(
+        _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
+        beside: SecondOutput?
+    ) async throws(RenderError) -> Rendition
+}
+
+extension ImageRendering {
+    /// Renders a plan that writes no intermediate.
+    public func render(
+        _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64
+    ) async throws(RenderError) -> Rendition {
+        try await render(plan, from: source, into: destination, at: offset, beside: nil)
+    }
+}
+
+/// Where an intermediate is written.
+public struct SecondOutput: Sendable {
+    /// The file.
+    public let file: OwnedDescriptor
+    /// The offset at which the intermediate begins.
+    public let offset: Int64
+
+    /// Creates the output.
+    public init(file: OwnedDescriptor, offset: Int64) {
+        self.file = file
+        self.offset = offset
+    }
+}
