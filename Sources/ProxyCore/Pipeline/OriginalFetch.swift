@@ -125,7 +125,9 @@ final class OriginalFetch: OriginReceiving {
         }
         if let length = head.contentLength {
             guard length <= maxBytes else { throw .tooLarge }
-            if head.status != 304 { try LoadError.translated { () throws(BodyError) in try body.expect(length) } }
+            if head.status != 304 {
+                try LoadError.translated { () throws(BodyError) in try body.expect(length) }
+            }
         }
         let verdict = judge(head, redirects)
         state.withLock { state in
@@ -180,7 +182,15 @@ final class OriginalFetch: OriginReceiving {
         return (try? body.secureSpill()) != nil
     }
 
-        var failure: LoadError?
+    /// Ends the body, for this reason.
+    func fail(_ error: LoadError) {
+        state.withLock { $0.failure = error }
+        body.fail()
+    }
+
+    /// Why the fetch failed; nil as long as it has not.
+    var failure: LoadError? { state.withLock(\.failure) }
+
     /// Compares the magic bytes; called again at the end, since a body may be shorter than any magic.
     @discardableResult
     func sniff() throws(LoadError) -> ImageFormat {
