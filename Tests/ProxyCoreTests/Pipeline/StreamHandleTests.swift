@@ -34,14 +34,4 @@ struct StreamHandleTests {
         waiting.cancel()
         #expect(await waiting.value)
     }
-
-    @Test("A wait for the end of a task is bounded")
-    func patience() async {
-        let result = Promise<Int>()
-        await result.wait(atMost: .milliseconds(1))
-        #expect(result.value == nil)
-        result.set(1)
-        await result.wait(atMost: .seconds(600))
-        #expect(result.value == 1)
-    }
 }
