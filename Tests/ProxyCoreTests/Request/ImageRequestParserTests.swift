@@ -328,9 +328,9 @@ struct ImageRequestParserTests {
         let error = #expect(throws: ImageRequestError.self) {
             try parse("\(Self.url)&transform=flip:h,spin:3")
         }
-        let failure = error.map(ImageRequestError.init)
+        let failure = error.map { PipelineError($0) }
 
-        #expect(failure?.parameter == ImageRequestError.Parameter(name: "transform", position: 7))
+        #expect(failure?.parameter == PipelineError.Parameter(name: "transform", position: 7))
     }
 
     @Test("a source that no pattern allows is forbidden")
