@@ -92,12 +92,19 @@ extension ProxyConfiguration {
         let parser = parser(policy: unrestrictedPolicy)
         for (name, preset) in presets.sorted(by: { $0.key < $1.key }) {
             for error in parser.problems(of: preset, followsHints: http.clientHints) {
-                let failure = PipelineError(error)
-                let parameter = failure.parameter.map { ".\($0.name)" } ?? ""
-                check.complain(
-                    "presets.\(name)\(parameter)", error.statement ?? failure.detail ?? failure.row.title)
+                let parameter = PipelineError(error).parameter.map { ".\($0.name)" } ?? ""
+                check.complain("presets.\(name)\(parameter)", statement(of: error))
             }
         }
+    }
+
+    /// What is wrong with a parameter that the setting's path names already.
+    private func statement(of error: ImageRequestError) -> String {
+        if case .invalidParameter(_, let position, let reason) = error {
+            return position == 0 ? reason : "position \(position): \(reason)"
+        }
+        let failure = PipelineError(error)
+        return failure.detail ?? failure.row.title
     }
 
     /// What is wrong with a signed target; nil when the daemon would answer it, as far as the settings can tell.

@@ -25,11 +25,3 @@ public enum ImageRequestError: Error, Sendable, Hashable {
     /// The URL's time is over.
     case urlExpired
 }
-
-extension ImageRequestError {
-    /// What is wrong with a parameter that has been named already: in the settings, under the preset's key.
-    public var statement: String? {
-        guard case .invalidParameter(_, let position, let reason) = self else { return nil }
-        return position == 0 ? reason : "position \(position): \(reason)"
-    }
-}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@Suite("The graph of modules")
+struct ModuleGraphTests {
+    /// The imports of each module, as the manifest declares them.
+    private static let declared: [String: Set<String>] = {
+        let manifest = TextFiles.read("Package.swift")
+        let rows = manifest.matches(of: /module\(\s*"(\w+)",\s*imports: \[([^\]]*)\]/)
+        return Dictionary(uniqueKeysWithValues: rows.map { (String($0.1), names(in: $0.2, /"(\w+)"/)) })
+    }()
+
+    private static func names(in text: Substring, _ pattern: Regex<(Substring, Substring)>) -> Set<String> {
+        Set(text.matches(of: pattern).map { String($0.1) })
+    }
+
+    @Test("ARCHITECTURE.md lists every module with its imports, as the manifest declares them")
+    func document() {
+        let rows = TextFiles.read("ARCHITECTURE.md").matches(of: /(?m)^\| `(\w+)` \| ([^|]*) \|/)
+        let shown = rows.map { (String($0.1), Self.names(in: $0.2, /`(\w+)`/)) }
+
+        #expect(Self.declared.count > 10)
+        #expect(Dictionary(shown, uniquingKeysWith: { $1 }) == Self.declared)
+    }
+
+    @Test("A module's files import the modules that the manifest declares for it, and no other")
+    func imports() {
+        for (module, declared) in Self.declared {
+            let texts = TextFiles.swift(below: "Sources/ProxyCore/\(module)")
+            let lines = texts.flatMap { $0.matches(of: /(?m)^(?:package )?import (\w+)$/) }
+            let imported = Set(lines.map { String($0.1) })
+
+            #expect(!texts.isEmpty)
+            #expect(imported.intersection(Self.declared.keys) == declared, "\(module)")
+        }
+    }
+}
