@@ -141,7 +141,8 @@ struct ImageParameters {
         guard let size = ByteCount(value), range.contains(size.bytes) else {
             throw .invalidParameter(
                 name: name, position: 0,
-                reason: "must be from \(range.lowerBound) to \(range.upperBound) bytes, such as 20000 or 20KiB")
+                reason:
+                    "must be from \(range.lowerBound) to \(range.upperBound) bytes, such as 20000 or 20KiB")
         }
         return size.bytes
     }

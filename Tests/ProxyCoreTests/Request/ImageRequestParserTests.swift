@@ -168,7 +168,8 @@ struct ImageRequestParserTests {
             limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
             policy: RequestPolicy(sources: .unrestricted))
         let preset = Preset(parameters: [
-            "format": "bmp", "quality": "700", "transform": "blur:x", "tranform": "flip", "sig": "a", "dpr": "2",
+            "format": "bmp", "quality": "700", "transform": "blur:x", "tranform": "flip", "sig": "a",
+            "dpr": "2",
             "placeholder": "none",
         ])
 
@@ -185,7 +186,8 @@ struct ImageRequestParserTests {
         "An unknown parameter that other proxies have gets the name of this one's",
         arguments: [
             ("width", "resize:300x200"), ("w", "resize:300x200"), ("H", "resize:300x200"), ("fit", ":cover"),
-            ("resize", "transform=resize"), ("blur", "transform=blur"), ("q", "'quality'"), ("fm", "'format'"),
+            ("resize", "transform=resize"), ("blur", "transform=blur"), ("q", "'quality'"),
+            ("fm", "'format'"),
             ("src", "'url'"), ("qualty", "'quality'"),
         ])
     func foreignParameters(name: String, hint: String) {
@@ -193,7 +195,8 @@ struct ImageRequestParserTests {
 
         let detail = error.map(PipelineError.init)?.detail
 
-        #expect(detail?.contains("is no parameter") == true && detail?.contains(hint) == true, "\(detail ?? "")")
+        #expect(
+            detail?.contains("is no parameter") == true && detail?.contains(hint) == true, "\(detail ?? "")")
     }
 
     @Test("A hint for a preset's or /info's parameter is a sentence of its own")
@@ -216,7 +219,8 @@ struct ImageRequestParserTests {
 
         #expect(try parse(small + "&lossless=true").resultKey == parse(small + "&lossless=1").resultKey)
         #expect(try parse(small + "&lossless=false").resultKey == parse(small + "&lossless=0").resultKey)
-        #expect(try parse(small + "&max_bytes=20KiB").resultKey == parse(small + "&max_bytes=20480").resultKey)
+        #expect(
+            try parse(small + "&max_bytes=20KiB").resultKey == parse(small + "&max_bytes=20480").resultKey)
         #expect(try parse(Self.url + "&format=jpg").resultKey == parse(Self.url + "&format=jpeg").resultKey)
         #expect(throws: ImageRequestError.self) { try parse(small + "&max_bytes=0") }
         #expect(throws: ImageRequestError.self) { try parse(small + "&max_bytes=1GB") }
@@ -243,7 +247,9 @@ struct ImageRequestParserTests {
                 "\(url)&width=1",
                 .unknownParameter(
                     name: "width",
-                    hint: "a size is written as transform=resize:300x200; if it belongs to the source URL, encode '&' in that as %26")
+                    hint:
+                        "a size is written as transform=resize:300x200; if it belongs to the source URL, encode '&' in that as %26"
+                )
             ),
             (
                 "\(url)&Quality=1",
