@@ -48,6 +48,9 @@ public final class ImagePipeline: Sendable {
         let improve: ImproveConfiguration
 
         /// Collects the settings.
+        /// Called when a refresh in the background has failed, on its task.
+        public var refreshFailed: @Sendable (SourceURL, PipelineError) -> Void = { _, _ in }
+
         public init(
             maxSourceBytes: Int, decodableFormats: Set<ImageFormat>,
             rasterPlan: RenderPlan = RenderPlan(format: .source), origins: OriginRules = .none,
