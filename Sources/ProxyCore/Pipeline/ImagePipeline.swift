@@ -47,10 +47,10 @@ public final class ImagePipeline: Sendable {
         /// Better results in place of those made in a hurry.
         let improve: ImproveConfiguration
 
-        /// Collects the settings.
         /// Called when a refresh in the background has failed, on its task.
         public var refreshFailed: @Sendable (SourceURL, PipelineError) -> Void = { _, _ in }
 
+        /// Collects the settings.
         public init(
             maxSourceBytes: Int, decodableFormats: Set<ImageFormat>,
             rasterPlan: RenderPlan = RenderPlan(format: .source), origins: OriginRules = .none,

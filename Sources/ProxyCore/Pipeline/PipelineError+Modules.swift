@@ -64,7 +64,8 @@ extension PipelineError {
         case .status(508, _): self = .loopDetected
         case .status(let status, let retryAfter): self = .upstreamStatus(status, retryAfter: retryAfter)
         case .notAnImage:
-            self = Self.notAnImage.because(reason("the response does not begin as an image of a known format"))
+            self = Self.notAnImage.because(
+                reason("the response does not begin as an image of a known format"))
         case .unsupportedFormat(let name): self = .unsupportedFormat(name)
         case .unusable(let error): self = PipelineError(error)
         case .queueFull: self = .queueFull
