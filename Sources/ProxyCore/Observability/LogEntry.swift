@@ -19,11 +19,19 @@ public struct LogEntry: Sendable, Hashable {
         public let value: Value
 
         /// A value of the log.
-        public enum Value: Sendable, Hashable {
+        public enum Value: Sendable, Hashable, CustomStringConvertible {
             /// A number.
             case number(Int)
             /// A text.
             case text(String)
+
+            /// The value without quotes.
+            public var description: String {
+                switch self {
+                case .number(let number): "\(number)"
+                case .text(let text): text
+                }
+            }
         }
 
         /// A number and its name.

@@ -48,6 +48,9 @@ public final class ImagePipeline: Sendable {
         /// Better results in place of those made fast.
         let improve: ImproveConfiguration
 
+        /// Called when a refresh in the background has failed, on its task.
+        public var refreshFailed: @Sendable (SourceURL, PipelineError) -> Void = { _, _ in }
+
         /// Collects the settings.
         public init(
             maxSourceBytes: Int, decodableFormats: Set<ImageFormat>,
