@@ -44,7 +44,7 @@ extension AccessRecord {
 
 extension AccessRecord.Miss {
     /// The values that there are, by name, in the order of the lines that `AccessLine` writes.
-    public var fields: [LogEntry.Field] {
+    package var fields: [LogEntry.Field] {
         typealias Field = LogEntry.Field
         let texts = [
             ("url_host", host), ("url", url), ("problem", problem), ("reason", reason), ("hop", hop),

@@ -3,7 +3,7 @@
 /// What the pipeline makes of other modules' errors.
 extension PipelineError {
     /// Translates what is wrong with a request.
-    public init(_ error: ImageRequestError) {
+    package init(_ error: ImageRequestError) {
         switch error {
         case .missingParameter(let name):
             self = Self.missingParameter.about(name).saying("the parameter '\(name)' is required")
