@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why a body lacks bytes.
-public enum BodyError: Error, Sendable, Hashable {
+package enum BodyError: Error, Sendable, Hashable {
     /// Bytes could not be stored or read back, for example on a full disk. Text for the log only.
     case storage(String)
     /// Too many files are open.

@@ -5,7 +5,7 @@ import Synchronization
 /// Counts the open files of bodies, so that descriptors remain for other uses.
 ///
 /// A client that reads its answer slowly keeps one open for that time. Safe from any thread.
-public final class BodyFiles: Sendable {
+package final class BodyFiles: Sendable {
     private let open = Atomic(0)
     private let bound = Atomic(Int.max)
 
@@ -14,23 +14,23 @@ public final class BodyFiles: Sendable {
     private static let fewest = 8
 
     /// Creates a counter without a bound.
-    public init() {}
+    package init() {}
 
     /// Sets the maximum number of open files.
-    public func allow(_ count: Int) {
+    package func allow(_ count: Int) {
         bound.store(count, ordering: .relaxed)
     }
 
     /// Raises the maximum, or lowers it for a negative count: as clients connect and leave.
-    public func allow(more count: Int) {
+    package func allow(more count: Int) {
         bound.wrappingAdd(count, ordering: .relaxed)
     }
 
     /// The number of open files.
-    public var count: Int { open.load(ordering: .relaxed) }
+    package var count: Int { open.load(ordering: .relaxed) }
 
     /// Counts an opened file; false if there are too many.
-    func enter() -> Bool {
+    package func enter() -> Bool {
         let count = open.wrappingAdd(1, ordering: .relaxed).newValue
         guard count > max(Self.fewest, bound.load(ordering: .relaxed)) else { return true }
         leave()
@@ -38,7 +38,7 @@ public final class BodyFiles: Sendable {
     }
 
     /// Counts a closed file.
-    func leave() {
+    package func leave() {
         open.wrappingSubtract(1, ordering: .relaxed)
     }
 }

@@ -5,17 +5,17 @@ import Crypto
 /// The SHA-256 of a representation's bytes.
 ///
 /// Stored as four words and not as an array: a disk hit reads two hashes, and would allocate twice.
-public struct ContentHash: Sendable, Hashable, Codable {
+package struct ContentHash: Sendable, Hashable, Codable {
     /// The digest, eight bytes per word, the first byte least significant.
     private let first, second, third, fourth: UInt64
 
     /// Creates a hash from words, each read least significant byte first.
-    init(words first: UInt64, _ second: UInt64, _ third: UInt64, _ fourth: UInt64) {
+    package init(words first: UInt64, _ second: UInt64, _ third: UInt64, _ fourth: UInt64) {
         (self.first, self.second, self.third, self.fourth) = (first, second, third, fourth)
     }
 
     /// Creates a hash from a digest; nil unless it has 32 bytes.
-    public init?(bytes: [UInt8]) {
+    package init?(bytes: [UInt8]) {
         guard bytes.count == SHA256.byteCount else { return nil }
         self = unsafe bytes.withUnsafeBytes { unsafe ContentHash(digest: $0) }
     }
@@ -26,7 +26,7 @@ public struct ContentHash: Sendable, Hashable, Codable {
     }
 
     /// Hashes `content`; O(n).
-    public init(of content: [UInt8]) {
+    package init(of content: [UInt8]) {
         self.init(SHA256.hash(data: content))
     }
 
@@ -40,7 +40,7 @@ public struct ContentHash: Sendable, Hashable, Codable {
     }
 
     /// The 32 bytes of the digest.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(SHA256.byteCount)
         for word in [first, second, third, fourth] {
@@ -52,10 +52,10 @@ public struct ContentHash: Sendable, Hashable, Codable {
     }
 
     /// The first 16 bytes in lower-case hexadecimal: enough to distinguish any two contents, as in an `ETag`.
-    public var shortHex: String { String(decoding: shortHexOctets, as: UTF8.self) }
+    package var shortHex: String { String(decoding: shortHexOctets, as: UTF8.self) }
 
     /// The same as octets.
-    public var shortHexOctets: [UInt8] {
+    package var shortHexOctets: [UInt8] {
         var hex = [UInt8](repeating: 0, count: 32)
         for place in 0..<16 {
             let byte = UInt8(truncatingIfNeeded: (place < 8 ? first : second) >> UInt64(place % 8 * 8))

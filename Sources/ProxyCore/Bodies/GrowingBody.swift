@@ -8,30 +8,30 @@ import Synchronization
 /// The bytes collect in memory up to a limit and move into a file beyond it, so a large body is never
 /// completely in memory. Hash and checksum are updated with each append. One thread at a time may append and
 /// end it (the loader's); any task may read.
-public final class GrowingBody: Sendable {
+package final class GrowingBody: Sendable {
     /// The bounds of one body in memory.
-    public struct Configuration: Sendable, Hashable {
+    package struct Configuration: Sendable, Hashable {
         /// The maximum number of bytes in memory; a longer body moves into a file.
         ///
         /// Default 64KiB.
-        public var memoryLimit: ByteCount = .kibibytes(64)
+        package var memoryLimit: ByteCount = .kibibytes(64)
         /// The maximum number of leading bytes that stay in memory, from which the format is recognized.
         ///
         /// Default 4KiB.
-        public var prefixLimit: ByteCount = .kibibytes(4)
+        package var prefixLimit: ByteCount = .kibibytes(4)
 
         /// The defaults.
-        public init() {}
+        package init() {}
     }
 
     /// A complete body with its digests.
-    public struct Content: Sendable {
+    package struct Content: Sendable {
         /// The bytes.
-        public let body: StoredBody
+        package let body: StoredBody
         /// Their SHA-256.
-        public let hash: ContentHash
+        package let hash: ContentHash
         /// Their CRC32C.
-        public let checksum: UInt32
+        package let checksum: UInt32
     }
 
     private let configuration: Configuration
@@ -48,7 +48,7 @@ public final class GrowingBody: Sendable {
     ///     writer's thread.
     ///   - makeRefuge: creates a fallback if that file accepts no more bytes, for example on a full disk;
     ///     likewise.
-    public init(
+    package init(
         configuration: Configuration = Configuration(),
         makeSpill: @escaping @Sendable () throws(BodyError) -> SpillFile,
         makeRefuge: (@Sendable () throws(BodyError) -> SpillFile)? = nil
@@ -62,14 +62,14 @@ public final class GrowingBody: Sendable {
 
     /// Reserves memory or a file for a body of `count` bytes; more or fewer may follow.
     /// - Throws: why the file can't be created.
-    func expect(_ count: Int) throws(BodyError) {
+    package func expect(_ count: Int) throws(BodyError) {
         guard count <= configuration.memoryLimit.bytes else { return try secureSpill() }
         state.withLock { $0.reserve(count) }
     }
 
     /// Creates the file for a body that may exceed its memory limit, before the response is accepted.
     /// - Throws: why it can't be created.
-    func secureSpill() throws(BodyError) {
+    package func secureSpill() throws(BodyError) {
         try writer.withLock { writer throws(BodyError) in
             guard writer.spill == nil, writer.secured == nil else { return }
             writer.secured = try makeSpill()
@@ -81,7 +81,7 @@ public final class GrowingBody: Sendable {
     /// May write to a file, so it may block for as long as the page cache does.
     /// - Throws: `BodyError.storage` if the bytes can't be stored; the body has then failed for its readers,
     ///   too.
-    public func append(_ bytes: UnsafeRawBufferPointer) throws(BodyError) {
+    package func append(_ bytes: UnsafeRawBufferPointer) throws(BodyError) {
         guard unsafe !bytes.isEmpty else { return }
         do {
             try writer.withLock { writer throws(BodyError) in
@@ -96,13 +96,13 @@ public final class GrowingBody: Sendable {
     }
 
     /// Completes the body; the writer must not append afterwards.
-    public func finish() {
+    package func finish() {
         let (hash, checksum) = writer.withLock { ($0.hash, $0.checksum) }
         wake(state.withLock { $0.end(.complete(hash, checksum: checksum)) })
     }
 
     /// Ends the body before its last byte; a complete body stays complete.
-    public func fail(_ error: BodyError = .incomplete) {
+    package func fail(_ error: BodyError = .incomplete) {
         wake(state.withLock { $0.end(.failed(error)) })
     }
 
@@ -175,20 +175,20 @@ public final class GrowingBody: Sendable {
     // MARK: - Reading
 
     /// The number of bytes so far.
-    public var count: Int { state.withLock { $0.count } }
+    package var count: Int { state.withLock { $0.count } }
 
     /// The leading bytes so far, up to the configured limit, from which the format is recognized.
-    public var prefix: [UInt8] { state.withLock { $0.prefix } }
+    package var prefix: [UInt8] { state.withLock { $0.prefix } }
 
     /// The complete body with its digests; nil until it is complete, or if it failed.
-    public var content: Content? { state.withLock { $0.content } }
+    package var content: Content? { state.withLock { $0.content } }
 
     /// The complete body; nil until it is complete, or if it failed.
-    public var stored: StoredBody? { content?.body }
+    package var stored: StoredBody? { content?.body }
 
     /// Waits for the end and returns the complete body.
     /// - Throws: why it failed, or `cancelled` if the waiting task was.
-    public func complete() async throws(BodyError) -> Content {
+    package func complete() async throws(BodyError) -> Content {
         while true {
             if let content { return content }
             try await wait(beyond: .max)
@@ -201,7 +201,7 @@ public final class GrowingBody: Sendable {
     /// Bytes in the file are returned as a range of it, for `sendfile`; bytes in memory are copied.
     /// - Throws: why the body failed (after its last byte has been read), or `cancelled` if the reading task
     ///   was.
-    public func piece(at offset: Int, max: Int) async throws(BodyError) -> StoredBody? {
+    package func piece(at offset: Int, max: Int) async throws(BodyError) -> StoredBody? {
         while true {
             switch state.withLock({ $0.piece(at: offset, max: max) }) {
             case .ready(let piece): return piece
@@ -214,7 +214,7 @@ public final class GrowingBody: Sendable {
     /// Returns a copy of up to `max` bytes from `offset` on, as soon as there is at least one; empty at the
     /// end.
     /// - Throws: as `piece(at:max:)`; `storage` if the file can't be read.
-    public func read(at offset: Int, max: Int) async throws(BodyError) -> [UInt8] {
+    package func read(at offset: Int, max: Int) async throws(BodyError) -> [UInt8] {
         switch try await piece(at: offset, max: max) {
         case nil: return []
         case .bytes(let bytes): return bytes
@@ -223,7 +223,7 @@ public final class GrowingBody: Sendable {
     }
 
     /// The result of `look`.
-    enum Glance {
+    package enum Glance {
         /// The next bytes.
         case piece(StoredBody)
         /// No byte yet; carries the waiter's id, for `leave`.
@@ -237,7 +237,7 @@ public final class GrowingBody: Sendable {
     /// Returns the bytes at `offset` without waiting: up to `max` bytes from memory, all from a file.
     ///
     /// Without a byte, `wake` is called on the writer's thread when there is one, or when the body has ended.
-    func look(at offset: Int, max: Int, orWake wake: @escaping @Sendable () -> Void) -> Glance {
+    package func look(at offset: Int, max: Int, orWake wake: @escaping @Sendable () -> Void) -> Glance {
         state.withLock { state in
             switch state.piece(at: offset, max: state.isInFile ? .max : max) {
             case .ready(let piece): return .piece(piece)
@@ -253,12 +253,12 @@ public final class GrowingBody: Sendable {
     }
 
     /// Stops waiting; `wake` may be running at the same time.
-    func leave(_ waiter: UInt64) {
+    package func leave(_ waiter: UInt64) {
         state.withLock { $0.strike(waiter) }
     }
 
     /// Whether more bytes may follow.
-    var isGrowing: Bool { state.withLock { !$0.hasEnded } }
+    package var isGrowing: Bool { state.withLock { !$0.hasEnded } }
 
     /// Waits until there are more than `offset` bytes or the body has ended.
     private func wait(beyond offset: Int) async throws(BodyError) {

@@ -26,7 +26,7 @@ extension OwnedDescriptor {
 
     /// Reads exactly `count` bytes from `offset` (pread(2), repeated until done).
     /// - Throws: `storage` with the call's name and error, or if the file ends before.
-    func readAll(from offset: Int64, count: Int) throws(BodyError) -> [UInt8] {
+    package func readAll(from offset: Int64, count: Int) throws(BodyError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var done = 0
         while done < count {

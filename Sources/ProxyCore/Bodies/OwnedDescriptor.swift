@@ -6,14 +6,14 @@ import Glibc
 ///
 /// Shared by reference, because several answers may use a descriptor at once; every read names its own
 /// offset.
-public final class OwnedDescriptor: Sendable {
+package final class OwnedDescriptor: Sendable {
     /// The descriptor's number; valid as long as this object exists.
-    public let raw: CInt
+    package let raw: CInt
     private let files: BodyFiles?
 
     /// Takes ownership of `raw`, which must be open and have no other owner.
     /// - Parameter files: the counter that has counted it and counts its closing.
-    public init(owning raw: CInt, countedBy files: BodyFiles? = nil) {
+    package init(owning raw: CInt, countedBy files: BodyFiles? = nil) {
         self.raw = raw
         self.files = files
     }

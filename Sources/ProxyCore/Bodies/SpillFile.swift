@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The file of a body beyond its memory limit: an unnamed file of the disk tier, or a memfd.
-public struct SpillFile: Sendable {
+package struct SpillFile: Sendable {
     /// The file, open for reading and writing; it has no other writer.
-    public let file: OwnedDescriptor
+    package let file: OwnedDescriptor
     /// The offset of the body; the bytes before it belong to the file's owner (the disk tier's header).
-    public let offset: Int64
+    package let offset: Int64
 
     /// Creates a value from a file and the body's offset in it.
-    public init(file: OwnedDescriptor, offset: Int64) {
+    package init(file: OwnedDescriptor, offset: Int64) {
         self.file = file
         self.offset = offset
     }

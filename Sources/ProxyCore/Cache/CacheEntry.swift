@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The kinds of stored bytes.
-public enum EntryKind: UInt8, Sendable, Hashable, CaseIterable {
+package enum EntryKind: UInt8, Sendable, Hashable, CaseIterable {
     /// Bytes as the origin sent them.
     case original = 1
     /// Bytes made from an original.
@@ -12,11 +12,11 @@ public enum EntryKind: UInt8, Sendable, Hashable, CaseIterable {
     case derived = 4
 
     /// Whether it is sent to clients.
-    var isResult: Bool { self == .result || self == .derived }
+    package var isResult: Bool { self == .result || self == .derived }
 }
 
 /// How a result was made, and so whether a better one replaces it. Stored; the numbers never change.
-public enum ResultStage: UInt8, Sendable, Hashable {
+package enum ResultStage: UInt8, Sendable, Hashable {
     /// With full effort, or by an encoder that has only one.
     case final = 0
     /// With the fast effort: it is improved when it is requested again.
@@ -28,45 +28,45 @@ public enum ResultStage: UInt8, Sendable, Hashable {
     case cheapest = 3
 
     /// Whether a better result is to replace it.
-    var isImprovable: Bool { self == .fast || self == .cheapest }
+    package var isImprovable: Bool { self == .fast || self == .cheapest }
 
     /// Seconds for which a result in the cheapest format is used.
     @usableFromInline static let cheapestLifetime: Int64 = 600
 }
 
 /// The description of an entry's bytes, in memory and in the disk file's header alike.
-public struct EntryDescription: Sendable, Hashable {
+package struct EntryDescription: Sendable, Hashable {
     /// The kind.
-    public var kind: EntryKind
+    package var kind: EntryKind
     /// The entry's key; for an original the source's key.
-    public var key: CacheKey
+    package var key: CacheKey
     /// The canonical text behind `key`, compared on every disk look-up.
-    public var keyText: String
+    package var keyText: String
     /// The key of the source it was made from (its own for an original).
-    public var sourceKey: CacheKey
+    package var sourceKey: CacheKey
     /// The SHA-256 of the source's bytes it was made from (its own for an original).
-    public var sourceHash: ContentHash
+    package var sourceHash: ContentHash
     /// The SHA-256 of its own bytes.
-    public var contentHash: ContentHash
+    package var contentHash: ContentHash
     /// The format of its bytes.
-    public var format: ImageFormat
+    package var format: ImageFormat
     /// Width in pixels of one frame; 0 where it is unknown. For an intermediate that of the upright original.
-    public var width: Int
+    package var width: Int
     /// Height in pixels of one frame; 0 where it is unknown.
-    public var height: Int
+    package var height: Int
     /// When it was stored, in seconds since 1970.
-    public var storedAt: Int64
+    package var storedAt: Int64
     /// How it was made.
-    public var stage = ResultStage.final
+    package var stage = ResultStage.final
 
     /// Hot path: whether it may still be used, as far as its stage decides that.
     @inlinable
-    public func isUsable(at now: Int64) -> Bool {
+    package func isUsable(at now: Int64) -> Bool {
         stage != .cheapest || (0..<ResultStage.cheapestLifetime).contains(now - storedAt)
     }
 
     /// Creates a description from its members.
-    public init(
+    package init(
         kind: EntryKind, key: CacheKey, keyText: String, sourceKey: CacheKey, sourceHash: ContentHash,
         contentHash: ContentHash, format: ImageFormat, width: Int = 0, height: Int = 0, storedAt: Int64
     ) {

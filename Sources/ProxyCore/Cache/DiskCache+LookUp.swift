@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An entry that was found on disk, its body checked.
-public struct DiskHit: Sendable {
+package struct DiskHit: Sendable {
     /// The description of the entry's bytes.
-    public let description: EntryDescription
+    package let description: EntryDescription
     /// The bytes: a range of an open file, which stays unchanged although the entry is replaced or removed,
     /// or a copy.
-    public let body: StoredBody
+    package let body: StoredBody
     /// The CRC32C of the bytes.
-    public let checksum: UInt32
+    package let checksum: UInt32
     /// The record of its source, if memory or the entry's file has one of this content; the file's lacks what
     /// only a revalidation needs. It is not to be stored.
-    public internal(set) var record: SourceRecord?
+    package internal(set) var record: SourceRecord?
     /// The identity of its file when the bytes were checked; nil for bytes in memory.
     var identity: VerifiedFiles.Identity?
     /// Whether it lies in a read-only folder.
-    public internal(set) var isReadOnly = false
+    package internal(set) var isReadOnly = false
 }
 
 /// The result of a look-up that does not block.
-public enum DiskLookUp: Sendable {
+package enum DiskLookUp: Sendable {
     /// Found.
     case hit(DiskHit)
     /// Not found, or an error that a blocking look-up meets again.
@@ -48,7 +48,7 @@ extension DiskCache {
     private static let firstRead = 4 << 10
 
     /// Hot path: whether the tier may contain the entry; "no" is certain, and costs no system call.
-    public func mayContain(_ key: CacheKey, kind: EntryKind) -> Bool {
+    package func mayContain(_ key: CacheKey, kind: EntryKind) -> Bool {
         let id = EntryID(kind: kind, key: key)
         return parts.entries.mayContain(id) || buffer.contains(id)
             || readOnlyFolders.contains { $0.entries.mayContain(id) }
@@ -57,7 +57,7 @@ extension DiskCache {
     /// Looks an entry up, in read-only folders, too; nil if there is none.
     /// - Throws: `overloaded` if too many look-ups wait for the disk, or too many files are open (503); what
     ///   went wrong with the file system.
-    public func lookUp(
+    package func lookUp(
         _ key: CacheKey, kind: EntryKind, keyText: String
     ) async throws(DiskCacheError) -> DiskHit? {
         let id = EntryID(kind: kind, key: key)
@@ -83,7 +83,7 @@ extension DiskCache {
     /// A handful of system calls; the body is read once after each start to be checked, on this thread only
     /// up to `limits.maxVerifyNow`.
     /// - Parameter asFile: leave the bytes in the open file, however few, because it is kept open.
-    public func lookUpCached(
+    package func lookUpCached(
         _ key: CacheKey, kind: EntryKind, keyText: String, asFile: Bool = false
     ) -> DiskLookUp {
         do throws(DiskCacheError) {
@@ -97,7 +97,7 @@ extension DiskCache {
     }
 
     /// The same with waiting for the disk, on a reader's thread.
-    public func lookUpBlocking(_ key: CacheKey, kind: EntryKind, keyText: String) async -> DiskHit? {
+    package func lookUpBlocking(_ key: CacheKey, kind: EntryKind, keyText: String) async -> DiskHit? {
         let id = EntryID(kind: kind, key: key)
         // Lost: the error; the slow path meets it again.
         return try? await readers.run { () throws(DiskCacheError) in
@@ -116,16 +116,16 @@ extension DiskCache {
     }
 
     /// Hot path: counts a hit that is sent, and records the access.
-    public func countHit(_ hit: DiskHit) {
+    package func countHit(_ hit: DiskHit) {
         countHit(hit.description.kind)
         noteAccess(EntryID(kind: hit.description.kind, key: hit.description.key))
     }
 
     /// Hot path: counts a hit that an open file answered.
-    func countHit(_ kind: EntryKind) { parts.counters.lookedUp(kind, isHit: true) }
+    package func countHit(_ kind: EntryKind) { parts.counters.lookedUp(kind, isHit: true) }
 
     /// Counts a look-up that was not worth trying.
-    func countMiss(_ kind: EntryKind) { parts.counters.lookedUp(kind, isHit: false) }
+    package func countMiss(_ kind: EntryKind) { parts.counters.lookedUp(kind, isHit: false) }
 
     // MARK: - On any thread
 
@@ -234,7 +234,7 @@ extension DiskCache {
     ///
     /// One fstat(2), unless the file's inode has changed; a change of its name alone makes it be read once
     /// more.
-    public func isUnaltered(_ hit: DiskHit) async -> Bool {
+    package func isUnaltered(_ hit: DiskHit) async -> Bool {
         guard let identity = hit.identity, case .file(let file, let offset, let length) = hit.body,
             VerifiedFiles.Identity(of: file) != identity
         else { return true }

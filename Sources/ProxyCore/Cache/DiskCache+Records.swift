@@ -2,15 +2,15 @@
 
 extension DiskCache {
     /// Hot path: returns a source's record if it is in memory.
-    public func sourceRecordNow(for key: CacheKey) -> SourceRecord? {
+    package func sourceRecordNow(for key: CacheKey) -> SourceRecord? {
         records.record(for: key)
     }
 
     /// Changes with every record that is saved or removed, before the call that does so returns.
-    var recordGeneration: UInt64 { records.generation }
+    package var recordGeneration: UInt64 { records.generation }
 
     /// Returns a source's record; nil if there is none, or it cannot be read, which is counted.
-    public func sourceRecord(for key: CacheKey) async -> SourceRecord? {
+    package func sourceRecord(for key: CacheKey) async -> SourceRecord? {
         if let record = records.record(for: key) { return record }
         guard !parts.isOff else { return nil }
         let generation = records.generation
@@ -30,7 +30,7 @@ extension DiskCache {
     /// Stores a source's record in place of an earlier one; it is found at once, and on disk when this
     /// returns.
     /// - Throws: `purged`; `full`, `overloaded` and the like: it is then found until it leaves memory.
-    public func save(
+    package func save(
         _ record: SourceRecord, token: PurgeToken? = nil
     ) async throws(DiskCacheError) {
         guard records.save(record, token) else { throw .purged }
@@ -43,7 +43,7 @@ extension DiskCache {
     /// neither.
     ///
     /// Its lifetime is unknown, so it is fresh as long as it is there.
-    func readOnlyRecord(
+    package func readOnlyRecord(
         source: CacheKey, sourceText: String, result: CacheKey, resultText: String
     ) async -> SourceRecord? {
         guard !readOnlyFolders.isEmpty else { return nil }
@@ -73,7 +73,7 @@ extension DiskCache {
     /// Beyond `limits.maxTagLinks`, or one for 4KiB of `maxBytes`, the links seen longest ago are removed
     /// with their results, and their sources are revalidated: a result that a purge by its tag would no
     /// longer find is not kept.
-    public func link(_ links: [TagLink]) async throws(DiskCacheError) {
+    package func link(_ links: [TagLink]) async throws(DiskCacheError) {
         let unknown = parts.tags.unknown(of: links)
         guard !unknown.isEmpty else { return }
         _ = try await writer.perform(.link(unknown))
@@ -84,17 +84,17 @@ extension DiskCache {
     /// - Parameter found: called on the writing thread with the links, some at a time, before their entries
     ///   are removed: no commit under a token that is voided there comes after the removal.
     /// - Returns: how many entries were removed.
-    public func removeAll(
+    package func removeAll(
         taggedWith tag: String, found: @escaping @Sendable ([TagLink]) -> Void
     ) async throws(DiskCacheError) -> Int {
         try await writer.perform(.removeTag(tag, found: found))
     }
 
     /// Whether links of tags may have been lost, so that a purge by a tag may miss something.
-    public var mayLackLinks: Bool { parts.isOff || parts.index.lacksLinks }
+    package var mayLackLinks: Bool { parts.isOff || parts.index.lacksLinks }
 
     /// All links of a tag, which stay.
-    func links(ofTag tag: String) async throws(DiskCacheError) -> [TagLink] {
+    package func links(ofTag tag: String) async throws(DiskCacheError) -> [TagLink] {
         await flush()
         guard !parts.isOff else { return parts.tags.links(of: tag) }
         return try await readers.run { () throws(DiskCacheError) in
@@ -111,21 +111,21 @@ extension DiskCache {
     // MARK: - Listing
 
     /// An entry of the tier, for a listing.
-    public struct Listed: Sendable {
+    package struct Listed: Sendable {
         /// The kind.
-        public let kind: EntryKind
+        package let kind: EntryKind
         /// The key.
-        public let key: CacheKey
+        package let key: CacheKey
         /// The length of its file in bytes.
-        public let bytes: Int64
+        package let bytes: Int64
         /// When it was stored, in seconds since 1970.
-        public let storedAt: Int64
+        package let storedAt: Int64
         /// When it was last served, in seconds since 1970; some minutes behind.
-        public let accessedAt: Int64
+        package let accessedAt: Int64
     }
 
     /// Entries made from a source, at most `limit`.
-    public func list(ofSource source: CacheKey, limit: Int) async throws(DiskCacheError) -> [Listed] {
+    package func list(ofSource source: CacheKey, limit: Int) async throws(DiskCacheError) -> [Listed] {
         await flush()
         guard !parts.isOff else { return [] }
         let entries = try await readers.run { () throws(DiskCacheError) in

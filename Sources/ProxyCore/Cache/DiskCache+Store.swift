@@ -5,15 +5,15 @@ import Synchronization
 /// A file of the disk tier without a name: write the body into it from `bodyOffset` on, then commit it.
 ///
 /// No look-up finds it, and one that is dropped leaves nothing behind, not even after a crash.
-public final class StagedEntry: Sendable {
+package final class StagedEntry: Sendable {
     /// The file, open for reading and writing.
-    public let file: OwnedDescriptor
+    package let file: OwnedDescriptor
     /// Where the body begins; the bytes before it are reserved for the header.
-    public let bodyOffset: Int64
+    package let bodyOffset: Int64
     /// The kind of entry it will be.
-    public let kind: EntryKind
+    package let kind: EntryKind
     /// The canonical text of the key it will have.
-    public let keyText: String
+    package let keyText: String
 
     init(file: OwnedDescriptor, bodyOffset: Int64, kind: EntryKind, keyText: String) {
         self.file = file
@@ -23,7 +23,7 @@ public final class StagedEntry: Sendable {
     }
 
     /// The same file as the destination of a partial body.
-    public var spill: SpillFile { SpillFile(file: file, offset: bodyOffset) }
+    package var spill: SpillFile { SpillFile(file: file, offset: bodyOffset) }
 }
 
 extension DiskCache {
@@ -32,7 +32,7 @@ extension DiskCache {
     /// Blocking, but short: one open(2).
     /// - Throws: `full`; `overloaded` if too many files are open; `invalid` if the text is longer than a file
     ///   can contain; the call that failed.
-    public func stage(kind: EntryKind, keyText: String) throws(DiskCacheError) -> StagedEntry {
+    package func stage(kind: EntryKind, keyText: String) throws(DiskCacheError) -> StagedEntry {
         do {
             return try parts.stage(kind: kind, keyText: keyText, countedBy: parts.bodies)
         } catch {
@@ -55,7 +55,7 @@ extension DiskCache {
     /// - Throws: `purged`; `tooLarge`; `full` and the like; `invalid` if the description is not that of what
     ///   was staged, or the body is short; `overloaded` if too many changes wait. The entry is then not
     ///   there, and an earlier one may be gone.
-    public func commit(
+    package func commit(
         _ staged: StagedEntry, _ description: EntryDescription, byteCount: Int, bodyChecksum: UInt32? = nil,
         record: SourceRecord? = nil, savesRecord: Bool = false, durable: Bool = false,
         token: PurgeToken? = nil
@@ -87,7 +87,7 @@ extension DiskCache {
     ///   - checksum: the CRC32C of the body, if it is known.
     ///   - record, savesRecord: as in `commit`.
     /// - Throws: as `stage` and `commit`.
-    public func store(
+    package func store(
         _ description: EntryDescription, body: [UInt8], checksum: UInt32? = nil,
         record: SourceRecord? = nil, savesRecord: Bool = false, durable: Bool = false,
         token: PurgeToken? = nil
@@ -112,7 +112,7 @@ extension DiskCache {
     /// - Parameter record: of the source, stored too, whatever happens to the body.
     /// - Returns: false if too much waits, the body is too large, or the token is void: then nothing will be
     ///   stored.
-    public func storeSoon(
+    package func storeSoon(
         _ description: EntryDescription, body: [UInt8], checksum: UInt32, record: SourceRecord,
         token: PurgeToken? = nil
     ) -> Bool {
@@ -140,10 +140,10 @@ extension DiskCache {
     }
 
     /// Whether answers may be sent before the files of small bodies are written.
-    public var storesSoon: Bool { parts.configuration.limits.storeDelay.milliseconds > 0 }
+    package var storesSoon: Bool { parts.configuration.limits.storeDelay.milliseconds > 0 }
 
     /// Waits until everything that was stored so far is in its file, or never will be.
-    public func flush() async {
+    package func flush() async {
         guard !buffer.isEmpty else { return }
         // Lost: that the tier is closing, or overloaded; the waiting jobs run all the same.
         _ = try? await writer.perform(.nothing)
@@ -174,7 +174,7 @@ extension DiskCache {
     /// - Returns: false if the entry on disk is not the one described, or there is none: then it has to be
     ///   stored.
     /// - Throws: `overloaded` if too much waits; what went wrong with the file system.
-    func secure(_ description: EntryDescription) async throws(DiskCacheError) -> Bool {
+    package func secure(_ description: EntryDescription) async throws(DiskCacheError) -> Bool {
         do {
             return try await secureInPlace(description)
         } catch {

@@ -13,7 +13,7 @@ import Synchronization
 /// batches, in an order that leaves a correct answer or a clean miss wherever the process is killed. Safe
 /// from any thread; calls that may wait for the disk are `async` or say so, and all queues are bounded by
 /// `configuration.limits`.
-public final class DiskCache: Sendable {
+package final class DiskCache: Sendable {
     let parts: DiskParts
     let writer: DiskWriter
     let readers: IOQueue<DiskCacheError>
@@ -33,7 +33,7 @@ public final class DiskCache: Sendable {
     ///   - clock: returns the time in seconds since 1970; the system's by default.
     ///   - report: called with events for the operator; on any thread.
     /// - Throws: `locked`, `unsupported`, `full`, `readOnlyFolder`, or the call that failed.
-    public init(
+    package init(
         directory: String, configuration: DiskCacheConfiguration = DiskCacheConfiguration(),
         patience: TimeSpan = .seconds(0), recordShare: MemoryShare = MemoryShare(bytes: 16 << 20),
         clock: @escaping @Sendable () -> Int64 = SystemTime.seconds,
@@ -58,19 +58,19 @@ public final class DiskCache: Sendable {
     }
 
     /// The files that clients are or will be answered from.
-    var bodies: BodyFiles { parts.bodies }
+    package var bodies: BodyFiles { parts.bodies }
 
     /// Writes what has yet to be written, closes the index and releases the folder; a restart finds
     /// everything warm.
     ///
     /// Later calls that would change something throw `closed`.
-    public func close() async {
+    package func close() async {
         await writer.close()
     }
 
     /// Waits for the writer's thread to answer; returns at once while the index is being opened, and after
     /// `close`.
-    public func ping() async {
+    package func ping() async {
         await writer.ping()
     }
 
@@ -80,7 +80,7 @@ public final class DiskCache: Sendable {
     ///
     /// Of `configuration` only `maxBytes`, `lowWater`, `maxAge` and `sweepInterval` count, the last after the
     /// next sweep.
-    public func adopt(_ configuration: DiskCacheConfiguration) {
+    package func adopt(_ configuration: DiskCacheConfiguration) {
         parts.bounds.withLock { $0 = DiskBounds(configuration) }
         writer.beginSweep(nil)
         writer.wake()
@@ -88,7 +88,7 @@ public final class DiskCache: Sendable {
 
     /// Hot path: records that an entry was served from another tier, so that a sweep does not count it as
     /// unused.
-    public func touch(_ key: CacheKey, kind: EntryKind) {
+    package func touch(_ key: CacheKey, kind: EntryKind) {
         noteAccess(EntryID(kind: kind, key: key))
     }
 
@@ -99,18 +99,18 @@ public final class DiskCache: Sendable {
     /// Removes what is too old, then the oldest while there is too much, now and not at the next interval.
     /// - Returns: how many entries were removed.
     @discardableResult
-    public func sweep() async throws(DiskCacheError) -> Int {
+    package func sweep() async throws(DiskCacheError) -> Int {
         try await writer.perform(.sweep)
     }
 
     /// Calls one observer with what a sweep removes, so that it closes the files; on the writer's thread.
-    func whenSwept(_ observer: @escaping @Sendable ([EntryID]) -> Void) {
+    package func whenSwept(_ observer: @escaping @Sendable ([EntryID]) -> Void) {
         parts.observers.withLock { $0.swept = observer }
     }
 
     /// Calls one observer with links that are removed for lack of space; on the writer's thread, before their
     /// results are removed and their sources marked stale, and again after that.
-    func whenUnlinked(_ observer: @escaping @Sendable ([TagLink], _ isDone: Bool) -> Void) {
+    package func whenUnlinked(_ observer: @escaping @Sendable ([TagLink], _ isDone: Bool) -> Void) {
         parts.observers.withLock {
             $0.unlinked = { [records] links, isDone in
                 // Twice: (1) removed, (2) a reader reads the earlier row and stores it here, (3) the row is
@@ -122,7 +122,7 @@ public final class DiskCache: Sendable {
     }
 
     /// Counts bytes that could not be written into a staged file.
-    func countWriteFailure() {
+    package func countWriteFailure() {
         failed(with: parts.folder.isNearlyFull ? .full : .system(call: "write", code: EIO))
     }
 
@@ -137,14 +137,14 @@ public final class DiskCache: Sendable {
 
     /// Removes one entry; false if there is none.
     @discardableResult
-    public func remove(_ key: CacheKey, kind: EntryKind) async throws(DiskCacheError) -> Bool {
+    package func remove(_ key: CacheKey, kind: EntryKind) async throws(DiskCacheError) -> Bool {
         try await writer.perform(.remove(EntryID(kind: kind, key: key), because: .purged)) > 0
     }
 
     /// Removes the original, all results and the record of a source.
     /// - Returns: how many entries were removed.
     @discardableResult
-    public func removeAll(ofSource source: CacheKey) async throws(DiskCacheError) -> Int {
+    package func removeAll(ofSource source: CacheKey) async throws(DiskCacheError) -> Int {
         records.remove(source)
         // Again: (1) the line above, (2) a reader reads the row and stores it here, (3) the row is removed.
         defer { records.remove(source) }
@@ -155,7 +155,7 @@ public final class DiskCache: Sendable {
     /// - Parameter keepingTags: leaves the tags, because another tier holds results that carry them.
     /// - Returns: how many entries were removed.
     @discardableResult
-    public func removeAll(keepingTags: Bool = false) async throws(DiskCacheError) -> Int {
+    package func removeAll(keepingTags: Bool = false) async throws(DiskCacheError) -> Int {
         records.removeAll()
         defer { records.removeAll() }
         return try await writer.perform(.removeAll(keepingTags: keepingTags))
@@ -164,37 +164,37 @@ public final class DiskCache: Sendable {
     // MARK: - Statistics
 
     /// The tier's contents and counters since it was opened.
-    public struct Statistics: Sendable {
+    package struct Statistics: Sendable {
         /// Entries, bytes and records now; while `isComplete` is false, what has been counted so far.
-        public var tally: DiskTally
+        package var tally: DiskTally
         /// Bytes of the disk that the index, the folders and other files take in addition to the entries.
-        public var overheadBytes: Int64
+        package var overheadBytes: Int64
         /// Whether all that was on disk at the start has been counted.
-        public var isComplete: Bool
+        package var isComplete: Bool
         /// Whether the folder is or was scanned, because the index might not know all files at the start.
-        public var wasScanned: Bool
+        package var wasScanned: Bool
         /// Look-ups that found an entry, by kind.
-        public var hits: [EntryKind: Int]
+        package var hits: [EntryKind: Int]
         /// Look-ups that found none, by kind.
-        public var misses: [EntryKind: Int]
+        package var misses: [EntryKind: Int]
         /// Entries that were removed, by reason.
-        public var evictions: [EvictionReason: Int]
+        package var evictions: [EvictionReason: Int]
         /// Files whose bytes were not those that were stored.
-        public var corrupt: Int
+        package var corrupt: Int
         /// Changes that failed.
-        public var writeErrors: Int
+        package var writeErrors: Int
         /// Look-ups that failed.
-        public var readErrors: Int
+        package var readErrors: Int
         /// Look-ups and stores refused because too many waited.
-        public var refused: Int
+        package var refused: Int
         /// Accesses that were not recorded because too many waited to be.
-        public var touchesDropped: Int
+        package var touchesDropped: Int
         /// Memory that the set of entries takes, in bytes.
-        public var setBytes: Int
+        package var setBytes: Int
     }
 
     /// The tier's contents and counters; takes some short locks.
-    public var statistics: Statistics {
+    package var statistics: Statistics {
         let counts = parts.counters.all
         return Statistics(
             tally: counts.tally, overheadBytes: parts.overheadBytes, isComplete: parts.entries.isComplete,

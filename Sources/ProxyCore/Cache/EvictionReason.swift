@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why an entry was removed from a tier.
-public enum EvictionReason: String, Sendable, Hashable, CaseIterable {
+package enum EvictionReason: String, Sendable, Hashable, CaseIterable {
     /// Older than the tier keeps entries.
     case age
     /// The tier was over its bound in bytes.

@@ -7,25 +7,25 @@ import Synchronization
 ///
 /// Bounded by `failedURLs.maxEntries` and by bytes: a full table removes the entry that expires first. Safe
 /// from any thread; every call costs O(log n) under one lock. Times are seconds since 1970.
-public final class FailedURLs<Failure: Sendable>: Sendable {
+package final class FailedURLs<Failure: Sendable>: Sendable {
     /// A failure that is still remembered.
-    public struct Remembered: Sendable {
+    package struct Remembered: Sendable {
         /// What happened.
-        public let failure: Failure
+        package let failure: Failure
         /// How it was classed.
-        public let failureClass: FailureClass
+        package let failureClass: FailureClass
         /// Seconds until it expires, at least 1.
-        public let remainingSeconds: Int64
+        package let remainingSeconds: Int64
     }
 
     /// A remembered failure with its key and source, for a listing.
-    public struct Listed: Sendable {
+    package struct Listed: Sendable {
         /// The key that is refused: a source's, or a result's.
-        public let key: CacheKey
+        package let key: CacheKey
         /// The source's URL.
-        public let text: String
+        package let text: String
         /// What is remembered.
-        public let remembered: Remembered
+        package let remembered: Remembered
     }
 
     private struct State {
@@ -45,7 +45,7 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
     /// - Parameters:
     ///   - share: how many bytes it may hold.
     ///   - random: a random number from 0 up to 1.
-    public init(
+    package init(
         configuration: FailedURLsConfiguration, share: MemoryShare = MemoryShare(bytes: 16 << 20),
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
     ) {
@@ -57,7 +57,7 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
     }
 
     /// Applies other settings from now on; remembered failures keep their time.
-    func adopt(_ configuration: FailedURLsConfiguration) {
+    package func adopt(_ configuration: FailedURLsConfiguration) {
         change { state in
             state.configuration = configuration
             state.table.resize(maxEntries: configuration.maxEntries)
@@ -76,7 +76,7 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
     ///   - most: seconds after which it expires whatever its class says; with 0 an earlier one is removed,
     ///     too.
     ///   - bytes: the memory that the failure takes in addition to its own slot.
-    public func remember(
+    package func remember(
         _ key: CacheKey, _ failure: Failure, as failureClass: FailureClass, ofSource source: CacheKey? = nil,
         _ text: String = "", atMost most: Int64? = nil, bytes: Int = 0,
         at now: Int64
@@ -112,7 +112,7 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
     }
 
     /// The failure remembered for `key`, counted as a hit; nil if there is none or it has expired.
-    public func lookup(_ key: CacheKey, at now: Int64) -> Remembered? {
+    package func lookup(_ key: CacheKey, at now: Int64) -> Remembered? {
         change { state in
             guard let entry = state.table.entry(for: key, at: now) else { return nil }
             state.hits[entry.failureClass, default: 0] += 1
@@ -121,41 +121,41 @@ public final class FailedURLs<Failure: Sendable>: Sendable {
     }
 
     /// Seconds until the failure of `key` expires; counts no hit.
-    public func remaining(of key: CacheKey, at now: Int64) -> Int64? {
+    package func remaining(of key: CacheKey, at now: Int64) -> Int64? {
         change { $0.table.entry(for: key, at: now) }.map { $0.end - now }
     }
 
     /// The failures of a source and its results, or all, ordered by expiry; counts no hit.
-    public func list(source: CacheKey? = nil, limit: Int, at now: Int64) -> [Listed] {
+    package func list(source: CacheKey? = nil, limit: Int, at now: Int64) -> [Listed] {
         change { $0.table.list(source: source, limit: limit, at: now) }
             .map { Listed(key: $0.key, text: $0.text, remembered: Remembered($0, at: now)) }
     }
 
     /// Removes everything about a source, its results too, and returns how many failures that were.
     @discardableResult
-    public func forgetAll(ofSource source: CacheKey) -> Int {
+    package func forgetAll(ofSource source: CacheKey) -> Int {
         change { $0.table.removeAll(ofSource: source) }
     }
 
     /// Removes the failure of `key`; false if there was none.
     @discardableResult
-    public func forget(_ key: CacheKey) -> Bool {
+    package func forget(_ key: CacheKey) -> Bool {
         change { $0.table.remove(key) }
     }
 
     /// Removes everything, and returns how many failures that were.
     @discardableResult
-    public func forgetAll() -> Int {
+    package func forgetAll() -> Int {
         change { $0.table.removeAll() }
     }
 
     /// How many failures are remembered, by class.
-    public func counts(at now: Int64) -> [FailureClass: Int] {
+    package func counts(at now: Int64) -> [FailureClass: Int] {
         change { $0.table.counts(at: now) }
     }
 
     /// How many look-ups found a failure, by its class.
-    public var hits: [FailureClass: Int] {
+    package var hits: [FailureClass: Int] {
         state.withLock { $0.hits }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Classes of failures that the blacklist remembers, each for its own time.
-public enum FailureClass: String, Sendable, Hashable, CaseIterable {
+package enum FailureClass: String, Sendable, Hashable, CaseIterable {
     /// The origin answered 404 or 410.
     case notFound = "not_found"
     /// The origin answered another 4xx that a retry will not heal.
@@ -34,7 +34,7 @@ extension FailureClass {
     }
 
     /// Whether the answer's own fields say how long it may be remembered.
-    var goesByFields: Bool { self != .unanswered && self != .retryAfter }
+    package var goesByFields: Bool { self != .unanswered && self != .retryAfter }
 
     /// The share of its time by which jitter may shorten it: none if the origin has set the time.
     func jitter(in configuration: FailedURLsConfiguration) -> Double {

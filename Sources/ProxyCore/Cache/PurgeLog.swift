@@ -10,7 +10,7 @@ import Synchronization
 /// purge removes entries, so that nothing is stored in between. Bounded: the last purged keys are
 /// distinguished; what began before one that was dropped counts as purged. Safe from any thread; calls no
 /// other component.
-public final class PurgeLog: Sendable {
+package final class PurgeLog: Sendable {
     private struct State {
         /// Purges so far.
         var count: UInt64 = 0
@@ -31,12 +31,12 @@ public final class PurgeLog: Sendable {
     private let state = Mutex(State())
 
     /// - Parameter capacity: the number of keys that are distinguished.
-    public init(capacity: Int = 4_096) {
+    package init(capacity: Int = 4_096) {
         self.capacity = max(1, capacity)
     }
 
     /// Issues a token to store what is now beginning to be made for these keys.
-    public func token(for keys: CacheKey...) -> PurgeToken {
+    package func token(for keys: CacheKey...) -> PurgeToken {
         PurgeToken(purgeLog: self, keys: keys, number: state.withLock(\.count))
     }
 
@@ -45,7 +45,7 @@ public final class PurgeLog: Sendable {
     ///
     /// Until then the tiers still have what is to be removed: a request that finds it is answered with it,
     /// and does not store it.
-    func begin(_ keys: some Sequence<CacheKey>) {
+    package func begin(_ keys: some Sequence<CacheKey>) {
         state.withLock { state in
             for key in keys {
                 void(key, &state)
@@ -55,7 +55,7 @@ public final class PurgeLog: Sendable {
     }
 
     /// Ends what `begin` began with the same keys, once no tier has anything of them.
-    func end(_ keys: some Sequence<CacheKey>) {
+    package func end(_ keys: some Sequence<CacheKey>) {
         state.withLock { state in
             for key in keys {
                 void(key, &state)
@@ -66,7 +66,7 @@ public final class PurgeLog: Sendable {
     }
 
     /// Voids all tokens issued so far, and those issued until `endAll`.
-    func beginAll() {
+    package func beginAll() {
         state.withLock { state in
             Self.voidAll(&state)
             state.sweeps += 1
@@ -74,7 +74,7 @@ public final class PurgeLog: Sendable {
     }
 
     /// Ends what `beginAll` began, once the tiers are empty.
-    func endAll() {
+    package func endAll() {
         state.withLock { state in
             Self.voidAll(&state)
             state.sweeps -= 1
@@ -122,7 +122,7 @@ public final class PurgeLog: Sendable {
     ///
     /// The origin's `Date` decides which is later (RFC 9111 §4), then the response time. What came before the
     /// token does not count: a new request takes the origin's present answer, whatever its clock says.
-    func claim(
+    package func claim(
         _ record: SourceRecord, arrived: ContinuousClock.Instant, under token: PurgeToken
     ) -> PurgeToken? {
         state.withLock { state in
@@ -159,7 +159,7 @@ public final class PurgeLog: Sendable {
 }
 
 /// A token to store, valid unless one of its keys was purged since it was issued.
-public struct PurgeToken: Sendable {
+package struct PurgeToken: Sendable {
     fileprivate let purgeLog: PurgeLog
     fileprivate let keys: [CacheKey]
     fileprivate let number: UInt64
@@ -167,7 +167,7 @@ public struct PurgeToken: Sendable {
     fileprivate var claim: LatestRecords.Item?
 
     /// Whether what it was issued for may be stored.
-    public var isValid: Bool { purgeLog.isValid(self) }
+    package var isValid: Bool { purgeLog.isValid(self) }
 
     /// Whether the bytes may be stored, although perhaps a later record of the same ones has come.
     var isValidForBody: Bool { purgeLog.isValid(self, forBody: true) }
@@ -176,10 +176,10 @@ public struct PurgeToken: Sendable {
     func current(_ entry: MemoryEntry) -> MemoryEntry? { purgeLog.current(entry, under: self) }
 
     /// Whether nothing is known that makes an entry outdated.
-    func admits(_ description: EntryDescription) -> Bool { purgeLog.admits(description, under: self) }
+    package func admits(_ description: EntryDescription) -> Bool { purgeLog.admits(description, under: self) }
 
     /// The same token for another result as well.
-    func extended(to key: CacheKey) -> PurgeToken {
+    package func extended(to key: CacheKey) -> PurgeToken {
         PurgeToken(purgeLog: purgeLog, keys: keys + [key], number: number, claim: claim)
     }
 }

@@ -4,29 +4,29 @@
 ///
 /// Names are case-insensitive, arguments tokens or quoted strings, unknown directives are dropped. If a
 /// lifetime is repeated or invalid, the shorter or stale reading counts (RFC 9111 §4.2.1).
-public struct CacheControl: Sendable, Hashable {
+package struct CacheControl: Sendable, Hashable {
     /// `max-age` in seconds; 0 if its argument is invalid.
-    public private(set) var maxAge: Int64?
+    package private(set) var maxAge: Int64?
     /// `s-maxage` in seconds; 0 if its argument is invalid.
-    public private(set) var sharedMaxAge: Int64?
+    package private(set) var sharedMaxAge: Int64?
     /// `stale-while-revalidate` in seconds (RFC 5861 §3); nil if its argument is invalid.
-    public private(set) var staleWhileRevalidate: Int64?
+    package private(set) var staleWhileRevalidate: Int64?
     /// `stale-if-error` in seconds (RFC 5861 §4); nil if its argument is invalid.
-    public private(set) var staleIfError: Int64?
+    package private(set) var staleIfError: Int64?
     /// The directives without a number.
-    public private(set) var directives: SourceRecord.Directives = []
+    package private(set) var directives: SourceRecord.Directives = []
     /// `public`.
-    public private(set) var isPublic = false
+    package private(set) var isPublic = false
     /// `must-understand` (RFC 9111 §5.2.2.3).
-    public private(set) var mustUnderstand = false
+    package private(set) var mustUnderstand = false
     /// The fields, in lower case, to which `private="…"` or `no-cache="…"` are restricted.
-    public private(set) var restrictedFields: Set<String> = []
+    package private(set) var restrictedFields: Set<String> = []
 
     /// A larger number of seconds becomes this one (RFC 9111 §1.2.2).
     static let mostSeconds: Int64 = 1 << 31
 
     /// Parses all field lines, as if they were one joined by commas (RFC 9110 §5.3).
-    public init(_ fieldValues: [String]) {
+    package init(_ fieldValues: [String]) {
         for value in fieldValues {
             for directive in FieldList(value) { apply(directive.name, directive.argument) }
         }
@@ -71,7 +71,7 @@ public struct CacheControl: Sendable, Hashable {
     }
 
     /// delta-seconds (RFC 9111 §1.2.2), also as a quoted string, which a recipient ought to accept (§5.2).
-    static func seconds(_ argument: String?) -> Int64? {
+    package static func seconds(_ argument: String?) -> Int64? {
         guard let argument, !argument.isEmpty, argument.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil
         }

@@ -4,19 +4,31 @@
 ///
 /// As the origin sent it for them, within the configured bounds; an operator's rule for lifetimes applies to
 /// them, too. `Age` counts from the same moment as the lifetimes here, so they stay constant for an entry.
-public struct DownstreamControl: Sendable, Hashable {
+package struct DownstreamControl: Sendable, Hashable {
     /// Seconds for which a shared cache may reuse the response.
-    public var lifetime: Int64
+    package var lifetime: Int64
     /// Seconds for which a browser may, if the origin sends `s-maxage`; nil if both have the same.
-    public var browserLifetime: Int64?
+    package var browserLifetime: Int64?
     /// The directives without a number.
-    public var directives: SourceRecord.Directives
+    package var directives: SourceRecord.Directives
     /// Seconds of `stale-while-revalidate` and of `stale-if-error`, if the origin sends them (RFC 5861).
-    public var staleWhileRevalidate: Int64?, staleIfError: Int64?
+    package var staleWhileRevalidate: Int64?, staleIfError: Int64?
+
+    /// Creates a value from its parts.
+    package init(
+        lifetime: Int64, browserLifetime: Int64? = nil, directives: SourceRecord.Directives,
+        staleWhileRevalidate: Int64? = nil, staleIfError: Int64? = nil
+    ) {
+        self.lifetime = lifetime
+        self.browserLifetime = browserLifetime
+        self.directives = directives
+        self.staleWhileRevalidate = staleWhileRevalidate
+        self.staleIfError = staleIfError
+    }
 
     /// The same for a response that a better one is to replace.
     /// - Parameter age: seconds; no cache may reuse the response beyond this age. No change if nil.
-    public func limited(to age: Int64?) -> DownstreamControl {
+    package func limited(to age: Int64?) -> DownstreamControl {
         guard let age else { return self }
         var limited = self
         limited.lifetime = min(lifetime, age)
@@ -26,7 +38,7 @@ public struct DownstreamControl: Sendable, Hashable {
     }
 
     /// Appends the field's value.
-    public func append(to value: inout [UInt8]) {
+    package func append(to value: inout [UInt8]) {
         let forbidsStoring = directives.contains(.noStore)
         let isPrivate = directives.contains(.isPrivate)
         if forbidsStoring {
@@ -93,7 +105,7 @@ extension DownstreamControl {
 extension SourceRecord {
     /// The directives for browsers and downstream caches: those that the origin sends to all, if it addresses
     /// this cache with a targeted field (RFC 9213).
-    public var downstream: DownstreamControl {
+    package var downstream: DownstreamControl {
         guard var control = untargeted else {
             return DownstreamControl(
                 lifetime: freshnessLifetime, browserLifetime: browserLifetime, directives: directives,
@@ -105,14 +117,14 @@ extension SourceRecord {
     }
 
     /// Bounds every lifetime, also those for downstream.
-    mutating func boundLifetimes(_ bound: (Int64) -> Int64) {
+    package mutating func boundLifetimes(_ bound: (Int64) -> Int64) {
         freshnessLifetime = bound(freshnessLifetime)
         browserLifetime = browserLifetime.map(bound)
         untargeted?.boundLifetimes(bound)
     }
 
     /// Replaces all lifetimes by one, and removes what contradicts it or was promised for another.
-    mutating func overrideLifetimes(with seconds: Int64) {
+    package mutating func overrideLifetimes(with seconds: Int64) {
         let contradicting: Directives = [.noCache, .mustRevalidate, .proxyRevalidate, .immutable]
         freshnessLifetime = seconds
         directives.subtract(contradicting)

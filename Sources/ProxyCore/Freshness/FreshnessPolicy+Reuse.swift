@@ -2,7 +2,7 @@
 
 extension FreshnessPolicy {
     /// Whether a stored response may be used without a request to the origin.
-    public enum Reuse: Sendable, Hashable {
+    package enum Reuse: Sendable, Hashable {
         /// Serve it: it is fresh.
         case fresh
         /// Serve it, and revalidate it meanwhile (RFC 5861 §3).
@@ -14,7 +14,7 @@ extension FreshnessPolicy {
     }
 
     /// Decides on a stored response at `now`, in seconds since 1970 (RFC 9111 §4.2, §5.2.1).
-    public func reuse(of record: SourceRecord, at now: Int64, for client: RequestDirectives) -> Reuse {
+    package func reuse(of record: SourceRecord, at now: Int64, for client: RequestDirectives) -> Reuse {
         guard !client.noCache, !client.refreshesCached,
             record.directives.isDisjoint(with: [.noCache, .purged]), !record.isOfTheFuture(at: now)
         else {
@@ -40,13 +40,13 @@ extension FreshnessPolicy {
 
     /// Hot path: whether a stale response may be served while it is revalidated, to a client without
     /// directives.
-    public func mayServeWhileRevalidating(_ record: SourceRecord, at now: Int64) -> Bool {
+    package func mayServeWhileRevalidating(_ record: SourceRecord, at now: Int64) -> Bool {
         !record.directives.forbidStale && record.staleness(at: now) < windowWhileRevalidating(record)
             && !record.isOfTheFuture(at: now)
     }
 
     /// Whether a stored response may be served in place of an error (RFC 5861 §4).
-    public func mayServeOnError(_ record: SourceRecord, at now: Int64, for client: RequestDirectives) -> Bool
+    package func mayServeOnError(_ record: SourceRecord, at now: Int64, for client: RequestDirectives) -> Bool
     {
         guard !client.noCache, record.directives.isDisjoint(with: [.noCache, .purged]) else { return false }
         let staleness = record.staleness(at: now)
@@ -59,7 +59,7 @@ extension FreshnessPolicy {
     ///
     /// An error's reuse is controlled by its own fields like any other (RFC 9111 §3, §4.2); without them the
     /// table of errors decides.
-    func lifetime(ofRefusal head: OriginHead) -> Int64? {
+    package func lifetime(ofRefusal head: OriginHead) -> Int64? {
         guard configuration.respectOrigin else { return nil }
         let verdict = verdict(on: head)
         guard verdict.directives.isDisjoint(with: [.noStore, .isPrivate, .noCache]) else { return 0 }

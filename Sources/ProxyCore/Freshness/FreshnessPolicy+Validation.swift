@@ -6,7 +6,7 @@ extension FreshnessPolicy {
     /// Its entity tag must be the stored one, by weak comparison, since some origins weaken their tags in
     /// transit; without a tag its `Last-Modified` must be the stored one. A 304 without validators confirms
     /// those of the request.
-    static func confirms(_ head: OriginHead, _ record: SourceRecord) -> Bool {
+    package static func confirms(_ head: OriginHead, _ record: SourceRecord) -> Bool {
         if let tag = head.values(of: "etag").first {
             return record.entityTag.map { opaque($0) == opaque(tag) } ?? false
         }

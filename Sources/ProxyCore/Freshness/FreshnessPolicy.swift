@@ -1,48 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Decides how long an origin's response may be reused (RFC 9111 §4.2), within the configured bounds.
-public struct FreshnessPolicy: Sendable, Hashable {
+package struct FreshnessPolicy: Sendable, Hashable {
     let configuration: FreshnessConfiguration
 
     /// The reuse of a response, derived from its head.
-    public struct Verdict: Sendable, Hashable {
+    package struct Verdict: Sendable, Hashable {
         /// Seconds since its generation for which it is fresh, within the configured bounds (RFC 9111
         /// §4.2.1).
-        public var freshnessLifetime: Int64
+        package var freshnessLifetime: Int64
         /// The same for browsers, if `s-maxage` differs.
-        public var browserLifetime: Int64?
+        package var browserLifetime: Int64?
         /// Its age in seconds when it was received (corrected_initial_age, RFC 9111 §4.2.3).
-        public var initialAge: Int64
+        package var initialAge: Int64
         /// When it was received, in seconds since 1970.
-        public var responseTime: Int64
+        package var responseTime: Int64
         /// Its directives that are stored.
-        public var directives: SourceRecord.Directives
+        package var directives: SourceRecord.Directives
         /// Its entity tag as spelled, if it is valid.
-        public var entityTag: String?
+        package var entityTag: String?
         /// Its `Last-Modified` as spelled, if it is a date.
-        public var lastModified: String?
+        package var lastModified: String?
         /// Seconds of `stale-while-revalidate` and of `stale-if-error`, if it has them (RFC 5861).
-        public var staleWhileRevalidate: Int64?, staleIfError: Int64?
+        package var staleWhileRevalidate: Int64?, staleIfError: Int64?
         /// The origin's `Date`, if it does not follow from the age and the response time.
-        public var statedDate: Int64?
+        package var statedDate: Int64?
         /// The directives for other caches, if a targeted field addresses this one.
-        public var untargeted: DownstreamControl?
+        package var untargeted: DownstreamControl?
         /// The status of the stored response.
-        public var status: Int
+        package var status: Int
         /// The fields that decided, canonical, as a record stores them.
-        public var reuseFields: [HeaderField]
+        package var reuseFields: [HeaderField]
     }
 
     /// Bounds lifetimes by `configuration`.
-    public init(configuration: FreshnessConfiguration) {
+    package init(configuration: FreshnessConfiguration) {
         self.configuration = configuration
     }
 
     /// Whether clients' `Cache-Control` counts.
-    public var honoursClients: Bool { configuration.clientDirectives }
+    package var honoursClients: Bool { configuration.clientDirectives }
 
     /// The most refreshes at once, and the pause after one that failed, in seconds.
-    var refreshBounds: (limit: Int, pause: Int64) {
+    package var refreshBounds: (limit: Int, pause: Int64) {
         (configuration.maxRefreshes, Int64(configuration.refreshPause.seconds))
     }
 
@@ -53,7 +53,7 @@ public struct FreshnessPolicy: Sendable, Hashable {
     ///   - redirects: the heads of the redirects that led to it; they restrict its reuse.
     ///   - isAuthorized: whether the request had credentials; a shared cache may then store the response
     ///     only with the origin's explicit permission (RFC 9111 §3.5).
-    public func verdict(
+    package func verdict(
         on head: OriginHead, after redirects: [OriginHead] = [], isAuthorized: Bool = false
     ) -> Verdict {
         var untargeted = verdict(reading: head, isAuthorized: isAuthorized)
@@ -93,7 +93,7 @@ public struct FreshnessPolicy: Sendable, Hashable {
 
     /// Creates the record of a new body: its identity from the caller, its reuse from the head, or from its
     /// verdict.
-    public func record(
+    package func record(
         key: CacheKey, keyText: String, contentHash: ContentHash, byteCount: Int, format: ImageFormat,
         head: OriginHead, after redirects: [OriginHead] = [], isAuthorized: Bool = false,
         verdict known: Verdict? = nil
@@ -110,7 +110,7 @@ public struct FreshnessPolicy: Sendable, Hashable {
     ///
     /// The fields of the 304 replace the stored ones; those it does not contain stay. Age and date are those
     /// of the 304, since both concern one message.
-    public func updating(
+    package func updating(
         _ record: SourceRecord, with head: OriginHead, after redirects: [OriginHead] = [],
         isAuthorized: Bool = false
     ) -> SourceRecord {

@@ -6,7 +6,7 @@ extension HTTPDate {
     /// Letters are case-insensitive (RFC 9111 §4.2). The name of the day is not compared with the date. `now`
     /// (seconds since 1970) decides the century of an RFC 850 date: one more than 50 years ahead is in the
     /// past.
-    public init?(_ text: String, now: Int64) {
+    package init?(_ text: String, now: Int64) {
         let bytes = Array(text.utf8)
         guard
             let calendar = Self.canonical(bytes) ?? Self.fixdate(bytes) ?? Self.rfc850(bytes, now)

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A point in time in HTTP: whole seconds, GMT (RFC 9110 §5.6.7).
-public struct HTTPDate: Sendable, Hashable, Comparable {
+package struct HTTPDate: Sendable, Hashable, Comparable {
     /// Seconds since 1970, leap seconds not counted.
-    public let seconds: Int64
+    package let seconds: Int64
 
     /// Wraps seconds since 1970.
-    public init(seconds: Int64) {
+    package init(seconds: Int64) {
         self.seconds = seconds
     }
 
     /// Earlier comes first.
-    public static func < (left: HTTPDate, right: HTTPDate) -> Bool { left.seconds < right.seconds }
+    package static func < (left: HTTPDate, right: HTTPDate) -> Bool { left.seconds < right.seconds }
 
     /// Bytes of an IMF-fixdate.
-    public static let formattedCount = 29
+    package static let formattedCount = 29
 
     /// Appends `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate) to `buffer`.
     ///
     /// Years beyond 0–9999 are pinned to that range.
-    public func append(to buffer: inout [UInt8]) {
+    package func append(to buffer: inout [UInt8]) {
         let octets = self.octets
         unsafe octets.span.withUnsafeBufferPointer { unsafe buffer.append(contentsOf: $0) }
     }
@@ -60,7 +60,7 @@ public struct HTTPDate: Sendable, Hashable, Comparable {
 
 extension HTTPDate: CustomStringConvertible {
     /// The IMF-fixdate.
-    public var description: String {
+    package var description: String {
         var buffer: [UInt8] = []
         buffer.reserveCapacity(Self.formattedCount)
         append(to: &buffer)

@@ -1,47 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How an image is looked up and stored: the members of `options` (SDWebImage: SDWebImageOptions).
-public struct ImageOptions: OptionSet, Sendable, Hashable {
+package struct ImageOptions: OptionSet, Sendable, Hashable {
     /// The set as bits; never stored.
-    public let rawValue: UInt16
+    package let rawValue: UInt16
 
     /// Creates a set from bits.
-    public init(rawValue: UInt16) {
+    package init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
     /// Fetches although a failure is remembered; success removes the failure.
-    public static let retryFailed = ImageOptions(rawValue: 1 << 0)
+    package static let retryFailed = ImageOptions(rawValue: 1 << 0)
     /// Revalidates now; after a 304 the stored copy stays.
-    public static let refreshCached = ImageOptions(rawValue: 1 << 1)
+    package static let refreshCached = ImageOptions(rawValue: 1 << 1)
     /// Never fetches.
-    public static let fromCacheOnly = ImageOptions(rawValue: 1 << 2)
+    package static let fromCacheOnly = ImageOptions(rawValue: 1 << 2)
     /// Fetches even if a copy is stored; the new response is stored.
-    public static let fromLoaderOnly = ImageOptions(rawValue: 1 << 3)
+    package static let fromLoaderOnly = ImageOptions(rawValue: 1 << 3)
     /// Writes nothing to disk.
-    public static let memoryOnly = ImageOptions(rawValue: 1 << 4)
+    package static let memoryOnly = ImageOptions(rawValue: 1 << 4)
     /// Finishes the work and stores its result even after every client has left.
-    public static let continueInBackground = ImageOptions(rawValue: 1 << 5)
+    package static let continueInBackground = ImageOptions(rawValue: 1 << 5)
     /// Sends the client's cookies to the origin; the answer is for this client alone.
-    public static let handleCookies = ImageOptions(rawValue: 1 << 6)
+    package static let handleCookies = ImageOptions(rawValue: 1 << 6)
     /// Answers only when the result would survive a power loss.
-    public static let waitStore = ImageOptions(rawValue: 1 << 7)
+    package static let waitStore = ImageOptions(rawValue: 1 << 7)
     /// Shrinks a source beyond the pixel limit during decoding, in place of 422.
-    public static let scaleDownLarge = ImageOptions(rawValue: 1 << 8)
+    package static let scaleDownLarge = ImageOptions(rawValue: 1 << 8)
 
     /// The options that bypass a cache or a remembered failure, or let the daemon work without a client:
     /// allowed for signed requests, or for all if the configuration says so.
-    public static let privileged: ImageOptions = [
+    package static let privileged: ImageOptions = [
         .retryFailed, .refreshCached, .fromLoaderOnly, .memoryOnly, .handleCookies, .continueInBackground,
     ]
 
     /// The options for which an answer from memory would be wrong.
-    public static let bypassing: ImageOptions = [
+    package static let bypassing: ImageOptions = [
         .refreshCached, .fromLoaderOnly, .handleCookies, .waitStore,
     ]
 
     /// Every option with its name in a request.
-    public static let names: [(name: String, option: ImageOptions)] = [
+    package static let names: [(name: String, option: ImageOptions)] = [
         ("retry-failed", .retryFailed), ("refresh-cached", .refreshCached),
         ("from-cache-only", .fromCacheOnly), ("from-loader-only", .fromLoaderOnly),
         ("memory-only", .memoryOnly), ("continue-in-background", .continueInBackground),
@@ -50,11 +50,11 @@ public struct ImageOptions: OptionSet, Sendable, Hashable {
     ]
 
     /// The option of this name; nil when there is none.
-    public init?(named name: some StringProtocol) {
+    package init?(named name: some StringProtocol) {
         guard let row = Self.names.first(where: { $0.name == name }) else { return nil }
         self = row.option
     }
 
     /// The names of the members.
-    public var memberNames: [String] { Self.names.filter { contains($0.option) }.map(\.name) }
+    package var memberNames: [String] { Self.names.filter { contains($0.option) }.map(\.name) }
 }

@@ -4,42 +4,42 @@
 /// same meaning.
 ///
 /// The former only if the configuration trusts clients with it (`freshness.clientDirectives`); else `none`.
-public struct RequestDirectives: Sendable, Hashable {
+package struct RequestDirectives: Sendable, Hashable {
     /// `no-cache`: send a request to the origin, whatever is stored.
-    public var noCache = false
+    package var noCache = false
     /// `no-store`: do not store the answer; what is stored already may be used.
-    public var noStore = false
+    package var noStore = false
     /// `only-if-cached`: never send a request to the origin.
-    public var onlyIfCached = false
+    package var onlyIfCached = false
     /// `max-age`: no older than this, in seconds.
-    public var maxAge: Int64?
+    package var maxAge: Int64?
     /// `min-fresh`: fresh for at least this many seconds more.
-    public var minFresh: Int64?
+    package var minFresh: Int64?
     /// `max-stale`: stale by at most this many seconds; without a number by any.
-    public var maxStale: Int64?
+    package var maxStale: Int64?
     /// Try although a failure is remembered (SDWebImage: retryFailed); not a directive of HTTP, but an
     /// option.
-    public var retryFailed = false
+    package var retryFailed = false
 
     /// Revalidate at the origin, however fresh the copy is (SDWebImage: refreshCached).
-    public var refreshesCached = false
+    package var refreshesCached = false
     /// Write nothing to disk (SDWebImage: storeCacheType memory).
-    public var memoryOnly = false
+    package var memoryOnly = false
     /// Answer once what was stored would survive a power loss.
-    public var waitsForStore = false
+    package var waitsForStore = false
 
     /// No directives.
-    public static let none = RequestDirectives()
+    package static let none = RequestDirectives()
 
     /// No directives yet.
-    public init() {}
+    package init() {}
 
     /// Parses the lines of `Cache-Control`, and those of `Pragma` only if there is none of the former (RFC
     /// 9111 §5.4).
     ///
     /// An invalid number counts as the strictest one, an invalid `max-stale` as absent; of two the stricter
     /// counts.
-    public init(cacheControl: [String], pragma: [String]) {
+    package init(cacheControl: [String], pragma: [String]) {
         guard !cacheControl.isEmpty else {
             noCache = pragma.contains { value in FieldList(value).contains { $0.name == "no-cache" } }
             return
@@ -50,7 +50,7 @@ public struct RequestDirectives: Sendable, Hashable {
     }
 
     /// Adds the directives of a request's options.
-    public mutating func apply(_ options: ImageOptions) {
+    package mutating func apply(_ options: ImageOptions) {
         if options.contains(.fromLoaderOnly) { noCache = true }
         if options.contains(.fromCacheOnly) { onlyIfCached = true }
         if options.contains(.retryFailed) { retryFailed = true }

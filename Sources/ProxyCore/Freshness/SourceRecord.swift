@@ -5,104 +5,104 @@
 ///
 /// Times are seconds since 1970. Freshness belongs here alone: results only name the content hash they were
 /// made from.
-public struct SourceRecord: Sendable, Hashable {
+package struct SourceRecord: Sendable, Hashable {
     /// The source's key.
-    public var key: CacheKey
+    package var key: CacheKey
     /// The canonical text behind `key`: the normalised URL after the cache-key filter.
-    public var keyText: String
+    package var keyText: String
     /// The SHA-256 of the body.
-    public var contentHash: ContentHash
+    package var contentHash: ContentHash
     /// The body's length in bytes.
-    public var byteCount: Int
+    package var byteCount: Int
     /// The body's format, from its magic bytes.
-    public var format: ImageFormat
+    package var format: ImageFormat
     /// The origin's entity tag as it spelled it, for revalidation only.
-    public var entityTag: String?
+    package var entityTag: String?
     /// The origin's `Last-Modified` as it spelled it.
-    public var lastModified: String?
+    package var lastModified: String?
     /// When the stored response was received or last revalidated (response_time of RFC 9111 §4.2.3).
-    public var responseTime: Int64
+    package var responseTime: Int64
     /// Its corrected initial age in seconds at that time (RFC 9111 §4.2.3).
-    public var initialAge: Int64
+    package var initialAge: Int64
     /// Its freshness lifetime in seconds, within the configured bounds (RFC 9111 §4.2.1).
-    public var freshnessLifetime: Int64
+    package var freshnessLifetime: Int64
     /// The origin's directives that are passed on or apply here.
-    public var directives: Directives
+    package var directives: Directives
     /// Seconds after its lifetime for which the origin lets it be served while it is revalidated (RFC 5861 §3).
     ///
     /// Nil where the origin does not say.
-    public var staleWhileRevalidate: Int64?
+    package var staleWhileRevalidate: Int64?
     /// Seconds after its lifetime for which the origin lets it be served in place of an error (RFC 5861 §4).
     ///
     /// Nil where the origin does not say.
-    public var staleIfError: Int64?
+    package var staleIfError: Int64?
     /// Seconds for which a browser may reuse the response, where `s-maxage` names another lifetime than that.
-    public var browserLifetime: Int64?
+    package var browserLifetime: Int64?
     /// The origin's `Date` in seconds since 1970; nil where it follows from the age and the response time.
-    public var statedDate: Int64?
+    package var statedDate: Int64?
     /// The directives for other caches, where the origin addresses this one with a targeted field (RFC 9213).
-    public var untargeted: DownstreamControl?
+    package var untargeted: DownstreamControl?
     /// The status of the stored response, which a 304 does not repeat.
-    public var status = 200
+    package var status = 200
     /// The fields that decided on its reuse, canonical, below 2 KiB.
     ///
     /// A 304 replaces those that it names, and the reuse is decided anew (RFC 9111 §3.2).
-    public var reuseFields: [HeaderField] = []
+    package var reuseFields: [HeaderField] = []
     /// The digest of the URL that redirects led to, whose validators these are; nil where there were none.
-    public var finalURL: CacheKey?
+    package var finalURL: CacheKey?
 
     /// Directives of a stored response that outlive it.
-    public struct Directives: OptionSet, Sendable, Hashable {
+    package struct Directives: OptionSet, Sendable, Hashable {
         /// The set as bits; their meaning is stored and never changes.
-        public let rawValue: UInt32
+        package let rawValue: UInt32
 
         /// Wraps stored bits.
-        public init(rawValue: UInt32) {
+        package init(rawValue: UInt32) {
             self.rawValue = rawValue
         }
         /// `no-cache`: revalidate before each reuse.
-        public static let noCache = Directives(rawValue: 1 << 0)
+        package static let noCache = Directives(rawValue: 1 << 0)
         /// `no-store`: not stored.
-        public static let noStore = Directives(rawValue: 1 << 1)
+        package static let noStore = Directives(rawValue: 1 << 1)
         /// `private`: not stored by a shared cache.
-        public static let isPrivate = Directives(rawValue: 1 << 2)
+        package static let isPrivate = Directives(rawValue: 1 << 2)
         /// `must-revalidate`: no cache serves it stale.
-        public static let mustRevalidate = Directives(rawValue: 1 << 3)
+        package static let mustRevalidate = Directives(rawValue: 1 << 3)
         /// `immutable` (RFC 8246).
-        public static let immutable = Directives(rawValue: 1 << 4)
+        package static let immutable = Directives(rawValue: 1 << 4)
         /// `Vary: *`: matches no later request.
-        public static let variesOnEverything = Directives(rawValue: 1 << 5)
+        package static let variesOnEverything = Directives(rawValue: 1 << 5)
         /// `proxy-revalidate` or `s-maxage`: no shared cache serves it stale (RFC 9111 §5.2.2.8, §5.2.2.10).
-        public static let proxyRevalidate = Directives(rawValue: 1 << 6)
+        package static let proxyRevalidate = Directives(rawValue: 1 << 6)
         /// The lifetime is the origin's own, neither heuristic nor default.
-        public static let explicitLifetime = Directives(rawValue: 1 << 7)
+        package static let explicitLifetime = Directives(rawValue: 1 << 7)
         /// An operator has purged a tag of it: stale until the origin has confirmed it, whatever else holds.
-        public static let purged = Directives(rawValue: 1 << 8)
+        package static let purged = Directives(rawValue: 1 << 8)
 
         /// Of an entry in a read-only folder: fresh as long as that exists, which no file of the tier's own
         /// can tell.
-        public static let seeded = Directives(rawValue: 1 << 9)
+        package static let seeded = Directives(rawValue: 1 << 9)
 
         /// `no-store` that `must-understand` overrides here (RFC 9111 §5.2.2.3): downstream caches decide for
         /// themselves.
-        public static let liftedNoStore = Directives(rawValue: 1 << 11)
+        package static let liftedNoStore = Directives(rawValue: 1 << 11)
 
         /// `no-transform` (RFC 9111 §5.2.2.6): passed on; the transforms of a URL are applied all the same.
-        public static let noTransform = Directives(rawValue: 1 << 12)
+        package static let noTransform = Directives(rawValue: 1 << 12)
 
         /// A redirect led to a URL whose rule re-encodes originals: it is never sent unchanged.
-        public static let reencoded = Directives(rawValue: 1 << 10)
+        package static let reencoded = Directives(rawValue: 1 << 10)
 
         /// Whether the response must not be stored.
-        public var forbidStoring: Bool { !isDisjoint(with: [.noStore, .isPrivate, .variesOnEverything]) }
+        package var forbidStoring: Bool { !isDisjoint(with: [.noStore, .isPrivate, .variesOnEverything]) }
         /// Whether the response must never be served without validation once it is stale (RFC 9111 §4.2.4).
-        public var forbidStale: Bool {
+        package var forbidStale: Bool {
             !isDisjoint(with: [.noCache, .mustRevalidate, .proxyRevalidate, .purged])
         }
     }
 
     /// Creates a record from its members.
-    public init(
+    package init(
         key: CacheKey, keyText: String, contentHash: ContentHash, byteCount: Int, format: ImageFormat,
         entityTag: String? = nil, lastModified: String? = nil, responseTime: Int64, initialAge: Int64 = 0,
         freshnessLifetime: Int64, directives: Directives = [], staleWhileRevalidate: Int64? = nil,
@@ -124,19 +124,19 @@ public struct SourceRecord: Sendable, Hashable {
     }
 
     /// The length of all texts that a client or an origin decides, in bytes.
-    var textBytes: Int {
+    package var textBytes: Int {
         let fields = reuseFields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
         return keyText.utf8.count + fields + (entityTag?.utf8.count ?? 0) + (lastModified?.utf8.count ?? 0)
     }
 
     /// The response's current age in seconds (RFC 9111 §4.2.3).
-    public func currentAge(at now: Int64) -> Int64 {
+    package func currentAge(at now: Int64) -> Int64 {
         initialAge + max(0, now - responseTime)
     }
 
     /// The value of `Last-Modified` in answers: the origin's, whatever its form (RFC 9110 §5.6.7), but not
     /// later than its answer (§8.8.2.1).
-    public var modified: HTTPDate? {
+    package var modified: HTTPDate? {
         guard let date = lastModified.flatMap({ HTTPDate($0, now: responseTime) }) else { return nil }
         return min(date, HTTPDate(seconds: responseTime))
     }
@@ -145,22 +145,22 @@ public struct SourceRecord: Sendable, Hashable {
     ///
     /// The origin's own `Date` (RFC 9110 §6.6.1), which also decides which of two responses is the later one
     /// (RFC 9111 §4): the transfer of a response makes it older, but its generation no earlier.
-    public var generationTime: Int64 { statedDate ?? responseTime - initialAge }
+    package var generationTime: Int64 { statedDate ?? responseTime - initialAge }
 
     /// Whether the response may be reused without revalidation (RFC 9111 §4.2).
-    public func isFresh(at now: Int64) -> Bool {
+    package func isFresh(at now: Int64) -> Bool {
         directives.isDisjoint(with: [.noCache, .purged]) && currentAge(at: now) < freshnessLifetime
             && !isOfTheFuture(at: now)
     }
 
     /// Whether it was received later than now: the clock was ahead then, and its age is unknown.
-    public func isOfTheFuture(at now: Int64) -> Bool { now < responseTime - Self.slack }
+    package func isOfTheFuture(at now: Int64) -> Bool { now < responseTime - Self.slack }
 
     /// By how much a clock may be set back without effect, in seconds.
     private static var slack: Int64 { 2 }
 
     /// Seconds since the end of its lifetime; negative before it.
-    public func staleness(at now: Int64) -> Int64 {
+    package func staleness(at now: Int64) -> Int64 {
         currentAge(at: now) - freshnessLifetime
     }
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An operation that changes each level of the colours by one curve.
-protocol CurveTransforming: ImageTransforming {
+package protocol CurveTransforming: ImageTransforming {
     /// The new level of each level.
     var curve: ToneCurve { get }
 }
 
 extension CurveTransforming {
     /// Applies the curve to all colour bands.
-    func apply(
+    package func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         curve == .identity ? image : try image.toned(by: curve)
@@ -16,7 +16,7 @@ extension CurveTransforming {
 }
 
 /// An operation that mixes the encoded colours of each pixel linearly.
-protocol MatrixTransforming: ImageTransforming {
+package protocol MatrixTransforming: ImageTransforming {
     /// The weights.
     var matrix: ColorMatrix { get }
     /// Whether grey stays grey, so that a grey picture need not become a colour picture.
@@ -24,10 +24,10 @@ protocol MatrixTransforming: ImageTransforming {
 }
 
 extension MatrixTransforming {
-    static var keepsGrey: Bool { true }
+    package static var keepsGrey: Bool { true }
 
     /// Applies the matrix to the colours.
-    func apply(
+    package func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         if image.isGrey, Self.keepsGrey { return image }

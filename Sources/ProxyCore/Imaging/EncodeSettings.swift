@@ -1,27 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How to write a picture.
-struct EncodeSettings: Sendable, Equatable {
+package struct EncodeSettings: Sendable, Equatable {
     /// The format to write.
-    var format: ImageFormat
+    package var format: ImageFormat
     /// 1–100, for formats that lose something.
-    var quality: Int
+    package var quality: Int
     /// Whether to lose nothing, where the format can choose.
-    var isLossless: Bool
+    package var isLossless: Bool
     /// Whether to write progressive or interlaced; nil takes the format's default.
-    var isProgressive: Bool?
+    package var isProgressive: Bool?
     /// What to keep of the metadata.
-    var metadata: Metadata
+    package var metadata: Metadata
     /// Bits of each pixel's index into a palette; nil lets PNG keep all colours and GIF take its 8.
     var paletteBits: Int?
 
     /// Whether to take half the time for a few per cent more bytes, where an encoder offers that.
-    var isQuick = false
+    package var isQuick = false
     /// How much work to put into AVIF and JPEG XL.
-    var effort = EncodingEffort.full
+    package var effort = EncodingEffort.full
+
+    /// Creates a value from its parts.
+    package init(
+        format: ImageFormat, quality: Int, isLossless: Bool, isProgressive: Bool? = nil, metadata: Metadata,
+        paletteBits: Int? = nil, isQuick: Bool = false, effort: EncodingEffort = EncodingEffort.full
+    ) {
+        self.format = format
+        self.quality = quality
+        self.isLossless = isLossless
+        self.isProgressive = isProgressive
+        self.metadata = metadata
+        self.paletteBits = paletteBits
+        self.isQuick = isQuick
+        self.effort = effort
+    }
 
     /// What to keep of the metadata.
-    enum Metadata: Sendable {
+    package enum Metadata: Sendable {
         /// Who owns the picture.
         case copyright
         /// Everything.
@@ -61,7 +76,7 @@ struct EncodeSettings: Sendable, Equatable {
 }
 
 /// How much work goes into a picture in a format whose encoder can trade much time for few bytes: AVIF and JPEG XL.
-public enum EncodingEffort: UInt8, Sendable, Hashable, Codable {
+package enum EncodingEffort: UInt8, Sendable, Hashable, Codable {
     /// For a picture that is kept for long.
     case full = 0
     /// For a client that waits.
@@ -70,7 +85,7 @@ public enum EncodingEffort: UInt8, Sendable, Hashable, Codable {
 
 extension ImageFormat {
     /// Whether its encoder takes much less time with the fast effort.
-    var hasFastEffort: Bool { self == .avif || self == .jxl }
+    package var hasFastEffort: Bool { self == .avif || self == .jxl }
 }
 
 /// How much work encoders put into smaller files.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A format that is never read here, known by its magic bytes so that a refusal can name it.
-enum ForeignFormat: String, CaseIterable {
+package enum ForeignFormat: String, CaseIterable {
     case bmp = "BMP"
     case ico = "ICO"
     case pdf = "PDF"
@@ -9,7 +9,7 @@ enum ForeignFormat: String, CaseIterable {
     case jpeg2000 = "JPEG 2000"
 
     /// Recognises a format by a source's first bytes; nil for anything else.
-    init?(sniffing prefix: [UInt8]) {
+    package init?(sniffing prefix: [UInt8]) {
         guard let format = Self.allCases.first(where: { $0.begins(prefix) }) else { return nil }
         self = format
     }

@@ -3,12 +3,12 @@
 extension ImageFormat {
     /// The number of leading bytes that determine a source's format; often fewer suffice, and more are not
     /// read.
-    public static let sniffLength = 1_024
+    package static let sniffLength = 1_024
 
     /// Recognizes a format by its magic bytes, never by a name or a media type; nil for unknown bytes.
     ///
     /// - Parameter prefix: the source's first bytes; at most `sniffLength` of them are read.
-    public init?(sniffing prefix: [UInt8]) {
+    package init?(sniffing prefix: [UInt8]) {
         let bytes = prefix.prefix(Self.sniffLength)
         if let format = Self.bySignature(bytes) ?? Self.byBrand(bytes) {
             self = format

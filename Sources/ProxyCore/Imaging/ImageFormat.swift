@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An image format that the daemon knows, with one row of properties.
-public enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
+package enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
     /// JPEG (ITU-T T.81).
     case jpeg
     /// PNG, APNG included.
@@ -22,42 +22,42 @@ public enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
     case svg
 
     /// The properties of a format.
-    public struct Row: Sendable {
+    package struct Row: Sendable {
         /// The registered media type, as sent in `Content-Type`.
-        public let mediaType: String
+        package let mediaType: String
         /// The usual file name extension, without the dot.
-        public let fileExtension: String
+        package let fileExtension: String
         /// Whether pixels may be transparent.
-        public let supportsAlpha: Bool
+        package let supportsAlpha: Bool
         /// Whether it can contain more than one frame, and the daemon writes them.
-        public let supportsAnimation: Bool
+        package let supportsAnimation: Bool
         /// Whether it can store all 8-bit levels exactly; AVIF rounds when it converts RGB to YCbCr.
-        public let canBeLossless: Bool
+        package let canBeLossless: Bool
         /// Whether every current browser displays it.
-        public let isShownByBrowsers: Bool
+        package let isShownByBrowsers: Bool
         /// Whether the daemon can write it.
-        public let isWritable: Bool
+        package let isWritable: Bool
         /// The longest side that its encoder accepts, in pixels.
-        public let maxSide: Int
+        package let maxSide: Int
     }
 
     /// Whether its encoder has a quality.
-    var hasQuality: Bool { [.jpeg, .webp, .avif, .jxl].contains(self) }
+    package var hasQuality: Bool { [.jpeg, .webp, .avif, .jxl].contains(self) }
 
     /// Whether it can be written so that a part of the file shows the whole picture roughly.
-    var canBeProgressive: Bool { self == .jpeg || self == .png }
+    package var canBeProgressive: Bool { self == .jpeg || self == .png }
 
     /// Whether `lossless=1` has an effect: AVIF's rounds levels, but keeps the full resolution of every plane.
-    var canBeAskedForLossless: Bool { row.canBeLossless || self == .avif }
+    package var canBeAskedForLossless: Bool { row.canBeLossless || self == .avif }
 
     /// Whether it is a HEIF format.
     var isHEIF: Bool { self == .avif || self == .heic }
 
     /// Whether one file may contain pictures of several sizes.
-    var hasPages: Bool { isHEIF || self == .tiff }
+    package var hasPages: Bool { isHEIF || self == .tiff }
 
     /// The format's properties.
-    public var row: Row {
+    package var row: Row {
         switch self {
         case .jpeg:
             Row(

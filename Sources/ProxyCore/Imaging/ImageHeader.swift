@@ -1,32 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The properties in a source's header, read before any pixel is decoded.
-struct ImageHeader: Sendable, Equatable {
+package struct ImageHeader: Sendable, Equatable {
     /// The format by the magic bytes.
-    let format: ImageFormat
+    package let format: ImageFormat
     /// The size of one frame as stored, before orientation.
-    let size: PixelSize
+    package let size: PixelSize
     /// The number of frames or pages.
-    let frames: Int
+    package let frames: Int
     /// Whether there is an alpha band.
-    let hasAlpha: Bool
+    package let hasAlpha: Bool
     /// EXIF orientation, 1–8.
-    let orientation: Int
+    package let orientation: Int
     /// Whether rows are stored in several passes, or as one lossless stream (WebP), so that the decoder must
     /// hold all of them.
-    var isInterlaced = false
+    package var isInterlaced = false
     /// The number of pixels of the pictures embedded in a drawing; 0 for other formats.
-    var embeddedPixels = 0
+    package var embeddedPixels = 0
+
+    /// Creates a value from its parts.
+    package init(
+        format: ImageFormat, size: PixelSize, frames: Int, hasAlpha: Bool, orientation: Int,
+        isInterlaced: Bool = false, embeddedPixels: Int = 0
+    ) {
+        self.format = format
+        self.size = size
+        self.frames = frames
+        self.hasAlpha = hasAlpha
+        self.orientation = orientation
+        self.isInterlaced = isInterlaced
+        self.embeddedPixels = embeddedPixels
+    }
 
     /// Whether its frames are an animation, not pages.
-    var isAnimation: Bool { frames > 1 && (format.row.supportsAnimation || format == .png) }
+    package var isAnimation: Bool { frames > 1 && (format.row.supportsAnimation || format == .png) }
 
     /// The size of one frame after orientation.
-    var upright: PixelSize { orientation > 4 ? size.transposed : size }
+    package var upright: PixelSize { orientation > 4 ? size.transposed : size }
 }
 
 /// The frames or pages of a source to decode.
-enum FrameSelection: Sendable, Equatable {
+package enum FrameSelection: Sendable, Equatable {
     /// The default picture: the first frame, or the primary item of a HEIF file.
     case primary
     /// The one with this index.
@@ -36,7 +50,7 @@ enum FrameSelection: Sendable, Equatable {
 }
 
 /// How far a decoder itself can shrink the picture.
-enum LoadShrink: Sendable, Equatable {
+package enum LoadShrink: Sendable, Equatable {
     /// Not at all.
     case none
     /// A JPEG decoder omits frequencies: 2, 4 or 8.
@@ -46,7 +60,7 @@ enum LoadShrink: Sendable, Equatable {
 
     /// Sources with fewer pixels are decoded at twice the needed size: decoding them is cheap, and resampling
     /// from more pixels hides the decoder's own scaling.
-    static let smallSource = 1_000_000
+    package static let smallSource = 1_000_000
 
     /// What is left to resample behind a JPEG's decoder must be nothing, or at least this factor: resampling by less
     /// takes from fine detail what a decoder's own shrinking has left of it.

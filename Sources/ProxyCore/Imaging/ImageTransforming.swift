@@ -4,7 +4,7 @@
 ///
 /// Parser, canonical form and reference are derived from the declaration. To add an operation, add one file
 /// in `Transforms/` and one line in `TransformRegistry`.
-protocol ImageTransforming: Sendable {
+package protocol ImageTransforming: Sendable {
     /// The name in the transform text.
     static var name: String { get }
     /// One line for the reference.
@@ -39,22 +39,22 @@ protocol ImageTransforming: Sendable {
 }
 
 extension ImageTransforming {
-    var looksAhead: Bool { false }
+    package var looksAhead: Bool { false }
 
-    func survey(
+    package func survey(
         _ image: borrowing VipsImage, in context: inout TransformContext
     ) throws(ImagingError) {}
 
-    func schedule(_ playback: inout Playback) {}
+    package func schedule(_ playback: inout Playback) {}
 
-    func resultSize(of size: PixelSize) -> PixelSize { size }
+    package func resultSize(of size: PixelSize) -> PixelSize { size }
 
     /// The operation's canonical spelling.
     var transformerKey: String { arguments.transformerKey }
 }
 
 /// All operations, one line each.
-enum TransformRegistry {
+package enum TransformRegistry {
     static let all: [any ImageTransforming.Type] = [
         Resize.self, Crop.self, Trim.self, Pad.self, Extend.self, Rotate.self, Flip.self, Orient.self,
         Round.self, Mask.self, Tint.self, Blur.self, Sharpen.self, Pixelate.self, Brightness.self,
@@ -63,6 +63,6 @@ enum TransformRegistry {
         Loop.self, Reverse.self,
     ]
     /// The operations by name.
-    static let byName: [String: any ImageTransforming.Type] = Dictionary(
+    package static let byName: [String: any ImageTransforming.Type] = Dictionary(
         uniqueKeysWithValues: all.map { ($0.name, $0) })
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why pixels could not be read, changed or written.
-enum ImagingError: Error, Equatable {
+package enum ImagingError: Error, Equatable {
     /// The decoder, or a step after it, refused the bytes; libvips' text, for the log.
     case badImageData(String)
     /// The format can't be read or written; the text names it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The order and the timing of an animation's frames, as operations change them.
-struct Playback: Equatable {
+package struct Playback: Equatable {
     /// The frames by their current indices, in the order they are shown.
     var order: [Int]
     /// The duration of each frame in milliseconds, in that order; empty if the source has none.

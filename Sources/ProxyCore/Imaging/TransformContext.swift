@@ -2,7 +2,7 @@
 
 /// The state that the operations of one run share: the limits, and the first frame's decisions for all
 /// frames.
-struct TransformContext {
+package struct TransformContext {
     /// The maximum number of pixels of all frames together after an operation.
     let maxPixels: Int
     /// The longest side after an operation, in pixels.
@@ -12,7 +12,7 @@ struct TransformContext {
     /// The configured overlay images by name, encoded.
     let overlays: [String: [UInt8]]
     /// Whether `resize` resamples linear light instead of encoded levels.
-    var isLinear = false
+    package var isLinear = false
     /// The index of the running operation in the pipeline.
     var operation = 0
     private let made = OnceMade()
@@ -20,7 +20,7 @@ struct TransformContext {
     private var chosen: [Int: PixelRectangle] = [:]
 
     /// Creates the context of a run.
-    init(maxPixels: Int, maxSide: Int, frames: Int, overlays: [String: [UInt8]] = [:]) {
+    package init(maxPixels: Int, maxSide: Int, frames: Int, overlays: [String: [UInt8]] = [:]) {
         self.maxPixels = maxPixels
         self.maxSide = maxSide
         self.frames = frames
@@ -28,7 +28,7 @@ struct TransformContext {
     }
 
     /// Throws `tooManyPixels` for a picture beyond the limits.
-    func check(_ size: PixelSize) throws(ImagingError) {
+    package func check(_ size: PixelSize) throws(ImagingError) {
         guard size.width <= maxSide, size.height <= maxSide else { throw .tooManyPixels }
         guard size.area * frames <= maxPixels else { throw .tooManyPixels }
     }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why a transform text is invalid: the problem, its operation and parameter, and its position.
-public struct TransformError: Error, Sendable, Equatable {
+package struct TransformError: Error, Sendable, Equatable {
     /// The problem.
-    public let problem: Problem
+    package let problem: Problem
     /// The operation's name as written; nil if none could be parsed.
-    public let operation: String?
+    package let operation: String?
     /// The parameter's name, also for a value given by position; nil for a problem of the whole operation.
-    public let parameter: String?
+    package let parameter: String?
     /// The offset of the invalid part in the decoded transform text, in UTF-8 bytes from 0; nil if the text
     /// is valid and only scaling it by `dpr` fails.
-    public let position: Int?
+    package let position: Int?
 
     /// A problem of a transform text.
-    public enum Problem: Sendable, Equatable {
+    package enum Problem: Sendable, Equatable {
         /// There is no operation between two separators, or none at all.
         case emptyOperation
         /// There is no value between two separators, or none after a name.
@@ -53,7 +53,7 @@ public struct TransformError: Error, Sendable, Equatable {
 
 extension TransformError: CustomStringConvertible {
     /// One sentence for the client, in the terms of the grammar.
-    public var description: String {
+    package var description: String {
         let place = [operation, parameter].compactMap { $0 }.joined(separator: ":")
         return place.isEmpty ? sentence : "\(place): \(sentence)"
     }

@@ -2,37 +2,37 @@
 
 extension TransformPipeline {
     /// The reference of one operation, derived from its declaration.
-    public struct OperationDescription: Sendable, Codable, Equatable {
+    package struct OperationDescription: Sendable, Codable, Equatable {
         /// The operation's name.
-        public let name: String
+        package let name: String
         /// Its effect, in one line.
-        public let summary: String
+        package let summary: String
         /// Its parameters in the order of their positions.
-        public let parameters: [ParameterDescription]
+        package let parameters: [ParameterDescription]
     }
 
     /// The reference of one parameter.
-    public struct ParameterDescription: Sendable, Codable, Equatable {
+    package struct ParameterDescription: Sendable, Codable, Equatable {
         /// The parameter's name.
-        public let name: String
+        package let name: String
         /// `number`, `integer`, `length`, `size`, `choice`, `choices`, `color` or `text`.
-        public let type: String
+        package let type: String
         /// Whether it is required.
-        public let isRequired: Bool
+        package let isRequired: Bool
         /// The canonical spelling of the default; nil if there is none.
-        public let defaultValue: String?
+        package let defaultValue: String?
         /// The minimum; nil if it is not a number.
-        public let minimum: Double?
+        package let minimum: Double?
         /// The maximum; nil if it is not a number.
-        public let maximum: Double?
+        package let maximum: Double?
         /// The allowed words; nil if there are none.
-        public let choices: [String]?
+        package let choices: [String]?
         /// The allowed values, in words.
-        public let allowed: String
+        package let allowed: String
         /// Whether `dpr` multiplies it.
-        public let isScaledByDPR: Bool
+        package let isScaledByDPR: Bool
         /// Its purpose, in one line.
-        public let summary: String
+        package let summary: String
 
         private enum CodingKeys: String, CodingKey {
             case name, type
@@ -45,7 +45,7 @@ extension TransformPipeline {
     }
 
     /// All operations, in the order of the reference.
-    public static var catalogue: [OperationDescription] {
+    package static var catalogue: [OperationDescription] {
         TransformRegistry.all.map { type in
             OperationDescription(
                 name: type.name, summary: type.summary, parameters: type.parameters.map(description))
@@ -69,7 +69,7 @@ extension TransformPipeline {
     }
 
     /// The reference as a table in Markdown, as in `docs/transforms.md`.
-    public static var referenceTable: String {
+    package static var referenceTable: String {
         let rows = catalogue.flatMap { operation in
             let head = "| `\(operation.name)` | | | \(operation.summary) |"
             return [head] + operation.parameters.map(row)

@@ -7,7 +7,7 @@ extension TransformPipeline {
     /// alike. For a pipeline that begins with `resize` on a still, the decoder shrinks.
     ///
     /// - Parameter original: the upright size of the original, if `source` is a smaller intermediate of it.
-    func image(
+    package func image(
         from source: borrowing VipsSource, header: ImageHeader, frames: FrameSelection,
         standingFor original: PixelSize? = nil, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
@@ -69,7 +69,7 @@ extension TransformPipeline {
     // MARK: - Intermediates
 
     /// A still's intermediate of this size, upright and in sRGB, with all its pixels in memory.
-    func intermediate(
+    package func intermediate(
         of source: borrowing VipsSource, header: ImageHeader, size: PixelSize
     ) throws(ImagingError) -> VipsImage {
         let half = try resampled(source, header, header.orientation, to: size).inSRGB(keepsGrey: true)
@@ -79,7 +79,7 @@ extension TransformPipeline {
     }
 
     /// Applies the pipeline, which begins with `resize`, to an intermediate of a picture of size `original`.
-    func image(
+    package func image(
         fromIntermediate half: borrowing VipsImage, of original: PixelSize, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         guard let resize = operations.first as? Resize else {

@@ -3,16 +3,16 @@
 /// A parsed pipeline: operations in the order they are applied.
 ///
 /// Two pipelines are equal if their canonical spellings are. Encoded as that spelling.
-public struct TransformPipeline: Sendable {
+package struct TransformPipeline: Sendable {
     /// The operations in their order, without `orient`, which is always applied first.
-    let operations: [any ImageTransforming]
+    package let operations: [any ImageTransforming]
     /// The orientation that is applied before the first operation.
-    let orientation: Orient?
+    package let orientation: Orient?
     /// The canonical spelling (SDWebImage's `transformerKey`): equal for any two spellings of one pipeline.
-    public let transformerKey: String
+    package let transformerKey: String
 
     /// The empty pipeline, which does not change the picture.
-    public init() {
+    package init() {
         operations = []
         orientation = nil
         transformerKey = ""
@@ -21,7 +21,7 @@ public struct TransformPipeline: Sendable {
     /// Parses a transform text such as `resize:300x200:cover,round:20`, already percent-decoded.
     ///
     /// - Parameter limit: the maximum number of operations; beyond it `tooManyOperations`.
-    public init(
+    package init(
         parsing text: String, operationLimit limit: Int = RenderLimits().operations
     ) throws(TransformError) {
         try self.init(TransformParser(text).operations(atMost: limit))
@@ -49,10 +49,10 @@ public struct TransformPipeline: Sendable {
     }
 
     /// Whether there is nothing to apply.
-    public var isEmpty: Bool { transformerKey.isEmpty }
+    package var isEmpty: Bool { transformerKey.isEmpty }
 
     /// The configured images that `watermark` names, without duplicates.
-    public var watermarkNames: [String] {
+    package var watermarkNames: [String] {
         var names: [String] = []
         for case let watermark as Watermark in operations where !names.contains(watermark.imageName) {
             names.append(watermark.imageName)
@@ -61,14 +61,14 @@ public struct TransformPipeline: Sendable {
     }
 
     /// Whether a text can be a value in a pipeline.
-    public static func isName(_ text: String) -> Bool {
+    package static func isName(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy(TransformParser.isAllowed)
     }
 
     /// Multiplies every length in pixels (sizes, offsets, radius, border, sigma) by `dpr`.
     ///
     /// - Throws: `outOfRange` without a position if a product exceeds its parameter's range.
-    public func scaled(by dpr: Double) throws(TransformError) -> TransformPipeline {
+    package func scaled(by dpr: Double) throws(TransformError) -> TransformPipeline {
         guard dpr != 1 else { return self }
         var scaled: [any ImageTransforming] = orientation.map { [$0] } ?? []
         for operation in operations {
@@ -80,19 +80,19 @@ public struct TransformPipeline: Sendable {
 
 extension TransformPipeline: Hashable {
     /// Compares the canonical spellings.
-    public static func == (left: TransformPipeline, right: TransformPipeline) -> Bool {
+    package static func == (left: TransformPipeline, right: TransformPipeline) -> Bool {
         left.transformerKey == right.transformerKey
     }
 
     /// Hashes the canonical spelling.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(transformerKey)
     }
 }
 
 extension TransformPipeline: Codable {
     /// Decodes the canonical spelling; throws `TransformError` if it is invalid.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
         guard !text.isEmpty else {
             self.init()
@@ -103,7 +103,7 @@ extension TransformPipeline: Codable {
     }
 
     /// Encodes the canonical spelling.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(transformerKey)
     }

@@ -9,9 +9,9 @@ import Synchronization
 /// address that libcurl connects to by the address policy. No proxy, cookie, netrc or alternative service of
 /// the environment is used. Safe from any task. Releasing the last reference stops the loader without
 /// waiting; `stop` waits.
-public final class CurlLoader: ImageLoading {
+package final class CurlLoader: ImageLoading {
     /// Why a loader cannot be set up.
-    public enum SetupError: Error, Sendable, Hashable {
+    package enum SetupError: Error, Sendable, Hashable {
         /// A configured field's name or value cannot be sent, or is the loader's own; carries the name.
         case invalidField(String)
         /// libcurl cannot be initialised.
@@ -32,7 +32,7 @@ public final class CurlLoader: ImageLoading {
     ///   - redirectPolicy: whether a redirect's target is allowed as a source; called on the loader's thread,
     ///     must not block.
     ///   - clock: the time in seconds since 1970; the system's by default.
-    public init(
+    package init(
         configuration: FetchConfiguration, addresses: AddressPolicy,
         clock: @escaping @Sendable () -> Int64 = SystemTime.seconds,
         redirectPolicy: @escaping @Sendable (SourceURL) -> Bool = { _ in true }
@@ -61,7 +61,7 @@ public final class CurlLoader: ImageLoading {
     // MARK: - Fetching
 
     /// Fetches by libcurl; waits for a slot first.
-    public func load(
+    package func load(
         _ request: OriginRequest, into receiver: any OriginReceiving
     ) async throws(LoadError) -> LoadSummary {
         let id = lastJob.add(1, ordering: .relaxed).newValue
@@ -93,7 +93,7 @@ public final class CurlLoader: ImageLoading {
     /// `fetch.proxy`, `fetch.http2` and `fetch.via` must not differ from those of the start: kept connections
     /// were made by them.
     /// - Throws: `invalidField`; then nothing changes.
-    public func adopt(
+    package func adopt(
         _ configuration: FetchConfiguration, addresses: AddressPolicy
     ) throws(SetupError) {
         let settings = try LoaderSettings(configuration: configuration, addresses: addresses, clock: clock)
@@ -105,17 +105,17 @@ public final class CurlLoader: ImageLoading {
     // MARK: - Watching and stopping
 
     /// The loader's counters and current state.
-    public var statistics: LoaderStatistics { ledger.snapshot }
+    package var statistics: LoaderStatistics { ledger.snapshot }
 
     /// Waits until the loader's thread answers; false if it has stopped.
-    public func ping() async -> Bool {
+    package func ping() async -> Bool {
         await withCheckedContinuation { continuation in
             if inbox.post(.ping(continuation)) != .taken { continuation.resume(returning: false) }
         }
     }
 
     /// Aborts every fetch (`cancelled`), and waits until the thread has ended.
-    public func stop() async {
+    package func stop() async {
         _ = inbox.post(.stop)
         await thread.join()
     }

@@ -2,7 +2,7 @@
 
 extension FetchConfiguration {
     /// Whether `text` names a proxy: a supported scheme, a host and an optional port, and nothing else.
-    public static func isProxy(_ text: String) -> Bool {
+    package static func isProxy(_ text: String) -> Bool {
         let schemes = ["http", "https", "socks5h"]
         guard let scheme = schemes.first(where: { text.lowercased().hasPrefix($0 + "://") }) else {
             return false

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The priority of one fetch, and the clients that wait for it. It is the highest of its waiters' and never
 /// falls.
-public final class FetchUrgency: Sendable {
+package final class FetchUrgency: Sendable {
     /// A change.
     enum Change: Sendable {
         /// The priority is higher now.
@@ -20,26 +20,26 @@ public final class FetchUrgency: Sendable {
     }
 
     /// The client that started the fetch; nil for the daemon itself.
-    public let client: ClientID?
+    package let client: ClientID?
     private let state: Mutex<State>
 
     /// The maximum number of further clients that are stored until the fetch enters the queue.
     private static let maxJoined = 16
 
     /// Creates the state of a new fetch with this priority, for this client.
-    public init(_ priority: FetchPriority = .normal, client: ClientID? = nil) {
+    package init(_ priority: FetchPriority = .normal, client: ClientID? = nil) {
         self.client = client
         state = Mutex(State(priority: priority))
     }
 
     /// The current priority.
-    public var priority: FetchPriority { state.withLock { $0.priority } }
+    package var priority: FetchPriority { state.withLock { $0.priority } }
 
     /// The first further clients that wait for the fetch.
     var joined: [ClientID?] { state.withLock(\.joined) }
 
     /// Raises the priority; does nothing if it is at least as high.
-    public func raise(to priority: FetchPriority) {
+    package func raise(to priority: FetchPriority) {
         report(.raised(priority)) { state in
             guard priority > state.priority else { return false }
             state.priority = priority
@@ -48,7 +48,7 @@ public final class FetchUrgency: Sendable {
     }
 
     /// Adds another client that waits for the fetch with this priority.
-    public func join(_ client: ClientID?, to priority: FetchPriority) {
+    package func join(_ client: ClientID?, to priority: FetchPriority) {
         raise(to: priority)
         guard client != self.client else { return }
         report(.joined(client)) { state in
@@ -74,10 +74,10 @@ public final class FetchUrgency: Sendable {
 
 extension FetchUrgency: Hashable {
     /// Compares identities.
-    public static func == (left: FetchUrgency, right: FetchUrgency) -> Bool { left === right }
+    package static func == (left: FetchUrgency, right: FetchUrgency) -> Bool { left === right }
 
     /// Hashes the identity.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(self))
     }
 }

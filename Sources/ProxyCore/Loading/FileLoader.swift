@@ -10,7 +10,7 @@ import Synchronization
 /// kernel confines the path to the root and follows no symbolic link (openat2(2), RESOLVE_BENEATH and
 /// RESOLVE_NO_SYMLINKS). The loader copies the file, and fails if the file changes between its first and its
 /// last byte.
-public final class FileLoader: ImageLoading {
+package final class FileLoader: ImageLoading {
     /// The number of bytes that one read requests.
     private static let pieceSize = 256 << 10
     /// The maximum numbers of files that are read at once, and of fetches that wait for that.
@@ -21,17 +21,17 @@ public final class FileLoader: ImageLoading {
         label: "files", maxRunning: maxReading, maxWaiting: maxWaiting, overloaded: .queueFull)
 
     /// - Parameter maxBytes: the size of the largest file (`fetch.maxBytes`).
-    public init(maxBytes: ByteCount) {
+    package init(maxBytes: ByteCount) {
         self.maxBytes = Atomic(maxBytes.bytes)
     }
 
     /// Changes the size of the largest file.
-    public func adopt(maxBytes: ByteCount) {
+    package func adopt(maxBytes: ByteCount) {
         self.maxBytes.store(maxBytes.bytes, ordering: .relaxed)
     }
 
     /// Delivers a file's bytes, or a 304 if the validators match.
-    public func load(
+    package func load(
         _ request: OriginRequest, into receiver: any OriginReceiving
     ) async throws(LoadError) -> LoadSummary {
         guard let root = request.rule?.root, let path = Self.path(of: request.url) else { throw Self.missing }

@@ -5,19 +5,19 @@
 ///
 /// Otherwise a client could avoid a restriction by requesting another allowed URL that redirects. The
 /// additions of a rule, above all credentials, apply only to the requested URL. Pure.
-struct HopRules: Sendable {
+package struct HopRules: Sendable {
     private let all: OriginRules
     /// The rules of the hops so far; the loader bounds their number.
     private var rules: [OriginRule] = []
     private var isAmbiguous = false
 
     /// Creates the state before the first redirect.
-    init(_ all: OriginRules = .none) {
+    package init(_ all: OriginRules = .none) {
         self.all = all
     }
 
     /// Adds the rule for a redirect's target, if there is one.
-    mutating func follow(_ target: SourceURL) {
+    package mutating func follow(_ target: SourceURL) {
         do throws(AmbiguousURLError) {
             if let rule = try all.rule(for: target) { rules.append(rule) }
         } catch {
@@ -29,13 +29,13 @@ struct HopRules: Sendable {
     var reencodes: Bool { rules.contains(where: \.reencodes) }
 
     /// The format that originals are converted to; the last hop's rule decides.
-    var storeAs: ImageFormat? { rules.last { $0.storeAs != nil }?.storeAs }
+    package var storeAs: ImageFormat? { rules.last { $0.storeAs != nil }?.storeAs }
 
     /// Whether the bytes that are sent may differ from the origin's.
-    var changesBytes: Bool { reencodes || storeAs != nil }
+    package var changesBytes: Bool { reencodes || storeAs != nil }
 
     /// Why the final response is refused.
-    enum Refusal: Error {
+    package enum Refusal: Error {
         /// Which rule holds for a redirect's target is ambiguous.
         case ambiguous
         /// A rule does not accept its status.
@@ -45,7 +45,7 @@ struct HopRules: Sendable {
     }
 
     /// Checks the head of the final response.
-    func check(_ head: OriginHead) throws(Refusal) {
+    package func check(_ head: OriginHead) throws(Refusal) {
         guard !isAmbiguous else { throw .ambiguous }
         guard head.status != 304 else { return }
         for rule in rules {
@@ -55,7 +55,7 @@ struct HopRules: Sendable {
     }
 
     /// Bounds a source's lifetime, and marks a source that must not be sent as it came.
-    func apply(to record: inout SourceRecord) {
+    package func apply(to record: inout SourceRecord) {
         for rule in rules { rule.restrict(&record) }
         record.directives.remove(.reencoded)
         if reencodes { record.directives.insert(.reencoded) }

@@ -4,7 +4,7 @@
 /// implement it.
 ///
 /// Safe from any task. Cancelling the task stops the transfer itself, not only the wait for it.
-public protocol ImageLoading: Sendable {
+package protocol ImageLoading: Sendable {
     /// Sends `request`, follows redirects with every check repeated, and delivers the final response to
     /// `receiver`.
     ///
@@ -18,7 +18,7 @@ public protocol ImageLoading: Sendable {
 /// Receives a response while it arrives.
 ///
 /// Called on the loader's thread: first the head, then the body in order; never concurrently.
-public protocol OriginReceiving: AnyObject, Sendable {
+package protocol OriginReceiving: AnyObject, Sendable {
     /// Called once, with the head of the final response (never of a redirect that is followed).
     /// - Throws: to end the transfer; `load` then throws the same error.
     func receive(head: OriginHead) throws(LoadError)
@@ -41,39 +41,39 @@ public protocol OriginReceiving: AnyObject, Sendable {
 
 extension OriginReceiving {
     /// Does nothing.
-    public func caughtUp() {}
+    package func caughtUp() {}
 
     /// Does nothing.
-    public func redirected(by head: OriginHead, to target: SourceURL) {}
+    package func redirected(by head: OriginHead, to target: SourceURL) {}
 
     /// Does nothing.
-    public func refused(by head: OriginHead) {}
+    package func refused(by head: OriginHead) {}
 }
 
 /// The request for an origin.
-public struct OriginRequest: Sendable, Hashable {
+package struct OriginRequest: Sendable, Hashable {
     /// The source.
-    public var url: SourceURL
+    package var url: SourceURL
     /// The stored response's entity tag, sent as `If-None-Match` exactly as the origin spelled it.
-    public var ifNoneMatch: String?
+    package var ifNoneMatch: String?
     /// The stored response's `Last-Modified`, sent as `If-Modified-Since` exactly as the origin spelled it.
-    public var ifModifiedSince: String?
+    package var ifModifiedSince: String?
     /// The digest of the URL whose response the validators belong to, if a redirect led there; nil for `url`
     /// itself.
     ///
     /// The validators are sent to no other URL (RFC 9110 §13.1).
-    public var validatedURL: CacheKey?
+    package var validatedURL: CacheKey?
     /// Additional fields; each name and value is validated (no CR, LF or NUL).
-    public var fields: [HeaderField]
+    package var fields: [HeaderField]
     /// The rule for the source; its fields and credentials are sent only to the origin of `url`.
-    public var rule: OriginRule?
+    package var rule: OriginRule?
     /// All rules: the rule for a redirect's target may bound the number of concurrent fetches there.
-    public var rules = OriginRules.none
+    package var rules = OriginRules.none
     /// The fetch's priority; may be raised while it waits.
-    public var urgency = FetchUrgency()
+    package var urgency = FetchUrgency()
 
     /// A plain request for `url`.
-    public init(
+    package init(
         url: SourceURL, ifNoneMatch: String? = nil, ifModifiedSince: String? = nil,
         fields: [HeaderField] = [], rule: OriginRule? = nil
     ) {
@@ -95,20 +95,20 @@ extension OriginRequest {
 
 extension SourceURL {
     /// A short name for the URL that reveals none of its text.
-    var digest: CacheKey { CacheKey(canonicalText: normalized) }
+    package var digest: CacheKey { CacheKey(canonicalText: normalized) }
 }
 
 /// The measurements of a finished transfer.
-public struct LoadSummary: Sendable, Hashable {
+package struct LoadSummary: Sendable, Hashable {
     /// Bytes of the decoded body.
-    public var byteCount: Int = 0
+    package var byteCount: Int = 0
     /// Redirects followed.
-    public var redirects: Int = 0
+    package var redirects: Int = 0
     /// Whether the (last) connection had been used before.
-    public var reusedConnection: Bool = false
+    package var reusedConnection: Bool = false
     /// Microseconds spent on each phase of the last hop: name look-up, connecting, TLS, waiting for the first byte, body.
-    public var dns: Int = 0, connect: Int = 0, tls: Int = 0, firstByte: Int = 0, body: Int = 0
+    package var dns: Int = 0, connect: Int = 0, tls: Int = 0, firstByte: Int = 0, body: Int = 0
 
     /// Nothing measured.
-    public init() {}
+    package init() {}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why a fetch got no usable response.
-public enum LoadError: Error, Sendable, Hashable {
+package enum LoadError: Error, Sendable, Hashable {
     /// The address or port in the URL is forbidden.
     case addressForbidden
     /// The name resolved only to forbidden addresses; clients can't distinguish that from `unreachable`.
@@ -42,7 +42,7 @@ public enum LoadError: Error, Sendable, Hashable {
     case cancelled
 
     /// The deadline that passed.
-    public enum Phase: String, Sendable, Hashable {
+    package enum Phase: String, Sendable, Hashable {
         /// Name look-up, connection and TLS together (`fetch.connectTimeout`).
         case connect
         /// From the end of the request to the first byte (`fetch.firstByteTimeout`).
@@ -54,7 +54,7 @@ public enum LoadError: Error, Sendable, Hashable {
 
 extension LoadError {
     /// Translates the error of a body.
-    init(_ error: BodyError) {
+    package init(_ error: BodyError) {
         switch error {
         case .storage(let text): self = .storage(text)
         case .tooManyFiles: self = .queueFull
@@ -64,7 +64,7 @@ extension LoadError {
     }
 
     /// Runs `work`, whose error becomes the fetch's.
-    static func translated<Value>(_ work: () throws(BodyError) -> Value) throws(LoadError) -> Value {
+    package static func translated<Value>(_ work: () throws(BodyError) -> Value) throws(LoadError) -> Value {
         do throws(BodyError) { return try work() } catch { throw LoadError(error) }
     }
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Recognizes a request that this daemon has sent itself, also through proxies (RFC 8586, RFC 9110 §7.6.3).
-public struct LoopGuard: Sendable, Hashable {
+package struct LoopGuard: Sendable, Hashable {
     private let name: [UInt8]
 
     /// The maximum number of bytes of either field: a longer list of proxies counts as a loop, too.
     private static let maxBytes = 1_024
 
     /// - Parameter name: `fetch.via`, the daemon's name for origins.
-    public init(name: String) {
+    package init(name: String) {
         self.name = Array(name.lowercased().utf8)
     }
 
     /// Whether a request with these `CDN-Loop` and `Via` fields has passed this daemon, or too many proxies.
-    public func hasPassed(cdnLoop: [String], via: [String]) -> Bool {
+    package func hasPassed(cdnLoop: [String], via: [String]) -> Bool {
         [cdnLoop, via].contains { $0.reduce(0) { $0 + $1.utf8.count } > Self.maxBytes }
             || cdnLoop.contains { Self.members($0).contains { isOurs($0) } }
             || via.contains { Self.members($0).contains { isOurs(Self.receivedBy($0)) } }
@@ -21,7 +21,7 @@ public struct LoopGuard: Sendable, Hashable {
 
     /// Hot path: whether a value of one of the two fields needs to be parsed: it contains the daemon's name,
     /// or is very long.
-    public func mayConcern(_ value: UnsafeRawBufferPointer) -> Bool {
+    package func mayConcern(_ value: UnsafeRawBufferPointer) -> Bool {
         guard value.count <= Self.maxBytes / 4 else { return true }
         guard value.count >= name.count else { return false }
         for start in 0...(value.count - name.count) where unsafe holdsName(value, at: start) { return true }

@@ -9,13 +9,13 @@ import Synchronization
 /// just to swap it for an empty one. A full lane drops records and counts them. The writer's thread rests
 /// until a record comes, then collects for `linger` before it writes, so that a busy daemon writes in batches
 /// and an idle one never wakes.
-public final class AccessLog: Sendable {
+package final class AccessLog: Sendable {
     /// How long the writer collects records, in milliseconds; the maximum delay of a line.
     static let linger: Int32 = 50
 
     private let access: LogConfiguration.Access
     /// How much of a source's URL a line contains.
-    public let url: LogConfiguration.URLDetail
+    package let url: LogConfiguration.URLDetail
     private let lanes: [AccessLane]
     private let writer: AccessLogWriter
 
@@ -26,7 +26,7 @@ public final class AccessLog: Sendable {
     ///   - lanes: how many event loops there are.
     ///   - sink: where lines are written; it takes datagrams if the format is `journald`.
     /// - Throws: if the thread or its wake-up descriptor can't be created.
-    public init(configuration: LogConfiguration, lanes count: Int, sink: LogSink) throws(LogSink.Failure) {
+    package init(configuration: LogConfiguration, lanes count: Int, sink: LogSink) throws(LogSink.Failure) {
         access = configuration.access
         url = configuration.url
         let lanes = (0..<max(1, count)).map { _ in AccessLane(capacity: configuration.accessRecords) }
@@ -40,7 +40,7 @@ public final class AccessLog: Sendable {
 
     /// Hot path: whether a request gets a line; called before a record is made.
     @inlinable
-    public func wants(status: Int, cache: Metric.Cache) -> Bool {
+    package func wants(status: Int, cache: Metric.Cache) -> Bool {
         policy.wants(status: status, cache: cache)
     }
 
@@ -49,18 +49,18 @@ public final class AccessLog: Sendable {
     /// Hot path: stores a record, or counts it as dropped if the lane is full.
     ///
     /// `lane` is the loop's number; other threads use any.
-    public func record(_ record: AccessRecord, lane: Int) {
+    package func record(_ record: AccessRecord, lane: Int) {
         let needsWriter = lanes[lane % lanes.count].append(record)
         writer.wake(atOnce: needsWriter)
     }
 
     /// Records lost so far, to full lanes or failed writes.
-    public var dropped: Int {
+    package var dropped: Int {
         lanes.reduce(writer.lost) { $0 + $1.dropped }
     }
 
     /// Writes what is left and ends the thread; later records are lost. Blocks while the sink does.
-    public func close() {
+    package func close() {
         writer.close()
     }
 }

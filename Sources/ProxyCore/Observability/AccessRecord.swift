@@ -4,31 +4,31 @@
 ///
 /// Plain values inline: recording a hit allocates nothing. Without the query, which contains signatures and
 /// source URLs.
-public struct AccessRecord: Sendable {
+package struct AccessRecord: Sendable {
     /// The end of the request, in nanoseconds of CLOCK_MONOTONIC.
-    public var finishedAt: UInt64
+    package var finishedAt: UInt64
     /// From the head's first byte to the end, in nanoseconds.
-    public var duration: UInt64
+    package var duration: UInt64
     /// The status sent; 499 if the client had disconnected.
-    public var status: Int
+    package var status: Int
     /// Bytes of the body sent.
-    public var bytes: Int
+    package var bytes: Int
     /// The route.
-    public var route: Metric.Route
+    package var route: Metric.Route
     /// How the cache took part.
-    public var cache: Metric.Cache
+    package var cache: Metric.Cache
     /// The method's name.
-    public var method: StaticString = "GET"
+    package var method: StaticString = "GET"
     /// The target's path, without query; empty means the route's own.
-    public var path = InlineText()
+    package var path = InlineText()
     /// The request's id.
-    public var requestID = InlineText()
+    package var requestID = InlineText()
     /// The id of the trace that the request was part of (W3C Trace Context).
-    public var traceID: UInt128?
+    package var traceID: UInt128?
     /// The peer.
-    public var client = Client.unix
+    package var client = Client.unix
     /// The additional values of a miss; nil for a hit.
-    public var miss: Miss? {
+    package var miss: Miss? {
         get {
             aside.map {
                 switch $0 {
@@ -46,7 +46,7 @@ public struct AccessRecord: Sendable {
     }
 
     /// The peer's address.
-    public enum Client: Sendable, Hashable {
+    package enum Client: Sendable, Hashable {
         /// A unix socket, which has no address.
         case unix
         /// An IPv4 address in host byte order.
@@ -56,33 +56,33 @@ public struct AccessRecord: Sendable {
     }
 
     /// The values of a request that had to wait.
-    public struct Miss: Sendable, Hashable {
+    package struct Miss: Sendable, Hashable {
         /// The source's host; empty if `log.url` omits it or there is none.
-        public var host: String
+        package var host: String
         /// The source's port; 0 likewise.
-        public var port = 0
+        package var port = 0
         /// The source's URL, if `log.url` requires it; else empty.
-        public var url = ""
+        package var url = ""
         /// Microseconds spent waiting for a worker, fetching, decoding, transforming and encoding; 0 where not done.
-        public var queue = 0, fetch = 0, decode = 0, transform = 0, encode = 0
+        package var queue = 0, fetch = 0, decode = 0, transform = 0, encode = 0
         /// The code of the problem, such as `upstream_timeout`; empty if there was none.
-        public var problem = ""
+        package var problem = ""
         /// The status that the origin answered with, if that is the problem; else 0.
-        public var upstreamStatus = 0
+        package var upstreamStatus = 0
         /// What the kernel, TLS, libcurl or the daemon reported of the problem; empty if nothing.
-        public var reason = ""
+        package var reason = ""
         /// Host and port where the problem arose, unless they are the source's own; else empty.
-        public var hop = ""
+        package var hop = ""
 
         /// Creates the values for a source on `host`.
-        public init(host: String) {
+        package init(host: String) {
             self.host = host
         }
     }
 
     /// Creates a record with the values of every request.
     @inlinable
-    public init(
+    package init(
         finishedAt: UInt64, duration: UInt64, status: Int, bytes: Int, route: Metric.Route,
         cache: Metric.Cache
     ) {
@@ -105,7 +105,7 @@ extension AccessRecord {
 
 extension AccessRecord.Client: CustomStringConvertible {
     /// The address as text (RFC 5952 without the compression of zeros: every group is written).
-    public var description: String {
+    package var description: String {
         switch self {
         case .unix: "unix"
         case .v4(let bits):

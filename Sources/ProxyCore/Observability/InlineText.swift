@@ -3,24 +3,24 @@
 /// Up to 64 bytes of text stored inline, so that a record on the hit path needs no allocation.
 ///
 /// Of a longer text the first 64 bytes are stored. The bytes need not be UTF-8; `string` repairs them.
-public struct InlineText: Sendable {
+package struct InlineText: Sendable {
     /// The maximum number of bytes.
-    public static let capacity = 64
+    package static let capacity = 64
 
     private var bytes = InlineArray<64, UInt8>(repeating: 0)
     private var count: UInt8 = 0
 
     /// Creates an empty text.
-    public init() {}
+    package init() {}
 
     /// Hot path: stores the first bytes of `source`, up to `end` if that byte occurs.
-    public init(_ source: UnsafeRawBufferPointer, upTo end: UInt8? = nil) {
+    package init(_ source: UnsafeRawBufferPointer, upTo end: UInt8? = nil) {
         unsafe fill(from: source)
         if let end { cut(at: end) }
     }
 
     /// Stores the first bytes of `text`.
-    public init(_ text: String) {
+    package init(_ text: String) {
         var text = text
         text.withUTF8 { unsafe fill(from: UnsafeRawBufferPointer($0)) }
     }
@@ -48,10 +48,10 @@ public struct InlineText: Sendable {
     }
 
     /// The text; bytes that are not UTF-8 are replaced.
-    public var string: String {
+    package var string: String {
         String(decoding: (0..<Int(count)).map { bytes[$0] }, as: UTF8.self)
     }
 
     /// Whether there is no text.
-    public var isEmpty: Bool { count == 0 }
+    package var isEmpty: Bool { count == 0 }
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What is logged, how and how much. Configuration: `log`.
-public struct LogConfiguration: Sendable, Hashable, Codable {
+package struct LogConfiguration: Sendable, Hashable, Codable {
     /// The least severe messages that are written. Default `info`.
-    public var level: Level = .info
+    package var level: Level = .info
     /// How lines are written. Default `auto`: `journald` when standard error is the journal's, else `text`.
-    public var format: Format = .auto
+    package var format: Format = .auto
     /// Which requests get a line. Default `auto`: `misses` when the format is `journald`, else `all`.
-    public var access: Access = .auto
+    package var access: Access = .auto
     /// How much of a source's URL a request's line contains. Default `host`.
-    public var url: URLDetail = .host
+    package var url: URLDetail = .host
     /// Access-log records that may wait for the writer, for each event loop. Default 4096, range 16–65536; beyond it
     /// records are dropped and counted in `imageproxyd_access_log_dropped_total`.
-    public var accessRecords: Int = 4_096
+    package var accessRecords: Int = 4_096
 
     /// How severe a message is.
-    public enum Level: String, Sendable, Hashable, Codable, CaseIterable {
+    package enum Level: String, Sendable, Hashable, Codable, CaseIterable {
         /// Everything.
         case trace
         /// For developers.
@@ -32,7 +32,7 @@ public struct LogConfiguration: Sendable, Hashable, Codable {
         case critical
 
         /// The journal's number for it (syslog(3)).
-        public var priority: Int {
+        package var priority: Int {
             switch self {
             case .trace, .debug: 7
             case .info: 6
@@ -45,7 +45,7 @@ public struct LogConfiguration: Sendable, Hashable, Codable {
     }
 
     /// How lines are written.
-    public enum Format: String, Sendable, Hashable, Codable, CaseIterable {
+    package enum Format: String, Sendable, Hashable, Codable, CaseIterable {
         /// Chosen by where standard error leads.
         case auto
         /// A line of time, level, message and `key=value`.
@@ -58,7 +58,7 @@ public struct LogConfiguration: Sendable, Hashable, Codable {
 
     /// How much of a source's URL a request's line contains; user names, passwords and secrets of the query
     /// never.
-    public enum URLDetail: String, Sendable, Hashable, Codable, CaseIterable {
+    package enum URLDetail: String, Sendable, Hashable, Codable, CaseIterable {
         /// Nothing, not even the host.
         case none
         /// Host and port.
@@ -70,7 +70,7 @@ public struct LogConfiguration: Sendable, Hashable, Codable {
     }
 
     /// Which requests get a line in the access log.
-    public enum Access: String, Sendable, Hashable, Codable, CaseIterable {
+    package enum Access: String, Sendable, Hashable, Codable, CaseIterable {
         /// Chosen by the format.
         case auto
         /// Every request.
@@ -84,7 +84,7 @@ public struct LogConfiguration: Sendable, Hashable, Codable {
 
         /// Hot path: whether a request gets a line. `auto`, which has been resolved before, counts as `all`.
         @inlinable
-        public func wants(status: Int, cache: Metric.Cache) -> Bool {
+        package func wants(status: Int, cache: Metric.Cache) -> Bool {
             switch self {
             case .auto, .all: true
             case .misses: status >= 400 || !cache.isHit
@@ -95,10 +95,10 @@ public struct LogConfiguration: Sendable, Hashable, Codable {
     }
 
     /// Creates the defaults.
-    public init() {}
+    package init() {}
 
     /// Returns the settings with `auto` replaced by its meaning if standard error is the journal's, or not.
-    public func resolved(underJournal: Bool) -> LogConfiguration {
+    package func resolved(underJournal: Bool) -> LogConfiguration {
         var settings = self
         if format == .auto { settings.format = underJournal ? .journald : .text }
         if access == .auto { settings.access = settings.format == .journald ? .misses : .all }

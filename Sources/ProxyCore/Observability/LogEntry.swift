@@ -1,46 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An entry of a log: severity, message, and values by name.
-public struct LogEntry: Sendable, Hashable {
+package struct LogEntry: Sendable, Hashable {
     /// When it happened, in milliseconds since 1970.
-    public var milliseconds: Int64
+    package var milliseconds: Int64
     /// How severe it is.
-    public var level: LogConfiguration.Level
+    package var level: LogConfiguration.Level
     /// The message, one sentence.
-    public var message: String
+    package var message: String
     /// Values by name (`snake_case`), in order.
-    public var fields: [Field]
+    package var fields: [Field]
 
     /// A value and its name.
-    public struct Field: Sendable, Hashable {
+    package struct Field: Sendable, Hashable {
         /// The name, in snake case.
-        public let name: String
+        package let name: String
         /// The value.
-        public let value: Value
+        package let value: Value
 
         /// A value of the log.
-        public enum Value: Sendable, Hashable {
+        package enum Value: Sendable, Hashable, CustomStringConvertible {
             /// A number.
             case number(Int)
             /// A text.
             case text(String)
+
+            /// The value without quotes.
+            package var description: String {
+                switch self {
+                case .number(let number): "\(number)"
+                case .text(let text): text
+                }
+            }
         }
 
         /// A number and its name.
-        public init(_ name: String, _ value: Int) {
+        package init(_ name: String, _ value: Int) {
             self.name = name
             self.value = .number(value)
         }
 
         /// A text and its name.
-        public init(_ name: String, _ value: String) {
+        package init(_ name: String, _ value: String) {
             self.name = name
             self.value = .text(value)
         }
     }
 
     /// Creates an entry.
-    public init(
+    package init(
         milliseconds: Int64, level: LogConfiguration.Level, message: String, fields: [Field] = []
     ) {
         self.milliseconds = milliseconds
@@ -53,11 +61,11 @@ public struct LogEntry: Sendable, Hashable {
 extension LogEntry {
     /// The maximum number of bytes of one entry, so that it fits a datagram to the journal; a longer message
     /// is cut.
-    public static let maxBytes = 32_768
+    package static let maxBytes = 32_768
 
     /// Formats the entry: a line with its end for `text` and `json`, a datagram for `journald`; `auto` counts
     /// as `text`.
-    public func bytes(as format: LogConfiguration.Format) -> [UInt8] {
+    package func bytes(as format: LogConfiguration.Format) -> [UInt8] {
         switch format {
         case .auto, .text: Array(textLine.utf8)
         case .json: Array(jsonLine.utf8)

@@ -8,16 +8,16 @@ import Synchronization
 ///
 /// A reader that stalls blocks no thread: a write that finds no space for a while is lost, and those after it
 /// are lost at once.
-public final class LogSink: Sendable {
+package final class LogSink: Sendable {
     /// The journal's socket on a usual system (systemd-journald.service(8)).
-    public static let journalPath = "/run/systemd/journal/socket"
+    package static let journalPath = "/run/systemd/journal/socket"
 
     /// A log that can't be opened.
-    public struct Failure: Error, Sendable, Hashable {
+    package struct Failure: Error, Sendable, Hashable {
         /// The system call.
-        public let call: String
+        package let call: String
         /// Its error (errno(3)).
-        public let code: Int32
+        package let code: Int32
     }
 
     private enum Target: Sendable {
@@ -44,14 +44,14 @@ public final class LogSink: Sendable {
     private static let pipeRoom = 4_096
 
     /// Creates a sink for lines; the descriptor stays the caller's.
-    public init(descriptor: Int32) {
+    package init(descriptor: Int32) {
         var facts = stat()
         let isFile = unsafe fstat(descriptor, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG
         target = .stream(descriptor, atOnce: isFile ? .max : Self.pipeRoom)
     }
 
     /// Creates a sink for datagrams to the socket at `path`.
-    public init(journal path: String = LogSink.journalPath) throws(Failure) {
+    package init(journal path: String = LogSink.journalPath) throws(Failure) {
         let kind = LINUX_SOCK_DGRAM | LINUX_SOCK_CLOEXEC
         let descriptor = socket(AF_UNIX, kind, 0)
         guard descriptor >= 0 else { throw Failure(call: "socket", code: errno) }
@@ -90,7 +90,7 @@ public final class LogSink: Sendable {
     }
 
     /// Writes all bytes, as one datagram if the sink takes datagrams; false if they are lost.
-    public func write(_ bytes: [UInt8]) -> Bool {
+    package func write(_ bytes: [UInt8]) -> Bool {
         unsafe bytes.withUnsafeBytes { unsafe write($0) }
     }
 

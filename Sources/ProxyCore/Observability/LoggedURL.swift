@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What the log says of a source's URL, by `log.url`.
-public struct LoggedURL: Sendable, Hashable {
+package struct LoggedURL: Sendable, Hashable {
     /// The host; empty with `none`.
-    public var host = ""
+    package var host = ""
     /// The port; 0 with `none`.
-    public var port = 0
+    package var port = 0
     /// The URL with `path` and `full`, else empty; at most `maxBytes`, of which the last three show that it was cut.
-    public var text = ""
+    package var text = ""
 
     /// Most bytes of a URL.
-    public static let maxBytes = 1_024
+    package static let maxBytes = 1_024
     /// What stands in place of a value that may be a secret.
     static let blank = "***"
 
     /// Of a source, or of none.
-    public init(_ source: SourceURL?, as detail: LogConfiguration.URLDetail) {
+    package init(_ source: SourceURL?, as detail: LogConfiguration.URLDetail) {
         guard let source, detail != .none else { return }
         (host, port) = (source.host, source.port)
         switch detail {

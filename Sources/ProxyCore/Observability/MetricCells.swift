@@ -4,24 +4,23 @@ import Synchronization
 
 /// The share of the counters to write to: each event loop has its own, so that loops do not contend for cache
 /// lines; all other threads share one.
-@frozen
-public struct MetricShard: Sendable, Hashable {
+package struct MetricShard: Sendable, Hashable {
     /// The share's number, from 0; one beyond the existing shares stands for the common one.
-    public let index: Int
+    package let index: Int
 
     /// Wraps a number, 0 or more.
     @inlinable
-    public init(index: Int) {
+    package init(index: Int) {
         self.index = index
     }
 
     /// The share of all threads that are not event loops.
     @inlinable
-    public static var shared: MetricShard { MetricShard(index: 0) }
+    package static var shared: MetricShard { MetricShard(index: 0) }
 
     /// The share of the event loop with this number, counted from 0.
     @inlinable
-    public static func loop(_ number: Int) -> MetricShard { MetricShard(index: number + 1) }
+    package static func loop(_ number: Int) -> MetricShard { MetricShard(index: number + 1) }
 }
 
 /// Counters in memory, preallocated: one row of cells a share, rows on cache lines of their own.
@@ -63,8 +62,7 @@ final class MetricCells: @unchecked Sendable {
     }
 
     /// Hot path: adds to one cell; on a loop's own row from that loop alone.
-    @usableFromInline
-    func add(_ value: UInt64, at index: Int, on shard: MetricShard) {
+    package func add(_ value: UInt64, at index: Int, on shard: MetricShard) {
         precondition(index >= 0 && index < count)
         guard shard.index > 0, shard.index < shards else {
             // Safe because `index` is below `count`, which is at most `stride`.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A counter for every combination of its labels, all preallocated.
-public struct MetricCounter<Labels: MetricLabels>: MetricFamily {
+package struct MetricCounter<Labels: MetricLabels>: MetricFamily {
     /// Name, help and kind.
-    public let row: MetricRow
+    package let row: MetricRow
     /// The labels, each with its values.
-    public var labels: [MetricLabel] { Labels.described }
+    package var labels: [MetricLabel] { Labels.described }
     @usableFromInline let cells: MetricCells
 
     /// Creates a counter at zero; `name` ends in `_total`.
@@ -16,23 +16,23 @@ public struct MetricCounter<Labels: MetricLabels>: MetricFamily {
 
     /// Hot path: adds `amount`; one relaxed atomic addition.
     @inlinable
-    public func add(_ amount: Int, _ labels: Labels, on shard: MetricShard = .shared) {
+    package func add(_ amount: Int, _ labels: Labels, on shard: MetricShard = .shared) {
         cells.add(UInt64(max(0, amount)), at: labels.index, on: shard)
     }
 
     /// Hot path: adds one.
     @inlinable
-    public func increment(_ labels: Labels, on shard: MetricShard = .shared) {
+    package func increment(_ labels: Labels, on shard: MetricShard = .shared) {
         cells.add(1, at: labels.index, on: shard)
     }
 
     /// Returns the count of one series.
-    public func value(_ labels: Labels) -> Int {
+    package func value(_ labels: Labels) -> Int {
         Int(clamping: cells.sum(at: labels.index))
     }
 
     /// The present samples of the family.
-    public func samples() -> [MetricSample] {
+    package func samples() -> [MetricSample] {
         (0..<Labels.count).compactMap { index in
             let count = cells.sum(at: index)
             guard count > 0 || Labels.count <= seriesPrintedAtZero else { return nil }
@@ -44,7 +44,7 @@ public struct MetricCounter<Labels: MetricLabels>: MetricFamily {
 extension MetricCounter {
     /// Hot path: adds `amount` to the series of two labels.
     @inlinable
-    public func add<First, Second>(
+    package func add<First, Second>(
         _ amount: Int, _ first: First, _ second: Second, on shard: MetricShard = .shared
     ) where Labels == LabelPair<First, Second> {
         add(amount, LabelPair(first, second), on: shard)
@@ -52,14 +52,14 @@ extension MetricCounter {
 
     /// Hot path: adds one to the series of two labels.
     @inlinable
-    public func increment<First, Second>(_ first: First, _ second: Second, on shard: MetricShard = .shared)
+    package func increment<First, Second>(_ first: First, _ second: Second, on shard: MetricShard = .shared)
     where Labels == LabelPair<First, Second> {
         increment(LabelPair(first, second), on: shard)
     }
 
     /// Hot path: adds one to the series of three labels.
     @inlinable
-    public func increment<First, Second, Third>(
+    package func increment<First, Second, Third>(
         _ first: First, _ second: Second, _ third: Third, on shard: MetricShard = .shared
     ) where Labels == LabelPair<LabelPair<First, Second>, Third> {
         increment(LabelPair(LabelPair(first, second), third), on: shard)
@@ -67,13 +67,13 @@ extension MetricCounter {
 
     /// Hot path: adds one to the only series.
     @inlinable
-    public func increment(on shard: MetricShard = .shared) where Labels == NoLabels {
+    package func increment(on shard: MetricShard = .shared) where Labels == NoLabels {
         increment(NoLabels(), on: shard)
     }
 
     /// Hot path: adds `amount` to the only series.
     @inlinable
-    public func add(_ amount: Int, on shard: MetricShard = .shared) where Labels == NoLabels {
+    package func add(_ amount: Int, on shard: MetricShard = .shared) where Labels == NoLabels {
         add(amount, NoLabels(), on: shard)
     }
 }

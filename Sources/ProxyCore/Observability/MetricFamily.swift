@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A metric with all its series, as a scrape reads it.
-public protocol MetricFamily: Sendable {
+package protocol MetricFamily: Sendable {
     /// Name, help and type.
     var row: MetricRow { get }
     /// The labels in order, each with all values that it can take; without values if those are not known
@@ -12,16 +12,16 @@ public protocol MetricFamily: Sendable {
 }
 
 /// A row of the catalogue.
-public struct MetricRow: Sendable, Hashable {
+package struct MetricRow: Sendable, Hashable {
     /// The full name in Prometheus' text format: a counter's ends in `_total`.
-    public let name: String
+    package let name: String
     /// One sentence for the operator.
-    public let help: String
+    package let help: String
     /// The type.
-    public let kind: Kind
+    package let kind: Kind
 
     /// A metric's type.
-    public enum Kind: String, Sendable, Hashable {
+    package enum Kind: String, Sendable, Hashable {
         /// Only grows, except at restarts.
         case counter
         /// Rises and falls.
@@ -31,7 +31,7 @@ public struct MetricRow: Sendable, Hashable {
     }
 
     /// Creates a row; `name` in full, with its prefix.
-    public init(_ name: String, _ help: String, kind: Kind) {
+    package init(_ name: String, _ help: String, kind: Kind) {
         self.name = name
         self.help = help
         self.kind = kind
@@ -39,24 +39,24 @@ public struct MetricRow: Sendable, Hashable {
 }
 
 /// A label of a family.
-public struct MetricLabel: Sendable, Hashable {
+package struct MetricLabel: Sendable, Hashable {
     /// Its name.
-    public let name: String
+    package let name: String
     /// The possible values, in the order of declaration; empty if those are not known beforehand.
-    public var values: [String] = []
+    package var values: [String] = []
 }
 
 /// One line of a scrape.
-public struct MetricSample: Sendable, Equatable {
+package struct MetricSample: Sendable, Equatable {
     /// What follows the family's name: empty, or `_bucket`, `_sum`, `_count` of a histogram.
-    public var suffix = ""
+    package var suffix = ""
     /// Names and values of the labels.
-    public var labels: [(name: String, value: String)]
+    package var labels: [(name: String, value: String)]
     /// The value.
-    public var value: Value
+    package var value: Value
 
     /// A value that prints exactly.
-    public enum Value: Sendable, Equatable {
+    package enum Value: Sendable, Equatable {
         /// A count.
         case integer(UInt64)
         /// Seconds, stored as nanoseconds.
@@ -66,14 +66,14 @@ public struct MetricSample: Sendable, Equatable {
     }
 
     /// Creates a sample.
-    public init(suffix: String = "", labels: [(name: String, value: String)] = [], value: Value) {
+    package init(suffix: String = "", labels: [(name: String, value: String)] = [], value: Value) {
         self.suffix = suffix
         self.labels = labels
         self.value = value
     }
 
     /// Compares names, labels and values.
-    public static func == (left: MetricSample, right: MetricSample) -> Bool {
+    package static func == (left: MetricSample, right: MetricSample) -> Bool {
         left.suffix == right.suffix && left.value == right.value
             && left.labels.elementsEqual(right.labels, by: ==)
     }

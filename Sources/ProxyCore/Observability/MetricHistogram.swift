@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Upper bounds of a histogram's buckets, in nanoseconds and rising; larger values count in `+Inf`.
-public struct MetricBuckets: Sendable, Hashable {
+package struct MetricBuckets: Sendable, Hashable {
     /// The bounds.
-    public let bounds: [UInt64]
+    package let bounds: [UInt64]
 
     /// Creates bounds from microseconds.
     init(microseconds: [UInt64]) {
@@ -11,13 +11,13 @@ public struct MetricBuckets: Sendable, Hashable {
     }
 
     /// For whole requests, of which most are hits: 50 µs to 30 s.
-    public static let requests = MetricBuckets(microseconds: [
+    package static let requests = MetricBuckets(microseconds: [
         50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000,
         2_500_000, 5_000_000, 10_000_000, 30_000_000,
     ])
 
     /// For what a miss waits for (origin, worker, queue): 1 ms to 60 s.
-    public static let work = MetricBuckets(microseconds: [
+    package static let work = MetricBuckets(microseconds: [
         1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000,
         5_000_000, 10_000_000, 30_000_000, 60_000_000,
     ])
@@ -37,13 +37,13 @@ public struct MetricBuckets: Sendable, Hashable {
 }
 
 /// A distribution of durations for every combination of its labels, all preallocated.
-public struct MetricHistogram<Labels: MetricLabels>: MetricFamily {
+package struct MetricHistogram<Labels: MetricLabels>: MetricFamily {
     /// Name, help and kind.
-    public let row: MetricRow
+    package let row: MetricRow
     /// The labels, each with its values.
-    public var labels: [MetricLabel] { Labels.described }
+    package var labels: [MetricLabel] { Labels.described }
     /// The buckets' bounds.
-    public let buckets: MetricBuckets
+    package let buckets: MetricBuckets
     @usableFromInline let cells: MetricCells
 
     /// Creates a histogram without observations; `name` ends in `_seconds`.
@@ -55,18 +55,18 @@ public struct MetricHistogram<Labels: MetricLabels>: MetricFamily {
 
     /// Hot path: counts one duration; two relaxed atomic additions.
     @inlinable
-    public func observe(nanoseconds: UInt64, _ labels: Labels, on shard: MetricShard = .shared) {
+    package func observe(nanoseconds: UInt64, _ labels: Labels, on shard: MetricShard = .shared) {
         buckets.count(nanoseconds, inSeries: labels.index, of: cells, on: shard)
     }
 
     /// Returns the number of durations of one series.
-    public func count(_ labels: Labels) -> Int {
+    package func count(_ labels: Labels) -> Int {
         let first = labels.index * buckets.cellsPerSeries
         return Int(clamping: (first...first + buckets.bounds.count).reduce(0) { $0 &+ cells.sum(at: $1) })
     }
 
     /// The present samples of the family.
-    public func samples() -> [MetricSample] {
+    package func samples() -> [MetricSample] {
         (0..<Labels.count).flatMap(series)
     }
 
@@ -97,14 +97,14 @@ public struct MetricHistogram<Labels: MetricLabels>: MetricFamily {
 extension MetricHistogram {
     /// Hot path: counts one duration of the series of two labels.
     @inlinable
-    public func observe<First, Second>(
+    package func observe<First, Second>(
         nanoseconds: UInt64, _ first: First, _ second: Second, on shard: MetricShard = .shared
     ) where Labels == LabelPair<First, Second> {
         observe(nanoseconds: nanoseconds, LabelPair(first, second), on: shard)
     }
 
     /// Counts one duration of the only series.
-    public func observe(nanoseconds: UInt64, on shard: MetricShard = .shared) where Labels == NoLabels {
+    package func observe(nanoseconds: UInt64, on shard: MetricShard = .shared) where Labels == NoLabels {
         observe(nanoseconds: nanoseconds, NoLabels(), on: shard)
     }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The values that labels can take: one enum a label, named after it. A new value is one case at the end.
-public enum Metric {
+package enum Metric {
     /// Which route a request was for; `other` is one that does not exist.
-    public enum Route: Int, CaseIterable, MetricLabels {
+    package enum Route: Int, CaseIterable, MetricLabels {
         case img, info, healthz, readyz, metrics, transforms, playground, admin, other
 
         /// The path of the route, `/` for those with several; `-` for answers of the server itself.
@@ -17,73 +17,73 @@ public enum Metric {
     }
 
     /// How the cache took part in an answer; `none` if it did not (health checks, errors).
-    public enum Cache: Int, CaseIterable, MetricLabels {
+    package enum Cache: Int, CaseIterable, MetricLabels {
         case none, memory, disk, original, stale, revalidated, collapsed, miss
 
         /// Whether stored bytes answered without waiting for an origin or a worker.
         @inlinable
-        public var isHit: Bool { self == .memory || self == .disk || self == .stale }
+        package var isHit: Bool { self == .memory || self == .disk || self == .stale }
     }
 
     /// A cache's tier.
-    public enum Tier: Int, CaseIterable, MetricLabels {
+    package enum Tier: Int, CaseIterable, MetricLabels {
         case memory, disk
     }
 
     /// What is stored: bytes as the origin sent them, or bytes made from them.
-    public enum Kind: Int, CaseIterable, MetricLabels {
+    package enum Kind: Int, CaseIterable, MetricLabels {
         case original, result
     }
 
     /// The result of a look-up.
-    public enum LookUp: Int, CaseIterable, MetricLabels {
+    package enum LookUp: Int, CaseIterable, MetricLabels {
         case hit, stale, miss
 
         /// The labels' names, in order.
-        public static var names: [String] { ["outcome"] }
+        package static var names: [String] { ["outcome"] }
     }
 
     /// Why an entry was removed.
-    public enum Eviction: Int, CaseIterable, MetricLabels {
+    package enum Eviction: Int, CaseIterable, MetricLabels {
         case size, count, age, purge, replaced, pressure
 
         /// The labels' names, in order.
-        public static var names: [String] { ["reason"] }
+        package static var names: [String] { ["reason"] }
     }
 
     /// What several requests shared.
-    public enum Flight: Int, CaseIterable, MetricLabels {
+    package enum Flight: Int, CaseIterable, MetricLabels {
         case fetch, transform
     }
 
     /// Classes of failed URLs, as in `failedURLs.ttl`.
-    public enum Failure: Int, CaseIterable, MetricLabels {
+    package enum Failure: Int, CaseIterable, MetricLabels {
         case notFound, clientError, notAnImage, badImage, connection, unanswered, retryAfter
 
         /// The labels' names, in order.
-        public static var names: [String] { ["class"] }
+        package static var names: [String] { ["class"] }
     }
 
     /// How a fetch ended.
-    public enum Fetch: Int, CaseIterable, MetricLabels {
+    package enum Fetch: Int, CaseIterable, MetricLabels {
         case ok, notModified, notFound, status, notAnImage, tooLarge, timeout, unreachable, tls, redirects
         case forbidden, incomplete, queue, storage, cancelled
 
         /// The labels' names, in order.
-        public static var names: [String] { ["outcome"] }
+        package static var names: [String] { ["outcome"] }
     }
 
     /// A phase of a fetch.
-    public enum Phase: Int, CaseIterable, MetricLabels {
+    package enum Phase: Int, CaseIterable, MetricLabels {
         case dns, connect, tls, ttfb, body
     }
 
     /// The format that was written; `none` if nothing was.
-    public enum Format: Int, CaseIterable, MetricLabels {
+    package enum Format: Int, CaseIterable, MetricLabels {
         case none, jpeg, png, webp, avif, gif, heic, tiff, jxl, svg
 
         /// The value for a format's name; `none` for a name that is not in the list.
-        public init(named name: String) {
+        package init(named name: String) {
             self = Self.byName[name] ?? .none
         }
 
@@ -91,69 +91,69 @@ public enum Metric {
     }
 
     /// How a transform ended.
-    public enum Transform: Int, CaseIterable, MetricLabels {
+    package enum Transform: Int, CaseIterable, MetricLabels {
         case ok, notAnImage, unsupported, limit, badImage, crashed, timeout, empty, queue, unavailable,
             cancelled
 
         /// The labels' names, in order.
-        public static var names: [String] { ["outcome"] }
+        package static var names: [String] { ["outcome"] }
     }
 
     /// The outcome of improving a result: `replaced` the first, or `kept` that since it was no larger;
     /// `interrupted` by a client's job; `outdated` since the result or its source had changed or been
     /// removed; `refused` since the queue was full.
-    public enum Improvement: Int, CaseIterable, MetricLabels {
+    package enum Improvement: Int, CaseIterable, MetricLabels {
         case replaced, kept, interrupted, outdated, failed, refused
 
         /// The labels' names, in order.
-        public static var names: [String] { ["outcome"] }
+        package static var names: [String] { ["outcome"] }
     }
 
     /// The states of a worker.
-    public enum WorkerState: Int, CaseIterable, MetricLabels {
+    package enum WorkerState: Int, CaseIterable, MetricLabels {
         case starting, idle, busy
 
         /// The labels' names, in order.
-        public static var names: [String] { ["state"] }
+        package static var names: [String] { ["state"] }
     }
 
     /// Why a worker was replaced.
-    public enum Restart: Int, CaseIterable, MetricLabels {
+    package enum Restart: Int, CaseIterable, MetricLabels {
         case crash, timeout, memory, recycled
 
         /// The labels' names, in order.
-        public static var names: [String] { ["reason"] }
+        package static var names: [String] { ["reason"] }
     }
 
     /// A status code of HTTP.
-    public struct Status: MetricLabels, ExpressibleByIntegerLiteral {
+    package struct Status: MetricLabels, ExpressibleByIntegerLiteral {
         /// The code, 100–599.
-        public let code: Int
+        package let code: Int
 
         /// Wraps a code; one outside HTTP's range counts as 599, so that it is visible.
         @inlinable
-        public init(_ code: Int) {
+        package init(_ code: Int) {
             self.code = (100...599).contains(code) ? code : 599
         }
 
         /// Wraps a code written in the source.
         @inlinable
-        public init(integerLiteral value: Int) {
+        package init(integerLiteral value: Int) {
             self.init(value)
         }
 
         /// The labels' names, in order.
-        public static var names: [String] { ["status"] }
+        package static var names: [String] { ["status"] }
 
         /// How many combinations of values there are.
         @inlinable
-        public static var count: Int { 500 }
+        package static var count: Int { 500 }
 
         /// The index of this combination.
         @inlinable
-        public var index: Int { code - 100 }
+        package var index: Int { code - 100 }
 
         /// The values of the combination at an index, in the order of the names.
-        public static func values(at index: Int) -> [String] { ["\(index + 100)"] }
+        package static func values(at index: Int) -> [String] { ["\(index + 100)"] }
     }
 }

@@ -5,7 +5,7 @@
 ///
 /// An `enum` of `Int` raw values needs no code but its cases: it is named after itself, its values after
 /// their cases.
-public protocol MetricLabels: Sendable {
+package protocol MetricLabels: Sendable {
     /// The labels' names, in the order of their values.
     static var names: [String] { get }
     /// How many combinations there are.
@@ -17,73 +17,72 @@ public protocol MetricLabels: Sendable {
 }
 
 /// No label: a family with a single series.
-public struct NoLabels: MetricLabels {
+package struct NoLabels: MetricLabels {
     /// The labels' names, in order.
-    public static let names: [String] = []
+    package static let names: [String] = []
     /// How many combinations of values there are.
-    public static let count = 1
+    package static let count = 1
 
     /// The one combination.
     @inlinable
-    public init() {}
+    package init() {}
 
     /// The index of this combination.
     @inlinable
-    public var index: Int { 0 }
+    package var index: Int { 0 }
 
     /// The values of the combination at an index, in the order of the names.
-    public static func values(at index: Int) -> [String] { [] }
+    package static func values(at index: Int) -> [String] { [] }
 }
 
 /// Two labels together.
-@frozen
-public struct LabelPair<First: MetricLabels, Second: MetricLabels>: MetricLabels {
+package struct LabelPair<First: MetricLabels, Second: MetricLabels>: MetricLabels {
     /// The first label, whose number counts more.
-    public let first: First
+    package let first: First
     /// The second label.
-    public let second: Second
+    package let second: Second
 
     /// Combines two labels.
     @inlinable
-    public init(_ first: First, _ second: Second) {
+    package init(_ first: First, _ second: Second) {
         self.first = first
         self.second = second
     }
 
     /// The labels' names, in order.
-    public static var names: [String] { First.names + Second.names }
+    package static var names: [String] { First.names + Second.names }
     /// How many combinations of values there are.
-    public static var count: Int { First.count * Second.count }
+    package static var count: Int { First.count * Second.count }
 
     /// The index of this combination.
     @inlinable
-    public var index: Int { first.index * Second.count + second.index }
+    package var index: Int { first.index * Second.count + second.index }
 
     /// The values of the combination at an index, in the order of the names.
-    public static func values(at index: Int) -> [String] {
+    package static func values(at index: Int) -> [String] {
         First.values(at: index / Second.count) + Second.values(at: index % Second.count)
     }
 }
 
 extension MetricLabels where Self: RawRepresentable & CaseIterable, RawValue == Int {
     /// The labels' names, in order.
-    public static var names: [String] { [snakeCased("\(Self.self)")] }
+    package static var names: [String] { [snakeCased("\(Self.self)")] }
 
     /// How many combinations of values there are.
     @inlinable
-    public static var count: Int { allCases.count }
+    package static var count: Int { allCases.count }
 
     /// The index of this combination.
     @inlinable
-    public var index: Int { rawValue }
+    package var index: Int { rawValue }
 
     /// The values of the combination at an index, in the order of the names.
-    public static func values(at index: Int) -> [String] {
+    package static func values(at index: Int) -> [String] {
         Self(rawValue: index).map { [$0.label] } ?? []
     }
 
     /// The value in metrics and logs: the case's name, in snake case.
-    public var label: String { snakeCased("\(self)") }
+    package var label: String { snakeCased("\(self)") }
 }
 
 /// Converts a Swift name to that of metrics: `notModified` becomes `not_modified`.

@@ -6,30 +6,30 @@ import Synchronization
 ///
 /// Modules know nothing of metrics: the composition root registers a closure for each. Without one nothing is
 /// printed.
-public final class MetricReading: MetricFamily {
+package final class MetricReading: MetricFamily {
     /// Name, help and kind.
-    public let row: MetricRow
+    package let row: MetricRow
     /// The labels' names.
-    public let labelNames: [String]
+    package let labelNames: [String]
     /// The labels; their values come with the readings.
-    public var labels: [MetricLabel] { labelNames.map { MetricLabel(name: $0) } }
+    package var labels: [MetricLabel] { labelNames.map { MetricLabel(name: $0) } }
     private let readers = Mutex<[@Sendable () -> [Reading]]>([])
 
     /// A series and its present value.
-    public struct Reading: Sendable {
+    package struct Reading: Sendable {
         /// The labels' values, in the order of the names.
-        public let labels: [String]
+        package let labels: [String]
         /// The value.
-        public let value: MetricSample.Value
+        package let value: MetricSample.Value
 
         /// A count.
-        public init(_ labels: [String] = [], _ value: Int) {
+        package init(_ labels: [String] = [], _ value: Int) {
             self.labels = labels
             self.value = .integer(UInt64(max(0, value)))
         }
 
         /// A number with a fraction.
-        public init(_ labels: [String] = [], _ value: Double) {
+        package init(_ labels: [String] = [], _ value: Double) {
             self.labels = labels
             self.value = .real(value)
         }
@@ -43,17 +43,17 @@ public final class MetricReading: MetricFamily {
 
     /// Registers one series. `labels` are its values, in the order of the names; `read` is called at each scrape, on
     /// the thread that scrapes, and should take microseconds.
-    public func observe(_ labels: String..., read: @escaping @Sendable () -> Int) {
+    package func observe(_ labels: String..., read: @escaping @Sendable () -> Int) {
         collect { [Reading(labels, read())] }
     }
 
     /// Registers several series that one call returns.
-    public func collect(_ read: @escaping @Sendable () -> [Reading]) {
+    package func collect(_ read: @escaping @Sendable () -> [Reading]) {
         readers.withLock { $0.append(read) }
     }
 
     /// The present samples of the family.
-    public func samples() -> [MetricSample] {
+    package func samples() -> [MetricSample] {
         readers.withLock { $0 }.flatMap { $0() }.map { reading in
             precondition(reading.labels.count == labelNames.count, "\(row.name) takes \(labelNames)")
             let labels = zip(labelNames, reading.labels).map { (name: $0, value: $1) }

@@ -6,90 +6,90 @@
 /// Counters and histograms are incremented from any thread, on the hit path too: `metrics.httpRequests.increment(.img,
 /// 200, on: .loop(0))`. Readings are registered at start: `metrics.cacheBytes.observe("memory", "result") { … }`.
 /// No URL, host, query or header value is ever a label.
-public final class Metrics: Sendable {
+package final class Metrics: Sendable {
     /// Requests answered; `route`, `status`.
-    public let httpRequests: MetricCounter<LabelPair<Metric.Route, Metric.Status>>
+    package let httpRequests: MetricCounter<LabelPair<Metric.Route, Metric.Status>>
     /// From the head complete to the last byte handed to the kernel; `route`, `cache`.
-    public let httpRequestDuration: MetricHistogram<LabelPair<Metric.Route, Metric.Cache>>
+    package let httpRequestDuration: MetricHistogram<LabelPair<Metric.Route, Metric.Cache>>
     /// Connections open.
-    public let httpConnections: MetricReading
+    package let httpConnections: MetricReading
     /// Connections accepted.
-    public let httpConnectionsTotal: MetricReading
+    package let httpConnectionsTotal: MetricReading
     /// Connections and requests that the server refused or cut; `reason`.
-    public let httpRejected: MetricReading
+    package let httpRejected: MetricReading
     /// Bytes of bodies sent; `route`.
-    public let httpResponseBytes: MetricCounter<Metric.Route>
+    package let httpResponseBytes: MetricCounter<Metric.Route>
 
     /// Cache look-ups; `tier`, `kind`, `outcome`.
-    public let cacheRequests: MetricReading
+    package let cacheRequests: MetricReading
     /// Bytes stored; `tier`, `kind`.
-    public let cacheBytes: MetricReading
+    package let cacheBytes: MetricReading
     /// Bytes of pictures in memory, in the tier or in answers that are being sent.
-    public let cacheHeldBytes: MetricReading
+    package let cacheHeldBytes: MetricReading
     /// Entries stored; `tier`, `kind`.
-    public let cacheEntries: MetricReading
+    package let cacheEntries: MetricReading
     /// Entries evicted; `tier`, `reason`.
-    public let cacheEvictions: MetricReading
+    package let cacheEvictions: MetricReading
     /// Entries found damaged and removed; `tier`.
-    public let cacheCorrupt: MetricReading
+    package let cacheCorrupt: MetricReading
     /// Entries that could not be stored; `tier`.
-    public let cacheWriteErrors: MetricReading
+    package let cacheWriteErrors: MetricReading
 
     /// Requests that waited for another's work; `flight`.
-    public let coalescedRequests: MetricCounter<Metric.Flight>
+    package let coalescedRequests: MetricCounter<Metric.Flight>
     /// Fetches and transforms in progress; `flight`.
-    public let flights: MetricReading
+    package let flights: MetricReading
     /// Failed URLs remembered; `class`.
-    public let failedURLs: MetricReading
+    package let failedURLs: MetricReading
     /// Requests answered from the failed URLs; `class`.
-    public let failedURLHits: MetricReading
+    package let failedURLHits: MetricReading
     /// Origins that get no requests because they could not be reached.
-    public let hostBreakersOpen: MetricReading
+    package let hostBreakersOpen: MetricReading
 
     /// Fetches ended; `outcome`.
-    public let fetches: MetricCounter<Metric.Fetch>
+    package let fetches: MetricCounter<Metric.Fetch>
     /// Whole fetches, redirects and waiting included; `outcome`.
-    public let fetchDuration: MetricHistogram<Metric.Fetch>
+    package let fetchDuration: MetricHistogram<Metric.Fetch>
     /// Phases of the last hop; `phase`.
-    public let fetchPhase: MetricHistogram<Metric.Phase>
+    package let fetchPhase: MetricHistogram<Metric.Phase>
     /// Bytes of bodies received from origins.
-    public let fetchBytes: MetricCounter<NoLabels>
+    package let fetchBytes: MetricCounter<NoLabels>
     /// Connections of fetches; `use`: `new`, `reused`, or `tainted`, closed because of unexpected bytes.
-    public let fetchConnections: MetricReading
+    package let fetchConnections: MetricReading
     /// Transfers in progress.
-    public let fetchesInFlight: MetricReading
+    package let fetchesInFlight: MetricReading
     /// Fetches waiting for a slot.
-    public let fetchQueue: MetricReading
+    package let fetchQueue: MetricReading
 
     /// Transforms ended; `format`, `outcome`.
-    public let transforms: MetricCounter<LabelPair<Metric.Format, Metric.Transform>>
+    package let transforms: MetricCounter<LabelPair<Metric.Format, Metric.Transform>>
     /// A worker's time on a job; `format`.
-    public let transformDuration: MetricHistogram<Metric.Format>
+    package let transformDuration: MetricHistogram<Metric.Format>
     /// Jobs waiting for a worker.
-    public let transformQueue: MetricReading
+    package let transformQueue: MetricReading
     /// How long jobs waited for a worker.
-    public let transformQueueDuration: MetricHistogram<NoLabels>
+    package let transformQueueDuration: MetricHistogram<NoLabels>
     /// Results in the cheapest format, because their jobs had waited long.
-    public let transformCheapest: MetricCounter<NoLabels>
+    package let transformCheapest: MetricCounter<NoLabels>
     /// Results that were to be improved with more effort; `outcome`.
-    public let transformImprovements: MetricCounter<Metric.Improvement>
+    package let transformImprovements: MetricCounter<Metric.Improvement>
     /// Results that wait to be improved.
-    public let transformImprovementQueue: MetricReading
+    package let transformImprovementQueue: MetricReading
     /// Worker processes; `state`.
-    public let workers: MetricReading
+    package let workers: MetricReading
     /// Workers replaced; `reason`.
-    public let workerRestarts: MetricReading
+    package let workerRestarts: MetricReading
 
     /// Access-log records that found their lane full, or could not be written.
-    public let accessLogDropped: MetricReading
+    package let accessLogDropped: MetricReading
     /// The build; `version`. Always 1.
-    public let buildInfo: MetricReading
+    package let buildInfo: MetricReading
 
     /// Every family except those of the process, in the order in which they are printed.
-    public let families: [any MetricFamily]
+    package let families: [any MetricFamily]
 
     /// Allocates the counters, with a share for each of `loops` event loops in addition to the common one.
-    public init(loops: Int, version: String) {
+    package init(loops: Int, version: String) {
         let make = MetricFactory(shards: loops + 1)
         httpRequests = make.counter("http_requests_total", "Requests answered, by route and status.")
         httpRequestDuration = make.histogram(

@@ -6,7 +6,7 @@ import Glibc
 /// The standard metrics of this process, read from /proc/self (proc(5)) at each scrape.
 ///
 /// Without those of workers. Nothing outside /proc/self is read: the unit's `ProcSubset=pid` hides the rest.
-public struct ProcessMetrics: Sendable {
+package struct ProcessMetrics: Sendable {
     /// The facts of /proc/self/stat and the other files, in the units of the metrics.
     struct Facts: Sendable, Equatable {
         var cpuSeconds: Double
@@ -17,7 +17,7 @@ public struct ProcessMetrics: Sendable {
     }
 
     /// The families; without samples if the kernel gives no answer.
-    public static func families() -> [any MetricFamily] {
+    package static func families() -> [any MetricFamily] {
         let rows: [(MetricRow, @Sendable () -> MetricReading.Reading?)] = [
             (
                 MetricRow("process_cpu_seconds_total", "User and system time.", kind: .counter),

@@ -5,16 +5,16 @@
 /// Names of samples are the same in both. OpenMetrics names a counter's family without `_total`; if that name
 /// is another family's (`http_connections`), the counter is written as of unknown type under its full name
 /// instead.
-public struct PrometheusText: Sendable {
+package struct PrometheusText: Sendable {
     /// The two formats.
-    public enum Format: Sendable, Hashable, CaseIterable {
+    package enum Format: Sendable, Hashable, CaseIterable {
         /// Prometheus' own.
         case prometheus
         /// OpenMetrics 1.0.
         case openMetrics
 
         /// The value of `Content-Type`.
-        public var mediaType: String {
+        package var mediaType: String {
             switch self {
             case .prometheus: "text/plain; version=0.0.4; charset=utf-8"
             case .openMetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -23,7 +23,7 @@ public struct PrometheusText: Sendable {
 
         /// Chooses by a request's `Accept` (RFC 9110 §12.5.1): OpenMetrics only if it is named and not
         /// refused, and not preferred less than plain text.
-        public init(accept: String?) {
+        package init(accept: String?) {
             var openMetrics = 0.0
             var plain = 0.0
             for range in (accept ?? "").split(separator: ",") {
@@ -44,7 +44,7 @@ public struct PrometheusText: Sendable {
     private var familyNames: Set<String> = []
 
     /// Formats all families.
-    public static func text(of families: [any MetricFamily], as format: Format) -> String {
+    package static func text(of families: [any MetricFamily], as format: Format) -> String {
         var writer = PrometheusText(format: format)
         writer.familyNames = Set(families.map(\.row.name))
         for family in families { writer.write(family) }

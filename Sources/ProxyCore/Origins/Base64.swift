@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Encodes base64, and decodes it while it arrives (RFC 4648 §4).
-struct Base64 {
+package struct Base64 {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
@@ -19,7 +19,7 @@ struct Base64 {
     private var padding = 0
 
     /// Creates a decoder.
-    init() {}
+    package init() {}
 
     /// Encodes bytes, with padding.
     static func encode(_ bytes: [UInt8]) -> String {
@@ -36,7 +36,7 @@ struct Base64 {
     }
 
     /// Decodes a further piece; nil if it is malformed. Ignores white space, and accepts both alphabets.
-    mutating func decode(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
+    package mutating func decode(_ bytes: UnsafeRawBufferPointer) -> [UInt8]? {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count / 4 * 3 + 3)
         for index in bytes.indices {
@@ -59,7 +59,7 @@ struct Base64 {
     }
 
     /// Returns the bytes of the last, incomplete group; nil if the text ended within a group.
-    mutating func finish() -> [UInt8]? {
+    package mutating func finish() -> [UInt8]? {
         guard padding == 0 || count + padding == 4 else { return nil }
         switch count {
         case 0: return []

@@ -5,7 +5,7 @@
 ///
 /// JSON: `"text"`, `{"file": "/path"}` or `{"credential": "name"}`, the latter below `$CREDENTIALS_DIRECTORY`
 /// (systemd's LoadCredential).
-public enum ConfiguredText: Sendable, Hashable {
+package enum ConfiguredText: Sendable, Hashable {
     /// The text itself; not a secret.
     case literal(String)
     /// The content of a file, without one final line end.
@@ -14,7 +14,7 @@ public enum ConfiguredText: Sendable, Hashable {
     case credential(String)
 
     /// Whether the configuration contains the text itself.
-    public var isLiteral: Bool {
+    package var isLiteral: Bool {
         if case .literal = self { return true }
         return false
     }
@@ -22,7 +22,7 @@ public enum ConfiguredText: Sendable, Hashable {
 
 extension ConfiguredText: Codable {
     /// Reads a text, or an object with the member `file` or `credential`.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         // The error that it is no text is dropped; the object's own error is reported.
         if let container = try? decoder.singleValueContainer(), let text = try? container.decode(String.self)
         {
@@ -39,7 +39,7 @@ extension ConfiguredText: Codable {
     }
 
     /// Encodes the reference, never the text that it refers to.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         if case .literal(let text) = self {
             var container = encoder.singleValueContainer()
             return try container.encode(text)

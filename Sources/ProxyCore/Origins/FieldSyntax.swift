@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The syntax of configured header fields (RFC 9110 §5), and the names that may be configured.
-enum FieldSyntax {
+package enum FieldSyntax {
     /// Fields that frame the message or request a part of it; a configured one would break the loader.
     private static let reserved: Set<String> = [
         "accept-encoding", "cdn-loop", "connection", "content-length", "expect", "host", "if-match",
@@ -10,12 +10,12 @@ enum FieldSyntax {
     ]
 
     /// Whether the configuration may set a field of this name.
-    static func mayBeConfigured(_ name: String) -> Bool {
+    package static func mayBeConfigured(_ name: String) -> Bool {
         isName(name) && !reserved.contains(name.lowercased())
     }
 
     /// Whether `text` is a field name.
-    static func isName(_ text: String) -> Bool {
+    package static func isName(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in
                 (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
@@ -24,7 +24,7 @@ enum FieldSyntax {
     }
 
     /// Whether `text` can be sent unchanged as a field's value.
-    static func isValue(_ text: String) -> Bool {
+    package static func isValue(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
     }
 }

@@ -2,25 +2,25 @@
 
 /// The rule's additions to requests that authenticate the daemon: fields and a signature. Only the rule's
 /// origin gets them, and no log does.
-struct OriginCredentials: Sendable {
+package struct OriginCredentials: Sendable {
     /// A field that is sent unchanged.
-    struct Field: Sendable {
-        let name: String
-        let value: Secret
+    package struct Field: Sendable {
+        package let name: String
+        package let value: Secret
     }
 
     /// The parameters of libcurl's request signature.
-    struct Signature: Sendable {
+    package struct Signature: Sendable {
         /// The providers, region and service, as libcurl expects them.
-        let scope: String
+        package let scope: String
         /// The key's name and the key, joined by a colon.
-        let key: Secret
+        package let key: Secret
     }
 
     /// The fields of the rule, including its `Authorization`.
-    let fields: [Field]
+    package let fields: [Field]
     /// AWS Signature Version 4, if the rule requires it.
-    let signature: Signature?
+    package let signature: Signature?
 
     init(
         _ rule: OriginRuleConfiguration, secrets: SecretReader

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One origin rule, checked and with its secrets read.
-public final class OriginRule: Sendable {
+package final class OriginRule: Sendable {
     /// The rule's index in the list, from 0.
-    public let index: Int
+    package let index: Int
     /// Options that every request for these sources gets, including the one that forwards cookies.
-    public let options: ImageOptions
+    package let options: ImageOptions
     /// Whether originals must not be sent as they came.
-    public let reencodes: Bool
+    package let reencodes: Bool
     /// The format that originals are stored in; nil for their own.
-    public let storeAs: ImageFormat?
+    package let storeAs: ImageFormat?
     /// The maximum number of concurrent fetches for all its sources; nil for no bound of its own.
-    let maxConcurrent: Int?
+    package let maxConcurrent: Int?
     /// The folder whose files replace an origin; nil for HTTP.
-    let root: String?
+    package let root: String?
     /// The fields and the signature that authenticate at the origin; no other origin gets them.
-    let credentials: OriginCredentials
+    package let credentials: OriginCredentials
     /// How the origin's certificate is verified.
-    let tls: OriginRuleConfiguration.TLS
+    package let tls: OriginRuleConfiguration.TLS
     /// Whether bodies are base64 of the picture.
-    let decodesBase64: Bool
+    package let decodesBase64: Bool
 
     private let patterns: [URLPattern]
     private let rewrite: URLRewrite?
@@ -30,7 +30,7 @@ public final class OriginRule: Sendable {
     private let lifetime: OriginRuleConfiguration.TTL
 
     /// The statuses whose body is an image unless a rule names others.
-    static let successes: Set<Int> = [200, 203]
+    package static let successes: Set<Int> = [200, 203]
 
     /// Checks a rule and reads its secrets.
     init(
@@ -77,31 +77,31 @@ public final class OriginRule: Sendable {
     }
 
     /// The URL that a source is fetched from; nil if the rewritten URL is invalid.
-    func target(of url: SourceURL) -> SourceURL? {
+    package func target(of url: SourceURL) -> SourceURL? {
         guard let rewrite else { return url }
         return rewrite.target(of: url)
     }
 
     /// Whether a redirect may lead to `url` because the rule itself rewrites sources to there.
-    func isRewriteTarget(_ url: SourceURL) -> Bool {
+    package func isRewriteTarget(_ url: SourceURL) -> Bool {
         rewrite?.isBelow(url) ?? false
     }
 
     /// The text that identifies the source in cache keys.
-    func keyText(of url: SourceURL) -> String { filter.key(of: url) }
+    package func keyText(of url: SourceURL) -> String { filter.key(of: url) }
 
     /// Whether the body of a response with this status is the image.
-    func accepts(status: Int) -> Bool { statuses.contains(status) }
+    package func accepts(status: Int) -> Bool { statuses.contains(status) }
 
     /// Whether a redirect's response with this status, which the first rule accepts, is accepted by this
     /// rule, too.
-    func permits(status: Int) -> Bool { !namesStatuses || statuses.contains(status) }
+    package func permits(status: Int) -> Bool { !namesStatuses || statuses.contains(status) }
 
     /// Whether a response of this media type is accepted.
-    func accepts(contentType: String?) -> Bool { mediaTypes.allows(contentType) }
+    package func accepts(contentType: String?) -> Bool { mediaTypes.allows(contentType) }
 
     /// Shortens a source's lifetime to the rule's bounds, after a redirect to a URL that the rule matches.
-    func restrict(_ record: inout SourceRecord) {
+    package func restrict(_ record: inout SourceRecord) {
         if let override = lifetime.override {
             let longest = record.initialAge + Int64(override.seconds)
             record.boundLifetimes { min($0, longest) }
@@ -112,7 +112,7 @@ public final class OriginRule: Sendable {
     }
 
     /// Bounds a source's lifetime, here and in browsers and caches downstream; does not change whether it may be stored.
-    func apply(to record: inout SourceRecord) {
+    package func apply(to record: inout SourceRecord) {
         if let override = lifetime.override {
             record.overrideLifetimes(with: record.initialAge + Int64(override.seconds))
         }
@@ -127,10 +127,10 @@ public final class OriginRule: Sendable {
 
 extension OriginRule: Hashable {
     /// Compares identities.
-    public static func == (left: OriginRule, right: OriginRule) -> Bool { left === right }
+    package static func == (left: OriginRule, right: OriginRule) -> Bool { left === right }
 
     /// Hashes the identity.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(self))
     }
 }

@@ -5,7 +5,7 @@
 
 extension OriginRuleConfiguration {
     /// Decodes a rule; an unknown member is an error.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try StrictMembers(
             decoder,
             knowing: [
@@ -37,7 +37,7 @@ extension OriginRuleConfiguration {
 
 extension OriginRuleConfiguration.Rewrite {
     /// Decodes the object; an unknown member is an error.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try StrictMembers(decoder, knowing: ["from", "to"])
         from = try members.required("from")
         to = try members.required("to")
@@ -46,7 +46,7 @@ extension OriginRuleConfiguration.Rewrite {
 
 extension OriginRuleConfiguration.TLS {
     /// Decodes the object; an unknown member is an error.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try StrictMembers(decoder, knowing: ["insecure", "ca"])
         insecure = try members.value("insecure") ?? false
         ca = try members.value("ca")
@@ -55,7 +55,7 @@ extension OriginRuleConfiguration.TLS {
 
 extension OriginRuleConfiguration.TTL {
     /// Decodes the object; an unknown member is an error.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try StrictMembers(decoder, knowing: ["minimum", "maximum", "override"])
         minimum = try members.value("minimum")
         maximum = try members.value("maximum")
@@ -65,14 +65,14 @@ extension OriginRuleConfiguration.TTL {
 
 extension OriginRuleConfiguration.CacheKeyFilter {
     /// Decodes the object; an unknown member is an error.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         dropQuery = try StrictMembers(decoder, knowing: ["dropQuery"]).list("dropQuery")
     }
 }
 
 extension OriginRuleConfiguration.Auth: Codable {
     /// Decodes the object; an unknown member is an error.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let all = try StrictMembers(
             decoder,
             knowing: ["type", "user", "password", "token", "region", "service", "accessKey", "secretKey"])
@@ -97,7 +97,7 @@ extension OriginRuleConfiguration.Auth: Codable {
     }
 
     /// Encodes the object; secrets remain references.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: AnyKey.self)
         switch self {
         case .basic(let user, let password):

@@ -4,54 +4,54 @@
 ///
 /// Configuration: a member of the list `origins`; the first rule that matches a source applies. An omitted
 /// member has the same value as without a rule. Secrets are named here, never contained.
-public struct OriginRuleConfiguration: Sendable, Hashable, Codable {
+package struct OriginRuleConfiguration: Sendable, Hashable, Codable {
     /// Patterns of source URLs, one or a list: `https://*.example.com/photos/*`.
-    public var match: [String] = []
+    package var match: [String] = []
     /// Options that every request for these sources gets.
-    public var options: [String] = []
+    package var options: [String] = []
     /// Fields for the origin, by name; values as text, or from a file or credential.
-    public var requestHeaders: [String: ConfiguredText] = [:]
+    package var requestHeaders: [String: ConfiguredText] = [:]
     /// The URLs that the sources are fetched from.
-    public var rewrite: Rewrite?
+    package var rewrite: Rewrite?
     /// How the daemon authenticates at the origin.
-    public var auth: Auth?
+    package var auth: Auth?
     /// Whether the client's cookies are sent to the origin; the response is then for this client alone.
-    public var cookies: Cookies = .ignore
+    package var cookies: Cookies = .ignore
     /// How the origin's certificate is verified.
-    public var tls: TLS?
+    package var tls: TLS?
     /// The media types of which the response must have one, such as `image/*` (SDWebImage:
     /// acceptableContentTypes).
-    public var responseContentType: [String] = []
+    package var responseContentType: [String] = []
     /// Bounds on how long responses are reused, in place of the origin's.
-    public var responseTTL: TTL?
+    package var responseTTL: TTL?
     /// The status codes whose body is the image (SDWebImage: acceptableStatusCodes); 200 and 203 when empty.
-    public var acceptStatus: [Int] = []
+    package var acceptStatus: [Int] = []
     /// The parts of a URL that don't distinguish sources (SDWebImage: cacheKeyFilter).
-    public var cacheKey: CacheKeyFilter?
+    package var cacheKey: CacheKeyFilter?
     /// A coding of bodies in addition to HTTP's (SDWebImage: downloaderDecryptor).
-    public var decode: Decode = .none
+    package var decode: Decode = .none
     /// Whether originals are never sent as they came: an image without a transform is encoded again, without
     /// metadata.
-    public var reencode = false
+    package var reencode = false
     /// The format that originals are stored in (SDWebImage: cacheSerializer); nil for their own.
-    public var storeAs: ImageFormat?
+    package var storeAs: ImageFormat?
     /// The maximum number of concurrent fetches for all sources of this rule; nil for no bound of its own.
-    public var maxConcurrent: Int?
+    package var maxConcurrent: Int?
     /// The loader that fetches the sources.
-    public var loader: Loader = .http
+    package var loader: Loader = .http
     /// The folder of the loader `file`: a URL's path is the file's path below it.
-    public var root: String?
+    package var root: String?
 
     /// Replaces a prefix of the URL by another for the fetch.
-    public struct Rewrite: Sendable, Hashable, Codable {
+    package struct Rewrite: Sendable, Hashable, Codable {
         /// The prefix of the normalized URL; ends in a slash.
-        public var from: String
+        package var from: String
         /// The replacement: an absolute URL that ends in a slash.
-        public var to: String
+        package var to: String
     }
 
     /// How the daemon authenticates.
-    public enum Auth: Sendable, Hashable {
+    package enum Auth: Sendable, Hashable {
         /// RFC 7617.
         case basic(user: String, password: ConfiguredText)
         /// RFC 6750.
@@ -61,57 +61,57 @@ public struct OriginRuleConfiguration: Sendable, Hashable, Codable {
     }
 
     /// The parameters of AWS Signature Version 4.
-    public struct AWSCredentials: Sendable, Hashable {
+    package struct AWSCredentials: Sendable, Hashable {
         /// Such as `eu-central-1`.
-        public var region: String
+        package var region: String
         /// Such as `s3`.
-        public var service: String
+        package var service: String
         /// The key's name.
-        public var accessKey: ConfiguredText
+        package var accessKey: ConfiguredText
         /// The key.
-        public var secretKey: ConfiguredText
+        package var secretKey: ConfiguredText
     }
 
     /// The treatment of a client's cookies.
-    public enum Cookies: String, Sendable, Hashable, Codable, CaseIterable {
+    package enum Cookies: String, Sendable, Hashable, Codable, CaseIterable {
         case ignore, forward
     }
 
     /// How a certificate is verified.
-    public struct TLS: Sendable, Hashable, Codable {
+    package struct TLS: Sendable, Hashable, Codable {
         /// Whether any certificate is accepted.
-        public var insecure = false
+        package var insecure = false
         /// A file with the certificates (PEM) that are trusted in place of the system's.
-        public var ca: String?
+        package var ca: String?
     }
 
     /// Freshness lifetimes in place of the origin's; `no-store` and `private` still apply.
-    public struct TTL: Sendable, Hashable, Codable {
+    package struct TTL: Sendable, Hashable, Codable {
         /// The minimum.
-        public var minimum: TimeSpan?
+        package var minimum: TimeSpan?
         /// The maximum.
-        public var maximum: TimeSpan?
+        package var maximum: TimeSpan?
         /// The exact lifetime, also for `no-cache`.
-        public var override: TimeSpan?
+        package var override: TimeSpan?
     }
 
     /// The parts of a URL that don't distinguish sources.
-    public struct CacheKeyFilter: Sendable, Hashable, Codable {
+    package struct CacheKeyFilter: Sendable, Hashable, Codable {
         /// Names of query parameters; `*` at the end matches any rest: `utm_*`, `X-Amz-*`; `*` alone matches
         /// all.
-        public var dropQuery: [String] = []
+        package var dropQuery: [String] = []
     }
 
     /// A coding of bodies.
-    public enum Decode: String, Sendable, Hashable, Codable, CaseIterable {
+    package enum Decode: String, Sendable, Hashable, Codable, CaseIterable {
         case none, base64
     }
 
     /// A loader.
-    public enum Loader: String, Sendable, Hashable, Codable, CaseIterable {
+    package enum Loader: String, Sendable, Hashable, Codable, CaseIterable {
         case http, file
     }
 
     /// Creates a rule that matches nothing yet.
-    public init() {}
+    package init() {}
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An origin rule that can't be used.
-public struct OriginRuleError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct OriginRuleError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The rule's index in the list, from 0.
-    public let index: Int
+    package let index: Int
     /// The invalid member, such as `auth.password`.
-    public let key: String
+    package let key: String
     /// Why it is invalid; never contains a secret.
-    public let reason: String
+    package let reason: String
 
     /// Why a member is invalid, thrown to a caller that knows the rule and the member.
     struct Reason: Error {
@@ -18,5 +18,5 @@ public struct OriginRuleError: Error, Sendable, Hashable, CustomStringConvertibl
     }
 
     /// Path and reason.
-    public var description: String { "origins.\(index).\(key): \(reason)" }
+    package var description: String { "origins.\(index).\(key): \(reason)" }
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An origin could read the URL as one that another rule matches, or none.
-public struct AmbiguousURLError: Error, Sendable, Hashable {}
+package struct AmbiguousURLError: Error, Sendable, Hashable {}
 
 /// The table of origin rules (SDWebImage's options processor); the first rule that matches a source applies.
-public struct OriginRules: Sendable, Hashable {
+package struct OriginRules: Sendable, Hashable {
     private let rules: [OriginRule]
 
     /// No rules.
-    public static let none = OriginRules()
+    package static let none = OriginRules()
 
     private init() { rules = [] }
 
     /// Checks all rules and reads their secrets.
     /// - Throws: the error of the first invalid rule, with its index.
-    public init(
+    package init(
         _ configurations: [OriginRuleConfiguration], secrets: SecretReader
     ) throws(OriginRuleError) {
         var rules: [OriginRule] = []
@@ -30,7 +30,7 @@ public struct OriginRules: Sendable, Hashable {
     ///   empty segments) as one that another rule matches, or none. So such a URL neither avoids a
     ///   restriction nor gets a rule's additions, above all its credentials, for a source that the rule does
     ///   not match.
-    public func rule(for url: SourceURL) throws(AmbiguousURLError) -> OriginRule? {
+    package func rule(for url: SourceURL) throws(AmbiguousURLError) -> OriginRule? {
         guard !rules.isEmpty else { return nil }
         let candidate = URLCandidate(url)
         let rule = rules.first { $0.matches(candidate) }
@@ -42,5 +42,5 @@ public struct OriginRules: Sendable, Hashable {
     }
 
     /// Whether any rule serves files.
-    public var serveFiles: Bool { rules.contains { $0.root != nil } }
+    package var serveFiles: Bool { rules.contains { $0.root != nil } }
 }

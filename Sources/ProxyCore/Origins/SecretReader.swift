@@ -4,7 +4,7 @@ import CLinux
 import Glibc
 
 /// Reads the texts that the configuration refers to.
-public struct SecretReader: Sendable {
+package struct SecretReader: Sendable {
     /// The size of the largest secret file, in bytes.
     private static let maxBytes = 64 << 10
 
@@ -13,7 +13,7 @@ public struct SecretReader: Sendable {
     let isChecking: Bool
 
     /// Reads files, and credentials below `credentialsDirectory` (systemd's `$CREDENTIALS_DIRECTORY`).
-    public init(credentialsDirectory: String?) {
+    package init(credentialsDirectory: String?) {
         self.credentialsDirectory = credentialsDirectory
         isChecking = false
     }
@@ -24,7 +24,7 @@ public struct SecretReader: Sendable {
     }
 
     /// Reads nothing: for a check of the configuration by a user who may not read the secrets.
-    public static let checking = SecretReader()
+    package static let checking = SecretReader()
 
     /// Returns the text, or throws why it can't be read; the reason names the file, never its content.
     func read(_ text: ConfiguredText) throws(OriginRuleError.Reason) -> Secret {

@@ -3,7 +3,7 @@
 import Synchronization
 
 /// The blacklist as the pipeline uses it (SDWebImage: failedURLs): which failures are remembered, under which key, and for how long.
-public final class FailureMemory: Sendable {
+package final class FailureMemory: Sendable {
     private let failed: FailedURLs<PipelineError>
     private let verifications: Mutex<Verifications>
     /// Seconds for which a source that was decoded after a failure counts as sound.
@@ -15,7 +15,7 @@ public final class FailureMemory: Sendable {
     /// - Parameters:
     ///   - share: how many bytes of failures it may hold.
     ///   - random: chance, from 0 up to 1, for the jitter of times.
-    public init(
+    package init(
         configuration: FailedURLsConfiguration, share: MemoryShare = MemoryShare(bytes: 16 << 20),
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
     ) {
@@ -26,7 +26,7 @@ public final class FailureMemory: Sendable {
     }
 
     /// Goes by other settings from now on; what is remembered stays so for as long as it was to be.
-    public func adopt(_ configuration: FailedURLsConfiguration) {
+    package func adopt(_ configuration: FailedURLsConfiguration) {
         failed.adopt(configuration)
         hosts.adopt(configuration.breaker)
         verifications.withLock { $0.resize(capacity: configuration.maxEntries) }
@@ -34,7 +34,7 @@ public final class FailureMemory: Sendable {
     }
 
     /// What is remembered of a source's or result's key; nil when it may be tried.
-    public func failure(of key: CacheKey, at now: Int64) -> PipelineError? {
+    package func failure(of key: CacheKey, at now: Int64) -> PipelineError? {
         failed.lookup(key, at: now).map { $0.failure.with(secondsLeft: $0.remainingSeconds) }
     }
 
@@ -47,12 +47,12 @@ public final class FailureMemory: Sendable {
     }
 
     /// Seconds until the failure of `key` is forgotten, for `max-age`.
-    public func remaining(of key: CacheKey, at now: Int64) -> Int64? {
+    package func remaining(of key: CacheKey, at now: Int64) -> Int64? {
         failed.remaining(of: key, at: now)
     }
 
     /// The same for a source, as far as the current request is refused by it.
-    public func remaining(ofSource source: CacheKey, at now: Int64) -> Int64? {
+    package func remaining(ofSource source: CacheKey, at now: Int64) -> Int64? {
         failed.remaining(of: key(ofSource: source), at: now)
     }
 
@@ -122,38 +122,38 @@ public final class FailureMemory: Sendable {
     }
 
     /// One remembered failure, for a listing.
-    public typealias Listed = FailedURLs<PipelineError>.Listed
+    package typealias Listed = FailedURLs<PipelineError>.Listed
 
     /// What is remembered of one source and its results, or of all, at most `limit`; those first that end soonest.
-    public func list(source: CacheKey? = nil, limit: Int, at now: Int64) -> [Listed] {
+    package func list(source: CacheKey? = nil, limit: Int, at now: Int64) -> [Listed] {
         failed.list(source: source, limit: limit, at: now)
     }
 
     /// Forgets what is remembered of a source and its results; returns how many failures that were.
     @discardableResult
-    public func clear(source: CacheKey) -> Int {
+    package func clear(source: CacheKey) -> Int {
         verifications.withLock { $0.forget(source) }
         return failed.forgetAll(ofSource: source)
     }
 
     /// Forgets what is remembered under one key; returns how many failures that were.
     @discardableResult
-    public func clear(key: CacheKey) -> Int { failed.forget(key) ? 1 : 0 }
+    package func clear(key: CacheKey) -> Int { failed.forget(key) ? 1 : 0 }
 
     /// Forgets all failures; returns how many those were. Breakers go their own way.
     @discardableResult
-    public func clear() -> Int {
+    package func clear() -> Int {
         verifications.withLock { $0.forgetAll() }
         return failed.forgetAll()
     }
 
     /// How many failures are remembered, and how many look-ups found one, by class, for the metrics.
-    public func counts(at now: Int64) -> (remembered: [FailureClass: Int], hits: [FailureClass: Int]) {
+    package func counts(at now: Int64) -> (remembered: [FailureClass: Int], hits: [FailureClass: Int]) {
         (failed.counts(at: now), failed.hits)
     }
 
     /// Origins that are left alone now, for the metrics.
-    public var openHosts: Int { hosts.openCount }
+    package var openHosts: Int { hosts.openCount }
 
     /// Forgets a failure: the key has just succeeded.
     func forget(_ key: CacheKey) {

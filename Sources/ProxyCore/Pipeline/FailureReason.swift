@@ -3,21 +3,21 @@
 /// What was said of a failure, for the log alone.
 ///
 /// Not part of what a failure is: two reasons are always equal.
-public struct FailureReason: Sendable {
+package struct FailureReason: Sendable {
     /// The text: printable ASCII, at most `maxBytes`; empty when nothing was said.
-    public let text: String
+    package let text: String
     /// Host and port where it failed, unless those are the source's own: of a redirect's target, or of a rewritten URL.
-    public let hop: String
+    package let hop: String
 
     /// Most bytes of a text.
-    public static let maxBytes = 256
+    package static let maxBytes = 256
 
     /// Nothing was said.
-    public static let none = FailureReason("")
+    package static let none = FailureReason("")
 
     /// Keeps the text's beginning, with `?` in place of each byte that is not printable ASCII: an origin's certificate may
     /// have chosen some of them.
-    public init(_ text: String, at hop: SourceURL.Origin? = nil) {
+    package init(_ text: String, at hop: SourceURL.Origin? = nil) {
         let bytes = text.utf8.prefix(Self.maxBytes).map { byte in
             (0x20...0x7E).contains(byte) ? byte : UInt8(ascii: "?")
         }
@@ -31,8 +31,8 @@ public struct FailureReason: Sendable {
 
 extension FailureReason: Hashable {
     /// Always true.
-    public static func == (left: FailureReason, right: FailureReason) -> Bool { true }
+    package static func == (left: FailureReason, right: FailureReason) -> Bool { true }
 
     /// Adds nothing.
-    public func hash(into hasher: inout Hasher) {}
+    package func hash(into hasher: inout Hasher) {}
 }

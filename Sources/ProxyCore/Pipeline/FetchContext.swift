@@ -5,36 +5,36 @@
 ///
 /// A task-local value, like a trace context: a fetch has the context of the request that started it, and
 /// requests that join it add nothing. A background refresh has only the client.
-public struct FetchContext: Sendable, Hashable {
+package struct FetchContext: Sendable, Hashable {
     /// The context of the current task.
-    @TaskLocal public static var current = FetchContext()
+    @TaskLocal package static var current = FetchContext()
 
     /// `traceparent` (W3C Trace Context), in a form without free text of the client.
-    public let traceparent: String?
+    package let traceparent: String?
     /// The proxies that the request names as its path; nil if it names none.
-    public let history: History?
+    package let history: History?
     /// The client, for turns in queues; nil for the daemon itself and for clients that can't be
     /// distinguished.
-    public let client: ClientID?
+    package let client: ClientID?
     /// Records whether the origin was asked, for `Cache-Status`; nil where no response reports it.
-    public let forwarding: ForwardingRecord?
+    package let forwarding: ForwardingRecord?
 
     /// The proxies that a request names as its path; checked by `LoopGuard` before. The daemon adds itself.
     ///
     /// A client can write any text there, and an origin may answer differently because of it. Only requests
     /// with the same history share a fetch and its remembered failure.
-    public struct History: Sendable, Hashable {
+    package struct History: Sendable, Hashable {
         /// `CDN-Loop` (RFC 8586 §2).
-        public let cdnLoop: String?
+        package let cdnLoop: String?
         /// `Via` (RFC 9110 §7.6.3).
-        public let via: String?
+        package let via: String?
 
         /// Both fields as text; neither value contains a line break.
         var text: String { "CDN-Loop: \(cdnLoop ?? "")\nVia: \(via ?? "")" }
     }
 
     /// Creates a context from a request's fields: a well-formed `traceparent`, and the request's path.
-    public init(
+    package init(
         traceparent: String? = nil, cdnLoop: String? = nil, via: String? = nil, client: ClientID? = nil,
         forwarding: ForwardingRecord? = nil
     ) {

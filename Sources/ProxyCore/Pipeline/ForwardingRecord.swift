@@ -5,9 +5,9 @@ import Synchronization
 /// Whether the origin was asked for one client's request, so that its failure can say so, too (RFC 9211).
 ///
 /// Travels in `FetchContext`; the pipeline writes it, the answer to the client reads it. Safe from any task.
-public final class ForwardingRecord: Sendable {
+package final class ForwardingRecord: Sendable {
     /// What became of the request so far.
-    public enum Outcome: Sendable, Hashable {
+    package enum Outcome: Sendable, Hashable {
         /// A failure that is remembered stood in for the origin's answer.
         case remembered
         /// The origin was asked; `status` is that of its answer, where there was one.
@@ -17,10 +17,10 @@ public final class ForwardingRecord: Sendable {
     private let state = Mutex<Outcome?>(nil)
 
     /// Nothing is known yet.
-    public init() {}
+    package init() {}
 
     /// What became of the request; nil where neither holds.
-    public var outcome: Outcome? { state.withLock { $0 } }
+    package var outcome: Outcome? { state.withLock { $0 } }
 
     func note(_ outcome: Outcome) {
         state.withLock { $0 = outcome }
@@ -44,10 +44,10 @@ public final class ForwardingRecord: Sendable {
 
 extension ForwardingRecord: Hashable {
     /// One record is equal to itself alone.
-    public static func == (left: ForwardingRecord, right: ForwardingRecord) -> Bool { left === right }
+    package static func == (left: ForwardingRecord, right: ForwardingRecord) -> Bool { left === right }
 
     /// Hashes its identity.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(self))
     }
 }

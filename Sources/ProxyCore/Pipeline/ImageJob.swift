@@ -14,7 +14,7 @@ extension ImagePipeline {
     ///   - cookies: the client's, for an image that it alone may have: made in a task that no other request joins, and stored
     ///     nowhere (SDWebImage: handleCookies). Nil for a shared image.
     ///   - streaming: which images the client can receive while they are being fetched.
-    public func answer(
+    package func answer(
         for request: ImageRequest, asking client: RequestDirectives = .none, cookies: [String]? = nil,
         streaming: StreamingImage.Support
     ) async throws(PipelineError) -> ImageAnswer {

@@ -4,7 +4,7 @@ import Synchronization
 
 extension ImagePipeline {
     /// Hot path: whether a better result is to be made in place of an entry that is asked for again; true once in a minute.
-    public func shouldImprove(_ entry: MemoryEntry, at now: Int64) -> Bool {
+    package func shouldImprove(_ entry: MemoryEntry, at now: Int64) -> Bool {
         configuration.improve.enabled && entry.shouldImprove(at: now, every: Self.improvementInterval)
     }
 
@@ -13,7 +13,7 @@ extension ImagePipeline {
     /// - Parameters:
     ///   - client: the client that asks for it again.
     ///   - request: called on a task; nil when the request can't be read.
-    public func improve(
+    package func improve(
         _ entry: MemoryEntry, for client: ClientID?, as request: @escaping @Sendable () -> ImageRequest?
     ) {
         Task {
@@ -25,7 +25,7 @@ extension ImagePipeline {
     private static let improvementInterval: Int64 = 60
 
     /// Has a better result made in place of one that was found in a tier and was made fast.
-    public func improve(_ image: ImageResponse, as request: ImageRequest, for client: ClientID?) {
+    package func improve(_ image: ImageResponse, as request: ImageRequest, for client: ClientID?) {
         guard configuration.improve.enabled, image.description.stage.isImprovable else { return }
         switch image.provenance {
         case .memory, .disk, .stale: improve(request, for: client)
@@ -46,14 +46,14 @@ extension ImagePipeline {
 
     /// Seconds for which clients may store a result that a better one will replace, counted from when it was made; nil for any
     /// other.
-    public func shortLifetime(of description: EntryDescription) -> Int64? {
+    package func shortLifetime(of description: EntryDescription) -> Int64? {
         guard description.stage == .cheapest || description.stage == .fast && configuration.improve.enabled
         else { return nil }
         return Int64(configuration.improve.maxAge.seconds)
     }
 
     /// Results that wait to be made once more.
-    public var improvementCount: Int { improvements.withLock { $0.count } }
+    package var improvementCount: Int { improvements.withLock { $0.count } }
 
     // MARK: - One after the other
 

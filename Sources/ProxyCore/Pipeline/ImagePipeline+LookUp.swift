@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The result of a look-up in the disk tier that must not wait.
-public enum StoredAnswer: Sendable {
+package enum StoredAnswer: Sendable {
     /// The picture.
     case hit(ImageResponse)
     /// Anything else: `answer` finds out.
@@ -12,12 +12,12 @@ public enum StoredAnswer: Sendable {
 
 extension ImagePipeline {
     /// Whether the `Cache-Control` of requests counts.
-    public var honoursClients: Bool { freshness.honoursClients }
+    package var honoursClients: Bool { freshness.honoursClients }
 
     /// Hot path: a fresh picture of the disk tier, answered from its file in the kernel's page cache.
     ///
     /// A handful of system calls, no task, no index.
-    public func lookUpCached(_ request: ImageRequest) -> StoredAnswer {
+    package func lookUpCached(_ request: ImageRequest) -> StoredAnswer {
         let isPlain = request.plan == nil
         guard request.delivery.tags.isEmpty, request.delivery.options.isEmpty,
             !isPlain || request.mayPassThrough, tiers.peek(request.resultKey) == nil
@@ -29,7 +29,7 @@ extension ImagePipeline {
     /// The same after `lookUpCached` returned `wouldBlock`: one wait for the disk, no task, no index.
     ///
     /// Nil where that does not suffice.
-    public func lookUpBlocking(_ request: ImageRequest) async -> ImageResponse? {
+    package func lookUpBlocking(_ request: ImageRequest) async -> ImageResponse? {
         let now = clock()
         return await tiers.lookUpBlocking(request) { hit, record in
             isFresh(hit, record, for: request, at: now)

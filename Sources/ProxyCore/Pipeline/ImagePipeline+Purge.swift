@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What is to be purged.
-public enum PurgeTarget: Sendable {
+package enum PurgeTarget: Sendable {
     /// A source with all its variants.
     case source(SourceURL)
     /// One entry.
@@ -13,15 +13,15 @@ public enum PurgeTarget: Sendable {
 }
 
 /// What is cached of one source.
-public struct SourceListing: Sendable {
+package struct SourceListing: Sendable {
     /// What is known of it; nil when nothing is.
-    public var record: SourceRecord?
+    package var record: SourceRecord?
     /// Entries in memory, and how many bytes each has.
-    public var memory: [(entry: EntryDescription, bytes: Int)]
+    package var memory: [(entry: EntryDescription, bytes: Int)]
     /// Entries on disk.
-    public var disk: [DiskCache.Listed]
+    package var disk: [DiskCache.Listed]
     /// Whether there are more than were listed.
-    public var isCut: Bool
+    package var isCut: Bool
 }
 
 extension ImagePipeline {
@@ -33,7 +33,7 @@ extension ImagePipeline {
     /// Tasks under way still answer their subscribers, store nothing, and can't be joined.
     ///
     /// - Throws: why the disk tier could not do it; what memory held is gone all the same.
-    public func purge(
+    package func purge(
         _ target: PurgeTarget, in tiers: PurgedTiers = .all
     ) async throws(DiskCacheError) -> PurgeCounts {
         switch target {
@@ -93,7 +93,7 @@ extension ImagePipeline {
     }
 
     /// What is cached of a source (SDWebImage: containsImageForKey).
-    public func listing(of url: SourceURL) async throws(DiskCacheError) -> SourceListing {
+    package func listing(of url: SourceURL) async throws(DiskCacheError) -> SourceListing {
         let key = key(of: url)
         let disk = try await tiers.disk.list(ofSource: key, limit: Self.maxListed + 1)
         let memory = tiers.memory.list(ofSource: key, limit: Self.maxListed + 1)
@@ -105,12 +105,12 @@ extension ImagePipeline {
     }
 
     /// Failures that are remembered of a source and its results, or all of them.
-    public func failed(of url: SourceURL?, limit: Int) -> [FailureMemory.Listed] {
+    package func failed(of url: SourceURL?, limit: Int) -> [FailureMemory.Listed] {
         failures.list(source: url.map(key(of:)), limit: limit, at: clock())
     }
 
     /// Forgets failures; returns how many.
-    public func forgetFailures(of url: SourceURL?) -> Int {
+    package func forgetFailures(of url: SourceURL?) -> Int {
         url.map { failures.clear(source: key(of: $0)) } ?? failures.clear()
     }
 

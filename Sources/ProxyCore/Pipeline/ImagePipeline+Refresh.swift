@@ -6,7 +6,7 @@ extension ImagePipeline {
     /// Hot path: has a stale entry refreshed in the background, unless that is under way (RFC 5861 §3).
     ///
     /// - Parameter request: called only when a refresh begins, on its task; nil when the request can't be read.
-    public func refresh(_ entry: MemoryEntry, as request: @escaping @Sendable () -> ImageRequest?) {
+    package func refresh(_ entry: MemoryEntry, as request: @escaping @Sendable () -> ImageRequest?) {
         // Two elections: the entry's bit is cheap for its many hits; the limiter knows all results of the source.
         guard entry.beginRefresh() else { return }
         let source = entry.description.sourceKey
@@ -25,7 +25,7 @@ extension ImagePipeline {
     }
 
     /// Refreshes under way in the background.
-    public var refreshCount: Int { refreshes.withLock { $0.count } }
+    package var refreshCount: Int { refreshes.withLock { $0.count } }
 
     @discardableResult
     private func beginRefresh(
@@ -60,7 +60,8 @@ extension ImagePipeline {
             }
             return true
         } catch {
-            // Counted where it happened; the stale copy serves as long as it may.
+            // The stale copy serves as long as it may.
+            configuration.refreshFailed(request.source, error)
             return false
         }
     }

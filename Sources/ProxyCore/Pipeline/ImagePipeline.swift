@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// `cachedEntry` is the hot path of a memory hit; everything else goes the way of `answer`, in `ImageJob`. Safe from any
 /// thread.
-public final class ImagePipeline: Sendable {
+package final class ImagePipeline: Sendable {
     let tiers: ImageTiers
     let loader: any ImageLoading
     let renderer: any ImageRendering
@@ -32,24 +32,27 @@ public final class ImagePipeline: Sendable {
     let improvements: Mutex<ImprovementQueue>
 
     /// What the pipeline itself must know of the configuration.
-    public struct Configuration: Sendable {
+    package struct Configuration: Sendable {
         /// Most bytes of an original.
-        public var maxSourceBytes: Int
+        package var maxSourceBytes: Int
         /// Formats that are accepted.
-        public var decodableFormats: Set<ImageFormat>
+        package var decodableFormats: Set<ImageFormat>
         /// Whether drawings may go out as they came.
-        public var passesDrawings = false
+        package var passesDrawings = false
         /// The plan for a source that must not go out as it is, because it is not a raster image.
-        public var rasterPlan: RenderPlan
+        package var rasterPlan: RenderPlan
         /// How sources are treated where one is named without a request for an image.
-        public var origins: OriginRules
+        package var origins: OriginRules
         /// Stand-ins for large originals.
         let intermediates: IntermediateRule
         /// Better results in place of those made fast.
         let improve: ImproveConfiguration
 
+        /// Called when a refresh in the background has failed, on its task.
+        package var refreshFailed: @Sendable (SourceURL, PipelineError) -> Void = { _, _ in }
+
         /// Collects the settings.
-        public init(
+        package init(
             maxSourceBytes: Int, decodableFormats: Set<ImageFormat>,
             rasterPlan: RenderPlan = RenderPlan(format: .source), origins: OriginRules = .none,
             intermediates: IntermediateConfiguration = IntermediateConfiguration(),
@@ -68,7 +71,7 @@ public final class ImagePipeline: Sendable {
     /// - Parameters:
     ///   - predecessor: the pipeline that this one replaces, with other settings and the same parts; its counts go on.
     ///   - clock: seconds since 1970.
-    public init(
+    package init(
         tiers: ImageTiers, loader: any ImageLoading, renderer: any ImageRendering, failures: FailureMemory,
         freshness: FreshnessPolicy, configuration: Configuration, metrics: Metrics,
         succeeding predecessor: ImagePipeline? = nil, clock: @escaping @Sendable () -> Int64
@@ -90,23 +93,23 @@ public final class ImagePipeline: Sendable {
     }
 
     /// Stale copies served, for the metrics.
-    public let staleAnswers: StaleTally
+    package let staleAnswers: StaleTally
 
     /// Fetches and images under way, for the metrics.
-    public var taskCounts: (fetches: Int, images: Int) { (fetches.count, tasks.count) }
+    package var taskCounts: (fetches: Int, images: Int) { (fetches.count, tasks.count) }
 
     /// An entry that may be served at once.
-    public struct CachedEntry: Sendable {
+    package struct CachedEntry: Sendable {
         /// The entry.
-        public let entry: MemoryEntry
+        package let entry: MemoryEntry
         /// Whether it is to be refreshed while it is served.
-        public let isStale: Bool
+        package let isStale: Bool
     }
 
     /// Hot path: what memory may answer a client that asks nothing special of the cache.
     ///
     /// One shard lock, no suspension, no allocation.
-    public func cachedEntry(for key: CacheKey, at now: Int64) -> CachedEntry? {
+    package func cachedEntry(for key: CacheKey, at now: Int64) -> CachedEntry? {
         guard let entry = tiers.entry(for: key), entry.description.isUsable(at: now),
             entry.description.kind != .original || !entry.record.directives.contains(.reencoded)
         else { return nil }
@@ -117,7 +120,7 @@ public final class ImagePipeline: Sendable {
     }
 
     /// Notes an entry's use for the disk tier, where it is not read: a sweep would else count it as unused.
-    public func touch(_ entry: MemoryEntry) {
+    package func touch(_ entry: MemoryEntry) {
         let description = entry.description
         if description.kind.isResult { tiers.disk.touch(description.key, kind: description.kind) }
         tiers.disk.touch(description.sourceKey, kind: .original)

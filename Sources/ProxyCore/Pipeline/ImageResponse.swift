@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An image that can be sent: its bytes, their description, and where they came from.
-public struct ImageResponse: Sendable {
+package struct ImageResponse: Sendable {
     /// What the bytes are.
-    public var description: EntryDescription
+    package var description: EntryDescription
     /// Freshness of the source they come from.
-    public var record: SourceRecord
+    package var record: SourceRecord
     /// The bytes.
-    public var body: StoredBody
+    package var body: StoredBody
     /// The memory tier's entry, when the bytes are there.
-    public var entry: MemoryEntry?
+    package var entry: MemoryEntry?
     /// Where the bytes came from.
-    public var provenance: Provenance
+    package var provenance: Provenance
     /// The status of the origin's answer, where the bytes were fetched.
-    public var originStatus = 200
+    package var originStatus = 200
     /// Whether some tier holds the bytes now.
-    public var isStored = false
+    package var isStored = false
     /// Whether the disk tier holds them in a way that survives a loss of power, as far as is known.
     var isDurable = false
     /// Whether this request was collapsed into another's.
-    public var isCollapsed = false
+    package var isCollapsed = false
     /// Whether a purge by the request's tags finds it.
-    public var isTagged = true
+    package var isTagged = true
     /// What was spent on making it; zero on hits.
-    public var timings = Timings()
+    package var timings = Timings()
 
     /// Where an answer's bytes came from.
-    public enum Provenance: Sendable, Hashable {
+    package enum Provenance: Sendable, Hashable {
         /// The memory tier.
         case memory
         /// The disk tier, as they are.
@@ -57,7 +57,7 @@ public struct ImageResponse: Sendable {
     }
 
     /// Why the origin was asked (RFC 9211 §2.2).
-    public enum Forwarding: Sendable, Hashable {
+    package enum Forwarding: Sendable, Hashable {
         /// Nothing was stored.
         case missing
         /// What was stored was stale.
@@ -67,7 +67,7 @@ public struct ImageResponse: Sendable {
     }
 
     /// Why a stale copy was served (RFC 9111 §4.2.4).
-    public enum Staleness: Sendable, Hashable {
+    package enum Staleness: Sendable, Hashable {
         /// It is being revalidated in the background (RFC 5861 §3).
         case whileRevalidating
         /// The client takes stale ones.
@@ -77,13 +77,13 @@ public struct ImageResponse: Sendable {
     }
 
     /// Durations in microseconds.
-    public struct Timings: Sendable, Hashable {
+    package struct Timings: Sendable, Hashable {
         /// Waiting for a worker.
-        public var queue = 0
+        package var queue = 0
         /// Fetching or revalidating.
-        public var fetch = 0
+        package var fetch = 0
         /// Decoding, transforming and encoding, as the worker measured.
-        public var decode = 0, transform = 0, encode = 0
+        package var decode = 0, transform = 0, encode = 0
     }
 }
 

@@ -3,7 +3,7 @@
 import Synchronization
 
 /// Which tiers a purge is about (SDWebImage: SDImageCacheType).
-public enum PurgedTiers: String, Sendable, CaseIterable {
+package enum PurgedTiers: String, Sendable, CaseIterable {
     /// Both.
     case all
     /// Memory alone: what is on disk stays and is read again.
@@ -16,15 +16,15 @@ public enum PurgedTiers: String, Sendable, CaseIterable {
 }
 
 /// How many entries a purge removed.
-public struct PurgeCounts: Sendable, Hashable {
+package struct PurgeCounts: Sendable, Hashable {
     /// From memory.
-    public var memory = 0
+    package var memory = 0
     /// From disk.
-    public var disk = 0
+    package var disk = 0
     /// From the blacklist.
-    public var failures = 0
+    package var failures = 0
     /// Whether there may be more of what was to be purged: links of tags were lost before.
-    public var mayLackSome = false
+    package var mayLackSome = false
 }
 
 extension ImageTiers {

@@ -4,7 +4,7 @@
 ///
 /// The tier has counted it, and the image is made again: a failing cache must not prevent an answer.
 /// Safe from any task.
-public final class ImageTiers: Sendable {
+package final class ImageTiers: Sendable {
     let memory: MemoryCache
     /// Entries whose bytes stay on disk, with their files open: for what memory may not hold.
     let files: MemoryCache
@@ -21,7 +21,7 @@ public final class ImageTiers: Sendable {
         label: "tiers", maxRunning: 4, maxWaiting: 4_096, overloaded: .storage("too much waits"))
 
     /// Bundles the tiers.
-    public init(memory: MemoryCache, disk: DiskCache, configuration: CacheConfiguration) {
+    package init(memory: MemoryCache, disk: DiskCache, configuration: CacheConfiguration) {
         self.memory = memory
         self.disk = disk
         var open = MemoryCacheConfiguration()
@@ -282,15 +282,15 @@ public final class ImageTiers: Sendable {
     }
 
     /// Changes how many files are kept open at most, because connections need their descriptors, or no longer do.
-    public func keepFiles(atMost count: Int) {
+    package func keepFiles(atMost count: Int) {
         files.resize(maxEntries: count)
     }
 
     /// The files that are open for clients, and how many may be.
-    public var bodyFiles: BodyFiles { disk.bodies }
+    package var bodyFiles: BodyFiles { disk.bodies }
 
     /// Closes about `count` of the files that are kept open; returns how many.
-    public func closeFiles(_ count: Int) -> Int { files.shed(count) }
+    package func closeFiles(_ count: Int) -> Int { files.shed(count) }
 
     /// Puts a response's bytes into memory, where policy and size allow it, with the latest record of their source.
     func promote(_ response: inout ImageResponse, token: PurgeToken) async {

@@ -69,7 +69,7 @@ extension PipelineError {
         422, "transform_timeout", "The transform took too long", remembered: .badImage, of: .result,
         cause: .sourceOrPlan, transform: .timeout)
     /// The request has passed this daemon before, or would.
-    public static let loopDetected = PipelineError(
+    package static let loopDetected = PipelineError(
         508, "loop_detected", "The source leads back here", cause: .source, fetch: .status)
 
     // MARK: - The plan
@@ -154,14 +154,14 @@ extension PipelineError {
         500, "internal_error", "Something failed inside the server", cause: .daemon, fetch: .storage,
         transform: .unavailable)
     /// The client left before its answer was ready.
-    public static let clientLeft = PipelineError(
+    package static let clientLeft = PipelineError(
         499, "client_left", "The client left", cause: .client, fetch: .cancelled, transform: .cancelled)
 }
 
 /// Failures of which more is known than their row.
 extension PipelineError {
     /// The client asks too often.
-    public static func tooManyRequests(retryAfter seconds: Int) -> PipelineError {
+    package static func tooManyRequests(retryAfter seconds: Int) -> PipelineError {
         rateLimited.after(seconds: seconds)
     }
 

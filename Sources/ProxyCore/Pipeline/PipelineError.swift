@@ -4,42 +4,42 @@
 ///
 /// `PipelineError+Table` lists the rows. Texts here are safe to show to a client, but for `reason` and `fault`, which quote
 /// libcurl, libvips or the kernel and go to the logs.
-public struct PipelineError: Error, Sendable, Hashable {
+package struct PipelineError: Error, Sendable, Hashable {
     /// What holds for every failure of its kind.
-    public let row: Row
+    package let row: Row
     /// One sentence about this very failure: `detail` of the problem document.
     private var statedDetail: String?
     /// The parameter at fault, and the offset of the fault in its decoded value, in bytes.
-    public private(set) var parameter: Parameter?
+    package private(set) var parameter: Parameter?
     /// The origin's status code, where it is the reason.
-    public private(set) var upstreamStatus: Int?
+    package private(set) var upstreamStatus: Int?
     /// Seconds after which a retry makes sense; nil where waiting does not help.
-    public private(set) var retryAfter: Int?
+    package private(set) var retryAfter: Int?
     /// What was said of the failure, for the access log alone; not compared.
-    public private(set) var reason = FailureReason.none
+    package private(set) var reason = FailureReason.none
     /// What failed inside the daemon, for its log alone; nil where nothing did.
-    public private(set) var fault: String?
+    package private(set) var fault: String?
 
     /// A parameter at fault.
-    public struct Parameter: Sendable, Hashable {
+    package struct Parameter: Sendable, Hashable {
         /// Its name.
-        public let name: String
+        package let name: String
         /// The offset in its decoded value, in bytes; nil where it has none.
-        public let position: Int?
+        package let position: Int?
     }
 
     /// What holds for every failure of one kind. Equal to itself alone.
-    public final class Row: Sendable {
+    package final class Row: Sendable {
         /// The status code of the answer.
-        public let status: Int
+        package let status: Int
         /// The stable, machine-readable name of the failure: `code` of the problem document.
-        public let code: String
+        package let code: String
         /// One short sentence for people: `title` of the problem document.
-        public let title: String
+        package let title: String
         /// The failure's name in the access log, which tells the operator more than a client may know.
-        public let logCode: String
+        package let logCode: String
         /// Whether and as what it is remembered.
-        public let memory: Memory?
+        package let memory: Memory?
         /// Where the fault lies.
         let cause: Cause
         /// What it says of the origin's availability.
@@ -60,15 +60,15 @@ public struct PipelineError: Error, Sendable, Hashable {
     }
 
     /// As what a failure is remembered.
-    public struct Memory: Sendable, Hashable {
+    package struct Memory: Sendable, Hashable {
         /// The class, which decides the time.
-        public let kind: FailureClass
+        package let kind: FailureClass
         /// Whether the source or only this result is refused.
-        public let scope: Scope
+        package let scope: Scope
     }
 
     /// What a remembered failure refuses.
-    public enum Scope: Sendable, Hashable {
+    package enum Scope: Sendable, Hashable {
         /// Every fetch of the source.
         case source
         /// The transform for this result.
@@ -126,15 +126,15 @@ public struct PipelineError: Error, Sendable, Hashable {
 
 extension PipelineError.Row: Hashable {
     /// One row is equal to itself alone.
-    public static func == (left: PipelineError.Row, right: PipelineError.Row) -> Bool { left === right }
+    package static func == (left: PipelineError.Row, right: PipelineError.Row) -> Bool { left === right }
 
     /// Hashes its identity.
-    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 extension PipelineError {
     /// One sentence about this very failure: `detail` of the problem document.
-    public var detail: String? { statedDetail ?? upstreamStatus.map { "the origin answered \($0)" } }
+    package var detail: String? { statedDetail ?? upstreamStatus.map { "the origin answered \($0)" } }
 
     /// Whether a stale copy may stand in for this failure (RFC 5861 §4): one of the origin, or of the way to it.
     ///

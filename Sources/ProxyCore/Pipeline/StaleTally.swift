@@ -3,13 +3,13 @@
 import Synchronization
 
 /// How often a stale copy was served, by where it lay; tiers themselves know nothing of freshness. Safe from any thread.
-public final class StaleTally: Sendable {
+package final class StaleTally: Sendable {
     /// What has been counted.
-    public struct Counts: Sendable, Equatable {
+    package struct Counts: Sendable, Equatable {
         /// From memory.
-        public var memory = 0
+        package var memory = 0
         /// From disk, by kind, open files included.
-        public var disk: [EntryKind: Int] = [:]
+        package var disk: [EntryKind: Int] = [:]
     }
 
     private let counts = Mutex(Counts())
@@ -17,7 +17,7 @@ public final class StaleTally: Sendable {
     init() {}
 
     /// The counts so far.
-    public var value: Counts { counts.withLock { $0 } }
+    package var value: Counts { counts.withLock { $0 } }
 
     /// Counts an answer from an entry that is near.
     func count(_ entry: MemoryEntry) {

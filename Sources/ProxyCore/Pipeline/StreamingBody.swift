@@ -7,9 +7,9 @@ import Synchronization
 /// It subscribes to the task that fetches the image: when the last subscription ends before the task, the fetch is cancelled.
 /// The end is reported only when the task has ended: the image is stored by then, and no body is complete that the loader did
 /// not report as complete. Safe from any thread; never waits.
-public final class StreamingBody: Sendable {
+package final class StreamingBody: Sendable {
     /// What comes next.
-    public enum Step: Sendable {
+    package enum Step: Sendable {
         /// The next bytes, at least one.
         case piece(StoredBody)
         /// The next bytes have yet to come.
@@ -54,7 +54,7 @@ public final class StreamingBody: Sendable {
     /// Gives the bytes behind those given before: at most `count` where they lie in memory, all there are in a file.
     ///
     /// After `nothingYet`, `wake` is called once there is more to say, from another thread or this one.
-    public func next(atMost count: Int, orWake wake: @escaping @Sendable () -> Void) -> Step {
+    package func next(atMost count: Int, orWake wake: @escaping @Sendable () -> Void) -> Step {
         let (step, isWaitingForTask) = state.withLock { state in
             state.waiter.map(fetch.body.leave)
             state.waiter = nil
@@ -93,10 +93,10 @@ public final class StreamingBody: Sendable {
     }
 
     /// Why the rest never came; nil when it did, or may.
-    public var failure: PipelineError? { state.withLock(\.failure) }
+    package var failure: PipelineError? { state.withLock(\.failure) }
 
     /// Microseconds from the fetch's beginning to the end or the failure, or until now.
-    public var fetchTime: Int {
+    package var fetchTime: Int {
         fetch.start.microseconds(until: state.withLock(\.end) ?? .now)
     }
 }

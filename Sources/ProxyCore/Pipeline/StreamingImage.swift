@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a request for an image leads to.
-public enum ImageAnswer: Sendable {
+package enum ImageAnswer: Sendable {
     /// The whole image.
     case whole(ImageResponse)
     /// An image whose bytes go out while they are received from its origin.
@@ -9,9 +9,9 @@ public enum ImageAnswer: Sendable {
 }
 
 /// An untransformed image that can be sent while it is received: what is known of it by then.
-public struct StreamingImage: Sendable {
+package struct StreamingImage: Sendable {
     /// What a client can receive in this way.
-    public enum Support: Sendable {
+    package enum Support: Sendable {
         /// Only whole images.
         case none
         /// Images of a length that is known from the start.
@@ -21,23 +21,23 @@ public struct StreamingImage: Sendable {
     }
 
     /// Its freshness, by the origin's head. Its content hash and byte count are not known yet, and stand for nothing.
-    public let record: SourceRecord
+    package let record: SourceRecord
     /// The hash of its bytes, where they are all there, but not stored yet.
-    public let contentHash: ContentHash?
+    package let contentHash: ContentHash?
     /// The status of the origin's answer.
-    public let originStatus: Int
+    package let originStatus: Int
     /// The bytes, from the first one on.
-    public let body: StreamingBody
+    package let body: StreamingBody
     /// How many bytes there will be, where the origin says so.
-    public let length: Int?
+    package let length: Int?
     /// Whether some tier will hold the bytes once they are all there.
-    public let isStored: Bool
+    package let isStored: Bool
     /// Whether it was fetched for this client alone.
-    public let isPrivate: Bool
+    package let isPrivate: Bool
     /// Whether this request was collapsed into another's.
-    public let isCollapsed: Bool
+    package let isCollapsed: Bool
     /// Whether a purge by the request's tags finds it.
-    public var isTagged = true
+    package var isTagged = true
 }
 
 extension ImageJob {

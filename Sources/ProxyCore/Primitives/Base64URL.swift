@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The URL-safe alphabet of base64, without padding (RFC 4648 §5, §3.2).
-public enum Base64URL {
+package enum Base64URL {
     /// Decodes `text`; nil for any other character, a wrong length, or remaining bits that are not zero.
-    public static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count * 3 / 4)
         var bits: UInt32 = 0
@@ -22,7 +22,7 @@ public enum Base64URL {
     }
 
     /// Encodes `bytes`.
-    public static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         var bits: UInt32 = 0
         var count = 0

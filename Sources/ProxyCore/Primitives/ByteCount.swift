@@ -3,26 +3,26 @@
 /// A number of bytes, written in configuration as a plain number or as text with a unit: `"256MiB"`, `"10GB"`.
 ///
 /// Units: B, kB, MB, GB, TB (powers of 1000) and KiB, MiB, GiB, TiB (powers of 1024). Never negative.
-public struct ByteCount: Sendable, Hashable, Comparable {
+package struct ByteCount: Sendable, Hashable, Comparable {
     /// The count in bytes.
-    public let bytes: Int
+    package let bytes: Int
 
     /// Wraps `bytes`; a negative count becomes zero.
-    public init(_ bytes: Int) {
+    package init(_ bytes: Int) {
         self.bytes = max(0, bytes)
     }
 
     /// Returns `count` × 1,024 bytes.
-    public static func kibibytes(_ count: Int) -> ByteCount { ByteCount(count << 10) }
+    package static func kibibytes(_ count: Int) -> ByteCount { ByteCount(count << 10) }
 
     /// Returns `count` × 1,048,576 bytes.
-    public static func mebibytes(_ count: Int) -> ByteCount { ByteCount(count << 20) }
+    package static func mebibytes(_ count: Int) -> ByteCount { ByteCount(count << 20) }
 
     /// Returns `count` × 1,073,741,824 bytes.
-    public static func gibibytes(_ count: Int) -> ByteCount { ByteCount(count << 30) }
+    package static func gibibytes(_ count: Int) -> ByteCount { ByteCount(count << 30) }
 
     /// Compares by count.
-    public static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }
+    package static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }
 }
 
 extension ByteCount: LosslessStringConvertible {
@@ -32,7 +32,7 @@ extension ByteCount: LosslessStringConvertible {
     ]
 
     /// Parses digits with an optional unit; nil for any other text, or if the product overflows.
-    public init?(_ description: String) {
+    package init?(_ description: String) {
         let digits = description.prefix(while: { $0.isASCII && $0.isNumber })
         let suffix = description.dropFirst(digits.count)
         guard let count = Int(digits) else { return nil }
@@ -44,7 +44,7 @@ extension ByteCount: LosslessStringConvertible {
     }
 
     /// The shortest exact spelling: the largest binary unit that divides the count, otherwise plain digits.
-    public var description: String {
+    package var description: String {
         for unit in Self.units.prefix(4) where bytes >= unit.factor && bytes.isMultiple(of: unit.factor) {
             return "\(bytes / unit.factor)\(unit.suffix)"
         }
@@ -54,7 +54,7 @@ extension ByteCount: LosslessStringConvertible {
 
 extension ByteCount: Codable {
     /// Decodes a number or a text with a unit; the error names the allowed forms.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         // The error that it is no number is dropped; the text below gets its own error.
         if let count = try? container.decode(Int.self), count >= 0 {
@@ -70,7 +70,7 @@ extension ByteCount: Codable {
     }
 
     /// Encodes the text with its unit.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
     }

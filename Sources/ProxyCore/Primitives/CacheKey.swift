@@ -6,20 +6,20 @@ import Crypto
 ///
 /// The same on every machine, so a tier may be shared. A disk entry also contains the text itself, which is
 /// compared, so that not even a collision returns another picture.
-public struct CacheKey: Sendable, Hashable, Codable {
+package struct CacheKey: Sendable, Hashable, Codable {
     /// The high half of the key, big-endian.
-    public let high: UInt64
+    package let high: UInt64
     /// The low half of the key, big-endian.
-    public let low: UInt64
+    package let low: UInt64
 
     /// Creates a key from both halves.
-    public init(high: UInt64, low: UInt64) {
+    package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
     /// Hashes a canonical text; O(n).
-    public init(canonicalText: String) {
+    package init(canonicalText: String) {
         var hasher = SHA256()
         var text = canonicalText
         text.withUTF8 { unsafe hasher.update(bufferPointer: UnsafeRawBufferPointer($0)) }
@@ -32,7 +32,7 @@ public struct CacheKey: Sendable, Hashable, Codable {
     }
 
     /// The key is already a well-mixed hash: both halves are uniformly distributed.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(low)
     }
 
@@ -41,14 +41,14 @@ public struct CacheKey: Sendable, Hashable, Codable {
     ///
     /// Clients can compute keys, so the position in a table also depends on a number that only this process
     /// knows.
-    public func _rawHashValue(seed: Int) -> Int {
+    package func _rawHashValue(seed: Int) -> Int {
         Int(truncatingIfNeeded: TableHash.fold(low ^ UInt64(truncatingIfNeeded: seed), TableHash.secret))
     }
 }
 
 extension CacheKey: CustomStringConvertible {
     /// 32 lower-case hexadecimal digits; the name of the entry's file.
-    public var description: String {
+    package var description: String {
         let digits = Array("0123456789abcdef".utf8)
         let nibbles = [high, low].flatMap { word in
             stride(from: 60, through: 0, by: -4).map { digits[Int(word >> UInt64($0) & 15)] }
@@ -57,7 +57,7 @@ extension CacheKey: CustomStringConvertible {
     }
 
     /// Parses 32 hexadecimal digits; nil for any other text.
-    public init?(_ description: String) {
+    package init?(_ description: String) {
         guard description.utf8.count == 32,
             let high = UInt64(description.prefix(16), radix: 16),
             let low = UInt64(description.suffix(16), radix: 16)

@@ -2,11 +2,11 @@
 
 /// The client that a request counts for: an IPv4 address, or the /64 network of an IPv6 address, which
 /// belongs to one customer.
-public struct ClientID: Sendable, Hashable {
+package struct ClientID: Sendable, Hashable {
     private let high: UInt64, low: UInt64
 
     /// An IPv4 address, in host byte order.
-    public init(v4 address: UInt32) {
+    package init(v4 address: UInt32) {
         (high, low) = (0, 0xFFFF_0000_0000 | UInt64(address))
     }
 
@@ -14,7 +14,7 @@ public struct ClientID: Sendable, Hashable {
     /// - Parameters:
     ///   - high: the first 64 bits, in host byte order.
     ///   - low: the last 64 bits.
-    public init(v6 high: UInt64, _ low: UInt64) {
+    package init(v6 high: UInt64, _ low: UInt64) {
         let isMapped = high == 0 && low >> 32 == 0xFFFF
         (self.high, self.low) = (high, isMapped ? low : 0)
     }

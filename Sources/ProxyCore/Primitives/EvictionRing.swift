@@ -7,13 +7,13 @@
 /// the young end, the hand walks from the old end and takes the first value without the bit; a scan of values
 /// without a second hit therefore evicts itself and leaves the others (Zhang et al., NSDI 2024). Pure; every
 /// call costs O(1), except that `evict` walks over values with a hit, at most `scanLimit` of them.
-struct EvictionRing<Key: Hashable, Value> {
+package struct EvictionRing<Key: Hashable, Value> {
     /// A value that was removed from the ring.
-    struct Evicted {
+    package struct Evicted {
         /// Its key.
         let key: Key
         /// The value itself, so that the caller decides where it is freed.
-        let value: Value
+        package let value: Value
     }
 
     fileprivate struct Slot {
@@ -29,7 +29,7 @@ struct EvictionRing<Key: Hashable, Value> {
     }
 
     /// The sum of all costs.
-    private(set) var cost = 0
+    package private(set) var cost = 0
 
     private let scanLimit: Int
     private var places: [Key: Int] = [:]
@@ -43,27 +43,27 @@ struct EvictionRing<Key: Hashable, Value> {
     private static var none: Int { -1 }
 
     /// Creates an empty ring; one eviction skips at most `scanLimit` values with a hit.
-    init(scanLimit: Int) {
+    package init(scanLimit: Int) {
         self.scanLimit = scanLimit
     }
 
     /// The number of values.
-    var count: Int { places.count }
+    package var count: Int { places.count }
 
     /// Hot path: returns the value of `key` and sets its hit bit.
-    mutating func value(for key: Key) -> Value? {
+    package mutating func value(for key: Key) -> Value? {
         guard let place = places[key] else { return nil }
         slots[place].wasAsked = true
         return slots[place].value
     }
 
     /// Returns the value of `key` without setting its hit bit.
-    func peek(_ key: Key) -> Value? {
+    package func peek(_ key: Key) -> Value? {
         places[key].flatMap { slots[$0].value }
     }
 
     /// Adds a value at the young end, or in place of the one with the same key, which it returns.
-    mutating func insert(_ value: Value, for key: Key, cost: Int) -> Value? {
+    package mutating func insert(_ value: Value, for key: Key, cost: Int) -> Value? {
         self.cost += cost
         if let place = places[key] {
             defer { slots[place].value = value }
@@ -78,20 +78,20 @@ struct EvictionRing<Key: Hashable, Value> {
     }
 
     /// Replaces an existing value, at the same place, age and cost; false if there is none.
-    mutating func replace(_ value: Value, for key: Key) -> Bool {
+    package mutating func replace(_ value: Value, for key: Key) -> Bool {
         guard let place = places[key] else { return false }
         slots[place].value = value
         return true
     }
 
     /// Removes a value; nil if there is none.
-    mutating func remove(_ key: Key) -> Value? {
+    package mutating func remove(_ key: Key) -> Value? {
         guard let place = places[key] else { return nil }
         return take(place)?.value
     }
 
     /// Removes the value at which the hand stops; nil if the ring is empty.
-    mutating func evict() -> Evicted? {
+    package mutating func evict() -> Evicted? {
         var place = hand == Self.none ? oldest : hand
         var passed = 0
         while place != Self.none, slots[place].wasAsked, passed < scanLimit {
@@ -105,7 +105,7 @@ struct EvictionRing<Key: Hashable, Value> {
     }
 
     /// Removes all values, and returns them so that the caller decides where they are freed.
-    mutating func removeAll() -> [Value] {
+    package mutating func removeAll() -> [Value] {
         let values = slots.compactMap(\.value)
         self = EvictionRing(scanLimit: scanLimit)
         return values

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The order in which waiting fetches get a slot.
-public enum FetchPriority: String, Sendable, Hashable, CaseIterable, Codable {
+package enum FetchPriority: String, Sendable, Hashable, CaseIterable, Codable {
     /// After all others: background refreshes and cache warming.
     case low
     /// For requests of clients.
@@ -12,7 +12,7 @@ public enum FetchPriority: String, Sendable, Hashable, CaseIterable, Codable {
     /// Reads `Priority` of RFC 9218: urgency 0–2 is high, 3 (the default) and 4 normal, 5–7 low.
     ///
     /// Ignores everything but a member `u` from 0 to 7 (RFC 9218 §4).
-    public init(field value: String) {
+    package init(field value: String) {
         let member = value.split(separator: ",").last { $0.drop { $0 == " " || $0 == "\t" }.hasPrefix("u=") }
         let digits = member?.drop { $0 != "=" }.dropFirst().prefix { $0 != ";" && $0 != " " && $0 != "\t" }
         switch digits.flatMap({ $0.utf8.count == 1 ? Int($0) : nil }) {
@@ -23,7 +23,7 @@ public enum FetchPriority: String, Sendable, Hashable, CaseIterable, Codable {
     }
 
     /// The rank among the priorities, the lowest priority first.
-    var rank: Int {
+    package var rank: Int {
         switch self {
         case .low: 0
         case .normal: 1
@@ -34,5 +34,5 @@ public enum FetchPriority: String, Sendable, Hashable, CaseIterable, Codable {
 
 extension FetchPriority: Comparable {
     /// A lower priority is less than a higher one.
-    public static func < (left: FetchPriority, right: FetchPriority) -> Bool { left.rank < right.rank }
+    package static func < (left: FetchPriority, right: FetchPriority) -> Bool { left.rank < right.rank }
 }

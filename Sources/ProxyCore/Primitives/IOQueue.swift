@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Each lane is a serial Dispatch queue, which gets a thread of its own; a concurrent queue would share as
 /// many threads as there are cores, and blocking them all would stop other users of Dispatch.
-final class IOQueue<Failure: Error>: Sendable {
+package final class IOQueue<Failure: Error>: Sendable {
     private struct State {
         var idle: [DispatchQueue]
         /// nil if the job has been taken.
@@ -24,7 +24,7 @@ final class IOQueue<Failure: Error>: Sendable {
     /// Creates a queue that runs at most `maxRunning` jobs at once and holds at most `maxWaiting` waiting
     /// ones.
     /// - Parameter overloaded: thrown if too much waits already.
-    init(label: String, maxRunning: Int, maxWaiting: Int, overloaded: Failure) {
+    package init(label: String, maxRunning: Int, maxWaiting: Int, overloaded: Failure) {
         self.maxWaiting = maxWaiting
         self.overloaded = overloaded
         let lanes = (0..<max(1, maxRunning)).map { DispatchQueue(label: "\(label).\($0)") }
@@ -32,11 +32,11 @@ final class IOQueue<Failure: Error>: Sendable {
     }
 
     /// How often work was refused.
-    var refused: Int { state.withLock { $0.refused } }
+    package var refused: Int { state.withLock { $0.refused } }
 
     /// Runs `work` on a lane and returns its result.
     /// - Throws: `overloaded` if too much waits already; else what `work` throws.
-    func run<Value: Sendable>(
+    package func run<Value: Sendable>(
         _ work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         let result: Result<Value, Failure> = await withCheckedContinuation { continuation in

@@ -2,7 +2,7 @@
 
 /// Returns the name that was probably meant: the one with the fewest letters to add, drop, change or swap, when those
 /// are at most a third of the longer name; letters' case does not count.
-public func nearest(to name: String, among names: some Sequence<String>) -> String? {
+package func nearest(to name: String, among names: some Sequence<String>) -> String? {
     guard name.utf8.count <= longestNameWithHint else { return nil }
     let typed = Array(name.lowercased().utf8)
     var best: (name: String, distance: Int)?
@@ -18,7 +18,7 @@ public func nearest(to name: String, among names: some Sequence<String>) -> Stri
 }
 
 /// The question that names it; nil where nothing comes near.
-func suggestion(for name: String, among names: some Sequence<String>) -> String? {
+package func suggestion(for name: String, among names: some Sequence<String>) -> String? {
     nearest(to: name, among: names).map { "did you mean '\($0)'?" }
 }
 

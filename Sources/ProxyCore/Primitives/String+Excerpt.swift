@@ -2,7 +2,7 @@
 
 extension StringProtocol {
     /// The text for an error message: only the beginning of a long text.
-    public var excerpt: String {
+    package var excerpt: String {
         guard utf8.count > excerptScalars else { return String(self) }
         return String(String.UnicodeScalarView(unicodeScalars.prefix(excerptScalars))) + "…"
     }

@@ -5,7 +5,7 @@ extension String {
     ///
     /// Equals `String(validating:as:)`, at a quarter of its cost if all octets are ASCII, which is the usual
     /// case.
-    init?(validOctets octets: ArraySlice<UInt8>) {
+    package init?(validOctets octets: ArraySlice<UInt8>) {
         guard octets.allSatisfy({ $0 < 0x80 }) else {
             self.init(validating: octets, as: UTF8.self)
             return
@@ -14,7 +14,7 @@ extension String {
     }
 
     /// Hot path: whether the text's UTF-8 is exactly these octets.
-    func isSpelled(_ octets: ArraySlice<UInt8>) -> Bool {
+    package func isSpelled(_ octets: ArraySlice<UInt8>) -> Bool {
         let (own, other) = (utf8.span, octets.span)
         guard own.count == other.count else { return false }
         for place in own.indices where own[place] != other[place] { return false }

@@ -3,7 +3,7 @@
 /// The pieces of a text between separators, also empty ones, each with its offset in bytes; computed lazily.
 ///
 /// A caller that stops at the first invalid piece does not pay for the rest.
-struct TextPieces: Sequence, IteratorProtocol {
+package struct TextPieces: Sequence, IteratorProtocol {
     /// The remaining text; nil after the last piece.
     private var rest: Substring?
     private let separator: UInt8
@@ -12,13 +12,13 @@ struct TextPieces: Sequence, IteratorProtocol {
     /// - Parameters:
     ///   - separator: an ASCII character.
     ///   - offset: the offset of the text's first byte.
-    init(of text: Substring, at separator: UInt8, from offset: Int = 0) {
+    package init(of text: Substring, at separator: UInt8, from offset: Int = 0) {
         rest = text
         self.separator = separator
         self.offset = offset
     }
 
-    mutating func next() -> (offset: Int, text: Substring)? {
+    package mutating func next() -> (offset: Int, text: Substring)? {
         guard let text = rest else { return nil }
         let start = offset
         guard let end = text.utf8.firstIndex(of: separator) else {

@@ -3,38 +3,38 @@
 /// A length of time, written in configuration as seconds or as text with a unit: `"15s"`, `"250ms"`, `"7d"`.
 ///
 /// Units: ms, s, m, h, d. Stored in milliseconds, never negative.
-public struct TimeSpan: Sendable, Hashable, Comparable {
+package struct TimeSpan: Sendable, Hashable, Comparable {
     /// The length in milliseconds.
-    public let milliseconds: Int
+    package let milliseconds: Int
 
     /// Wraps `milliseconds`; a negative length becomes zero.
-    public init(milliseconds: Int) {
+    package init(milliseconds: Int) {
         self.milliseconds = max(0, milliseconds)
     }
 
     /// Returns `count` milliseconds.
-    public static func milliseconds(_ count: Int) -> TimeSpan { TimeSpan(milliseconds: count) }
+    package static func milliseconds(_ count: Int) -> TimeSpan { TimeSpan(milliseconds: count) }
 
     /// Returns `count` seconds.
-    public static func seconds(_ count: Int) -> TimeSpan { TimeSpan(milliseconds: count * 1_000) }
+    package static func seconds(_ count: Int) -> TimeSpan { TimeSpan(milliseconds: count * 1_000) }
 
     /// Returns `count` minutes.
-    public static func minutes(_ count: Int) -> TimeSpan { .seconds(count * 60) }
+    package static func minutes(_ count: Int) -> TimeSpan { .seconds(count * 60) }
 
     /// Returns `count` hours.
-    public static func hours(_ count: Int) -> TimeSpan { .minutes(count * 60) }
+    package static func hours(_ count: Int) -> TimeSpan { .minutes(count * 60) }
 
     /// Returns `count` days.
-    public static func days(_ count: Int) -> TimeSpan { .hours(count * 24) }
+    package static func days(_ count: Int) -> TimeSpan { .hours(count * 24) }
 
     /// The length in whole seconds, rounded down.
-    public var seconds: Int { milliseconds / 1_000 }
+    package var seconds: Int { milliseconds / 1_000 }
 
     /// The same length as the standard library's type.
-    public var duration: Duration { .milliseconds(milliseconds) }
+    package var duration: Duration { .milliseconds(milliseconds) }
 
     /// Compares by length.
-    public static func < (left: TimeSpan, right: TimeSpan) -> Bool { left.milliseconds < right.milliseconds }
+    package static func < (left: TimeSpan, right: TimeSpan) -> Bool { left.milliseconds < right.milliseconds }
 }
 
 extension TimeSpan: LosslessStringConvertible {
@@ -43,7 +43,7 @@ extension TimeSpan: LosslessStringConvertible {
     ]
 
     /// Parses digits with a unit (none means seconds); nil for any other text, or if the product overflows.
-    public init?(_ description: String) {
+    package init?(_ description: String) {
         let digits = description.prefix(while: { $0.isASCII && $0.isNumber })
         let suffix = description.dropFirst(digits.count)
         guard let count = Int(digits) else { return nil }
@@ -57,7 +57,7 @@ extension TimeSpan: LosslessStringConvertible {
     }
 
     /// The largest unit that divides the length: `90s`, `2m`, `7d`.
-    public var description: String {
+    package var description: String {
         for unit in Self.units
         where milliseconds >= unit.milliseconds && milliseconds.isMultiple(of: unit.milliseconds) {
             return "\(milliseconds / unit.milliseconds)\(unit.suffix)"
@@ -68,7 +68,7 @@ extension TimeSpan: LosslessStringConvertible {
 
 extension TimeSpan: Codable {
     /// Decodes a number or a text with a unit; the error names the allowed forms.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         // The error that it is no number is dropped; the text below gets its own error.
         if let count = try? container.decode(Int.self), count >= 0, count <= Int.max / 1_000 {
@@ -85,7 +85,7 @@ extension TimeSpan: Codable {
     }
 
     /// Encodes the text with its unit.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
     }

@@ -4,7 +4,7 @@ import CLinux
 import Glibc
 
 /// Whole reads and writes at an offset of a descriptor.
-enum DescriptorBytes {
+package enum DescriptorBytes {
     /// Writes all bytes at `offset`.
     static func write(
         _ bytes: UnsafeRawBufferPointer, to descriptor: CInt, at offset: Int64
@@ -41,8 +41,9 @@ enum DescriptorBytes {
     }
 
     /// Fills `bytes` from `offset`; false if the file is shorter or can't be read.
-    static func fill(_ bytes: UnsafeMutableRawBufferPointer, from descriptor: CInt, at offset: Int64) -> Bool
-    {
+    package static func fill(
+        _ bytes: UnsafeMutableRawBufferPointer, from descriptor: CInt, at offset: Int64
+    ) -> Bool {
         var done = 0
         while done < bytes.count {
             let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[done...])

@@ -5,7 +5,7 @@
 /// Two implementations: `WorkerPool` (spawned processes, for the daemon) and `InProcessRenderer` (for tests
 /// and the command line). Safe from any task; many calls may run at once, and each implementation bounds how
 /// many do.
-public protocol ImageRendering: Sendable {
+package protocol ImageRendering: Sendable {
     /// Decodes `source`, applies the plan and writes the encoded rendition into `destination` from `offset`
     /// on.
     ///
@@ -21,7 +21,7 @@ public protocol ImageRendering: Sendable {
 
 extension ImageRendering {
     /// Renders a plan that writes no intermediate.
-    public func render(
+    package func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64
     ) async throws(RenderError) -> Rendition {
         try await render(plan, from: source, into: destination, at: offset, beside: nil)
@@ -29,14 +29,14 @@ extension ImageRendering {
 }
 
 /// Where an intermediate is written.
-public struct SecondOutput: Sendable {
+package struct SecondOutput: Sendable {
     /// The file.
-    public let file: OwnedDescriptor
+    package let file: OwnedDescriptor
     /// The offset at which the intermediate begins.
-    public let offset: Int64
+    package let offset: Int64
 
     /// Creates the output.
-    public init(file: OwnedDescriptor, offset: Int64) {
+    package init(file: OwnedDescriptor, offset: Int64) {
         self.file = file
         self.offset = offset
     }

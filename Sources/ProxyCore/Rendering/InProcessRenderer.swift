@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// A hostile picture can end the process, and a running job cannot be stopped: a cancelled one runs to its
 /// end, and there is no deadline.
-public final class InProcessRenderer: ImageRendering {
+package final class InProcessRenderer: ImageRendering {
     /// Jobs that run at once.
     private let width: Int
     /// Jobs that may wait; beyond it `queueFull`.
@@ -27,13 +27,13 @@ public final class InProcessRenderer: ImageRendering {
     /// - Parameters:
     ///   - width: jobs that run at once, at least 1.
     ///   - depth: jobs that may wait; beyond it `queueFull`.
-    public init(width: Int = 1, depth: Int = 64) {
+    package init(width: Int = 1, depth: Int = 64) {
         self.width = max(1, width)
         self.depth = max(0, depth)
     }
 
     /// Queues the job and returns when it is done; see `Rendering`.
-    public func render(
+    package func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
         beside: SecondOutput?
     ) async throws(RenderError) -> Rendition {

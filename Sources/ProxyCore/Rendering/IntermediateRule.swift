@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Which originals get an intermediate, and what may be made from it without a visible difference.
-struct IntermediateRule: Sendable {
-    let configuration: IntermediateConfiguration
+package struct IntermediateRule: Sendable {
+    package let configuration: IntermediateConfiguration
+
+    /// Creates a value from its parts.
+    package init(configuration: IntermediateConfiguration) {
+        self.configuration = configuration
+    }
 
     /// The facts about an original that the rule needs.
-    typealias Original = Rendition.SourceFacts
+    package typealias Original = Rendition.SourceFacts
 
     /// How much smaller than the intermediate a result must be each way: the encoder's loss is then averaged
     /// away.
@@ -24,7 +29,7 @@ struct IntermediateRule: Sendable {
     private static let lossy: Set<ImageFormat> = [.jpeg, .webp, .avif, .jxl]
 
     /// The size of an original's intermediate; nil if there is to be none.
-    func size(for original: Original) -> PixelSize? {
+    package func size(for original: Original) -> PixelSize? {
         let upright = original.upright
         guard configuration.enabled, original.frames == 1, original.format != .svg,
             upright.area >= configuration.minPixels
@@ -45,7 +50,7 @@ struct IntermediateRule: Sendable {
     private static let blockSide = 8
 
     /// Whether the plan alone permits an intermediate.
-    func admits(_ plan: RenderPlan) -> Bool {
+    package func admits(_ plan: RenderPlan) -> Bool {
         guard configuration.enabled, !plan.isLossless, plan.metadata != .keep, plan.frame == nil,
             !plan.scalesDownLarge, !plan.isLinear, plan.pipeline.orientation == nil,
             plan.pipeline.operations.first is Resize,
@@ -60,7 +65,7 @@ struct IntermediateRule: Sendable {
     }
 
     /// Whether the result of a permitted plan may be made from this original's intermediate.
-    func serves(_ plan: RenderPlan, of original: Original) -> Bool {
+    package func serves(_ plan: RenderPlan, of original: Original) -> Bool {
         guard let half = size(for: original), let resize = plan.pipeline.operations.first as? Resize,
             isLossy(plan, original)
         else { return false }
@@ -93,13 +98,13 @@ extension TransformPipeline {
 
 extension Rendition.SourceFacts {
     /// The size of one frame, turned upright.
-    var upright: PixelSize {
+    package var upright: PixelSize {
         let size = PixelSize(width, height)
         return orientation > 4 ? size.transposed : size
     }
 
     /// The header that an upright picture like this one would have.
-    var header: ImageHeader {
+    package var header: ImageHeader {
         ImageHeader(format: format, size: upright, frames: frames, hasAlpha: hasAlpha, orientation: 1)
     }
 }

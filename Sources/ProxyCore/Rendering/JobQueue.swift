@@ -11,7 +11,7 @@
 ///
 /// A job that several clients wait for counts for each of them, runs with the turn of the first, and they
 /// share its use.
-struct JobQueue<Job> {
+package struct JobQueue<Job> {
     private struct Waiting {
         let id: Int
         let job: Job
@@ -45,10 +45,10 @@ struct JobQueue<Job> {
     private static var mostRemembered: Int { 4_096 }
 
     /// Creates an empty queue.
-    init() {}
+    package init() {}
 
     /// The number of jobs that wait.
-    var count: Int { waiting.count }
+    package var count: Int { waiting.count }
 
     /// Whether none waits.
     var isEmpty: Bool { waiting.isEmpty }
@@ -59,7 +59,7 @@ struct JobQueue<Job> {
     // MARK: - Adding and removing
 
     /// Adds a job after all others of its clients.
-    mutating func append(_ job: Job, id: Int, for interest: RenderInterest) {
+    package mutating func append(_ job: Job, id: Int, for interest: RenderInterest) {
         for client in interest.parties.clients { startLevel(client) }
         waiting.append(Waiting(id: id, job: job, interest: interest))
     }
@@ -118,7 +118,7 @@ struct JobQueue<Job> {
 
     /// Removes the job whose turn it is; it counts as running from then on.
     /// - Parameter admitsDear: whether jobs that are known to be much work have a turn.
-    mutating func takeNext(at now: ContinuousClock.Instant, admitsDear: Bool = true) -> Job? {
+    package mutating func takeNext(at now: ContinuousClock.Instant, admitsDear: Bool = true) -> Job? {
         let spent = timeOfRunning(at: now)
         var best: (index: Int, priority: FetchPriority, use: Use)?
         var least: Duration?
@@ -149,7 +149,7 @@ struct JobQueue<Job> {
     }
 
     /// Records that a job has ended.
-    mutating func end(_ id: Int, at now: ContinuousClock.Instant) {
+    package mutating func end(_ id: Int, at now: ContinuousClock.Instant) {
         guard let run = running.removeValue(forKey: id) else { return }
         for client in run.clients {
             uses[client]?.workers -= 1
@@ -186,7 +186,7 @@ struct JobQueue<Job> {
     /// A job of a lower priority is displaced by any; of the same one, the newest of the client with the most
     /// waiting jobs, if those are more than the new job's client would have. A job that several clients wait
     /// for counts as one of the client that has the fewest.
-    mutating func displace(for interest: RenderInterest) -> Job? {
+    package mutating func displace(for interest: RenderInterest) -> Job? {
         var loads: [ClientID?: Int] = [:]
         let all = waiting.map(\.interest.parties)
         for client in all.flatMap(\.clients) { loads[client, default: 0] += 1 }

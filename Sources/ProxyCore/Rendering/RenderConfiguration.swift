@@ -1,54 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How renderings are run. Configuration: `transform`.
-public struct TransformConfiguration: Sendable, Hashable, Codable {
+package struct TransformConfiguration: Sendable, Hashable, Codable {
     /// Worker processes; 0 (the default) means one per core.
-    public var workers: Int = 0
+    package var workers: Int = 0
     /// Jobs that may wait; 0 (the default) means 1,024, or 32 × workers where that is more. Each holds at
     /// most 64 KiB of memory for its source, and two open files. Beyond it 503 `queue_full`.
-    public var queue: Int = 0
+    package var queue: Int = 0
     /// Longest wait for a worker. Default 1m: a page of 200 pictures takes less, also on two busy cores;
     /// beyond it 503 `queue_timeout`.
-    public var queueTimeout: TimeSpan = .minutes(1)
+    package var queueTimeout: TimeSpan = .minutes(1)
     /// Wait for a worker after which the automatic choice of format takes the one with the least work, of
     /// those that the client accepts. Such a result is replaced when workers have time, or remade after ten
     /// minutes. Default 3s; 0 is never.
-    public var cheapestAfter: TimeSpan = .seconds(3)
+    package var cheapestAfter: TimeSpan = .seconds(3)
     /// Longest run of one job; beyond it the worker is killed and the answer is 422 `transform_timeout`. Default 15s.
-    public var timeout: TimeSpan = .seconds(15)
+    package var timeout: TimeSpan = .seconds(15)
     /// Memory of one worker, as estimated for its job; its address space, of which decoders reserve more than they use, is
     /// limited to twice that. Default 1GiB; 0B means no limit.
-    public var memoryPerWorker: ByteCount = .gibibytes(1)
+    package var memoryPerWorker: ByteCount = .gibibytes(1)
     /// Memory for the pixels of all jobs at once, as estimated from their headers; what does not fit waits. 0B (the
     /// default) means workers × `memoryPerWorker`. A job that needs more than `memoryPerWorker` is 422 `too_many_pixels`.
-    public var memoryBudget: ByteCount = ByteCount(0)
+    package var memoryBudget: ByteCount = ByteCount(0)
     /// Address space for reading a source's header, beyond what the worker has. Default 192MiB; beyond it 422
     /// `too_many_pixels` or `bad_image_data`.
-    public var headerMemory: ByteCount = .mebibytes(192)
+    package var headerMemory: ByteCount = .mebibytes(192)
     /// Processor time for reading a source's header. Default 500ms; beyond it 422 `transform_timeout`.
-    public var headerTime: TimeSpan = .milliseconds(500)
+    package var headerTime: TimeSpan = .milliseconds(500)
     /// Jobs after which a worker is replaced, so that fragmentation cannot grow. Default 1000.
-    public var jobsPerWorker: Int = 1_000
+    package var jobsPerWorker: Int = 1_000
     /// Scheduling niceness of workers, 0–19, so that hits never wait behind pixels. Default 10.
-    public var niceness: Int = 10
+    package var niceness: Int = 10
     /// Where pixels are computed. Default `process`.
-    public var isolation: Isolation = .process
+    package var isolation: Isolation = .process
     /// Whether workers need every part of the sandbox, or only those that the kernel supports. Default
     /// `required`.
-    public var sandbox: Sandbox = .required
+    package var sandbox: Sandbox = .required
 
     /// Whether `resize` averages linear light and not encoded levels: fine bright detail stays as bright, for
     /// up to ten times the processor time, and without intermediates. Default false.
-    public var linearLight = false
+    package var linearLight = false
 
     /// Smaller versions of large originals.
-    public var intermediates = IntermediateConfiguration()
+    package var intermediates = IntermediateConfiguration()
 
     /// Better results in place of those that were made quickly.
-    public var improve = ImproveConfiguration()
+    package var improve = ImproveConfiguration()
 
     /// Where pixels are computed.
-    public enum Isolation: String, Sendable, Hashable, Codable, CaseIterable {
+    package enum Isolation: String, Sendable, Hashable, Codable, CaseIterable {
         /// In spawned worker processes.
         case process
         /// In the daemon itself: for comparison only, since a hostile picture can then end the daemon.
@@ -56,7 +56,7 @@ public struct TransformConfiguration: Sendable, Hashable, Codable {
     }
 
     /// What to do on a kernel that lacks a part of the sandbox.
-    public enum Sandbox: String, Sendable, Hashable, Codable, CaseIterable {
+    package enum Sandbox: String, Sendable, Hashable, Codable, CaseIterable {
         /// Do not start.
         case required
         /// Start without that part, and log it.
@@ -64,5 +64,5 @@ public struct TransformConfiguration: Sendable, Hashable, Codable {
     }
 
     /// Creates the defaults.
-    public init() {}
+    package init() {}
 }

@@ -6,9 +6,9 @@ import Synchronization
 ///
 /// It is a task-local of the rendering task. A client that joins the render joins this, so that a job counts
 /// for every client that waits for it and not only for the one that began it. Safe from any task.
-public final class RenderInterest: Sendable {
+package final class RenderInterest: Sendable {
     /// The interest that the current task renders for; nil if a job belongs to one client alone.
-    @TaskLocal static var current: RenderInterest?
+    @TaskLocal package static var current: RenderInterest?
 
     /// The clients at one moment.
     struct Parties: Sendable {
@@ -28,13 +28,13 @@ public final class RenderInterest: Sendable {
     static let mostClients = 16
 
     /// The interest of the client that begins a render.
-    init(_ client: ClientID? = nil, _ priority: FetchPriority = .normal, isBackground: Bool = false) {
+    package init(_ client: ClientID? = nil, _ priority: FetchPriority = .normal, isBackground: Bool = false) {
         state = Mutex(Parties(priority: priority, clients: [client]))
         self.isBackground = isBackground
     }
 
     /// Renders for this interest in `work`.
-    func carried<Value: Sendable, Failure: Error>(
+    package func carried<Value: Sendable, Failure: Error>(
         _ work: @Sendable () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         let outcome: Result<Value, Failure> = await Self.$current.withValue(self) {
@@ -47,7 +47,7 @@ public final class RenderInterest: Sendable {
     var parties: Parties { state.withLock { $0 } }
 
     /// Adds a client.
-    func join(_ client: ClientID?, _ priority: FetchPriority) {
+    package func join(_ client: ClientID?, _ priority: FetchPriority) {
         state.withLock { parties in
             parties.priority = max(parties.priority, priority)
             guard parties.clients.count < Self.mostClients, !parties.clients.contains(client) else { return }

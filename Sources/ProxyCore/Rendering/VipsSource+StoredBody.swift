@@ -2,7 +2,7 @@
 
 extension VipsSource {
     /// Copies a stored body; nil if it can't be read.
-    static func copy(of body: StoredBody) -> VipsSource? {
+    package static func copy(of body: StoredBody) -> VipsSource? {
         switch body {
         case .bytes(let bytes):
             copy(of: bytes)

@@ -5,11 +5,18 @@
 ///
 /// The factors are for photographs, measured by `bench-work`; the table is in `docs/engine.md`. It bounds
 /// what clients may request, so what is beyond `limits` anyway is not counted: that is refused for its size.
-struct WorkEstimate {
-    let header: ImageHeader
+package struct WorkEstimate {
+    package let header: ImageHeader
     /// How many frames are decoded and written.
-    let frames: Int
-    let plan: RenderPlan
+    package let frames: Int
+    package let plan: RenderPlan
+
+    /// Creates a value from its parts.
+    package init(header: ImageHeader, frames: Int, plan: RenderPlan) {
+        self.header = header
+        self.frames = frames
+        self.plan = plan
+    }
 
     /// The whole estimate, in megapixels, rounded up.
     var megapixels: Int {
@@ -152,7 +159,7 @@ struct WorkEstimate {
     }
 
     /// The work of writing a pixel, as often as it is tried.
-    func cost(of format: ImageFormat) -> Double {
+    package func cost(of format: ImageFormat) -> Double {
         let isLossless = plan.isLossless
         switch format {
         case .jpeg:

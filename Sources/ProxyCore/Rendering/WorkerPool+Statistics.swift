@@ -4,30 +4,30 @@ import CLinux
 
 extension WorkerPool {
     /// The state of the pool, and the number of replaced workers.
-    public struct Statistics: Sendable, Equatable {
+    package struct Statistics: Sendable, Equatable {
         /// Workers that wait for a job.
-        public var idle = 0
+        package var idle = 0
         /// Workers that have a job.
-        public var busy = 0
+        package var busy = 0
         /// Workers that are being started, or could not be.
-        public var starting = 0
+        package var starting = 0
         /// Jobs that wait for a worker.
-        public var queueDepth = 0
+        package var queueDepth = 0
         /// Jobs that no client waits for: one that waits until workers have nothing else to do, or runs.
-        public var background = 0
+        package var background = 0
         /// The estimated memory of the running jobs' pixels, in bytes.
-        public var memoryInUse = 0
+        package var memoryInUse = 0
         /// Workers that were replaced, by reason.
-        public var restarts: [RestartReason: Int] = [:]
+        package var restarts: [RestartReason: Int] = [:]
         /// The process ids of the running workers.
-        public var processIdentifiers: [Int32] = []
+        package var processIdentifiers: [Int32] = []
 
         /// Creates empty statistics.
-        public init() {}
+        package init() {}
     }
 
     /// Why a worker was replaced.
-    public enum RestartReason: String, Sendable, CaseIterable {
+    package enum RestartReason: String, Sendable, CaseIterable {
         /// It crashed, or broke the protocol.
         case crash
         /// Its job passed the deadline.

@@ -8,7 +8,7 @@ import Synchronization
 /// One thread per worker starts it, passes it one job at a time, kills it at the deadline and starts the next
 /// one; jobs wait in one bounded queue, in which clients take turns. Only the calls run on Swift's
 /// cooperative pool.
-public final class WorkerPool: ImageRendering {
+package final class WorkerPool: ImageRendering {
     private let settings: Mutex<TransformConfiguration>
     private let executable: String
     private let state: Mutex<PoolState>
@@ -20,7 +20,7 @@ public final class WorkerPool: ImageRendering {
     /// - Parameters:
     ///   - configuration: numbers and bounds; `isolation` is ignored.
     ///   - executable: the binary to spawn with the argument `worker`, usually `/proc/self/exe`.
-    public init(configuration: TransformConfiguration, executable: String) {
+    package init(configuration: TransformConfiguration, executable: String) {
         settings = Mutex(configuration)
         self.executable = executable
         let workers = configuration.workers > 0 ? configuration.workers : Self.coreCount
@@ -37,7 +37,7 @@ public final class WorkerPool: ImageRendering {
     ///
     /// `workers`, `niceness`, `sandbox`, `memoryPerWorker` and `memoryBudget` must be those of the start,
     /// with which the workers run.
-    public func adopt(_ configuration: TransformConfiguration) {
+    package func adopt(_ configuration: TransformConfiguration) {
         settings.withLock { $0 = configuration }
         state.withLock { $0.resize(depth: Self.depth(configuration, workers: $0.slots.count)) }
     }
@@ -48,7 +48,7 @@ public final class WorkerPool: ImageRendering {
 
     /// The default maximum of waiting jobs: each holds at most 64 KiB of a source in memory, the rest is in
     /// files.
-    public static func defaultDepth(workers: Int) -> Int { max(leastDepth, workers * waitingPerWorker) }
+    package static func defaultDepth(workers: Int) -> Int { max(leastDepth, workers * waitingPerWorker) }
 
     private static let leastDepth = 1_024
     private static let waitingPerWorker = 32
@@ -64,7 +64,7 @@ public final class WorkerPool: ImageRendering {
     /// Starts the workers and returns when all of them have warmed up.
     ///
     /// - Throws: `unavailable` with the reason if a worker does not start; the pool is then stopped.
-    public func start() async throws(RenderError) {
+    package func start() async throws(RenderError) {
         let threads = try makeThreads()
         threads.forEach(run)
         try await started(threads.count)
@@ -75,7 +75,7 @@ public final class WorkerPool: ImageRendering {
     /// Side by side they would all be ready later than the first alone, since warming up is work for a
     /// processor.
     /// - Throws: `unavailable` with the reason if the first does not start; the pool is then stopped.
-    public func startFirst() async throws(RenderError) {
+    package func startFirst() async throws(RenderError) {
         let threads = try makeThreads()
         threads.prefix(1).forEach(run)
         try await started(1)
@@ -108,7 +108,7 @@ public final class WorkerPool: ImageRendering {
 
     /// Refuses new jobs, ends waiting and running ones as cancelled, and returns when all workers have
     /// exited.
-    public func stop() async {
+    package func stop() async {
         await withCheckedContinuation { continuation in
             state.withLock { $0.stop(continuation) }.perform()
         }
@@ -117,25 +117,25 @@ public final class WorkerPool: ImageRendering {
     /// Returns when each worker's thread has answered, for the watchdog.
     ///
     /// Threads answer while their workers are busy, too.
-    public func ping() async {
+    package func ping() async {
         await withCheckedContinuation { continuation in
             state.withLock { $0.ping(continuation) }.perform()
         }
     }
 
     /// Whether a worker could take a job now or after its present one.
-    public var isReady: Bool { state.withLock { $0.isReady } }
+    package var isReady: Bool { state.withLock { $0.isReady } }
 
     /// The workers' sandbox; nil before the first has started.
-    public var sandbox: SandboxReport? { state.withLock { $0.sandbox } }
+    package var sandbox: SandboxReport? { state.withLock { $0.sandbox } }
 
     /// The state of the pool, and the number of replaced workers.
-    public var statistics: Statistics { state.withLock { $0.statistics } }
+    package var statistics: Statistics { state.withLock { $0.statistics } }
 
     // MARK: - Jobs
 
     /// Queues the job and returns when it is done; see `Rendering`.
-    public func render(
+    package func render(
         _ plan: RenderPlan, from source: StoredBody, into destination: OwnedDescriptor, at offset: Int64,
         beside: SecondOutput?
     ) async throws(RenderError) -> Rendition {

@@ -4,15 +4,15 @@
 ///
 /// The class replaces the field's text in keys, so that all browsers that prefer the same formats share one
 /// cache entry. Four bits per format.
-public struct AcceptClass: Sendable, Hashable {
+package struct AcceptClass: Sendable, Hashable {
     /// The formats' numbers plus one, the best in the lowest four bits; 0 if none is named.
-    public private(set) var rawValue: UInt32 = 0
+    package private(set) var rawValue: UInt32 = 0
 
     /// Names no automatic format.
-    public init() {}
+    package init() {}
 
     /// The formats, best first.
-    public var formats: [ImageFormat] {
+    package var formats: [ImageFormat] {
         let all = ImageFormat.allCases
         return stride(from: UInt32(0), to: 32, by: 4).compactMap { shift in
             let number = Int(rawValue >> shift & 15)
@@ -25,7 +25,7 @@ public struct AcceptClass: Sendable, Hashable {
     ///
     /// Ranges such as `image/*` name no format. Skips a malformed member. Does not allocate.
     /// - Parameter candidates: the automatic formats by rank, at most eight.
-    public init(accept bytes: UnsafeRawBufferPointer, candidates: AutomaticFormats) {
+    package init(accept bytes: UnsafeRawBufferPointer, candidates: AutomaticFormats) {
         var qualities = InlineArray<8, Int>(repeating: 0)
         var members = unsafe MediaRanges(bytes)
         while let range = unsafe members.next() {
@@ -48,17 +48,17 @@ public struct AcceptClass: Sendable, Hashable {
 }
 
 /// The configured automatic formats, prepared for comparison with `Accept`.
-public struct AutomaticFormats: Sendable, Hashable {
+package struct AutomaticFormats: Sendable, Hashable {
     /// The formats by rank; among equal q-values the earlier format wins.
-    public let formats: [ImageFormat]
+    package let formats: [ImageFormat]
     private let mediaTypes: [[UInt8]]
     private let numbers: [UInt32]
 
     /// The maximum number of formats.
-    public static let maximumCount = 8
+    package static let maximumCount = 8
 
     /// Creates a list of the first eight of `formats`.
-    public init(_ formats: [ImageFormat]) {
+    package init(_ formats: [ImageFormat]) {
         self.formats = Array(formats.prefix(Self.maximumCount))
         mediaTypes = self.formats.map { Array($0.row.mediaType.utf8) }
         numbers = self.formats.map { UInt32((ImageFormat.allCases.firstIndex(of: $0) ?? 0) + 1) }

@@ -4,29 +4,29 @@
 /// fields of the answer.
 ///
 /// Not part of any key.
-public struct Delivery: Sendable, Hashable {
+package struct Delivery: Sendable, Hashable {
     /// How the image is looked up and stored.
-    public var options: ImageOptions = []
+    package var options: ImageOptions = []
     /// Names under which the source and the result can be purged; each 1 to 64 of `[A-Za-z0-9_.:-]`.
-    public var tags: [String] = []
+    package var tags: [String] = []
     /// The file name under which a browser saves the image; no path, no control characters.
-    public var filename: String?
+    package var filename: String?
     /// Whether a browser saves the image instead of showing it.
-    public var isDownload = false
+    package var isDownload = false
     /// The configured image that is served if the source fails.
-    public var placeholder: String?
+    package var placeholder: String?
     /// When the URL expires, in seconds since 1970.
-    public var expires: Int64?
+    package var expires: Int64?
 
     /// The priority of its fetch; nil if the request has none.
-    public var priority: FetchPriority?
+    package var priority: FetchPriority?
 
     /// The maximum number of tags of one request.
-    public static let maxTags = 16
+    package static let maxTags = 16
 
     /// Whether `text` is a valid tag.
-    public static func isTag(_ text: String) -> Bool { DeliveryReading.isTag(text) }
+    package static func isTag(_ text: String) -> Bool { DeliveryReading.isTag(text) }
 
     /// Creates the default delivery.
-    public init() {}
+    package init() {}
 }

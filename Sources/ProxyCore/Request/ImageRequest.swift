@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One requested image: its source, its transform, and the keys that identify both in every tier.
-public struct ImageRequest: Sendable {
+package struct ImageRequest: Sendable {
     /// The source, the plan and their keys, passed between modules as one reference.
     private final class Subject: Sendable {
         let source: SourceURL
@@ -27,49 +27,49 @@ public struct ImageRequest: Sendable {
 
     private let subject: Subject
     /// The URL of the original.
-    public var source: SourceURL { subject.source }
+    package var source: SourceURL { subject.source }
     /// The origin rule for the source.
-    public var rule: OriginRule? { subject.rule }
+    package var rule: OriginRule? { subject.rule }
     /// Identifies the source: the normalized URL, as the rule filters it.
-    public var sourceKey: CacheKey { subject.sourceKey }
+    package var sourceKey: CacheKey { subject.sourceKey }
     /// The text whose hash is `sourceKey`.
-    public var sourceKeyText: String { subject.sourceKeyText }
+    package var sourceKeyText: String { subject.sourceKeyText }
     /// The transform of the original; nil if the original is sent unchanged.
-    public var plan: RenderPlan? { subject.plan }
+    package var plan: RenderPlan? { subject.plan }
     /// Identifies the result: source, canonical pipeline, effective encode values, accept class, engine
     /// epoch.
-    public var resultKey: CacheKey { subject.resultKey }
+    package var resultKey: CacheKey { subject.resultKey }
     /// The text whose hash is `resultKey`.
-    public var resultKeyText: String { subject.resultKeyText }
+    package var resultKeyText: String { subject.resultKeyText }
     /// Whether client hints apply, given or not, so that the answer varies on them.
-    public var isHinted = false
+    package var isHinted = false
     /// How the image is looked up, stored and answered.
-    public var delivery = Delivery()
+    package var delivery = Delivery()
     /// The maximum work of the transform, in weighted megapixels; nil means any. Not part of any key.
-    public var workLimit: Int?
+    package var workLimit: Int?
     /// Whether the client may raise the request's priority.
-    public var mayGoFirst = false
+    package var mayGoFirst = false
 
     /// Incremented by hand when the same plan gives other pixels or bytes than before, so that old results
     /// are not found.
-    static let engineEpoch = 6
+    package static let engineEpoch = 6
 
     /// Whether `Accept` influenced the format, so that the answer has `Vary: Accept`.
-    public var isNegotiated: Bool {
+    package var isNegotiated: Bool {
         guard case .automatic = plan?.format else { return false }
         return true
     }
 
     /// Whether the answer is a description of the picture as JSON.
-    public var isInformation: Bool { plan?.format == .information }
+    package var isInformation: Bool { plan?.format == .information }
 
     /// Creates a request and derives its keys.
-    public init(source: SourceURL, plan: RenderPlan?, rule: OriginRule? = nil) {
+    package init(source: SourceURL, plan: RenderPlan?, rule: OriginRule? = nil) {
         subject = Subject(source, plan, rule)
     }
 
     /// Returns a request for another transform of the same source.
-    func made(by plan: RenderPlan) -> ImageRequest {
+    package func made(by plan: RenderPlan) -> ImageRequest {
         var request = ImageRequest(source: source, plan: plan, rule: rule)
         request.delivery = delivery
         request.workLimit = workLimit
@@ -78,18 +78,18 @@ public struct ImageRequest: Sendable {
     }
 
     /// Whether an image without a transform may be sent as it came.
-    var mayPassThrough: Bool { rule?.reencodes != true }
+    package var mayPassThrough: Bool { rule?.reencodes != true }
 
     /// Whether the answer's bytes are exactly the origin's.
-    var isUntouched: Bool {
+    package var isUntouched: Bool {
         plan == nil && mayPassThrough && rule?.storeAs == nil && rule?.decodesBase64 != true
     }
 
     /// Whether a source beyond the limits is shrunk instead of refused.
-    public var shrinksLarge: Bool { plan?.scalesDownLarge == true }
+    package var shrinksLarge: Bool { plan?.scalesDownLarge == true }
 
     /// The text that identifies a source for every transform: its URL, as its rule filters it.
-    public static func sourceKeyText(_ source: SourceURL, _ rule: OriginRule?) -> String {
+    package static func sourceKeyText(_ source: SourceURL, _ rule: OriginRule?) -> String {
         "source " + (rule?.keyText(of: source) ?? source.normalized)
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why a request is refused before anything is looked up. Texts are safe to show to the client.
-public enum ImageRequestError: Error, Sendable, Hashable {
+package enum ImageRequestError: Error, Sendable, Hashable {
     /// A required parameter is absent.
     case missingParameter(String)
     /// A parameter's value is wrong at `position`, an offset in bytes into its decoded value.

@@ -63,7 +63,7 @@ extension ImageRequestParser {
     }
 
     /// A plan that changes nothing but the format, where the source's own can't be written.
-    public var rasterPlan: RenderPlan {
+    package var rasterPlan: RenderPlan {
         var plan = RenderPlan(format: .source)
         plan.limits = limits
         plan.decodableFormats = formats.decode

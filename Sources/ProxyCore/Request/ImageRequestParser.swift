@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Turns the query of `/img` into an `ImageRequest`: every parameter is validated, nothing is ignored. Safe from any thread.
-public final class ImageRequestParser: Sendable {
+package final class ImageRequestParser: Sendable {
     let limits: RenderLimits
     let formats: FormatsConfiguration
     let qualities: [ImageFormat: Int]
@@ -11,7 +11,7 @@ public final class ImageRequestParser: Sendable {
     /// Prepares a parser for one configuration.
     ///
     /// - Parameter resizesInLinearLight: as `transform.linearLight` says.
-    public init(
+    package init(
         limits: RenderLimits, formats: FormatsConfiguration, quality: QualityConfiguration,
         policy: RequestPolicy, resizesInLinearLight: Bool = false
     ) {
@@ -31,7 +31,7 @@ public final class ImageRequestParser: Sendable {
     ///   - dpr: the client's word on its screen, for `dpr=auto`; nil where none counts.
     ///   - accept: called once, only when the format is chosen by `Accept`.
     /// - Throws: what is wrong with which parameter, and where; what the policy does not allow.
-    public func parse(
+    package func parse(
         target: [UInt8], at now: Int64, dpr: ScreenHint? = nil, accept: () -> AcceptClass
     ) throws(ImageRequestError) -> ImageRequest {
         let outcome = try policy.signatures.check(target)
@@ -40,7 +40,7 @@ public final class ImageRequestParser: Sendable {
     }
 
     /// Reads a query, raw bytes behind the `?`, whose signature has been checked.
-    public func parse(
+    package func parse(
         query: some Collection<UInt8>, isSigned: Bool = false, at now: Int64 = 0, dpr: ScreenHint? = nil,
         accept: () -> AcceptClass
     ) throws(ImageRequestError) -> ImageRequest {
@@ -103,7 +103,7 @@ public final class ImageRequestParser: Sendable {
     }
 
     /// Reads the target of `/info`, of which only the source and how it is looked for can be said.
-    public func parseInformation(target: [UInt8], at now: Int64) throws(ImageRequestError) -> ImageRequest {
+    package func parseInformation(target: [UInt8], at now: Int64) throws(ImageRequestError) -> ImageRequest {
         let outcome = try policy.signatures.check(target)
         let query = outcome.signed.firstIndex(of: UInt8(ascii: "?")).map { outcome.signed[($0 + 1)...] } ?? []
         var draft = ImageParameters()
@@ -126,18 +126,18 @@ public final class ImageRequestParser: Sendable {
     ]
 
     /// What a client says of its screen, where it is asked.
-    public struct ScreenHint: Sendable {
+    package struct ScreenHint: Sendable {
         /// The device pixel ratio; nil where the client does not say.
-        public var ratio: Double?
+        package var ratio: Double?
 
         /// Wraps what was said.
-        public init(ratio: Double?) {
+        package init(ratio: Double?) {
             self.ratio = ratio
         }
     }
 
     /// Reads a source on its own; nil when neither parameter is given.
-    public static func source(url: String?, url64: String?) throws(ImageRequestError) -> SourceURL? {
+    package static func source(url: String?, url64: String?) throws(ImageRequestError) -> SourceURL? {
         var draft = ImageParameters()
         for (name, value) in [("url", url), ("url64", url64)] {
             if let value { try ImageParameters.readers[name]?(&draft, value) }
@@ -146,7 +146,7 @@ public final class ImageRequestParser: Sendable {
     }
 
     /// The names of all parameters, `sig` included.
-    public static let parameterNames: Set<String> = Set(ImageParameters.readers.keys).union(["sig"])
+    package static let parameterNames: Set<String> = Set(ImageParameters.readers.keys).union(["sig"])
 
     /// Joins what may be said of an unknown parameter.
     private static func hint(_ parts: String?...) -> String? {
@@ -156,7 +156,7 @@ public final class ImageRequestParser: Sendable {
 
     /// Returns all that is wrong with a preset: first with each parameter, then with all of them together.
     /// - Parameter followsHints: whether clients' screens count.
-    public func problems(of preset: Preset, followsHints: Bool = true) -> [ImageRequestError] {
+    package func problems(of preset: Preset, followsHints: Bool = true) -> [ImageRequestError] {
         var draft = ImageParameters()
         var problems: [ImageRequestError] = []
         for (name, value) in preset.parameters.sorted(by: { $0.key < $1.key }) {

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A named set of parameters of `/img`; a request's own parameters override it. Configuration: `presets`.
-public struct Preset: Sendable, Hashable, Codable {
+package struct Preset: Sendable, Hashable, Codable {
     /// Decoded values by parameter.
-    public let parameters: [String: String]
+    package let parameters: [String: String]
 
     /// Parameters that a preset may not contain.
     static let foreign: Set<String> = ["url", "url64", "preset", "sig", "expires"]
 
     /// Creates a preset from parameters.
-    public init(parameters: [String: String]) {
+    package init(parameters: [String: String]) {
         self.parameters = parameters
     }
 
     /// Decodes an object of strings, numbers and booleans.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         parameters = try decoder.singleValueContainer().decode([String: Value].self).mapValues(\.text)
     }
 
     /// Encodes an object of strings.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         try parameters.encode(to: encoder)
     }
 

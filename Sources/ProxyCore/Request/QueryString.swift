@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A query split into names and values, each percent-decoded once; `+` is literal, and nothing is ignored.
-public struct QueryString: Sendable {
+package struct QueryString: Sendable {
     /// One `name=value` pair.
-    public struct Item: Sendable, Equatable {
+    package struct Item: Sendable, Equatable {
         /// The name, decoded.
-        public var name: String
+        package var name: String
         /// The value, decoded.
-        public var value: String
+        package var value: String
     }
 
     /// The pairs in their order.
-    public let items: [Item]
+    package let items: [Item]
 
     /// The maximum number of parameters of one query. There are fewer known ones, so a longer query has an
     /// unknown or a repeated one.
@@ -25,7 +25,7 @@ public struct QueryString: Sendable {
     ///   value, so that the error is about its name.
     /// - Throws: `.invalidParameter` for a malformed escape, a value that is empty or invalid UTF-8, a
     ///   repeated name, or more than `maxItems`.
-    public init(
+    package init(
         parsing bytes: some Collection<UInt8>, knowing isKnown: (String) -> Bool = { _ in true }
     ) throws(ImageRequestError) {
         var items: [Item] = []

@@ -5,32 +5,32 @@ import Synchronization
 /// The rate limit of one client.
 ///
 /// Configuration: `security.rateLimit`.
-public struct RateLimitConfiguration: Sendable, Hashable, Codable {
+package struct RateLimitConfiguration: Sendable, Hashable, Codable {
     /// The number of requests of one client in each `window`, on average.
     ///
     /// Default 0: no limit. Beyond it 429 with `Retry-After`.
-    public var requests: Int = 0
+    package var requests: Int = 0
     /// The period of `requests`.
     ///
     /// Default 1m.
-    public var window: TimeSpan = .minutes(1)
+    package var window: TimeSpan = .minutes(1)
     /// The number of requests that a client may send at once after a pause.
     ///
     /// Default 0: as many as `requests`.
-    public var burst: Int = 0
+    package var burst: Int = 0
     /// The maximum number of clients that are remembered; beyond it the least recent ones are forgotten.
     ///
     /// Default 65536, about 100 bytes each.
-    public var maxClients: Int = 65_536
+    package var maxClients: Int = 65_536
 
     /// The defaults.
-    public init() {}
+    package init() {}
 }
 
 /// Limits the requests of each client by GCRA (ITU-T I.371), an evenly leaking bucket. Safe from any thread.
-public final class RateLimiter<Client: Hashable & Sendable>: Sendable {
+package final class RateLimiter<Client: Hashable & Sendable>: Sendable {
     /// The decision about a request.
-    public enum Verdict: Sendable, Hashable {
+    package enum Verdict: Sendable, Hashable {
         /// The request is allowed.
         case admitted
         /// Allowed again after this many seconds, at least 1.
@@ -52,7 +52,7 @@ public final class RateLimiter<Client: Hashable & Sendable>: Sendable {
     private let shards: [Shard]
 
     /// Creates a limiter without clients; nil if there is no limit.
-    public init?(configuration: RateLimitConfiguration) {
+    package init?(configuration: RateLimitConfiguration) {
         guard configuration.requests > 0 else { return nil }
         let window = Int64(max(1, configuration.window.milliseconds)) * 1_000_000
         interval = max(1, window / Int64(configuration.requests))
@@ -65,7 +65,7 @@ public final class RateLimiter<Client: Hashable & Sendable>: Sendable {
     /// Hot path: counts a request if the client may send it now. Takes one lock; allocates only for new
     /// clients.
     /// - Parameter now: nanoseconds of a monotonic clock.
-    public func admit(_ client: Client, at now: Int64) -> Verdict {
+    package func admit(_ client: Client, at now: Int64) -> Verdict {
         let shard = shards[Int(UInt(bitPattern: client.hashValue) % UInt(Self.shardCount))]
         return shard.clients.withLock { ring in
             let due = max(ring.value(for: client) ?? now, now)

@@ -5,33 +5,33 @@ import Crypto
 /// Which targets are allowed: those signed with HMAC-SHA256 under one of several keys.
 ///
 /// `sig` is the base64url of the HMAC over path and query as received, up to but without the last `&sig=`.
-public struct SignaturePolicy: Sendable {
+package struct SignaturePolicy: Sendable {
     private let keys: [SymmetricKey]
     /// Whether a target without a signature is refused.
-    public let isRequired: Bool
+    package let isRequired: Bool
 
     /// The minimum number of bytes of a key.
-    public static let minKeyBytes = 16
+    package static let minKeyBytes = 16
     /// The maximum number of keys: each costs one HMAC per request.
-    public static let maxKeys = 16
+    package static let maxKeys = 16
 
     private static let mark = Array("&sig=".utf8)
 
     /// No keys: nothing needs a signature, and none is accepted.
-    public static let none = SignaturePolicy(keys: [], isRequired: false)
+    package static let none = SignaturePolicy(keys: [], isRequired: false)
 
     /// - Parameter keys: raw bytes, each at least `minKeyBytes` long; several for rotation.
-    public init(keys: [[UInt8]], isRequired: Bool) {
+    package init(keys: [[UInt8]], isRequired: Bool) {
         self.keys = keys.map { SymmetricKey(data: $0) }
         self.isRequired = isRequired && !keys.isEmpty
     }
 
     /// A target split into its signed part and the signature.
-    public struct Outcome: Sendable {
+    package struct Outcome: Sendable {
         /// Path and query without the signature.
-        public let signed: ArraySlice<UInt8>
+        package let signed: ArraySlice<UInt8>
         /// Whether a valid signature covers it.
-        public let isSigned: Bool
+        package let isSigned: Bool
     }
 
     /// Checks a target: path and query, raw bytes.
@@ -40,7 +40,7 @@ public struct SignaturePolicy: Sendable {
     ///
     /// - Throws: `.signatureRequired`, `.signatureMismatch`; `.invalidParameter` if `sig` is not the last
     ///   parameter.
-    public func check(_ target: [UInt8]) throws(ImageRequestError) -> Outcome {
+    package func check(_ target: [UInt8]) throws(ImageRequestError) -> Outcome {
         guard let mark = Self.lastMark(in: target) else {
             guard !Self.beginsWithSignature(target) else { throw Self.misplaced }
             guard !isRequired else { throw .signatureRequired }
@@ -88,7 +88,7 @@ public struct SignaturePolicy: Sendable {
     }
 
     /// Signs path and query; returns them with their signature, ready for a request.
-    public static func sign(_ target: String, with key: [UInt8]) -> String {
+    package static func sign(_ target: String, with key: [UInt8]) -> String {
         let code = HMAC<SHA256>.authenticationCode(for: Array(target.utf8), using: SymmetricKey(data: key))
         return target + "&sig=" + Base64URL.encode(code)
     }

@@ -2,13 +2,13 @@
 
 /// The addresses that the daemon may connect to; checked for every socket that libcurl opens and every
 /// connection that it reuses.
-public struct AddressPolicy: Sendable, Hashable {
+package struct AddressPolicy: Sendable, Hashable {
     private let allowed: [Network]
     private let denied: [Network]
     private let ports: Set<Int>
 
     /// An invalid setting.
-    public enum Invalid: Error, Sendable, Hashable {
+    package enum Invalid: Error, Sendable, Hashable {
         /// A network that is no CIDR block; carries its text.
         case network(String)
         /// A port outside 1–65535.
@@ -16,7 +16,7 @@ public struct AddressPolicy: Sendable, Hashable {
     }
 
     /// Parses the configured networks and ports.
-    public init(configuration: AddressConfiguration) throws(Invalid) {
+    package init(configuration: AddressConfiguration) throws(Invalid) {
         allowed = try Self.networks(configuration.allowedNetworks)
         denied = try Self.networks(configuration.deniedNetworks)
         for port in configuration.ports where !(1...65_535).contains(port) { throw .port(port) }
@@ -26,7 +26,7 @@ public struct AddressPolicy: Sendable, Hashable {
     /// Whether a connection to `address` and `port` may be opened.
     ///
     /// A denied network wins over an allowed one, also for the IPv4 address that an IPv6 address carries.
-    public func allows(_ address: IPAddress, port: Int) -> Bool {
+    package func allows(_ address: IPAddress, port: Int) -> Bool {
         guard allows(port: port), !isDenied(address) else { return false }
         return isAllowed(address) || !PrivateAddress.isSpecial(address)
     }
@@ -46,7 +46,7 @@ public struct AddressPolicy: Sendable, Hashable {
     private static let prefixOfAll = 96
 
     /// Whether any connection to `port` may be opened.
-    public func allows(port: Int) -> Bool {
+    package func allows(port: Int) -> Bool {
         ports.isEmpty ? !Self.badPorts.contains(port) : ports.contains(port)
     }
 

@@ -4,30 +4,30 @@ import CLinux
 import Glibc
 
 /// An IPv4 or IPv6 address, as a number.
-public struct IPAddress: Sendable, Hashable {
+package struct IPAddress: Sendable, Hashable {
     /// The upper 64 bits of an IPv6 address; 0 for IPv4.
-    public let high: UInt64
+    package let high: UInt64
     /// The lower 64 bits of an IPv6 address; the 32 bits of an IPv4 address.
-    public let low: UInt64
+    package let low: UInt64
     /// Whether it is an IPv4 address.
-    public let isIPv4: Bool
+    package let isIPv4: Bool
 
     /// An IPv4 address from its 32 bits, the first byte highest.
-    public init(v4 bits: UInt32) {
+    package init(v4 bits: UInt32) {
         high = 0
         low = UInt64(bits)
         isIPv4 = true
     }
 
     /// An IPv6 address from its two halves.
-    public init(v6 high: UInt64, _ low: UInt64) {
+    package init(v6 high: UInt64, _ low: UInt64) {
         self.high = high
         self.low = low
         isIPv4 = false
     }
 
     /// Parses dotted decimal IPv4 with four parts, or IPv6 without brackets and zone; nil for anything else.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         var bytes = [UInt8](repeating: 0, count: 16)
         if unsafe inet_pton(AF_INET, text, &bytes) == 1 {
             self.init(v4: bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) })
@@ -46,7 +46,7 @@ public struct IPAddress: Sendable, Hashable {
     }
 
     /// Reads a socket address; nil unless it is IPv4 or IPv6 and complete.
-    init?(socketAddress: UnsafeRawBufferPointer) {
+    package init?(socketAddress: UnsafeRawBufferPointer) {
         guard socketAddress.count >= MemoryLayout<sa_family_t>.size else { return nil }
         switch Int32(unsafe socketAddress.loadUnaligned(as: sa_family_t.self)) {
         case AF_INET where socketAddress.count >= MemoryLayout<sockaddr_in>.size:

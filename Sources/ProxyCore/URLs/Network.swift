@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A block of addresses in CIDR notation (RFC 4632, RFC 4291 §2.3).
-public struct Network: Sendable, Hashable {
+package struct Network: Sendable, Hashable {
     /// The first address of the block.
-    public let base: IPAddress
+    package let base: IPAddress
     /// The number of leading bits that all its addresses share: 0–32 for IPv4, 0–128 for IPv6.
-    public let prefixLength: Int
+    package let prefixLength: Int
 
     /// Creates a block from its first address and length; clears the bits beyond the length.
     init(_ address: IPAddress, prefixLength: Int) {
@@ -16,7 +16,7 @@ public struct Network: Sendable, Hashable {
     /// Parses `address/length`, or a single address as a block of one; nil for anything else.
     ///
     /// Refuses an address with bits beyond the length (`10.1.2.3/8`), which is usually a mistake.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = IPAddress(String(parts[0])) else { return nil }
         let width = address.isIPv4 ? 32 : 128
@@ -27,7 +27,7 @@ public struct Network: Sendable, Hashable {
     }
 
     /// Whether the block contains `address`; an IPv6 block never contains an IPv4 address.
-    public func contains(_ address: IPAddress) -> Bool {
+    package func contains(_ address: IPAddress) -> Bool {
         address.isIPv4 == base.isIPv4 && Self.masked(address, prefixLength) == base
     }
 
@@ -50,7 +50,7 @@ public struct Network: Sendable, Hashable {
 
 extension Network: CustomStringConvertible {
     /// Base and length as numbers, for logs.
-    public var description: String {
+    package var description: String {
         base.isIPv4
             ? (0..<4).map { "\(base.low >> UInt64(24 - $0 * 8) & 255)" }.joined(separator: ".")
                 + "/\(prefixLength)"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The sources that the configuration allows, by URL patterns.
-public struct SourcePolicy: Sendable, Hashable {
+package struct SourcePolicy: Sendable, Hashable {
     private let patterns: [URLPattern]
 
     /// Any source.
-    public static let unrestricted = SourcePolicy()
+    package static let unrestricted = SourcePolicy()
 
     private init() {
         patterns = []
@@ -13,7 +13,7 @@ public struct SourcePolicy: Sendable, Hashable {
 
     /// Parses patterns; an empty list allows every source.
     /// - Throws: the first invalid pattern, with the reason.
-    public init(patterns: [String]) throws(SourcePolicyError) {
+    package init(patterns: [String]) throws(SourcePolicyError) {
         var parsed: [URLPattern] = []
         for (index, text) in patterns.enumerated() {
             do throws(URLPattern.Invalid) {
@@ -26,19 +26,19 @@ public struct SourcePolicy: Sendable, Hashable {
     }
 
     /// Whether any source is allowed: no pattern is configured.
-    public var allowsEverything: Bool { patterns.isEmpty }
+    package var allowsEverything: Bool { patterns.isEmpty }
 
     /// Whether `url` may be fetched.
-    public func allows(_ url: SourceURL) -> Bool {
+    package func allows(_ url: SourceURL) -> Bool {
         guard !patterns.isEmpty else { return true }
         return !URLPattern.hidesDotSegment(url.path) && patterns.contains { $0.matches(url) }
     }
 }
 
 /// An invalid source pattern.
-public struct SourcePolicyError: Error, Sendable, Hashable {
+package struct SourcePolicyError: Error, Sendable, Hashable {
     /// The pattern's index in the list, from 0.
-    public let index: Int
+    package let index: Int
     /// Why it is invalid.
-    public let reason: String
+    package let reason: String
 }

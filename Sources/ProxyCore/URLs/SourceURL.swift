@@ -5,50 +5,50 @@
 /// Two spellings of one resource that differ in case of scheme or host, default port, dot segments or
 /// fragment are equal. libcurl gets exactly `normalized` for the transfer, so the URL that is checked is the
 /// URL that is fetched.
-public struct SourceURL: Sendable {
+package struct SourceURL: Sendable {
     /// Scheme and host in lower case; default port, dot segments and fragment removed; other escapes as
     /// given.
     ///
     /// In path and query, characters that a URI can't contain are percent-encoded, and so is a `%` that
     /// begins no escape: a request line contains a URI (RFC 9112 §3.2).
-    public let normalized: String
+    package let normalized: String
     /// The scheme, host and port.
-    public let origin: Origin
+    package let origin: Origin
     /// The path, beginning with `/`, escapes as given.
-    public let path: String
+    package let path: String
     /// The query without its question mark; nil if there is none.
-    public let query: String?
+    package let query: String?
 
     /// The maximum length of a URL in bytes, before and after normalization; a longer one is
     /// `SourceURLError.tooLong`.
-    public static let maxBytes = 8_192
+    package static let maxBytes = 8_192
 
     /// A scheme, host and port: the key of connections, limits per host and breakers.
-    public struct Origin: Sendable, Hashable {
+    package struct Origin: Sendable, Hashable {
         /// `http` or `https`.
-        public let scheme: String
+        package let scheme: String
         /// The host in lower case; an IPv6 address in brackets.
-        public let host: String
+        package let host: String
         /// The port, 1–65535.
-        public let port: Int
+        package let port: Int
     }
 
     /// `http` or `https`.
-    public var scheme: String { origin.scheme }
+    package var scheme: String { origin.scheme }
     /// The host in lower case; an IPv6 address in brackets.
-    public var host: String { origin.host }
+    package var host: String { origin.host }
     /// The port, 1–65535.
-    public var port: Int { origin.port }
+    package var port: Int { origin.port }
 
     /// The address if the host is an address; nil for a name.
-    public var literalAddress: IPAddress? {
+    package var literalAddress: IPAddress? {
         host.hasPrefix("[") ? IPAddress(String(host.dropFirst().dropLast())) : IPAddress(host)
     }
 
     /// Parses an absolute URL.
     /// - Throws: why it is invalid; only the equivalences of RFC 3986 §6.2.2 and §6.2.3 are normalized,
     ///   nothing is repaired.
-    public init(parsing text: String) throws(SourceURLError) {
+    package init(parsing text: String) throws(SourceURLError) {
         if let plain = SourceURL(plain: text) {
             self = plain
             return
@@ -71,7 +71,7 @@ public struct SourceURL: Sendable {
     /// source URLs.
     ///
     /// A reference with its own scheme or authority is parsed strictly; a space in it counts as `%20`.
-    public func resolving(location: String) throws(SourceURLError) -> SourceURL {
+    package func resolving(location: String) throws(SourceURLError) -> SourceURL {
         let reference = location.replacing(" ", with: "%20")
         if SourceURLSyntax.hasScheme(reference) { return try SourceURL(parsing: reference) }
         if reference.hasPrefix("//") { return try SourceURL(parsing: scheme + ":" + reference) }
@@ -119,17 +119,17 @@ public struct SourceURL: Sendable {
 
 extension SourceURL: Hashable {
     /// Compares normalized URLs.
-    public static func == (left: SourceURL, right: SourceURL) -> Bool { left.normalized == right.normalized }
+    package static func == (left: SourceURL, right: SourceURL) -> Bool { left.normalized == right.normalized }
 
     /// Hashes the normalized URL.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(normalized)
     }
 }
 
 extension SourceURL: CustomStringConvertible {
     /// The normalized URL.
-    public var description: String { normalized }
+    package var description: String { normalized }
 }
 
 extension SourceURLError {

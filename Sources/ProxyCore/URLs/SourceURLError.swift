@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why a text is not a source URL.
-public enum SourceURLError: Error, Sendable, Hashable {
+package enum SourceURLError: Error, Sendable, Hashable {
     /// Longer than `SourceURL.maxBytes`.
     case tooLong
     /// No scheme with `://` and a host after it: relative, `http:/x`, `http:///x`.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Finds the position of the error in an invalid source URL, for the error message.
-enum SourceURLFault {
+package enum SourceURLFault {
     /// Returns the offset of `error` in `text`, in bytes; for an error without one position, the start of its
     /// part.
-    static func position(of error: SourceURLError, in text: String) -> Int {
+    package static func position(of error: SourceURLError, in text: String) -> Int {
         let authority = authority(of: text)
         switch error {
         case .forbiddenCharacter(let position): return position
@@ -18,7 +18,7 @@ enum SourceURLFault {
     }
 
     /// Whether the host ends in a dot, for which the error has its own text.
-    static func hasTrailingDot(_ text: String) -> Bool {
+    package static func hasTrailingDot(_ text: String) -> Bool {
         host(in: text, authority(of: text)).last == UInt8(ascii: ".")
     }
 

@@ -3,7 +3,7 @@
 /// The equivalent forms of one path with its query.
 ///
 /// Also used for the paths of patterns, whose `*` is unchanged; an escaped `*` stays escaped in both.
-enum URLPath {
+package enum URLPath {
     private static let slash = UInt8(ascii: "/")
     private static let backslash = UInt8(ascii: "\\")
     private static let percent = UInt8(ascii: "%")
@@ -18,7 +18,7 @@ enum URLPath {
 
     /// The common form of equivalent paths (RFC 3986 §6.2.2): unreserved characters decoded, other escapes in
     /// upper case. Dot segments, also escaped ones, have been removed before.
-    static func normal(_ path: [UInt8]) -> [UInt8] {
+    package static func normal(_ path: [UInt8]) -> [UInt8] {
         decoding(path, where: isUnreserved)
     }
 
@@ -32,7 +32,7 @@ enum URLPath {
 
     /// A path with its query and fragment, in which each byte that none of them may contain is
     /// percent-encoded, and so is a `%` that begins no escape (RFC 3986 §2.1, §3.3, §3.4).
-    static func encoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
+    package static func encoded(_ text: ArraySlice<UInt8>) -> [UInt8] {
         var encoded: [UInt8] = []
         encoded.reserveCapacity(text.count)
         for place in text.indices {
@@ -49,7 +49,7 @@ enum URLPath {
     private static let hexadecimalDigits = Array("0123456789ABCDEF".utf8)
 
     /// The percent-encoding of a byte.
-    static func escape(of byte: UInt8) -> [UInt8] {
+    package static func escape(of byte: UInt8) -> [UInt8] {
         [percent, hexadecimalDigits[Int(byte >> 4)], hexadecimalDigits[Int(byte & 15)]]
     }
 
@@ -64,7 +64,7 @@ enum URLPath {
     }
 
     /// Decodes all escapes once.
-    static func unescaped(_ text: some Sequence<UInt8>) -> [UInt8] {
+    package static func unescaped(_ text: some Sequence<UInt8>) -> [UInt8] {
         decoding(Array(text), where: { _ in true })
     }
 
@@ -103,7 +103,7 @@ enum URLPath {
     }
 
     /// Whether a byte never needs an escape (RFC 3986 §2.3).
-    static func isUnreserved(_ byte: UInt8) -> Bool {
+    package static func isUnreserved(_ byte: UInt8) -> Bool {
         (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
             || "-._~".utf8.contains(byte)
     }

@@ -4,7 +4,7 @@
 ///
 /// Compared with the normalized URL; a `*` in the host part never matches a part of the path. Matching takes
 /// time linear in both lengths for each `*`, without backtracking beyond the last one.
-public struct URLPattern: Sendable, Hashable {
+package struct URLPattern: Sendable, Hashable {
     private let parts: Parts
     /// The path in the forms of `URLPath`.
     private let normalPath: [UInt8], loosePath: [UInt8]
@@ -16,14 +16,14 @@ public struct URLPattern: Sendable, Hashable {
     }
 
     /// Why a text is not a pattern.
-    public struct Invalid: Error, Sendable, Hashable {
+    package struct Invalid: Error, Sendable, Hashable {
         /// The reason, for an error message.
-        public let reason: String
+        package let reason: String
     }
 
     /// Parses a pattern; scheme and host in any case, without a default port, the path in the encoding of
     /// sources.
-    public init(_ text: String) throws(Invalid) {
+    package init(_ text: String) throws(Invalid) {
         let scheme = ["http://", "https://", "*://"].first { text.lowercased().hasPrefix($0) }
         guard let scheme else { throw Invalid(reason: "a pattern begins with http://, https:// or *://") }
         guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
@@ -38,14 +38,14 @@ public struct URLPattern: Sendable, Hashable {
     /// Whether the pattern matches a URL as it is spelt.
     ///
     /// A caller that permits something to a matching URL has to check `hidesDotSegment` first.
-    public func matches(_ url: SourceURL) -> Bool {
+    package func matches(_ url: SourceURL) -> Bool {
         let candidate = Self.split(url.normalized)
         return Self.matches(parts.authority[...], candidate.authority[...])
             && Self.matches(parts.path[...], candidate.path[...])
     }
 
     /// Whether the pattern matches a URL, as it is spelt or in its normal form (RFC 3986 §6.2.2).
-    func matches(_ candidate: URLCandidate) -> Bool {
+    package func matches(_ candidate: URLCandidate) -> Bool {
         guard Self.matches(parts.authority[...], candidate.spelt.authority[...]) else { return false }
         if Self.matches(parts.path[...], candidate.spelt.path[...]) { return true }
         guard let normal = candidate.normalPath else { return false }
@@ -53,7 +53,7 @@ public struct URLPattern: Sendable, Hashable {
     }
 
     /// Whether a server with a lenient path syntax could interpret the URL as one that the pattern matches.
-    func couldMatch(_ candidate: URLCandidate) -> Bool {
+    package func couldMatch(_ candidate: URLCandidate) -> Bool {
         guard Self.matches(parts.authority[...], candidate.spelt.authority[...]) else { return false }
         return Self.matches(loosePath[...], (candidate.loosePath ?? candidate.spelt.path)[...])
     }
@@ -66,7 +66,7 @@ public struct URLPattern: Sendable, Hashable {
     }
 
     /// Whether a server that decodes `%2F` or treats a backslash as a slash would find `..` in this path.
-    public static func hidesDotSegment(_ path: String) -> Bool {
+    package static func hidesDotSegment(_ path: String) -> Bool {
         let bytes = Array(path.utf8)
         // The full stops of the current segment, and whether it contains anything else.
         var (dots, hasOther) = (0, false)

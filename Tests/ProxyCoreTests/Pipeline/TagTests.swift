@@ -58,7 +58,9 @@ struct TagTests {
     @Test("A link is removed before its purge begins, so that a request meanwhile writes it again afterwards")
     func forgottenFirst() async throws {
         let disk = pipeline.tiers.disk
-        let links = [TagLink(tag: "spring", result: CacheKey(canonicalText: "a"), source: CacheKey(canonicalText: "b"))]
+        let links = [
+            TagLink(tag: "spring", result: CacheKey(canonicalText: "a"), source: CacheKey(canonicalText: "b"))
+        ]
         try await disk.link(links)
         let unknown = Observed<[TagLink]>([])
 

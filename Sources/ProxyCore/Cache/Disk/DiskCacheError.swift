@@ -6,7 +6,7 @@ import Glibc
 ///
 /// None of them causes a wrong answer; a failed store is a miss later on. Texts are for the log, never for a
 /// client.
-public enum DiskCacheError: Error, Sendable, Equatable {
+package enum DiskCacheError: Error, Sendable, Equatable {
     /// No space, inodes or quota are left.
     case full
     /// Reading it would block; only calls that read from memory alone throw it.
@@ -38,7 +38,7 @@ public enum DiskCacheError: Error, Sendable, Equatable {
 
 extension DiskCacheError: CustomStringConvertible {
     /// One sentence for the log.
-    public var description: String {
+    package var description: String {
         switch self {
         case .full: "the disk is full"
         case .wouldBlock: "not in memory"

@@ -3,32 +3,32 @@
 import Synchronization
 
 /// How much the disk tier contains, or by how much a change increases that.
-public struct DiskTally: Sendable, Equatable {
+package struct DiskTally: Sendable, Equatable {
     /// Entries and their bytes.
-    public struct Amount: Sendable, Equatable {
+    package struct Amount: Sendable, Equatable {
         /// Entries.
-        public var entries = 0
+        package var entries = 0
         /// Bytes of the disk that their files take.
-        public var bytes: Int64 = 0
+        package var bytes: Int64 = 0
     }
 
     private var amounts: InlineArray<4, Amount> = .init(repeating: Amount())
     /// Source records.
-    public var records = 0
+    package var records = 0
     /// Entries that replaced an earlier one; only in a change.
     var replaced = 0
 
     /// Bytes of the disk that all entries' files take.
-    public var bytes: Int64 { EntryKind.allCases.reduce(0) { $0 + self[$1].bytes } }
+    package var bytes: Int64 { EntryKind.allCases.reduce(0) { $0 + self[$1].bytes } }
     /// All entries.
-    public var entries: Int { EntryKind.allCases.reduce(0) { $0 + self[$1].entries } }
+    package var entries: Int { EntryKind.allCases.reduce(0) { $0 + self[$1].entries } }
     /// Bytes as origins sent them.
-    public var originals: Amount { self[.original] }
+    package var originals: Amount { self[.original] }
     /// Bytes made from them.
-    public var results: Amount { self[.result] }
+    package var results: Amount { self[.result] }
 
     /// The amount of one kind.
-    public private(set) subscript(kind: EntryKind) -> Amount {
+    package private(set) subscript(kind: EntryKind) -> Amount {
         get { amounts[Int(kind.rawValue) - 1] }
         set { amounts[Int(kind.rawValue) - 1] = newValue }
     }
@@ -48,7 +48,7 @@ public struct DiskTally: Sendable, Equatable {
     }
 
     /// Whether both contain as much.
-    public static func == (left: DiskTally, right: DiskTally) -> Bool {
+    package static func == (left: DiskTally, right: DiskTally) -> Bool {
         EntryKind.allCases.allSatisfy { left[$0] == right[$0] } && left.records == right.records
             && left.replaced == right.replaced
     }

@@ -3,7 +3,7 @@
 import Synchronization
 
 /// An event of the disk tier for the operator, reported once each time that it begins.
-public enum DiskEvent: Sendable, Equatable {
+package enum DiskEvent: Sendable, Equatable {
     /// The disk is full: the oldest entries are removed, and what does not fit is served and not stored.
     case full
     /// Nothing can be stored, for this reason.
@@ -16,7 +16,7 @@ public enum DiskEvent: Sendable, Equatable {
     case folderReplaced
 
     /// Whether an operator has to do something.
-    public var isAlarm: Bool {
+    package var isAlarm: Bool {
         switch self {
         case .full, .failing, .folderReplaced, .indexReplaced: true
         case .working: false
@@ -26,7 +26,7 @@ public enum DiskEvent: Sendable, Equatable {
 
 extension DiskEvent: CustomStringConvertible {
     /// One line for the log.
-    public var description: String {
+    package var description: String {
         switch self {
         case .full:
             "disk cache: the disk is full; the oldest entries are removed, what does not fit is served and not stored"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Identifies one entry of the disk tier: a key may have one of each kind.
-struct EntryID: Hashable, Sendable {
+package struct EntryID: Hashable, Sendable {
     /// The kind.
-    let kind: EntryKind
+    package let kind: EntryKind
     /// The key.
-    let key: CacheKey
+    package let key: CacheKey
 
     /// 64 uniformly distributed bits, never 0: the low half of the key, distinguished by kind.
     var fingerprint: UInt64 {
@@ -15,7 +15,7 @@ struct EntryID: Hashable, Sendable {
 
     // swift-format-ignore: NoLeadingUnderscores
     /// Hot path: what tables ask for, as a `CacheKey` answers it.
-    func _rawHashValue(seed: Int) -> Int {
+    package func _rawHashValue(seed: Int) -> Int {
         Int(
             truncatingIfNeeded: TableHash.fold(
                 fingerprint ^ UInt64(truncatingIfNeeded: seed), TableHash.secret))

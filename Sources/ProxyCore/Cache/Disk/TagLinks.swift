@@ -3,16 +3,16 @@
 import Synchronization
 
 /// A link from a tag to a result and its source, for purges by tag.
-public struct TagLink: Sendable, Hashable {
+package struct TagLink: Sendable, Hashable {
     /// The tag's name.
-    public var tag: String
+    package var tag: String
     /// The result that was requested under it.
-    public var result: CacheKey
+    package var result: CacheKey
     /// The result's source.
-    public var source: CacheKey
+    package var source: CacheKey
 
     /// Links a tag to a result.
-    public init(tag: String, result: CacheKey, source: CacheKey) {
+    package init(tag: String, result: CacheKey, source: CacheKey) {
         self.tag = tag
         self.result = result
         self.source = source

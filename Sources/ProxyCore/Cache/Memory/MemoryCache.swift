@@ -9,25 +9,25 @@ import Synchronization
 /// Safe from any thread. A look-up takes one shard's lock for some tens of nanoseconds; removed entries are
 /// freed after the lock is released. A shard accepts entries of at most an eighth of its size, so that none
 /// evicts all others.
-public final class MemoryCache: Sendable {
+package final class MemoryCache: Sendable {
     /// The tier's contents and counters.
-    public struct Statistics: Sendable, Equatable {
+    package struct Statistics: Sendable, Equatable {
         /// Entries now.
-        public var entries = 0
+        package var entries = 0
         /// The bytes they count now.
-        public var bytes = 0
+        package var bytes = 0
         /// The bound now, in bytes.
-        public var maxBytes = 0
+        package var maxBytes = 0
         /// Bytes of bodies that were evicted and are still being sent, with those in the tier.
-        public var heldBytes = 0
+        package var heldBytes = 0
         /// Look-ups that found an entry.
-        public var hits = 0
+        package var hits = 0
         /// Look-ups that found none.
-        public var misses = 0
+        package var misses = 0
         /// Entries that were not accepted.
-        public var refusals = 0
+        package var refusals = 0
         /// Entries that were removed, by reason.
-        public var evictions: [EvictionReason: Int] = [:]
+        package var evictions: [EvictionReason: Int] = [:]
     }
 
     private final class Shard: Sendable {
@@ -51,13 +51,13 @@ public final class MemoryCache: Sendable {
     private let share: MemoryShare?
 
     /// Creates an empty tier with the configured bounds.
-    public convenience init(configuration: MemoryCacheConfiguration) {
+    package convenience init(configuration: MemoryCacheConfiguration) {
         self.init(configuration: configuration, share: nil)
     }
 
     /// Creates a tier whose entries count as a part of another one's bound; it must not remember evicted
     /// entries.
-    init(configuration: MemoryCacheConfiguration, share: MemoryShare?) {
+    package init(configuration: MemoryCacheConfiguration, share: MemoryShare?) {
         self.configuration = configuration
         self.share = share
         let maxBytes = Self.size(of: configuration)
@@ -76,26 +76,26 @@ public final class MemoryCache: Sendable {
     }
 
     /// How many bytes a tier with this configuration may hold.
-    public static func size(of configuration: MemoryCacheConfiguration) -> Int {
+    package static func size(of configuration: MemoryCacheConfiguration) -> Int {
         configuration.maxBytes.bytes > 0 ? configuration.maxBytes.bytes : shareOfMachine()
     }
 
     /// Reserves so many bytes for an entry; nil while slow clients hold so much that more than twice the
     /// bound would be in memory.
-    func lease(_ bytes: Int) -> MemoryLease? {
+    package func lease(_ bytes: Int) -> MemoryLease? {
         let limit = bound.load(ordering: .relaxed).multipliedReportingOverflow(by: 2)
         return ledger.lease(bytes, limit: limit.overflow ? .max : limit.partialValue)
     }
 
     /// Hot path: returns the entry of `key` and sets its hit bit; one lock, no allocation.
-    public func entry(for key: CacheKey) -> MemoryEntry? {
+    package func entry(for key: CacheKey) -> MemoryEntry? {
         // Freed after the lock is released.
         var leaving: [MemoryEntry] = []
         return shard(of: key).state.withLock { $0.entry(for: key, &leaving) }
     }
 
     /// Returns the entry of `key` without counting it or setting its hit bit.
-    func peek(_ key: CacheKey) -> MemoryEntry? {
+    package func peek(_ key: CacheKey) -> MemoryEntry? {
         shard(of: key).state.withLock { $0.peek(key) }
     }
 
@@ -111,7 +111,7 @@ public final class MemoryCache: Sendable {
 
     /// Stores an entry, in place of one with the same key; false if it is too large, or its token void.
     @discardableResult
-    public func insert(_ entry: MemoryEntry, token: PurgeToken? = nil) -> Bool {
+    package func insert(_ entry: MemoryEntry, token: PurgeToken? = nil) -> Bool {
         let leaving = change(shard(of: entry.description.key)) { shard in
             token?.isValid ?? true ? shard.insert(entry) : [entry]
         }
@@ -119,7 +119,7 @@ public final class MemoryCache: Sendable {
     }
 
     /// The same with the latest record of its source since the token was issued; nil if it was not accepted.
-    func admit(_ entry: MemoryEntry, token: PurgeToken) -> MemoryEntry? {
+    package func admit(_ entry: MemoryEntry, token: PurgeToken) -> MemoryEntry? {
         let (current, leaving) = change(shard(of: entry.description.key)) { shard in
             // A later record is recorded before the shards are updated: it is known here, or the update
             // comes.
@@ -131,20 +131,20 @@ public final class MemoryCache: Sendable {
 
     /// Removes one entry; false if there is none.
     @discardableResult
-    public func remove(_ key: CacheKey) -> Bool {
+    package func remove(_ key: CacheKey) -> Bool {
         change(shard(of: key)) { $0.remove(key) } != nil
     }
 
     /// Removes all entries made from a source and returns how many; one lock a shard.
     @discardableResult
-    public func removeAll(ofSource source: CacheKey) -> Int {
+    package func removeAll(ofSource source: CacheKey) -> Int {
         shards.reduce(0) { sum, shard in
             sum + change(shard) { $0.removeAll(ofSource: source) }.count
         }
     }
 
     /// Removes a source's own bytes, under whatever key, and returns how many entries that were.
-    func removeOriginals(ofSource source: CacheKey) -> Int {
+    package func removeOriginals(ofSource source: CacheKey) -> Int {
         shards.reduce(0) { sum, shard in
             sum
                 + change(shard) { shard in
@@ -155,7 +155,7 @@ public final class MemoryCache: Sendable {
     }
 
     /// Entries made from a source, at most `limit`.
-    public func list(ofSource source: CacheKey, limit: Int) -> [MemoryEntry] {
+    package func list(ofSource source: CacheKey, limit: Int) -> [MemoryEntry] {
         var entries: [MemoryEntry] = []
         for shard in shards where entries.count < limit {
             entries += shard.state.withLock { $0.list(ofSource: source, limit: limit - entries.count) }
@@ -165,14 +165,14 @@ public final class MemoryCache: Sendable {
 
     /// Removes everything and returns how many entries that were.
     @discardableResult
-    public func removeAll() -> Int {
+    package func removeAll() -> Int {
         shards.reduce(0) { sum, shard in sum + change(shard) { $0.removeAll() }.count }
     }
 
     /// Gives all entries of a source its new record, as after a 304; entries made of other bytes are removed.
     ///
     /// - Parameter token: if it is void nothing changes: what is there is newer.
-    public func update(_ record: SourceRecord, token: PurgeToken? = nil) {
+    package func update(_ record: SourceRecord, token: PurgeToken? = nil) {
         for shard in shards {
             // Freed after the lock is released.
             _ = change(shard) { shard in
@@ -182,19 +182,19 @@ public final class MemoryCache: Sendable {
     }
 
     /// Changes the bound in bytes, as under memory pressure, and evicts what no longer fits.
-    public func resize(maxBytes: ByteCount) {
+    package func resize(maxBytes: ByteCount) {
         bound.store(maxBytes.bytes, ordering: .relaxed)
         applyBounds()
     }
 
     /// Changes the bound in entries, and evicts what no longer fits; 0 keeps none.
-    func resize(maxEntries: Int) {
+    package func resize(maxEntries: Int) {
         entryBound.store(maxEntries, ordering: .relaxed)
         applyBounds()
     }
 
     /// Evicts about `count` entries, the same number from each shard, and returns how many.
-    func shed(_ count: Int) -> Int {
+    package func shed(_ count: Int) -> Int {
         let each = (count + shards.count - 1) / shards.count
         return shards.reduce(0) { sum, shard in sum + change(shard) { $0.shed(each) }.count }
     }
@@ -233,7 +233,7 @@ public final class MemoryCache: Sendable {
     }
 
     /// The tier's contents and counters; takes each shard's lock in turn.
-    public var statistics: Statistics {
+    package var statistics: Statistics {
         var sum = Statistics(maxBytes: bound.load(ordering: .relaxed), heldBytes: ledger.heldBytes)
         for shard in shards {
             let part = shard.state.withLock { shard in
@@ -252,7 +252,7 @@ public final class MemoryCache: Sendable {
     }
 
     /// How many entries were evicted for others so far.
-    var crowdedOut: Int {
+    package var crowdedOut: Int {
         shards.reduce(0) { sum, shard in
             sum + shard.state.withLock { ($0.evictions[.size] ?? 0) + ($0.evictions[.count] ?? 0) }
         }

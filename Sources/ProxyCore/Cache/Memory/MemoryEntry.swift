@@ -6,17 +6,17 @@ import Synchronization
 ///
 /// Immutable, so it may be sent while the cache removes or replaces it; a revalidation stores a new entry
 /// with the same bytes in its place. Only the marks at its end change, atomically.
-public final class MemoryEntry: Sendable {
+package final class MemoryEntry: Sendable {
     /// The description of the entry's bytes.
-    public let description: EntryDescription
+    package let description: EntryDescription
     /// The bytes, or the open file of the disk tier that has them.
-    public let body: StoredBody
+    package let body: StoredBody
     /// The source's record when the entry was stored or last refreshed.
-    public let record: SourceRecord
+    package let record: SourceRecord
     /// What it counts towards the tier's bound, in bytes.
-    public let cost: Int
+    package let cost: Int
     /// Unique in this process: what was prepared for one entry (a response's head, say) belongs to no other.
-    public let id: UInt64
+    package let id: UInt64
 
     /// The identity of the file when the entry was made; nil for bytes.
     private let identity: VerifiedFiles.Identity?
@@ -33,12 +33,12 @@ public final class MemoryEntry: Sendable {
     private static let overhead = 896
 
     /// Creates an entry with a complete body.
-    public convenience init(description: EntryDescription, body: [UInt8], record: SourceRecord) {
+    package convenience init(description: EntryDescription, body: [UInt8], record: SourceRecord) {
         self.init(description: description, body: body, record: record, lease: nil)
     }
 
     /// The same with a lease for its bytes.
-    convenience init(
+    package convenience init(
         description: EntryDescription, body: [UInt8], record: SourceRecord, lease: MemoryLease?
     ) {
         self.init(
@@ -47,7 +47,7 @@ public final class MemoryEntry: Sendable {
     }
 
     /// Creates an entry of an open file that the disk tier has just checked; nil if its inode can't be read.
-    convenience init?(description: EntryDescription, file body: StoredBody, record: SourceRecord) {
+    package convenience init?(description: EntryDescription, file body: StoredBody, record: SourceRecord) {
         guard case .file(let file, _, _) = body, let identity = VerifiedFiles.Identity(of: file) else {
             return nil
         }
@@ -80,36 +80,36 @@ public final class MemoryEntry: Sendable {
     }
 
     /// Whether the disk tier is known to have the bytes in a way that survives a power loss.
-    var isDurable: Bool { survivesPowerLoss.load(ordering: .acquiring) }
+    package var isDurable: Bool { survivesPowerLoss.load(ordering: .acquiring) }
 
     /// Records that it does.
-    func markDurable() { survivesPowerLoss.store(true, ordering: .releasing) }
+    package func markDurable() { survivesPowerLoss.store(true, ordering: .releasing) }
 
     /// Hot path: whether the bytes are still those that were checked: a file must not have changed, nor been
     /// removed.
     ///
     /// One fstat(2) for a file, nothing for bytes.
-    public var isIntact: Bool {
+    package var isIntact: Bool {
         guard let identity, case .file(let file, _, _) = body else { return true }
         return VerifiedFiles.Identity(of: file) == identity
     }
 
     /// Whether the bytes lie in the disk tier.
-    public var isOnDisk: Bool { identity != nil }
+    package var isOnDisk: Bool { identity != nil }
 
     /// Elects one caller to refresh a stale entry: true for the first only, until `endRefresh`.
-    public func beginRefresh() -> Bool {
+    package func beginRefresh() -> Bool {
         !isBeingRefreshed.exchange(true, ordering: .relaxed)
     }
 
     /// Lets another caller try to refresh the entry, because the first one failed.
-    public func endRefresh() {
+    package func endRefresh() {
         isBeingRefreshed.store(false, ordering: .relaxed)
     }
 
     /// Hot path: whether a better result is to be made in its place; true once per `interval` seconds, and
     /// never for a final one.
-    public func shouldImprove(at now: Int64, every interval: Int64) -> Bool {
+    package func shouldImprove(at now: Int64, every interval: Int64) -> Bool {
         guard description.stage.isImprovable else { return false }
         let last = lastImprovement.load(ordering: .relaxed)
         guard now - last >= interval else { return false }
@@ -118,7 +118,7 @@ public final class MemoryEntry: Sendable {
 
     /// Hot path: whether the disk tier should be informed that the entry was served; true once per `interval`
     /// seconds.
-    public func shouldTouch(at now: Int64, every interval: Int64) -> Bool {
+    package func shouldTouch(at now: Int64, every interval: Int64) -> Bool {
         let last = lastTouch.load(ordering: .relaxed)
         guard now - last >= interval else { return false }
         return lastTouch.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged

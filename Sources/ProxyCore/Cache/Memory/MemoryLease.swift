@@ -22,7 +22,7 @@ final class MemoryLedger: Sendable {
 }
 
 /// A picture's bytes, counted until its last reference is released.
-final class MemoryLease: Sendable {
+package final class MemoryLease: Sendable {
     private let bytes: Int
     private let ledger: MemoryLedger
 

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// The entries' bound is lowered by what the table holds, so that both together stay within the setting. Safe
 /// from any thread. The table calls `change` outside its own lock.
-public final class MemoryShare: Sendable {
+package final class MemoryShare: Sendable {
     private let cache: MemoryCache?
     private let divisor: Int
     private let least: Int
@@ -14,23 +14,23 @@ public final class MemoryShare: Sendable {
 
     /// A part of a memory tier's bound: its bytes divided by `divisor`, but at least `least`. It follows that
     /// bound.
-    public init(of cache: MemoryCache, dividedBy divisor: Int, atLeast least: Int = 0) {
+    package init(of cache: MemoryCache, dividedBy divisor: Int, atLeast least: Int = 0) {
         (self.cache, self.divisor, self.least) = (cache, divisor, least)
     }
 
     /// A part that belongs to no tier.
-    public init(bytes: Int) {
+    package init(bytes: Int) {
         (cache, divisor, least) = (nil, 1, bytes)
     }
 
     /// Most bytes that the table may hold now.
-    public var limit: Int { max(least, cache.map { $0.maxBytes / divisor } ?? 0) }
+    package var limit: Int { max(least, cache.map { $0.maxBytes / divisor } ?? 0) }
 
     /// How many bytes it holds.
-    public var bytes: Int { held.load(ordering: .relaxed) }
+    package var bytes: Int { held.load(ordering: .relaxed) }
 
     /// Records that the table holds so many bytes more, or fewer.
-    public func change(by bytes: Int) {
+    package func change(by bytes: Int) {
         guard bytes != 0 else { return }
         held.wrappingAdd(bytes, ordering: .relaxed)
         cache?.reserve(bytes)

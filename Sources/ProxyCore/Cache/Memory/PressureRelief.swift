@@ -5,11 +5,11 @@
 ///
 /// SDWebImage drops its whole memory cache on a memory warning; half at a time keeps what is requested most.
 /// Pure.
-public struct PressureRelief: Sendable {
+package struct PressureRelief: Sendable {
     /// The configured size in bytes.
     private var full: Int
     /// The size that may be used now, in bytes.
-    public private(set) var bound: Int
+    package private(set) var bound: Int
     private var lastAlarm = Int64.min
 
     /// The minimum of the configured size, as a divisor.
@@ -17,33 +17,33 @@ public struct PressureRelief: Sendable {
     /// The step of regrowth, as a divisor.
     private static let step = 8
     /// Seconds without pressure before each step.
-    public static let peace: Int64 = 30
+    package static let peace: Int64 = 30
 
     /// Starts at the configured size in bytes.
-    public init(full: Int) {
+    package init(full: Int) {
         self.full = full
         bound = full
     }
 
     /// Sets another configured size, and returns the bound: that size while there is no pressure.
-    public mutating func resize(full: Int) -> Int {
+    package mutating func resize(full: Int) -> Int {
         bound = isReduced ? min(bound, full) : full
         self.full = full
         return bound
     }
 
     /// Whether the bound is below the configured size.
-    public var isReduced: Bool { bound < full }
+    package var isReduced: Bool { bound < full }
 
     /// Records that memory is short while the tier holds `bytes`, and returns the bound.
-    public mutating func alarm(holding bytes: Int, at now: Int64) -> Int {
+    package mutating func alarm(holding bytes: Int, at now: Int64) -> Int {
         bound = max(full / Self.floor, min(bound, bytes) / 2)
         lastAlarm = now
         return bound
     }
 
     /// Returns the bound, a step more than before if there was no pressure.
-    public mutating func relax(at now: Int64) -> Int {
+    package mutating func relax(at now: Int64) -> Int {
         guard isReduced, now - lastAlarm >= Self.peace else { return bound }
         lastAlarm = now
         bound = min(full, bound + full / Self.step)

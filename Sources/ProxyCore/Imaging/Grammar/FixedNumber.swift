@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A decimal number with at most three decimals, stored exactly.
-struct FixedNumber: Sendable, Hashable, Comparable {
+package struct FixedNumber: Sendable, Hashable, Comparable {
     /// The number × 1,000.
     let thousandths: Int
 
@@ -62,12 +62,14 @@ struct FixedNumber: Sendable, Hashable, Comparable {
         FixedNumber(rounding: double * factor)
     }
 
-    static func < (left: FixedNumber, right: FixedNumber) -> Bool { left.thousandths < right.thousandths }
+    package static func < (left: FixedNumber, right: FixedNumber) -> Bool {
+        left.thousandths < right.thousandths
+    }
 }
 
 extension FixedNumber: CustomStringConvertible {
     /// The shortest spelling: no plus, no leading or trailing zeros.
-    var description: String {
+    package var description: String {
         let magnitude = abs(thousandths)
         let sign = thousandths < 0 ? "-" : ""
         let fraction = magnitude % Self.scale

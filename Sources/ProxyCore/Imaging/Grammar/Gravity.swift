@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The part of a picture that a crop keeps.
-enum Gravity: Sendable, Hashable {
+package enum Gravity: Sendable, Hashable {
     /// By the fraction of the surplus that is cut on the left and at the top: 0, ½ or 1.
     case compass(Double, Double)
     /// The part that attracts attention: edges, skin, saturated colours.
@@ -23,7 +23,7 @@ enum Gravity: Sendable, Hashable {
     private static let middle = FixedNumber(thousandths: 500)
 
     /// The declaration of `gravity`.
-    static let parameter = TransformParameter(
+    package static let parameter = TransformParameter(
         "gravity", .word(words), .value(.word("center")),
         "Which part stays of what is cut (by resize, mode=cover alone): a side or corner, smart (attention), entropy, "
             + "or focal with fx and fy.")

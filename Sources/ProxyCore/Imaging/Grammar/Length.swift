@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A length: pixels, or a percentage of a side of the operation's input image.
-enum Length: Sendable, Hashable {
+package enum Length: Sendable, Hashable {
     /// Pixels, before rounding.
     case pixels(FixedNumber)
     /// Per cent of the side.
@@ -48,7 +48,7 @@ enum Length: Sendable, Hashable {
 }
 
 extension Length: CustomStringConvertible {
-    var description: String {
+    package var description: String {
         switch self {
         case .pixels(let number): number.description
         case .percent(let number): number.description + Self.percentSuffix

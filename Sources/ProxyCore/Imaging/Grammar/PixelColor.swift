@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An sRGB colour with alpha, 8 bits each, not premultiplied.
-struct PixelColor: Sendable, Hashable {
+package struct PixelColor: Sendable, Hashable {
     let red: UInt8
     let green: UInt8
     let blue: UInt8
     let alpha: UInt8
 
-    static let black = PixelColor(red: 0, green: 0, blue: 0, alpha: .max)
+    package static let black = PixelColor(red: 0, green: 0, blue: 0, alpha: .max)
     static let white = PixelColor(red: .max, green: .max, blue: .max, alpha: .max)
     static let transparent = PixelColor(red: 0, green: 0, blue: 0, alpha: 0)
 
@@ -53,7 +53,7 @@ struct PixelColor: Sendable, Hashable {
     }
 
     /// Whether it is fully opaque.
-    var isOpaque: Bool { alpha == .max }
+    package var isOpaque: Bool { alpha == .max }
 
     /// Whether it can be drawn in a grey picture.
     var isGrey: Bool { red == green && green == blue }
@@ -75,7 +75,7 @@ struct PixelColor: Sendable, Hashable {
 
 extension PixelColor: CustomStringConvertible {
     /// Lower-case hexadecimal in its shortest form.
-    var description: String {
+    package var description: String {
         let opaque = alpha == .max
         let parts = opaque ? [red, green, blue] : [red, green, blue, alpha]
         let isShort = parts.allSatisfy { $0 >> 4 == $0 & 15 }

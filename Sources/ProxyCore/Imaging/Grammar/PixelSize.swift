@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A width and a height in whole pixels, each at least 1.
-struct PixelSize: Sendable, Hashable {
-    let width: Int
-    let height: Int
+package struct PixelSize: Sendable, Hashable {
+    package let width: Int
+    package let height: Int
 
     /// Creates a size from whole sides; a side below 1 becomes 1.
-    init(_ width: Int, _ height: Int) {
+    package init(_ width: Int, _ height: Int) {
         self.width = max(1, width)
         self.height = max(1, height)
     }
@@ -17,13 +17,13 @@ struct PixelSize: Sendable, Hashable {
     }
 
     /// Width × height.
-    var area: Int { width * height }
+    package var area: Int { width * height }
 
     /// The size after a rotation by 90°.
-    var transposed: PixelSize { PixelSize(height, width) }
+    package var transposed: PixelSize { PixelSize(height, width) }
 
     /// Returns both sides × `factor`, rounded half up.
-    func scaled(by factor: Double) -> PixelSize {
+    package func scaled(by factor: Double) -> PixelSize {
         PixelSize(rounding: Double(width) * factor, by: Double(height) * factor)
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A requested size, `WxH`, `Wx` or `xH`; an omitted side follows from the other.
-struct SizeRequest: Sendable, Hashable {
+package struct SizeRequest: Sendable, Hashable {
     /// The requested width; nil if it follows from the height.
     let width: Length?
     /// The requested height; nil if it follows from the width.
@@ -56,7 +56,7 @@ struct SizeRequest: Sendable, Hashable {
 }
 
 extension SizeRequest: CustomStringConvertible {
-    var description: String {
+    package var description: String {
         "\(width?.description ?? "")\(Self.separator)\(height?.description ?? "")"
     }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The arguments of one operation: the value of each declared parameter, given or by default.
-struct TransformArguments: Sendable {
+package struct TransformArguments: Sendable {
     /// The operation's name.
     let operation: String
     /// The operation's parameters.
     let parameters: [TransformParameter]
     /// The given values, by parameter name.
-    private(set) var given: [String: TransformValue]
+    package private(set) var given: [String: TransformValue]
     /// How many of the values were given by position; 0 once a rule has completed them.
     private(set) var positionalCount: Int
     /// The offset of the operation in the text that it was parsed from; nil if it was not parsed.

@@ -2,9 +2,9 @@
 
 /// The declaration of one parameter of an operation; parser, canonical form and reference are derived from
 /// it.
-struct TransformParameter: Sendable {
+package struct TransformParameter: Sendable {
     /// The name, as in `gravity=smart`.
-    let name: String
+    package let name: String
     /// The type of its values.
     let kind: Kind
     /// Its value if it is absent.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A typed argument of an operation; `description` is its canonical spelling.
-enum TransformValue: Sendable, Hashable {
+package enum TransformValue: Sendable, Hashable {
     case number(FixedNumber)
     case length(Length)
     case size(SizeRequest)
@@ -24,7 +24,7 @@ enum TransformValue: Sendable, Hashable {
 }
 
 extension TransformValue: CustomStringConvertible {
-    var description: String {
+    package var description: String {
         switch self {
         case .number(let number): number.description
         case .length(let length): length.description

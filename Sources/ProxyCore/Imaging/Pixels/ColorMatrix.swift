@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A linear map of encoded red, green and blue, row by row.
-struct ColorMatrix: Sendable, Equatable {
+package struct ColorMatrix: Sendable, Equatable {
     /// Nine weights: of red, green and blue in the new red, and so on.
     let weights: [Double]
 

@@ -3,7 +3,7 @@
 import Glibc
 
 /// The new level of each of the 256 levels of a sample.
-struct ToneCurve: Sendable, Equatable {
+package struct ToneCurve: Sendable, Equatable {
     /// The new level of each old one.
     let levels: [UInt8]
 

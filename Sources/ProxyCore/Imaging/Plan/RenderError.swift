@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why a picture could not be rendered.
-public enum RenderError: Error, Sendable, Hashable, Codable {
+package enum RenderError: Error, Sendable, Hashable, Codable {
     /// The source's magic bytes are not those of an image format.
     case notAnImage
     /// The source's or the requested format is known but not allowed or not built in; the text names it.

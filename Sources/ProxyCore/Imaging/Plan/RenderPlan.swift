@@ -2,51 +2,51 @@
 
 /// Everything besides the source's bytes that decides the bytes of a rendition: typed, canonical, and sent to
 /// a worker unchanged.
-public struct RenderPlan: Sendable, Hashable, Codable {
+package struct RenderPlan: Sendable, Hashable, Codable {
     /// How much work to put into AVIF and JPEG XL. No part of any key.
-    public var effort: EncodingEffort = .fast
+    package var effort: EncodingEffort = .fast
     /// Whether the automatic choice takes the format with the least work, because many jobs wait. No part of
     /// any key.
-    public var takesCheapest = false
+    package var takesCheapest = false
     /// The operations, with `dpr` already applied.
-    public var pipeline: TransformPipeline
+    package var pipeline: TransformPipeline
     /// Which format to write.
-    public var format: FormatChoice
+    package var format: FormatChoice
     /// Encoder quality 1–100; nil takes the format's default from `qualities`.
-    public var quality: Int?
+    package var quality: Int?
     /// Whether to write losslessly if the format can.
-    public var isLossless: Bool
+    package var isLossless: Bool
     /// Whether to write progressive or interlaced; nil takes the format's default (JPEG: yes).
-    public var isProgressive: Bool?
+    package var isProgressive: Bool?
     /// The one frame or page to use; nil means as `animation` says.
-    public var frame: Int?
+    package var frame: Int?
     /// Which frames of an animation to keep.
-    public var animation: AnimationPolicy
+    package var animation: AnimationPolicy
     /// What to keep of the source's metadata.
-    public var metadata: MetadataPolicy
+    package var metadata: MetadataPolicy
     /// Most bytes of the result; nil means any number.
-    public var maxBytes: Int?
+    package var maxBytes: Int?
     /// The images that the pipeline draws over the picture, each once.
-    public var watermarks: [WatermarkImage]
+    package var watermarks: [WatermarkImage]
     /// Whether a source with too many pixels is shrunk while it is decoded, if its decoder can do that.
-    public var scalesDownLarge: Bool
+    package var scalesDownLarge: Bool
     /// Whether `resize` averages linear light (IEC 61966-2-1 undone), and not encoded levels.
-    public var isLinear: Bool
+    package var isLinear: Bool
     /// Whether the source is an intermediate, or one is written beside the result.
-    public var intermediate: IntermediateUse
+    package var intermediate: IntermediateUse
     /// Bounds checked before pixels are decoded.
-    public var limits: RenderLimits
+    package var limits: RenderLimits
     /// The maximum work, in weighted megapixels (see `WorkEstimate`); nil means any. No part of any key.
-    public var workLimit: Int?
+    package var workLimit: Int?
     /// Formats that may be decoded.
-    public var decodableFormats: [ImageFormat]
+    package var decodableFormats: [ImageFormat]
     /// Default qualities, by format.
-    public var qualities: [ImageFormat: Int]
+    package var qualities: [ImageFormat: Int]
     /// AVIF is chosen automatically only below this number of output pixels.
-    public var avifMaxPixels: Int
+    package var avifMaxPixels: Int
 
     /// Which format to write.
-    public enum FormatChoice: Sendable, Hashable, Codable {
+    package enum FormatChoice: Sendable, Hashable, Codable {
         /// The first of these that can hold the result, else the source's own format if browsers show it, else JPEG,
         /// or PNG with alpha. In the order of the client's preference.
         case automatic([ImageFormat])
@@ -59,7 +59,7 @@ public struct RenderPlan: Sendable, Hashable, Codable {
     }
 
     /// Which frames of an animation to keep.
-    public enum AnimationPolicy: String, Sendable, Hashable, Codable {
+    package enum AnimationPolicy: String, Sendable, Hashable, Codable {
         /// Every frame.
         case all
         /// The first frame only.
@@ -67,7 +67,7 @@ public struct RenderPlan: Sendable, Hashable, Codable {
     }
 
     /// What to keep of the source's metadata.
-    public enum MetadataPolicy: String, Sendable, Hashable, Codable {
+    package enum MetadataPolicy: String, Sendable, Hashable, Codable {
         /// Drops all but copyright and a profile that sRGB viewers display correctly.
         case strip
         /// Keeps everything; orientation is reset because it has been applied.
@@ -77,7 +77,7 @@ public struct RenderPlan: Sendable, Hashable, Codable {
     }
 
     /// What a job does with an intermediate.
-    public enum IntermediateUse: Sendable, Hashable, Codable {
+    package enum IntermediateUse: Sendable, Hashable, Codable {
         /// Nothing.
         case none
         /// The source is one, made from this original.
@@ -87,7 +87,7 @@ public struct RenderPlan: Sendable, Hashable, Codable {
     }
 
     /// A plan with defaults: no operation, automatic format without a preference.
-    public init(pipeline: TransformPipeline = TransformPipeline(), format: FormatChoice = .automatic([])) {
+    package init(pipeline: TransformPipeline = TransformPipeline(), format: FormatChoice = .automatic([])) {
         self.pipeline = pipeline
         self.format = format
         quality = nil

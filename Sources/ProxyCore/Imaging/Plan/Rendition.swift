@@ -1,53 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The result of a rendering: facts about the bytes that were written, and what they cost.
-public struct Rendition: Sendable, Equatable, Codable {
+package struct Rendition: Sendable, Equatable, Codable {
     /// The format written.
-    public var format: ImageFormat
+    package var format: ImageFormat
     /// Width in pixels, of one frame.
-    public var width: Int
+    package var width: Int
     /// Height in pixels, of one frame.
-    public var height: Int
+    package var height: Int
     /// The number of frames written.
-    public var frames: Int
+    package var frames: Int
     /// The number of bytes written from the offset on.
-    public var byteCount: Int
+    package var byteCount: Int
     /// The facts about the source; about its original if it is an intermediate.
-    public var source: SourceFacts
+    package var source: SourceFacts
     /// The intermediate that was written.
-    public var intermediate: Intermediate?
+    package var intermediate: Intermediate?
     /// How long each step took.
-    public var timings: Timings
+    package var timings: Timings
     /// The estimated memory in bytes.
-    public var memory = 0
+    package var memory = 0
     /// Whether the format is the cheapest and not the one that would have been chosen otherwise.
-    public var isCheapest = false
+    package var isCheapest = false
 
     /// An intermediate that was written.
-    public struct Intermediate: Sendable, Equatable, Codable {
+    package struct Intermediate: Sendable, Equatable, Codable {
         /// Its format.
-        public var format: ImageFormat
+        package var format: ImageFormat
         /// The number of bytes.
-        public var byteCount: Int
+        package var byteCount: Int
+
+        /// Creates a value from its parts.
+        package init(format: ImageFormat, byteCount: Int) {
+            self.format = format
+            self.byteCount = byteCount
+        }
     }
 
     /// Facts read from a source's header.
-    public struct SourceFacts: Sendable, Hashable, Codable {
+    package struct SourceFacts: Sendable, Hashable, Codable {
         /// The source's format, from its magic bytes.
-        public var format: ImageFormat
+        package var format: ImageFormat
         /// Width in pixels as stored, before orientation.
-        public var width: Int
+        package var width: Int
         /// Height in pixels of one frame as stored, before orientation.
-        public var height: Int
+        package var height: Int
         /// The number of frames or pages.
-        public var frames: Int
+        package var frames: Int
         /// Whether it has an alpha channel.
-        public var hasAlpha: Bool
+        package var hasAlpha: Bool
         /// EXIF orientation, 1–8.
-        public var orientation: Int
+        package var orientation: Int
 
         /// Collects the facts.
-        public init(
+        package init(
             format: ImageFormat, width: Int, height: Int, frames: Int, hasAlpha: Bool, orientation: Int = 1
         ) {
             self.format = format
@@ -62,18 +68,18 @@ public struct Rendition: Sendable, Equatable, Codable {
     /// Durations in microseconds. libvips is demand-driven: decoding, the operations and encoding overlap, so
     /// `decode` covers opening (header and shrink-on-load choice), `transform` building the pipeline,
     /// `encode` the run.
-    public struct Timings: Sendable, Equatable, Codable {
+    package struct Timings: Sendable, Equatable, Codable {
         /// Waiting for a worker.
-        public var queue: Int
+        package var queue: Int
         /// Opening the source.
-        public var decode: Int
+        package var decode: Int
         /// Building the pipeline.
-        public var transform: Int
+        package var transform: Int
         /// Computing and encoding the pixels.
-        public var encode: Int
+        package var encode: Int
 
         /// Collects the durations, in microseconds.
-        public init(queue: Int = 0, decode: Int = 0, transform: Int = 0, encode: Int = 0) {
+        package init(queue: Int = 0, decode: Int = 0, transform: Int = 0, encode: Int = 0) {
             self.queue = queue
             self.decode = decode
             self.transform = transform
@@ -82,7 +88,7 @@ public struct Rendition: Sendable, Equatable, Codable {
     }
 
     /// Collects what is known of a rendition.
-    public init(
+    package init(
         format: ImageFormat, width: Int, height: Int, frames: Int, byteCount: Int, source: SourceFacts,
         timings: Timings
     ) {

@@ -5,45 +5,45 @@ internal import Crypto
 /// A configured image that `watermark` draws over others. Configuration: `watermarks`.
 ///
 /// Part of the plan that names it. Its encoded form omits the bytes: they reach a worker by a descriptor.
-public struct WatermarkImage: Sendable, Hashable, Codable {
+package struct WatermarkImage: Sendable, Hashable, Codable {
     /// The name in the configuration.
-    public let name: String
+    package let name: String
     /// The SHA-256 of the bytes in hexadecimal, so that a changed file gives other results.
-    public let digest: String
+    package let digest: String
     /// The encoded picture; empty after decoding.
-    public private(set) var bytes: [UInt8] = []
+    package private(set) var bytes: [UInt8] = []
 
     /// The maximum number of bytes of one.
-    public static let maxBytes = 4 << 20
+    package static let maxBytes = 4 << 20
     /// The formats that it may have.
-    public static let formats: Set<ImageFormat> = [.png, .webp, .jpeg, .gif, .avif]
+    package static let formats: Set<ImageFormat> = [.png, .webp, .jpeg, .gif, .avif]
     /// The maximum number of different ones in one pipeline.
-    public static let maxPerPipeline = 4
+    package static let maxPerPipeline = 4
 
     private enum CodingKeys: String, CodingKey {
         case name, digest
     }
 
     /// Creates a watermark from an encoded picture.
-    public init(name: String, bytes: [UInt8]) {
+    package init(name: String, bytes: [UInt8]) {
         self.name = name
         self.bytes = bytes
         digest = SHA256.hash(data: bytes).map { String(Int($0) + 0x100, radix: 16).suffix(2) }.joined()
     }
 
     /// Compares digests.
-    public static func == (left: WatermarkImage, right: WatermarkImage) -> Bool {
+    package static func == (left: WatermarkImage, right: WatermarkImage) -> Bool {
         left.name == right.name && left.digest == right.digest
     }
 
     /// Hashes the digest.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(name)
         hasher.combine(digest)
     }
 
     /// The same with its bytes, as a worker has received them.
-    func holding(_ bytes: [UInt8]) -> WatermarkImage {
+    package func holding(_ bytes: [UInt8]) -> WatermarkImage {
         var image = self
         image.bytes = bytes
         return image

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The description of a source that `/info` returns.
-struct SourceReport {
+package struct SourceReport {
     private let header: ImageHeader
     private let byteCount: Int
     private let samples: VipsImage.SampleFacts
@@ -9,7 +9,7 @@ struct SourceReport {
     private let picture: SmallPicture
 
     /// Reads the source's header and its first frame, as small as its decoder can make it.
-    init(_ source: borrowing VipsSource, _ header: ImageHeader) throws(ImagingError) {
+    package init(_ source: borrowing VipsSource, _ header: ImageHeader) throws(ImagingError) {
         self.header = header
         byteCount = source.count
         samples = try VipsCoder.sampleFacts(of: source, as: header.format)
@@ -36,7 +36,7 @@ struct SourceReport {
     }
 
     /// The report as a JSON object; all its texts are the daemon's own, and need no escaping.
-    var json: [UInt8] {
+    package var json: [UInt8] {
         let upright = header.orientation > 4 ? header.size.transposed : header.size
         let members: [(String, String)] = [
             ("format", Self.quoted(header.format.rawValue)),

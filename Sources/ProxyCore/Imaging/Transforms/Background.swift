@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `background:fff` — draws a colour below the picture.
-struct Background: ImageTransforming {
-    static let name = "background"
-    static let summary = "Puts the picture onto a colour, so that nothing stays transparent."
-    static let parameters = [color]
+package struct Background: ImageTransforming {
+    package static let name = "background"
+    package static let summary = "Puts the picture onto a colour, so that nothing stays transparent."
+    package static let parameters = [color]
 
     private static let color = TransformParameter(
         "color", .color, .required, "The colour; one with alpha leaves the picture as transparent as that.")
 
-    let arguments: TransformArguments
+    package let arguments: TransformArguments
     private let color: PixelColor
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    package init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         color = arguments.color(Self.color) ?? .white
     }
 
-    func apply(
+    package func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         guard image.hasAlpha else { return image }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `blur:5` — blurs with a Gaussian.
-struct Blur: ImageTransforming {
-    static let name = "blur"
-    static let summary = "Blurs by a Gaussian."
-    static let parameters = [sigma]
+package struct Blur: ImageTransforming {
+    package static let name = "blur"
+    package static let summary = "Blurs by a Gaussian."
+    package static let parameters = [sigma]
 
     private static let sigma = TransformParameter(
         "sigma", .fineNumber(FixedNumber(thousandths: 100)...FixedNumber(250)), .required, isScaled: true,
         "The Gaussian's standard deviation in pixels.")
 
-    let arguments: TransformArguments
+    package let arguments: TransformArguments
     private let deviation: Double
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    package init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         deviation = arguments.number(Self.sigma) ?? 1
     }
 
-    func apply(
+    package func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         try image.inMemory().softened(sigma: deviation)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `crop:300x200:northwest` — cuts a rectangle, by gravity or by its corner.
-struct Crop: ImageTransforming {
-    static let name = "crop"
-    static let summary = "Cuts a rectangle, placed by gravity or by its corner, and clamped to the image."
-    static let parameters = [size, Gravity.parameter, x, y, Gravity.focalX, Gravity.focalY]
+package struct Crop: ImageTransforming {
+    package static let name = "crop"
+    package static let summary =
+        "Cuts a rectangle, placed by gravity or by its corner, and clamped to the image."
+    package static let parameters = [size, Gravity.parameter, x, y, Gravity.focalX, Gravity.focalY]
 
     private static let offsetRange = -100_000...100_000
     private static let size = TransformParameter(
@@ -17,13 +18,13 @@ struct Crop: ImageTransforming {
         "y", .length(offsetRange), .absent, isScaled: true,
         "The rectangle's top edge, in place of gravity; 0 when only x is given.")
 
-    let arguments: TransformArguments
+    package let arguments: TransformArguments
     private let wanted: SizeRequest?
     private let gravity: Gravity
     private let left: Length?
     private let top: Length?
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    package init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         wanted = arguments.size(Self.size)
         gravity = try Gravity.read(from: arguments)
@@ -34,12 +35,12 @@ struct Crop: ImageTransforming {
         }
     }
 
-    func resultSize(of size: PixelSize) -> PixelSize {
+    package func resultSize(of size: PixelSize) -> PixelSize {
         let box = wanted?.resolved(for: size) ?? size
         return PixelSize(min(box.width, size.width), min(box.height, size.height))
     }
 
-    func apply(
+    package func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let size = image.size

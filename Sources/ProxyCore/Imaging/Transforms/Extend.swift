@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `extend:800x600:center` — places the picture on a canvas.
-struct Extend: ImageTransforming {
-    static let name = "extend"
-    static let summary = "Puts the picture onto a canvas of a size; what does not fit on it is cut."
-    static let parameters = [size, Gravity.placement, color, fill]
+package struct Extend: ImageTransforming {
+    package static let name = "extend"
+    package static let summary = "Puts the picture onto a canvas of a size; what does not fit on it is cut."
+    package static let parameters = [size, Gravity.placement, color, fill]
 
     private static let size = TransformParameter(
         "size", .size, .required, isScaled: true,
@@ -27,13 +27,13 @@ struct Extend: ImageTransforming {
     private static let blurredSide = 128
     private static let blurredSigma = 5.0
 
-    let arguments: TransformArguments
+    package let arguments: TransformArguments
     private let wanted: SizeRequest?
     private let gravity: Gravity
     private let background: PixelColor?
     private let filling: Fill
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    package init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         wanted = arguments.size(Self.size)
         gravity = Gravity.place(from: arguments)
@@ -45,11 +45,11 @@ struct Extend: ImageTransforming {
     }
 
     /// The canvas for a picture of `size`.
-    func canvas(for size: PixelSize) -> PixelSize { wanted?.resolved(for: size) ?? size }
+    package func canvas(for size: PixelSize) -> PixelSize { wanted?.resolved(for: size) ?? size }
 
-    func resultSize(of size: PixelSize) -> PixelSize { canvas(for: size) }
+    package func resultSize(of size: PixelSize) -> PixelSize { canvas(for: size) }
 
-    func apply(
+    package func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let size = image.size

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `flip:h` — mirrors.
-struct Flip: ImageTransforming {
-    static let name = "flip"
-    static let summary = "Mirrors from left to right, upside down, or both."
-    static let parameters = [direction]
+package struct Flip: ImageTransforming {
+    package static let name = "flip"
+    package static let summary = "Mirrors from left to right, upside down, or both."
+    package static let parameters = [direction]
 
     private static let direction = TransformParameter(
         "direction", .word(["h", "v", "hv"]), .required, "h from left to right, v upside down, hv both.")
@@ -14,15 +14,15 @@ struct Flip: ImageTransforming {
         case h, v, hv
     }
 
-    let arguments: TransformArguments
+    package let arguments: TransformArguments
     private let direction: Direction
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    package init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         direction = arguments.choice(Self.direction) ?? .h
     }
 
-    func apply(
+    package func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         switch direction {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `mask:circle` — cuts to a shape.
-struct Mask: ImageTransforming {
-    static let name = "mask"
-    static let summary = "Cuts to a shape in the middle of the picture; what is outside becomes transparent."
-    static let parameters = [shape]
+package struct Mask: ImageTransforming {
+    package static let name = "mask"
+    package static let summary =
+        "Cuts to a shape in the middle of the picture; what is outside becomes transparent."
+    package static let parameters = [shape]
 
     private static let shape = TransformParameter(
         "shape", .word(["circle", "ellipse", "squircle"]), .required,
@@ -15,15 +16,15 @@ struct Mask: ImageTransforming {
         case circle, ellipse, squircle
     }
 
-    let arguments: TransformArguments
+    package let arguments: TransformArguments
     private let shape: Shape
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    package init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         shape = arguments.choice(Self.shape) ?? .circle
     }
 
-    func apply(
+    package func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let size = image.size

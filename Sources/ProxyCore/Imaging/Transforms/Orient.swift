@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `orient:6` — sets the source's orientation; applied first, at any position in the text.
-struct Orient: ImageTransforming {
-    static let name = "orient"
-    static let summary =
+package struct Orient: ImageTransforming {
+    package static let name = "orient"
+    package static let summary =
         "Turns the source by its EXIF orientation, by another, or not at all; always applied first."
-    static let parameters = [value]
+    package static let parameters = [value]
 
     private static let automatic = "auto"
     private static let none = "none"
@@ -13,10 +13,10 @@ struct Orient: ImageTransforming {
         "value", .word([automatic, none] + (1...8).map(String.init)), .value(.word(automatic)),
         "auto for the metadata's orientation, none for none, or an EXIF orientation 1–8.")
 
-    let arguments: TransformArguments
+    package let arguments: TransformArguments
     private let word: String
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    package init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         guard case .word(let word) = arguments[Self.value] else {
             throw arguments.error(.missing, Self.value)
@@ -28,12 +28,12 @@ struct Orient: ImageTransforming {
     var isAutomatic: Bool { word == Self.automatic }
 
     /// Returns the orientation to apply, 1–8, to a source whose metadata says `stored`.
-    func value(for stored: Int) -> Int {
+    package func value(for stored: Int) -> Int {
         isAutomatic ? stored : Int(word) ?? 1
     }
 
     /// Does nothing: the pipeline has already rotated the picture.
-    func apply(
+    package func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         image

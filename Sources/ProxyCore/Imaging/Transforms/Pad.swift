@@ -2,10 +2,10 @@
 
 /// `pad:10:20:10:20` — adds borders. As with CSS's `padding`, one value is for all sides, two are for top and bottom and
 /// for right and left, three for top, for right and left, and for bottom.
-struct Pad: ImageTransforming {
-    static let name = "pad"
-    static let summary = "Adds borders."
-    static let parameters = [top, right, bottom, left, color]
+package struct Pad: ImageTransforming {
+    package static let name = "pad"
+    package static let summary = "Adds borders."
+    package static let parameters = [top, right, bottom, left, color]
 
     private static let top = side("top", "height")
     private static let right = side("right", "width")
@@ -21,10 +21,10 @@ struct Pad: ImageTransforming {
             "The border's width on this side; a percentage is of the picture's \(reference).")
     }
 
-    let arguments: TransformArguments
+    package let arguments: TransformArguments
     private let background: PixelColor?
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    package init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = Self.completed(arguments)
         background = arguments.color(Self.color)
     }
@@ -40,7 +40,7 @@ struct Pad: ImageTransforming {
         return arguments.replacing(values)
     }
 
-    func apply(
+    package func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let size = image.size
@@ -54,7 +54,7 @@ struct Pad: ImageTransforming {
         return try image.placed(on: canvas, left: left, top: top, over: color)
     }
 
-    func resultSize(of size: PixelSize) -> PixelSize {
+    package func resultSize(of size: PixelSize) -> PixelSize {
         PixelSize(
             pixels(Self.left, of: size.width) + size.width + pixels(Self.right, of: size.width),
             pixels(Self.top, of: size.height) + size.height + pixels(Self.bottom, of: size.height))

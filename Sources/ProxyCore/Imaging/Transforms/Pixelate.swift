@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `pixelate:12` — makes a mosaic.
-struct Pixelate: ImageTransforming {
-    static let name = "pixelate"
-    static let summary = "Makes a mosaic: each square takes the mean of its pixels."
-    static let parameters = [size]
+package struct Pixelate: ImageTransforming {
+    package static let name = "pixelate"
+    package static let summary = "Makes a mosaic: each square takes the mean of its pixels."
+    package static let parameters = [size]
 
     private static let size = TransformParameter(
         "size", .length(1...100_000), .required, isScaled: true,
         "The squares' side; a percentage is of the picture's shorter side.")
 
-    let arguments: TransformArguments
+    package let arguments: TransformArguments
     private let side: Length?
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    package init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         side = arguments.length(Self.size)
     }
 
-    func apply(
+    package func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let shorter = min(image.size.width, image.size.height)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `resize:300x200:cover` — fits inside, covers and cuts, or stretches.
-struct Resize: ImageTransforming {
-    static let name = "resize"
-    static let summary = "Fits inside a size, covers it and cuts the rest, or stretches to it."
-    static let parameters = [size, mode, Gravity.parameter, enlarge, Gravity.focalX, Gravity.focalY]
+package struct Resize: ImageTransforming {
+    package static let name = "resize"
+    package static let summary = "Fits inside a size, covers it and cuts the rest, or stretches to it."
+    package static let parameters = [size, mode, Gravity.parameter, enlarge, Gravity.focalX, Gravity.focalY]
 
     private static let size = TransformParameter(
         "size", .size, .required, isScaled: true, "The wanted size: WxH, Wx or xH.")
@@ -19,13 +19,13 @@ struct Resize: ImageTransforming {
         case fit, cover, fill
     }
 
-    let arguments: TransformArguments
+    package let arguments: TransformArguments
     private let wanted: SizeRequest?
     private let mode: Mode
     private let gravity: Gravity
     private let mayEnlarge: Bool
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    package init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         wanted = arguments.size(Self.size)
         mode = arguments.choice(Self.mode) ?? .fit
@@ -37,15 +37,15 @@ struct Resize: ImageTransforming {
     }
 
     /// The two steps of a resize.
-    struct Plan: Equatable {
+    package struct Plan: Equatable {
         /// The size that the picture is resampled to.
-        let scaled: PixelSize
+        package let scaled: PixelSize
         /// The size that is then cut out of it.
         let cut: PixelSize
     }
 
     /// Decides the steps for a picture of `source`.
-    func plan(for source: PixelSize) -> Plan {
+    package func plan(for source: PixelSize) -> Plan {
         let box = wanted?.resolved(for: source) ?? source
         switch mode {
         case .fit:
@@ -64,7 +64,7 @@ struct Resize: ImageTransforming {
         }
     }
 
-    func resultSize(of size: PixelSize) -> PixelSize { plan(for: size).cut }
+    package func resultSize(of size: PixelSize) -> PixelSize { plan(for: size).cut }
 
     /// Shrinks the box, with its aspect ratio, until it does not exceed the source.
     private func bounded(_ box: PixelSize, by source: PixelSize) -> PixelSize {
@@ -80,7 +80,7 @@ struct Resize: ImageTransforming {
             Double(target.width) / Double(source.width), Double(target.height) / Double(source.height))
     }
 
-    func apply(
+    package func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let plan = plan(for: image.size)

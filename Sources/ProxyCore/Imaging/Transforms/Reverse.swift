@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `reverse` — plays an animation backwards.
-struct Reverse: ImageTransforming {
-    static let name = "reverse"
-    static let summary = "Plays an animation backwards; a still stays as it is."
-    static let parameters: [TransformParameter] = []
+package struct Reverse: ImageTransforming {
+    package static let name = "reverse"
+    package static let summary = "Plays an animation backwards; a still stays as it is."
+    package static let parameters: [TransformParameter] = []
 
-    let arguments: TransformArguments
+    package let arguments: TransformArguments
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    package init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
     }
 
-    func apply(
+    package func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         image
     }
 
-    func schedule(_ playback: inout Playback) {
+    package func schedule(_ playback: inout Playback) {
         playback.order.reverse()
         playback.delays.reverse()
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `round:20` — rounds corners, optionally with a border.
-struct Round: ImageTransforming {
-    static let name = "round"
-    static let summary = "Rounds corners, with a border along the edge if wanted."
-    static let parameters = [radius, corners, border, color]
+package struct Round: ImageTransforming {
+    package static let name = "round"
+    package static let summary = "Rounds corners, with a border along the edge if wanted."
+    package static let parameters = [radius, corners, border, color]
 
     private static let lengthRange = 0...100_000
     private static let maximal = "max"
@@ -20,13 +20,13 @@ struct Round: ImageTransforming {
     private static let color = TransformParameter(
         "color", .color, .value(.color(.black)), "The border's colour.")
 
-    let arguments: TransformArguments
+    package let arguments: TransformArguments
     private let wantedRadius: Length?
     private let chosenCorners: Set<String>
     private let wantedBorder: Length?
     private let borderColor: PixelColor
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    package init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         wantedRadius = arguments.length(Self.radius)
         chosenCorners = arguments.words(Self.corners)
@@ -34,7 +34,7 @@ struct Round: ImageTransforming {
         borderColor = arguments.color(Self.color) ?? .black
     }
 
-    func apply(
+    package func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let size = image.size

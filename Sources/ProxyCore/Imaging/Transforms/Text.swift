@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `text:Good_morning:32:Serif:fff:south` — draws text.
-struct Text: ImageTransforming {
-    static let name = "text"
-    static let summary = "Draws text with Pango, broken into lines at the picture's width."
-    static let parameters = [
+package struct Text: ImageTransforming {
+    package static let name = "text"
+    package static let summary = "Draws text with Pango, broken into lines at the picture's width."
+    package static let parameters = [
         text, size, font, color, Gravity.placement, Stamp.x, Stamp.y, encodedText,
     ]
 
@@ -23,14 +23,14 @@ struct Text: ImageTransforming {
     private static let encodedText = TransformParameter(
         "text64", .encodedText(limit: limit), .absent, "The text, in place of text.")
 
-    let arguments: TransformArguments
+    package let arguments: TransformArguments
     private let content: String
     private let size: Length?
     private let family: String
     private let color: PixelColor
     private let stamp: Stamp
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    package init(_ arguments: TransformArguments) throws(TransformError) {
         content = try Self.content(of: arguments)
         self.arguments = arguments.replacing(Self.canonical(content))
         size = arguments.length(Self.size)
@@ -79,13 +79,13 @@ struct Text: ImageTransforming {
     private func letterSize(on canvas: PixelSize) -> Double { max(1, size?.pixels(of: canvas.height) ?? 1) }
 
     /// The maximum number of pixels that its letters cover.
-    func area(on canvas: PixelSize) -> Double {
+    package func area(on canvas: PixelSize) -> Double {
         letterSize(on: canvas) * letterSize(on: canvas) * Double(content.count)
     }
 
     // MARK: - Drawing
 
-    func apply(
+    package func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let canvas = image.size

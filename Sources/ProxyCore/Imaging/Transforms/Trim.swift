@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `trim:10` — cuts uniform borders.
-struct Trim: ImageTransforming {
-    static let name = "trim"
-    static let summary = "Cuts borders of one colour; of an animation, what is border on every frame."
-    static let parameters = [threshold, color]
+package struct Trim: ImageTransforming {
+    package static let name = "trim"
+    package static let summary = "Cuts borders of one colour; of an animation, what is border on every frame."
+    package static let parameters = [threshold, color]
 
     private static let threshold = TransformParameter(
         "threshold", .number(0...255), .value(.number(FixedNumber(10))),
@@ -12,26 +12,26 @@ struct Trim: ImageTransforming {
     private static let color = TransformParameter(
         "color", .color, .absent, "The border's colour; the top left pixel's when absent.")
 
-    let arguments: TransformArguments
+    package let arguments: TransformArguments
     private let tolerance: Double
     private let color: PixelColor?
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    package init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         tolerance = arguments.number(Self.threshold) ?? 0
         color = arguments.color(Self.color)
     }
 
-    func apply(
+    package func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         guard let rectangle = context.rectangle else { throw .emptyResult }
         return try image.cropped(to: rectangle)
     }
 
-    let looksAhead = true
+    package let looksAhead = true
 
-    func survey(
+    package func survey(
         _ image: borrowing VipsImage, in context: inout TransformContext
     ) throws(ImagingError) {
         // The colours of transparent pixels are ignored.

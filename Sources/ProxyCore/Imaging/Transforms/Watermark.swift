@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `watermark:logo:southeast:10:10` — draws a configured image over the picture.
-struct Watermark: ImageTransforming {
-    static let name = "watermark"
-    static let summary = "Lays a configured image over the picture."
-    static let parameters = [
+package struct Watermark: ImageTransforming {
+    package static let name = "watermark"
+    package static let summary = "Lays a configured image over the picture."
+    package static let parameters = [
         image, Gravity.placement(otherwise: "southeast"), Stamp.x, Stamp.y, scale, opacity, tile,
     ]
 
@@ -17,7 +17,7 @@ struct Watermark: ImageTransforming {
         "opacity", .number(0...1), .value(.number(FixedNumber(1))), "Multiplies its alpha.")
     private static let tile = TransformParameter.flag("tile", "Whether it is repeated all over the picture.")
 
-    let arguments: TransformArguments
+    package let arguments: TransformArguments
     /// The image's name in the configuration.
     let imageName: String
     private let share: Double?
@@ -25,7 +25,7 @@ struct Watermark: ImageTransforming {
     private let isTiled: Bool
     private let stamp: Stamp
 
-    init(_ arguments: TransformArguments) throws(TransformError) {
+    package init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         imageName = arguments.text(Self.image) ?? ""
         share = arguments.number(Self.scale)
@@ -34,7 +34,7 @@ struct Watermark: ImageTransforming {
         stamp = Stamp(arguments)
     }
 
-    func apply(
+    package func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let canvas = image.size

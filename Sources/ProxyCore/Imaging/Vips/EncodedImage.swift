@@ -3,7 +3,7 @@
 import CVips
 
 /// An encoded picture in libvips' memory.
-@safe struct EncodedImage: ~Copyable {
+@safe package struct EncodedImage: ~Copyable {
     private let start: UnsafeMutableRawPointer
     /// The number of bytes.
     let count: Int

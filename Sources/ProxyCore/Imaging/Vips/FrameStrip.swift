@@ -3,7 +3,7 @@
 import CVips
 
 /// The frames of a picture between the operations; a still has one.
-@safe struct FrameStrip: ~Copyable {
+@safe package struct FrameStrip: ~Copyable {
     /// The frames' objects; owned.
     private var frames: [UnsafeMutablePointer<CVips.VipsImage>?] = unsafe []
     /// Whether the frames' pixels can only be read from top to bottom.

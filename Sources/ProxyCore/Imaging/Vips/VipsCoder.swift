@@ -3,9 +3,9 @@
 import CVips
 
 /// Reads and writes pictures by libvips, each format by its own coder, chosen by us and never by a name.
-enum VipsCoder {
+package enum VipsCoder {
     /// Reads a source's header; no pixel is decoded.
-    static func header(
+    package static func header(
         of source: borrowing VipsSource, as format: ImageFormat
     ) throws(ImagingError) -> ImageHeader {
         try VipsLibrary.start()
@@ -79,7 +79,7 @@ enum VipsCoder {
     }
 
     /// Reads the header of one page: its size, alpha and orientation may be others than the file's first page has.
-    static func header(
+    package static func header(
         ofPage index: Int, in source: borrowing VipsSource, _ file: ImageHeader
     ) throws(ImagingError) -> ImageHeader {
         let image = try loaded(source, file.format, .single(index), .none)
@@ -106,7 +106,7 @@ enum VipsCoder {
     }
 
     /// Opens a source for decoding from top to bottom; a truncated or damaged one fails when its pixels are read.
-    static func open(
+    package static func open(
         _ source: borrowing VipsSource, as format: ImageFormat, frames: FrameSelection, shrink: LoadShrink
     ) throws(ImagingError) -> VipsImage {
         if let animation = source.pngAnimation, frames != .primary || !animation.beginsWithPicture {
@@ -171,7 +171,7 @@ enum VipsCoder {
     }
 
     /// Computes all pixels of `image` and encodes them.
-    static func encode(
+    package static func encode(
         _ image: borrowing VipsImage, _ settings: EncodeSettings
     ) throws(ImagingError) -> EncodedImage {
         if settings.format == .gif, settings.paletteBits == nil, image.isFrames {
@@ -212,7 +212,7 @@ enum VipsCoder {
     }
 
     /// Encodes `image` the best way that takes at most `limit` bytes; a step of the ladder is tried at most eight times.
-    static func encode(
+    package static func encode(
         _ image: borrowing VipsImage, _ settings: EncodeSettings, within limit: Int
     ) throws(ImagingError) -> EncodedImage {
         // Every try reads all pixels.
@@ -238,7 +238,7 @@ enum VipsCoder {
     }
 
     /// Whether all pixels of a source can be read: what failed on the way to a result was then not the source's fault.
-    static func isSound(
+    package static func isSound(
         _ source: borrowing VipsSource, as format: ImageFormat, frames: FrameSelection
     ) -> Bool {
         do throws(ImagingError) {

@@ -51,7 +51,7 @@ extension VipsImage {
     /// Converts to sRGB, with the embedded profile if there is one; input and output have 8 bits.
     ///
     /// - Parameter keepsGrey: whether grey without a profile may remain one band.
-    borrowing func inSRGB(keepsGrey: Bool) throws(ImagingError) -> VipsImage {
+    package borrowing func inSRGB(keepsGrey: Bool) throws(ImagingError) -> VipsImage {
         let space = unsafe vips_image_get_interpretation(raw)
         let isCMYK = space == VIPS_INTERPRETATION_CMYK
         if hasForeignProfile {
@@ -190,7 +190,7 @@ extension VipsImage {
     ///   - font: family, style and size in pixels, in Pango's syntax.
     ///   - width: the width at which lines break, in pixels.
     /// - Throws: `emptyResult` if the text has no visible pixel.
-    static func text(_ text: String, font: String, width: Int) throws(ImagingError) -> VipsImage {
+    package static func text(_ text: String, font: String, width: Int) throws(ImagingError) -> VipsImage {
         try VipsLibrary.start()
         guard let made = unsafe shim_text(escaped(text), font, CInt(clamping: width)) else {
             _ = VipsLibrary.failure()
@@ -214,7 +214,7 @@ extension VipsImage {
     }
 
     /// Creates an opaque picture of one colour.
-    static func uniform(_ color: PixelColor, size: PixelSize) throws(ImagingError) -> VipsImage {
+    package static func uniform(_ color: PixelColor, size: PixelSize) throws(ImagingError) -> VipsImage {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(size.area * 3)
         for _ in 0..<size.area { bytes += [color.red, color.green, color.blue] }

@@ -6,7 +6,7 @@ import Glibc
 extension VipsImage {
     /// Resamples to exactly `target`, down with Lanczos 3, up with bicubic interpolation; alpha is
     /// premultiplied meanwhile, in 8 bits.
-    borrowing func resized(to target: PixelSize) throws(ImagingError) -> VipsImage {
+    package borrowing func resized(to target: PixelSize) throws(ImagingError) -> VipsImage {
         guard target != size else { return try duplicate() }
         guard hasAlpha else { return try resampled(to: target) }
         return try premultiplied().resampled(to: target).unpremultiplied()
@@ -199,7 +199,7 @@ extension VipsImage {
     }
 
     /// Computes all pixels into memory.
-    borrowing func computed() throws(ImagingError) -> VipsImage {
+    package borrowing func computed() throws(ImagingError) -> VipsImage {
         try unsafe VipsImage(adopting: shim_copy_memory(raw), isSequential: false)
     }
 
@@ -213,7 +213,7 @@ extension VipsImage {
     }
 
     /// Creates a second image of the same pixels with its own metadata.
-    borrowing func duplicate() throws(ImagingError) -> VipsImage {
+    package borrowing func duplicate() throws(ImagingError) -> VipsImage {
         try unsafe derived(shim_copy(raw))
     }
 }

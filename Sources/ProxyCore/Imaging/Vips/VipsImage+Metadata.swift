@@ -4,7 +4,7 @@ import CVips
 
 extension VipsImage {
     /// Sets an integer of the metadata; the image must not be shared, as after `duplicate`.
-    borrowing func set(_ name: String, to value: Int) {
+    package borrowing func set(_ name: String, to value: Int) {
         unsafe shim_set_int_field(raw, name, CInt(clamping: value))
     }
 

@@ -5,7 +5,7 @@ import CVips
 /// A libvips image; its pixels are usually computed when they are read.
 ///
 /// Operations borrow the image and do not change it.
-@safe struct VipsImage: ~Copyable {
+@safe package struct VipsImage: ~Copyable {
     /// The object; owned.
     let raw: UnsafeMutablePointer<CVips.VipsImage>
     /// Whether pixels can only be read from top to bottom, because they come directly from a decoder.
@@ -115,9 +115,15 @@ import CVips
 }
 
 /// The timing of an animation's frames.
-struct AnimationTiming: Sendable, Equatable {
+package struct AnimationTiming: Sendable, Equatable {
     /// The duration of each frame in milliseconds.
     let delays: [Int]
     /// The number of plays; 0 means for ever.
     let loop: Int
+
+    /// Creates a value from its parts.
+    package init(delays: [Int], loop: Int) {
+        self.delays = delays
+        self.loop = loop
+    }
 }

@@ -3,7 +3,7 @@
 import CVips
 
 /// libvips itself: its start, its allowed coders, its error buffer.
-enum VipsLibrary {
+package enum VipsLibrary {
     /// Whether libvips has started; the first use starts it with one thread per job, no cache and no
     /// untrusted coder.
     static let isStarted: Bool = shim_start(threadsPerJob, 0) == 0
@@ -20,22 +20,22 @@ enum VipsLibrary {
 
     /// Starts libvips with only the needed parts, in a process without other threads; returns whether it
     /// succeeded.
-    static func startAlone() -> Bool { shim_start(threadsPerJob, 1) == 0 && isStarted }
+    package static func startAlone() -> Bool { shim_start(threadsPerJob, 1) == 0 && isStarted }
 
     /// Starts libvips unless it has started.
-    static func start() throws(ImagingError) {
+    package static func start() throws(ImagingError) {
         guard isStarted else { throw .unsupportedFormat("libvips does not start") }
     }
 
     /// Allows a format's coders that libvips considers untrusted; called only for formats that a plan names.
-    static func unblock(_ format: ImageFormat) {
+    package static func unblock(_ format: ImageFormat) {
         for name in untrusted[format] ?? [] { unsafe shim_unblock(name) }
     }
 
     /// Returns libvips' last error and clears its buffer.
     ///
     /// All threads share the buffer: with several jobs in one process the text may belong to another one.
-    static func failure() -> ImagingError {
+    package static func failure() -> ImagingError {
         let text = unsafe String(cString: vips_error_buffer())
         vips_error_clear()
         let short = String(decoding: text.utf8.prefix(errorTextLimit), as: UTF8.self)
@@ -45,7 +45,7 @@ enum VipsLibrary {
     }
 
     /// Clears the error buffer.
-    static func forgetComplaints() { vips_error_clear() }
+    package static func forgetComplaints() { vips_error_clear() }
 
     /// Whether there was an error since the last `forgetComplaints`.
     static var hasComplaints: Bool { unsafe vips_error_buffer()[0] != 0 }

@@ -8,7 +8,7 @@ extension VipsSource {
     /// libvips 8.14 reports the first warning of each reading since the last `forgetComplaints`. A harmless
     /// one may hide others; then the file is read again for all of them. Call it in a process that runs one
     /// job at a time, because all threads share one buffer. O(1) without a warning, otherwise O(bytes).
-    var damage: String? {
+    package var damage: String? {
         VipsLibrary.damage ?? (VipsLibrary.hasComplaints ? damageBehindWarnings : nil)
     }
 

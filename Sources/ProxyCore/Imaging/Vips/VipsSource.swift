@@ -6,7 +6,7 @@ import Glibc
 /// The bytes of a source picture in memory, for a decoder, which may read them several times.
 ///
 /// They are a copy, because bytes that a decoder reads twice must not change in between.
-@safe struct VipsSource: ~Copyable {
+@safe package struct VipsSource: ~Copyable {
     /// The object; owned.
     let raw: UnsafeMutablePointer<CVips.VipsSource>
     /// The first bytes, from which the format is recognized.
@@ -68,7 +68,7 @@ import Glibc
     }
 
     /// Copies bytes; nil without memory.
-    static func copy(of bytes: [UInt8]) -> VipsSource? {
+    package static func copy(of bytes: [UInt8]) -> VipsSource? {
         unsafe filled(count: bytes.count) { memory in
             unsafe memory.copyBytes(from: bytes)
             return true

@@ -4,7 +4,7 @@ import CLinux
 import Glibc
 
 /// A worker that tries forbidden calls and then its work: `imageproxyd check-sandbox`.
-public enum SandboxCheck {
+package enum SandboxCheck {
     private static let settings = WorkerSettings(
         addressSpace: TransformConfiguration().memoryPerWorker.bytes,
         niceness: TransformConfiguration().niceness, sandbox: .bestEffort)
@@ -13,7 +13,7 @@ public enum SandboxCheck {
     /// outcome.
     ///
     /// Must be called on the main thread before there is another one.
-    public static func run() -> Never {
+    package static func run() -> Never {
         do throws(Sandbox.Failure) {
             let report = try Sandbox(settings: settings).seal()
             say(report.description)
