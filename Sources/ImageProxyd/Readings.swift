@@ -101,8 +101,8 @@ struct Readings {
     }
 
     private func registerWork() {
-        metrics.flights.observe("fetch") { [pipeline] in pipeline().flightCounts.fetches }
-        metrics.flights.observe("transform") { [pipeline] in pipeline().flightCounts.renderings }
+        metrics.flights.observe("fetch") { [pipeline] in pipeline().taskCounts.fetches }
+        metrics.flights.observe("transform") { [pipeline] in pipeline().taskCounts.images }
         metrics.fetchConnections.collect { [loader] in
             let statistics = loader.statistics
             return [

@@ -18,7 +18,7 @@ final class ExchangeNote: Sendable {
         /// Why there is no image, or why a stale one was sent.
         var failure: PipelineError?
         /// The body of a streamed image, which knows at its end how it was received.
-        var body: ArrivingBody?
+        var body: StreamingBody?
     }
 
     init(path: InlineText) {
@@ -52,7 +52,7 @@ final class ExchangeNote: Sendable {
     }
 
     /// Records that an image is streamed while it is received.
-    init(_ image: ArrivingImage, source: SourceURL) {
+    init(_ image: StreamingImage, source: SourceURL) {
         path = nil
         content = Content(source: source, body: image.body)
     }
@@ -73,6 +73,14 @@ final class ExchangeNote: Sendable {
 }
 
 extension AccessRecord.Miss {
+    /// Creates the values for a failure of the daemon's own request to a source.
+    init(_ source: SourceURL, _ failure: PipelineError, url: LogConfiguration.URLDetail) {
+        let logged = LoggedURL(source, as: url)
+        self.init(host: logged.host)
+        (port, self.url) = (logged.port, logged.text)
+        describe(failure, url: url)
+    }
+
     /// Sets the reason of a failure.
     fileprivate mutating func describe(_ failure: PipelineError, url: LogConfiguration.URLDetail) {
         problem = failure.row.logCode

@@ -94,7 +94,7 @@ final class ImageHandler: Sendable {
         guard route == .img, case .success(let imageRequest) = checked, !carriesDirectives(request) else {
             return .unknown
         }
-        return pipeline.storedResponse(for: imageRequest)
+        return pipeline.lookUpCached(imageRequest)
     }
 
     private func response(
@@ -193,7 +193,7 @@ final class ImageHandler: Sendable {
         do throws(PipelineError) {
             let imageRequest = try checked.get()
             parsed = imageRequest
-            if isOnDisk, let image = await pipeline.storedResponseSoon(for: imageRequest) {
+            if isOnDisk, let image = await pipeline.lookUpBlocking(imageRequest) {
                 return response(image, imageRequest, for: request)
             }
             return response(try await image(imageRequest, for: request), imageRequest, for: request)
@@ -221,23 +221,23 @@ final class ImageHandler: Sendable {
         _ imageRequest: ImageRequest, for request: HTTPRequest
     ) async throws(PipelineError) -> ImageAnswer {
         if imageRequest.delivery.options.contains(.handleCookies) {
-            return try await pipeline.unsharedAnswer(
+            return try await pipeline.answer(
                 for: imageRequest, cookies: request.values(of: Self.cookie),
-                streaming: Self.following(request))
+                streaming: Self.streamingSupport(of: request))
         }
         var asking = directives(of: request)
         asking.apply(imageRequest.delivery.options)
         return try await pipeline.answer(
-            for: imageRequest, asking: asking, streaming: Self.following(request))
+            for: imageRequest, asking: asking, streaming: Self.streamingSupport(of: request))
     }
 
     /// Which images may be streamed to a client while they are received: not for a conditional or a range
     /// request.
-    private static func following(_ request: HTTPRequest) -> ArrivingImage.Following {
+    private static func streamingSupport(of request: HTTPRequest) -> StreamingImage.Support {
         let aboutTheWhole: [FieldName] = [
             .range, .ifRange, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
         ]
-        guard request.method == .get, !aboutTheWhole.contains(where: request.has) else { return .nothing }
+        guard request.method == .get, !aboutTheWhole.contains(where: request.has) else { return .none }
         // Without a length, a client of HTTP/1.0 can't distinguish a body that breaks off from a complete
         // one.
         return request.isHTTP10 ? .knownLength : .anyLength
@@ -248,7 +248,7 @@ final class ImageHandler: Sendable {
     ) -> HTTPResponse {
         switch answer {
         case .whole(let image): return response(image, imageRequest, for: request)
-        case .arriving(let image):
+        case .streaming(let image):
             let heads = ImageHeads(image, request: imageRequest, sharing: mapping.sharing)
             let forwarding = FetchContext.current.forwarding
             var response = mapping.response(image, heads, request: request, at: clock()) { [self] error in
@@ -301,7 +301,7 @@ final class ImageHandler: Sendable {
     /// How long the failure is remembered, for `max-age`.
     private func remaining(_ request: ImageRequest?, _ error: PipelineError) -> Int64? {
         guard let request, let memory = error.row.memory else { return nil }
-        // What is remembered of a result may have become its source's.
+        // The failure of a result may have been recorded for its source.
         let source = failures.remaining(ofSource: request.sourceKey, at: clock())
         return memory.scope == .source && !request.shrinksLarge
             ? source : failures.remaining(of: request.resultKey, at: clock()) ?? source

@@ -39,7 +39,7 @@ struct ImageHeads {
 
     /// The fields of an image that is streamed while it is received: without an entity tag, unless all of its
     /// bytes are known by now.
-    init(_ image: ArrivingImage, request: ImageRequest, sharing: SharingPolicy) {
+    init(_ image: StreamingImage, request: ImageRequest, sharing: SharingPolicy) {
         self.init(
             image.record, as: image.record.format, Validators(image.contentHash, image.record), request,
             sharing, isTagged: image.isTagged)

@@ -81,7 +81,7 @@ struct ResponseMapping: Sendable {
     /// or conditions.
     /// - Parameter problem: the answer to a failure that occurs before anything has been sent.
     func response(
-        _ image: ArrivingImage, _ heads: ImageHeads, request: HTTPRequest, at now: Int64,
+        _ image: StreamingImage, _ heads: ImageHeads, request: HTTPRequest, at now: Int64,
         orElse problem: @escaping @Sendable (PipelineError) -> HTTPResponse
     ) -> HTTPResponse {
         var response = HTTPResponse(status: .ok)
@@ -92,7 +92,7 @@ struct ResponseMapping: Sendable {
         response.fields.append(
             .cacheStatus,
             text: Self.cacheStatus(
-                .fetched(image.isExclusive ? .request : .missing), status: image.originStatus, ttl: 0,
+                .fetched(image.isPrivate ? .request : .missing), status: image.originStatus, ttl: 0,
                 isStored: image.isStored, isCollapsed: image.isCollapsed))
         response.context = ExchangeContext(route, image.isCollapsed ? .collapsed : .miss).packed
         return response

@@ -5,11 +5,11 @@ import Pipeline
 
 /// The bytes of an image that is being received, as the server sends them.
 final class StreamedImage: HTTPBodyStream {
-    private let body: ArrivingBody
+    private let body: StreamingBody
     private let problem: @Sendable (PipelineError) -> HTTPResponse
 
     /// - Parameter problem: the answer to a failure before anything was sent.
-    init(_ body: ArrivingBody, orElse problem: @escaping @Sendable (PipelineError) -> HTTPResponse) {
+    init(_ body: StreamingBody, orElse problem: @escaping @Sendable (PipelineError) -> HTTPResponse) {
         self.body = body
         self.problem = problem
     }

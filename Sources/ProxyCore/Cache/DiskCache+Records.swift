@@ -35,10 +35,10 @@ extension DiskCache {
     /// returns.
     /// - Throws: `purged`; `full`, `overloaded` and the like: it is then found until it leaves memory.
     package func save(
-        _ record: SourceRecord, permit: PurgeLedger.Permit? = nil
+        _ record: SourceRecord, token: PurgeToken? = nil
     ) async throws(DiskCacheError) {
-        guard records.save(record, permit) else { throw .purged }
-        _ = try await writer.perform(.save(record, permit))
+        guard records.save(record, token) else { throw .purged }
+        _ = try await writer.perform(.save(record, token))
     }
 
     // MARK: - Read-only folders

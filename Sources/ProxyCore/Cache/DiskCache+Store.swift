@@ -54,14 +54,14 @@ extension DiskCache {
     ///   - record: the source's record: stored beside the body, so that a hit only needs the file.
     ///   - savesRecord: whether the record is stored, too, as by `save`.
     ///   - durable: returns only when the entry survives a power loss, too.
-    ///   - permit: if it is void, nothing is stored.
+    ///   - token: if it is void, nothing is stored.
     /// - Throws: `purged`; `tooLarge`; `full` and the like; `invalid` if the description is not that of what
     ///   was staged, or the body is short; `overloaded` if too many changes wait. The entry is then not
     ///   there, and an earlier one may be gone.
     package func commit(
         _ staged: StagedEntry, _ description: EntryDescription, byteCount: Int, bodyChecksum: UInt32? = nil,
         record: SourceRecord? = nil, savesRecord: Bool = false, durable: Bool = false,
-        permit: PurgeLedger.Permit? = nil
+        token: PurgeToken? = nil
     ) async throws(DiskCacheError) {
         guard description.kind == staged.kind, description.keyText == staged.keyText else {
             throw .invalid("the description is not of what was staged")
@@ -75,8 +75,8 @@ extension DiskCache {
                     durable: durable)
             }
             _ = try await writer.perform(
-                .commit(row, staged.file, durable: durable, record: saved, permit))
-            try remember(saved, permit)
+                .commit(row, staged.file, durable: durable, record: saved, token))
+            try remember(saved, token)
         } catch {
             failed(with: error)
             throw error
@@ -93,15 +93,15 @@ extension DiskCache {
     package func store(
         _ description: EntryDescription, body: [UInt8], checksum: UInt32? = nil,
         record: SourceRecord? = nil, savesRecord: Bool = false, durable: Bool = false,
-        permit: PurgeLedger.Permit? = nil
+        token: PurgeToken? = nil
     ) async throws(DiskCacheError) {
         let write = PendingWrite(
             description: description, body: body, checksum: checksum ?? Checksum.crc32c(body), record: record)
         let saved = savesRecord ? record : nil
         do {
             try checkSize(body.count)
-            _ = try await writer.perform(.store(write, durable: durable, record: saved, permit))
-            try remember(saved, permit)
+            _ = try await writer.perform(.store(write, durable: durable, record: saved, token))
+            try remember(saved, token)
         } catch {
             failed(with: error)
             throw error
@@ -117,16 +117,16 @@ extension DiskCache {
     ///   stored.
     package func storeSoon(
         _ description: EntryDescription, body: [UInt8], checksum: UInt32, record: SourceRecord,
-        permit: PurgeLedger.Permit? = nil
+        token: PurgeToken? = nil
     ) -> Bool {
-        guard !parts.isOff, fits(body.count), records.save(record, permit) else { return false }
+        guard !parts.isOff, fits(body.count), records.save(record, token) else { return false }
         let write = PendingWrite(
             description: description, body: body, checksum: checksum, record: record)
-        guard let ticket = buffer.insert(write, permit) else {
+        guard let ticket = buffer.insert(write, token) else {
             failed(with: .overloaded)
             return false
         }
-        let refusal = writer.enqueuePatiently(.store(write, durable: false, record: record, permit)) {
+        let refusal = writer.enqueuePatiently(.store(write, durable: false, record: record, token)) {
             [buffer, weak self] result in
             buffer.remove(ticket)
             guard case .failure(let error) = result, let self else { return }
@@ -134,7 +134,7 @@ extension DiskCache {
             guard error != .purged else { return }
             // A newer record was queued after it became known: that one stays.
             writer.enqueue(
-                .save(record, permit) { [records] in records.record(for: record.key) == record })
+                .save(record, token) { [records] in records.record(for: record.key) == record })
         }
         guard let refusal else { return true }
         buffer.remove(ticket)
@@ -162,10 +162,10 @@ extension DiskCache {
     }
 
     private func remember(
-        _ record: SourceRecord?, _ permit: PurgeLedger.Permit?
+        _ record: SourceRecord?, _ token: PurgeToken?
     ) throws(DiskCacheError) {
         guard let record else { return }
-        guard records.save(record, permit) else { throw .purged }
+        guard records.save(record, token) else { throw .purged }
     }
 
     // MARK: - Power loss

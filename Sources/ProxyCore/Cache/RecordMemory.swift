@@ -46,9 +46,9 @@ final class RecordMemory: Sendable {
     }
 
     /// Stores a new record; false, and nothing stored, if its token is void.
-    func save(_ record: SourceRecord, _ permit: PurgeLedger.Permit?) -> Bool {
+    func save(_ record: SourceRecord, _ token: PurgeToken?) -> Bool {
         change { state in
-            guard permit?.isValid ?? true else { return false }
+            guard token?.isValid ?? true else { return false }
             state.generation &+= 1
             insert(record, &state)
             return true

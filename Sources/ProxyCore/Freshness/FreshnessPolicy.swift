@@ -27,13 +27,13 @@ package struct FreshnessPolicy: Sendable, Hashable {
         package var lastModified: String?
         /// Seconds of `stale-while-revalidate` and of `stale-if-error`, if it has them (RFC 5861).
         package var staleWhileRevalidate: Int64?, staleIfError: Int64?
-        /// The origin's `Date`, where it does not follow from the age and the response time.
+        /// The origin's `Date`, if it does not follow from the age and the response time.
         package var statedDate: Int64?
-        /// The directives for other caches, where a targeted field addresses this one.
+        /// The directives for other caches, if a targeted field addresses this one.
         package var untargeted: DownstreamControl?
         /// The status of the stored response.
         package var status: Int
-        /// The fields that decided, canonical: what a record keeps of them.
+        /// The fields that decided, canonical, as a record stores them.
         package var reuseFields: [HeaderField]
     }
 

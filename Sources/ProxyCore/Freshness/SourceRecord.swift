@@ -7,7 +7,8 @@ package import Primitives
 /// The facts about a source: freshness, validators, content. Outlives the source's body, and is shared by all
 /// its results.
 ///
-/// Times are seconds since 1970. Freshness belongs here alone: results only name the content hash they were made from.
+/// Times are seconds since 1970. Freshness belongs here alone: results only name the content hash they were
+/// made from.
 package struct SourceRecord: Sendable, Hashable {
     /// The source's key.
     package var key: CacheKey

@@ -6,7 +6,7 @@ import Request
 import Synchronization
 import URLs
 
-/// The blacklist as the pipeline uses it (SDWebImage: failedURLs): which failures are kept, where, and for how long.
+/// The blacklist as the pipeline uses it (SDWebImage: failedURLs): which failures are remembered, under which key, and for how long.
 package final class FailureMemory: Sendable {
     private let failed: FailedURLs<PipelineError>
     private let verifications: Mutex<Verifications>
@@ -44,7 +44,7 @@ package final class FailureMemory: Sendable {
 
     /// What is remembered of a request's source; nil when it may be tried.
     ///
-    /// That it is too large refuses only those who do not want it shrunk.
+    /// That it is too large refuses only requests that do not want it shrunk.
     func failure(ofSourceOf request: ImageRequest, at now: Int64) -> PipelineError? {
         let failure = failure(of: key(ofSource: request.sourceKey), at: now)
         return failure == .tooManyPixels && request.shrinksLarge ? nil : failure
@@ -104,7 +104,7 @@ package final class FailureMemory: Sendable {
         case unknown
     }
 
-    /// Whether the source is to be decoded with the cheapest plan now, which `endVerification` is told the end of.
+    /// Whether the source is to be decoded with the cheapest plan now; `endVerification` reports the end.
     func beginVerification(of source: CacheKey, at now: Int64) -> Bool {
         // With no time for such failures there is nothing to find out.
         guard soundTime.load(ordering: .relaxed) > 0, remaining(ofSource: source, at: now) == nil else {

@@ -56,7 +56,7 @@ struct HostBreaker: Sendable {
         atLeast least: Int64 = 0
     ) {
         if isOpen {
-            // One that began before it opened tells nothing new.
+            // A fetch that began before it opened says nothing new.
             guard isProbe else { return }
             isProbing = false
             return trip(at: now, by: rules, random: random, atLeast: least)

@@ -36,9 +36,9 @@ extension ImagePipeline {
     /// Most entries of one tier in a listing.
     private static let maxListed = 1_000
 
-    /// Removes entries; when it returns, they are gone from memory and disk, also for who restarts the daemon.
+    /// Removes entries; when it returns, they are gone from memory and disk, also after a restart.
     ///
-    /// What is on its way still answers who waits for it, is stored nowhere, and is joined by nobody.
+    /// Tasks under way still answer their subscribers, store nothing, and can't be joined.
     ///
     /// - Throws: why the disk tier could not do it; what memory held is gone all the same.
     package func purge(
@@ -47,15 +47,15 @@ extension ImagePipeline {
         switch target {
         case .source(let url): return try await purge(source: key(of: url), in: tiers)
         case .key(let key):
-            closeBoarding(where: { $0.result == key || $0.source == key }, { $0.source == key })
-            defer { closeBoarding(where: { $0.result == key || $0.source == key }, { $0.source == key }) }
+            detach(where: { $0.result == key || $0.source == key }, { $0.source == key })
+            defer { detach(where: { $0.result == key || $0.source == key }, { $0.source == key }) }
             var counts = try await self.tiers.purge(key: key, in: tiers)
             counts.failures = failures.clear(key: key)
             return counts
         case .tag(let tag): return try await purge(tag: tag, in: tiers)
         case .everything:
-            closeBoarding(where: { _ in true }, { _ in true })
-            defer { closeBoarding(where: { _ in true }, { _ in true }) }
+            detach(where: { _ in true }, { _ in true })
+            defer { detach(where: { _ in true }, { _ in true }) }
             var counts = try await self.tiers.purgeAll(in: tiers)
             counts.failures = failures.clear()
             return counts
@@ -63,41 +63,41 @@ extension ImagePipeline {
     }
 
     private func purge(source: CacheKey, in tiers: PurgedTiers) async throws(DiskCacheError) -> PurgeCounts {
-        closeBoarding([source])
-        defer { closeBoarding([source]) }
+        detach([source])
+        defer { detach([source]) }
         var counts = try await self.tiers.purge(source: source, in: tiers)
         counts.failures = failures.clear(source: source)
         return counts
     }
 
-    /// A tag hangs on a source, too: none of its variants may be joined, whether asked for under the tag or not.
+    /// A tag belongs to a source, too: none of its variants may be joined, whether requested under the tag or not.
     private func purge(tag: String, in tiers: PurgedTiers) async throws(DiskCacheError) -> PurgeCounts {
         let purged =
             switch tiers {
-            case .all: try await self.tiers.purge(tag: tag) { [self] in closeBoarding($0) }
+            case .all: try await self.tiers.purge(tag: tag) { [self] in detach($0) }
             case .memory, .disk:
-                try await self.tiers.purge(tag: tag, in: tiers) { [self] in closeBoarding($0) }
+                try await self.tiers.purge(tag: tag, in: tiers) { [self] in detach($0) }
             }
-        closeBoarding(purged.sources)
+        detach(purged.sources)
         var counts = purged.counts
         for source in purged.sources { counts.failures += failures.clear(source: source) }
         counts.mayLackSome = self.tiers.disk.mayLackLinks
         return counts
     }
 
-    /// Keeps everybody from joining what is under way for these sources.
+    /// Keeps later requests from joining what is under way for these sources.
     ///
-    /// Called twice by a purge. Before it voids permits: who still joins what flew before has a void one. And after it: what
-    /// began in between has void ones, too, and is joined by nobody who came later.
-    private func closeBoarding(_ sources: Set<CacheKey>) {
-        closeBoarding(where: { sources.contains($0.source) }, { sources.contains($0.source) })
+    /// Called twice by a purge. Before it voids tokens: a request that joins a task from before has a void one. And after it:
+    /// what began in between has void tokens, too, and no later request joins it.
+    private func detach(_ sources: Set<CacheKey>) {
+        detach(where: { sources.contains($0.source) }, { sources.contains($0.source) })
     }
 
-    private func closeBoarding(
-        where isPurged: (RenderingKey) -> Bool, _ isPurgedFetch: (FetchKey) -> Bool
+    private func detach(
+        where isPurged: (ImageJob.Key) -> Bool, _ isPurgedFetch: (ImageJob.FetchKey) -> Bool
     ) {
-        renderings.closeBoarding(isPurged)
-        fetches.closeBoarding(isPurgedFetch)
+        tasks.detach(where: isPurged)
+        fetches.detach(where: isPurgedFetch)
     }
 
     /// What is cached of a source (SDWebImage: containsImageForKey).

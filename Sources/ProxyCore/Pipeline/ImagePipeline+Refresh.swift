@@ -11,7 +11,7 @@ extension ImagePipeline {
     ///
     /// - Parameter request: called only when a refresh begins, on its task; nil when the request can't be read.
     package func refresh(_ entry: MemoryEntry, as request: @escaping @Sendable () -> ImageRequest?) {
-        // Two elections: the entry's bit is cheap for the many who hit it; the desk knows all results of the source.
+        // Two elections: the entry's bit is cheap for its many hits; the limiter knows all results of the source.
         guard entry.beginRefresh() else { return }
         let source = entry.description.sourceKey
         let isElected = beginRefresh(of: source) {
@@ -38,7 +38,7 @@ extension ImagePipeline {
         let now = clock()
         guard refreshes.withLock({ $0.begin(source, at: now) }) else { return false }
         Task {
-            // Everybody gets what comes of it: the origin is told nothing of the request that found the copy stale.
+            // All clients get its result: the origin is told nothing of the request that found the copy stale.
             let context = FetchContext.current.ofBackgroundWork
             let isRefreshed = await FetchContext.$current.withValue(context) { await work() }
             let now = clock()
@@ -50,21 +50,22 @@ extension ImagePipeline {
     /// Asks the origin; when the bytes have changed, makes the result that was asked for from the new ones.
     private func refresh(_ request: ImageRequest) async -> Bool {
         guard let record = await tiers.record(for: request) else { return false }
-        // Refreshed meanwhile by somebody who had to wait for it.
+        // Refreshed meanwhile by a request that had to wait for it.
         if record.isFresh(at: clock()) { return true }
         var request = request
         request.delivery.priority = .low
-        // Taken before the fetch: what a purge removes meanwhile must not come back.
-        let permit = tiers.ledger.permit(for: request.resultKey, request.sourceKey)
+        var job = ImageJob(self, request)
         do throws(PipelineError) {
-            let source = try await fetch(request, validating: mayConfirm(record, for: request) ? record : nil)
+            let source = try await job.fetch(validating: mayConfirm(record, for: request) ? record : nil)
             // A result that nothing may keep is made when a client asks for it.
             if source.record.contentHash != record.contentHash, !source.record.directives.forbidStoring {
-                try await makeResult(for: request, from: FetchedSource(source: source, permit: permit))
+                job.refreshed = source
+                try await job.storeResult()
             }
             return true
         } catch {
-            // Counted where it happened; the stale copy serves as long as it may.
+            // The stale copy serves as long as it may.
+            configuration.refreshFailed(request.source, error)
             return false
         }
     }

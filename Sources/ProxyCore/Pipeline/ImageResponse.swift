@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Bodies
-package import Cache
-package import Freshness
-
-/// An image that can be sent: its bytes, what they are, and how they were come by.
+/// An image that can be sent: its bytes, their description, and where they came from.
 package struct ImageResponse: Sendable {
     /// What the bytes are.
     package var description: EntryDescription
@@ -22,7 +18,7 @@ package struct ImageResponse: Sendable {
     package var isStored = false
     /// Whether the disk tier holds them in a way that survives a loss of power, as far as is known.
     var isDurable = false
-    /// Whether this caller was collapsed into another's flight.
+    /// Whether this request was collapsed into another's.
     package var isCollapsed = false
     /// Whether a purge by the request's tags finds it.
     package var isTagged = true
@@ -43,6 +39,12 @@ package struct ImageResponse: Sendable {
         case fetched(Forwarding)
         /// A stored copy that is stale, or a rendition of one.
         case stale(Staleness)
+
+        /// Whether it is a stale copy.
+        var isStale: Bool {
+            if case .stale = self { return true }
+            return false
+        }
 
         /// Says why the origin was asked, where it was.
         mutating func wentForward(because reason: Forwarding) {
@@ -70,7 +72,7 @@ package struct ImageResponse: Sendable {
         case whileRevalidating
         /// The client takes stale ones.
         case asClientAllows
-        /// In place of an error (RFC 5861 §4); `wasAsked` is false where a remembered failure kept us from asking.
+        /// In place of an error (RFC 5861 §4); `wasAsked` is false where a remembered failure stood in for the origin's answer.
         case onError(PipelineError, wasAsked: Bool)
     }
 
@@ -80,7 +82,17 @@ package struct ImageResponse: Sendable {
         package var queue = 0
         /// Fetching or revalidating.
         package var fetch = 0
-        /// Decoding, transforming and encoding, as the worker tells.
+        /// Decoding, transforming and encoding, as the worker measured.
         package var decode = 0, transform = 0, encode = 0
+    }
+}
+
+extension ImageResponse {
+    /// A hit of the memory tier, fresh or permitted though stale.
+    init(hit entry: MemoryEntry, provenance: Provenance) {
+        self.init(
+            description: entry.description, record: entry.record, body: entry.body, entry: entry,
+            provenance: provenance)
+        isStored = true
     }
 }

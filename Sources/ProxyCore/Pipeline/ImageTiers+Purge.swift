@@ -32,7 +32,7 @@ package struct PurgeCounts: Sendable, Hashable {
 }
 
 extension ImageTiers {
-    /// Sees to it that a purge by any of a request's tags finds its result; false when that can't be written down.
+    /// Links a request's tags to its result, for purges; false when that can't be stored.
     func link(_ request: ImageRequest) async -> Bool {
         guard !request.delivery.tags.isEmpty else { return true }
         let links = request.delivery.tags.map { tag in
@@ -52,8 +52,8 @@ extension ImageTiers {
         var counts = PurgeCounts()
         // So that what was answered counts as stored.
         await disk.flush()
-        ledger.begin([source])
-        defer { ledger.end([source]) }
+        purgeLog.begin([source])
+        defer { purgeLog.end([source]) }
         if which.includesMemory {
             counts.memory = memory.removeAll(ofSource: source)
             files.removeAll(ofSource: source)
@@ -69,10 +69,10 @@ extension ImageTiers {
     func purge(key: CacheKey, in which: PurgedTiers) async throws(DiskCacheError) -> PurgeCounts {
         var counts = PurgeCounts()
         await disk.flush()
-        ledger.begin([key])
-        defer { ledger.end([key]) }
+        purgeLog.begin([key])
+        defer { purgeLog.end([key]) }
         if which.includesMemory {
-            // An untransformed picture has a key of its own here, and its source's on disk: either means both.
+            // An untransformed picture has its own key in memory, and its source's on disk: either means both.
             counts.memory = (memory.remove(key) ? 1 : 0) + memory.removeOriginals(ofSource: key)
             forgetFiles(key)
         }
@@ -92,8 +92,8 @@ extension ImageTiers {
     func purgeAll(in which: PurgedTiers) async throws(DiskCacheError) -> PurgeCounts {
         var counts = PurgeCounts()
         await disk.flush()
-        ledger.beginAll()
-        defer { ledger.endAll() }
+        purgeLog.beginAll()
+        defer { purgeLog.endAll() }
         files.removeAll()
         if which.includesMemory { counts.memory = memory.removeAll() }
         if which.includesDisk {
@@ -106,7 +106,7 @@ extension ImageTiers {
 
     /// Removes all results under a tag, and marks their sources stale: the origin is asked before they serve again.
     ///
-    /// - Parameter found: called with the sources before anything is removed: what flies for them must not be joined.
+    /// - Parameter found: called with the sources before anything is removed: their tasks must not be joined.
     func purge(
         tag: String, found: @escaping @Sendable (Set<CacheKey>) -> Void
     ) async throws(DiskCacheError) -> (counts: PurgeCounts, sources: Set<CacheKey>) {
@@ -114,12 +114,12 @@ extension ImageTiers {
         var counts = PurgeCounts()
         var failure: DiskCacheError?
         await disk.flush()
-        defer { ledger.end(all.links.keys) }
+        defer { purgeLog.end(all.links.keys) }
         do throws(DiskCacheError) {
-            counts.disk = try await disk.removeAll(taggedWith: tag) { [ledger] links in
-                // Boarding is closed before permits are void: who boards in between stores nothing.
+            counts.disk = try await disk.removeAll(taggedWith: tag) { [purgeLog] links in
+                // Tasks are detached before tokens are void: what joins in between stores nothing.
                 found(Set(links.map(\.source)))
-                ledger.begin(links.keys)
+                purgeLog.begin(links.keys)
                 all.append(links)
             }
         } catch {
@@ -149,8 +149,8 @@ extension ImageTiers {
         let links = try await disk.links(ofTag: tag)
         let sources = Set(links.map(\.source))
         found(sources)
-        ledger.begin(links.keys)
-        defer { ledger.end(links.keys) }
+        purgeLog.begin(links.keys)
+        defer { purgeLog.end(links.keys) }
         for link in links {
             if which.includesMemory, memory.remove(link.result) { counts.memory += 1 }
             files.remove(link.result)
@@ -184,7 +184,7 @@ extension ImageTiers {
 }
 
 extension [TagLink] {
-    /// What permits are given for.
+    /// What tokens are given for.
     var keys: [CacheKey] { flatMap { [$0.result, $0.source] } }
 }
 

@@ -5,19 +5,19 @@ import Freshness
 import Request
 
 extension ImageTiers {
-    /// Has what is answered from a tier survive a loss of power, too: in its file, or in a new one where it has none.
+    /// Makes what is answered from a tier survive a loss of power: in its file, or in a new one where it has none.
     ///
     /// Nothing happens where the disk tier is off, and a failure is the tier's to count. What is in memory is marked, so
     /// that this is done once for it.
-    /// - Parameter permit: given before the response was looked up.
+    /// - Parameter token: given before the response was looked up.
     func secure(
-        _ response: inout ImageResponse, for request: ImageRequest, permit: PurgeLedger.Permit
+        _ response: inout ImageResponse, for request: ImageRequest, token: PurgeToken
     ) async {
         let record = response.record
         var description = response.description
         let isOriginal = description.kind == .original
         guard !response.isDurable, response.entry?.isDurable != true, !record.directives.forbidStoring,
-            (isOriginal ? originals : results).usesDisk, permit.admits(description)
+            (isOriginal ? originals : results).usesDisk, token.admits(description)
         else { return }
         if isOriginal { (description.key, description.keyText) = (request.sourceKey, request.sourceKeyText) }
         // Lost: why the disk can't tell; the tier has counted it, and to store is to try once more.
@@ -29,7 +29,7 @@ extension ImageTiers {
         do throws(DiskCacheError) {
             try await disk.store(
                 description, body: bytes, record: known ?? record, savesRecord: known == nil, durable: true,
-                permit: permit)
+                token: token)
         } catch {
             return
         }

@@ -10,20 +10,20 @@ import Request
 import Synchronization
 
 /// Where a body is written: a staged file of the disk tier, or anonymous memory that vanishes with its last user.
-struct Canvas: Sendable {
+struct OutputTarget: Sendable {
     let file: OwnedDescriptor
     let offset: Int64
-    /// Present when the disk tier may keep it.
+    /// Present when the disk tier may store it.
     let staged: StagedEntry?
 }
 
 /// Remembers the file that a body outgrew its buffer into.
 final class SpillPlace: Sendable {
-    private let canvas = Mutex<Canvas?>(nil)
+    private let target = Mutex<OutputTarget?>(nil)
 
-    var value: Canvas? { canvas.withLock { $0 } }
+    var value: OutputTarget? { target.withLock { $0 } }
 
-    func set(_ value: Canvas) { canvas.withLock { $0 = value } }
+    func set(_ value: OutputTarget) { target.withLock { $0 = value } }
 }
 
 extension ImageTiers {
@@ -34,58 +34,60 @@ extension ImageTiers {
         let mayStore = originals.usesDisk && keeping.usesDisk
         let place = SpillPlace()
         let body = GrowingBody { () throws(BodyError) in
-            let canvas = try self.canvas(.original, keyText, mayStore: mayStore)
-            place.set(canvas)
-            return SpillFile(file: canvas.file, offset: canvas.offset)
+            let target = try self.target(.original, keyText, mayStore: mayStore)
+            place.set(target)
+            return SpillFile(file: target.file, offset: target.offset)
         } makeRefuge: { () throws(BodyError) in
-            let canvas = try self.refuge()
-            place.set(canvas)
-            return SpillFile(file: canvas.file, offset: canvas.offset)
+            let target = try self.fallbackTarget()
+            place.set(target)
+            return SpillFile(file: target.file, offset: target.offset)
         }
         return (body, place)
     }
 
-    /// A place in memory for what the disk does not take; the disk tier counts that.
-    func refuge() throws(BodyError) -> Canvas {
+    /// A place in memory for what the disk could not take; the disk tier counts that.
+    func fallbackTarget() throws(BodyError) -> OutputTarget {
         disk.countWriteFailure()
-        return try memoryCanvas()
+        return try memoryTarget()
     }
 
     /// A place for bytes that are read again at once.
-    func scratch() throws(BodyError) -> Canvas { try memoryCanvas() }
+    func scratchTarget() throws(BodyError) -> OutputTarget { try memoryTarget() }
 
     /// A place for a rendition.
     func newResult(
         _ kind: EntryKind, for request: ImageRequest, of record: SourceRecord, keeping: Keeping
-    ) throws(PipelineError) -> Canvas {
+    ) throws(PipelineError) -> OutputTarget {
         let mayStore = results.usesDisk && keeping.usesDisk && !record.directives.forbidStoring
         do throws(BodyError) {
-            return try canvas(kind, request.resultKeyText, mayStore: mayStore)
+            return try target(kind, request.resultKeyText, mayStore: mayStore)
         } catch {
             throw PipelineError(LoadError(error))
         }
     }
 
-    /// A place for an intermediate; nil where the disk tier may not or can not keep it.
+    /// A place for an intermediate; nil where the disk tier may not or can't store it.
     func newIntermediate(
         _ key: IntermediateKey, of record: SourceRecord, keeping: Keeping
-    ) -> Canvas? {
+    ) -> OutputTarget? {
         guard results.usesDisk, keeping.usesDisk, !record.directives.forbidStoring else { return nil }
         // Lost: why nothing can be staged; the disk tier has counted it.
         guard let staged = try? disk.stage(kind: .intermediate, keyText: key.text) else { return nil }
-        return Canvas(file: staged.file, offset: staged.bodyOffset, staged: staged)
+        return OutputTarget(file: staged.file, offset: staged.bodyOffset, staged: staged)
     }
 
-    private func canvas(_ kind: EntryKind, _ keyText: String, mayStore: Bool) throws(BodyError) -> Canvas {
+    private func target(
+        _ kind: EntryKind, _ keyText: String, mayStore: Bool
+    ) throws(BodyError) -> OutputTarget {
         // Lost: why nothing can be staged; the disk tier has counted it, and the bytes are then only answered.
         if mayStore, let staged = try? disk.stage(kind: kind, keyText: keyText) {
-            return Canvas(file: staged.file, offset: staged.bodyOffset, staged: staged)
+            return OutputTarget(file: staged.file, offset: staged.bodyOffset, staged: staged)
         }
-        return try memoryCanvas()
+        return try memoryTarget()
     }
 
-    private func memoryCanvas() throws(BodyError) -> Canvas {
-        // Too much is under way at once; it heals.
+    private func memoryTarget() throws(BodyError) -> OutputTarget {
+        // Too many files are open; that passes.
         guard disk.bodies.enter() else { throw .tooManyFiles }
         let descriptor = unsafe linux_memfd_create("body")
         guard descriptor >= 0 else {
@@ -94,32 +96,32 @@ extension ImageTiers {
             guard code != EMFILE, code != ENFILE else { throw .tooManyFiles }
             throw .storage("memfd_create: error \(code)")
         }
-        return Canvas(
+        return OutputTarget(
             file: OwnedDescriptor(owning: descriptor, countedBy: disk.bodies), offset: 0, staged: nil)
     }
 
     // MARK: - Originals
 
-    /// Keeps a fetched body and what is known of its source; a failure to store is the tier's to count.
+    /// Stores a fetched body and the record of its source; the tier counts a failure.
     ///
-    /// Nothing is kept where another fetch has brought something later meanwhile (RFC 9111 §4).
+    /// Nothing is stored where another fetch has brought something later meanwhile (RFC 9111 §4).
     /// - Parameters:
-    ///   - stale: what was known of it; where the bytes turn out equal, the stored ones stay as they are.
+    ///   - stale: the record of before; where the bytes turn out equal, the stored ones stay as they are.
     ///   - arrived: when the head of the response was there.
     /// - Returns: where the bytes are now.
     func store(
         _ content: GrowingBody.Content, at place: SpillPlace, as record: SourceRecord,
         replacing stale: SourceRecord?, arrived: ContinuousClock.Instant, keeping: Keeping,
-        permit: PurgeLedger.Permit, now: Int64
-    ) async -> Source.Kept {
+        token: PurgeToken, now: Int64
+    ) async -> Source.Stored {
         guard !record.directives.forbidStoring, keeping != .nothing,
-            let permit = ledger.claim(record, arrived: arrived, under: permit)
+            let token = purgeLog.claim(record, arrived: arrived, under: token)
         else { return .nowhere }
         if record.contentHash == stale?.contentHash, disk.mayContain(record.key, kind: .original) {
-            await save(record, keeping: keeping, permit: permit)
-            return Source.Kept(isStored: permit.isValid, isDurable: false)
+            await save(record, keeping: keeping, token: token)
+            return Source.Stored(isAnywhere: token.isValid, isDurable: false)
         }
-        var kept = Source.Kept.nowhere
+        var stored = Source.Stored.nowhere
         let description = EntryDescription(
             kind: .original, key: record.key, keyText: record.keyText, sourceKey: record.key,
             sourceHash: record.contentHash, contentHash: record.contentHash, format: record.format,
@@ -127,40 +129,40 @@ extension ImageTiers {
         if originals.usesMemory, content.body.count <= maxEntryBytes,
             let lease = memory.lease(content.body.count), let bytes = await bytes(of: content.body)
         {
-            kept.isStored = memory.insert(
+            stored.isAnywhere = memory.insert(
                 MemoryEntry(description: description, body: bytes, record: record, lease: lease),
-                permit: permit)
+                token: token)
         }
-        // Together with the record: who reads that before would look for bytes that are not there yet.
+        // Together with the record: a request that reads that before would look for bytes that are not there yet.
         if originals.usesDisk, keeping.usesDisk,
             await storeOnDisk(
-                content, place.value, description, record, durable: keeping == .durable, permit: permit)
+                content, place.value, description, record, durable: keeping == .durable, token: token)
         {
-            update(record, permit: permit)
-            return Source.Kept(isStored: permit.isValid, isDurable: keeping == .durable)
+            update(record, token: token)
+            return Source.Stored(isAnywhere: token.isValid, isDurable: keeping == .durable)
         }
-        await save(record, keeping: keeping, permit: permit)
-        return kept
+        await save(record, keeping: keeping, token: token)
+        return stored
     }
 
     /// Whether body and record are in the disk tier.
     private func storeOnDisk(
-        _ content: GrowingBody.Content, _ place: Canvas?, _ description: EntryDescription,
-        _ record: SourceRecord, durable: Bool, permit: PurgeLedger.Permit
+        _ content: GrowingBody.Content, _ place: OutputTarget?, _ description: EntryDescription,
+        _ record: SourceRecord, durable: Bool, token: PurgeToken
     ) async -> Bool {
         do throws(DiskCacheError) {
-            // First those in memory: a place was made sure of then, but not used.
+            // First those in memory: a place was secured then, but not used.
             if case .bytes(let bytes) = content.body, !durable, disk.storesSoon {
                 return disk.storeSoon(
-                    description, body: bytes, checksum: content.checksum, record: record, permit: permit)
+                    description, body: bytes, checksum: content.checksum, record: record, token: token)
             } else if case .bytes(let bytes) = content.body {
                 try await disk.store(
                     description, body: bytes, checksum: content.checksum, record: record, savesRecord: true,
-                    durable: durable, permit: permit)
+                    durable: durable, token: token)
             } else if let staged = place?.staged {
                 try await disk.commit(
                     staged, description, byteCount: content.body.count, bodyChecksum: content.checksum,
-                    record: record, savesRecord: true, durable: durable, permit: permit)
+                    record: record, savesRecord: true, durable: durable, token: token)
             } else {
                 return false
             }
@@ -171,35 +173,35 @@ extension ImageTiers {
         }
     }
 
-    /// Keeps what a 304 has left of a source's record, unless something later has come meanwhile.
+    /// Stores a source's record as a 304 leaves it, unless something later has come meanwhile.
     ///
     /// - Parameter arrived: when the head of the 304 was there.
     func save(
         _ record: SourceRecord, arrived: ContinuousClock.Instant, keeping: Keeping,
-        permit: PurgeLedger.Permit
+        token: PurgeToken
     ) async {
-        guard keeping != .nothing, let permit = ledger.claim(record, arrived: arrived, under: permit) else {
+        guard keeping != .nothing, let token = purgeLog.claim(record, arrived: arrived, under: token) else {
             return
         }
-        await save(record, keeping: keeping, permit: permit)
+        await save(record, keeping: keeping, token: token)
     }
 
-    /// Keeps a source's record, the latest.
-    private func save(_ record: SourceRecord, keeping: Keeping, permit: PurgeLedger.Permit) async {
-        update(record, permit: permit)
-        guard keeping.usesDisk else { return await removeOutdated(record, permit: permit) }
+    /// Stores a source's latest record.
+    private func save(_ record: SourceRecord, keeping: Keeping, token: PurgeToken) async {
+        update(record, token: token)
+        guard keeping.usesDisk else { return await removeOutdated(record, token: token) }
         // Lost: a failure to write; the source is then asked for again.
-        try? await disk.save(record, permit: permit)
-        // Again: (1) a loop finds an entry with the old record, (2) the lines above run, (3) the loop keeps the entry.
-        files.update(record, permit: permit)
+        try? await disk.save(record, token: token)
+        // Again: (1) an event loop finds an entry with the old record, (2) the lines above run, (3) the loop keeps its file open.
+        files.update(record, token: token)
     }
 
-    /// Forgets on disk what a record that is not to be written there shows to be of outdated content.
-    private func removeOutdated(_ record: SourceRecord, permit: PurgeLedger.Permit) async {
-        guard permit.isValid, let stored = await disk.sourceRecord(for: record.key),
+    /// Removes from disk what a record that must not be written there shows to be outdated.
+    private func removeOutdated(_ record: SourceRecord, token: PurgeToken) async {
+        guard token.isValid, let stored = await disk.sourceRecord(for: record.key),
             stored.contentHash != record.contentHash
         else { return }
-        // Lost: a failure to delete; the entries then serve as if nobody had asked, for as long as they may.
+        // Lost: a failure to delete; the entries then serve for as long as they are fresh.
         _ = try? await disk.removeAll(ofSource: record.key)
     }
 
@@ -212,29 +214,29 @@ extension ImageTiers {
     }
 
     /// Reads what a worker has written.
-    func read(_ canvas: Canvas, byteCount: Int) async throws(PipelineError) -> RenderedContent {
-        let body = StoredBody.file(canvas.file, offset: canvas.offset, length: Int64(byteCount))
+    func read(_ target: OutputTarget, byteCount: Int) async throws(PipelineError) -> RenderedContent {
+        let body = StoredBody.file(target.file, offset: target.offset, length: Int64(byteCount))
         guard let bytes = await bytes(of: body) else {
             throw .internalFailure("a rendition can't be read back")
         }
         return RenderedContent(bytes: bytes, hash: ContentHash(of: bytes))
     }
 
-    /// Keeps a rendition where policy, size and the source's directives allow it.
+    /// Stores a rendition where policy, size and the source's directives allow it.
     func store(
-        _ response: inout ImageResponse, from canvas: Canvas, keeping: Keeping, permit: PurgeLedger.Permit
+        _ response: inout ImageResponse, from target: OutputTarget, keeping: Keeping, token: PurgeToken
     ) async {
         guard !response.record.directives.forbidStoring, keeping != .nothing,
-            permit.admits(response.description)
+            token.admits(response.description)
         else { return }
         let byteCount = response.body.count
-        await promote(&response, permit: permit)
-        if let staged = canvas.staged {
+        await promote(&response, token: token)
+        if let staged = target.staged {
             // Lost: why; the tier has counted it, and the result is made again when it is needed.
             let isCommitted: Void? = try? await disk.commit(
                 staged, response.description, byteCount: byteCount, bodyChecksum: nil,
                 record: response.record,
-                durable: keeping == .durable, permit: permit)
+                durable: keeping == .durable, token: token)
             response.isStored = isCommitted != nil
             response.isDurable = response.isStored && keeping == .durable
             if response.isDurable { response.entry?.markDurable() }
@@ -242,33 +244,33 @@ extension ImageTiers {
         if response.entry != nil { response.isStored = true }
     }
 
-    /// Puts a result's bytes, described anew, in the place of the result; false where no tier has taken them.
+    /// Replaces a result by the same bytes with a new description; false where no tier has taken them.
     func replace(
         _ description: EntryDescription, _ bytes: [UInt8], of record: SourceRecord, keeping: Keeping,
-        permit: PurgeLedger.Permit
+        token: PurgeToken
     ) async -> Bool {
-        guard permit.admits(description) else { return false }
+        guard token.admits(description) else { return false }
         var response = ImageResponse(
             description: description, record: record, body: .bytes(bytes), provenance: .memory)
-        await promote(&response, permit: permit)
+        await promote(&response, token: token)
         guard results.usesDisk, keeping.usesDisk else { return response.entry != nil }
         // Lost: why; the tier has counted it, and the result is looked at again when it is asked for.
-        let isStored: Void? = try? await disk.store(description, body: bytes, record: record, permit: permit)
+        let isStored: Void? = try? await disk.store(description, body: bytes, record: record, token: token)
         files.remove(description.key)
         return isStored != nil
     }
 
     // MARK: - Intermediates
 
-    /// Keeps an intermediate on disk; it is never in memory.
+    /// Stores an intermediate on disk; it is never in memory.
     func store(
-        _ description: EntryDescription, _ staged: StagedEntry, byteCount: Int, permit: PurgeLedger.Permit
+        _ description: EntryDescription, _ staged: StagedEntry, byteCount: Int, token: PurgeToken
     ) async {
         // Lost: why; the tier has counted it, and the next size is made from the original.
-        try? await disk.commit(staged, description, byteCount: byteCount, permit: permit)
+        try? await disk.commit(staged, description, byteCount: byteCount, token: token)
     }
 
-    /// Removes an entry from disk that turned out to be of no use.
+    /// Removes an unusable entry from disk.
     func remove(_ description: EntryDescription) async {
         // Lost: a failure to delete; it is tried again with the next use.
         _ = try? await disk.remove(description.key, kind: description.kind)

@@ -1,28 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Bodies
-package import Cache
-import Freshness
-import Primitives
-import Request
-
-/// The two tiers as the pipeline sees them: what to look where, what to store where, and never an error but a miss.
+/// The two tiers as the pipeline uses them: where to look, what to store where; a failure of a tier is a miss.
 ///
-/// A tier that fails has counted it, and the image is made again: a cache must not keep anybody from being answered.
+/// The tier has counted it, and the image is made again: a failing cache must not prevent an answer.
 /// Safe from any task.
 package final class ImageTiers: Sendable {
     let memory: MemoryCache
-    /// Entries whose bytes stay on disk, with their files open: what memory may not hold is then as near.
+    /// Entries whose bytes stay on disk, with their files open: for what memory may not hold.
     let files: MemoryCache
     let disk: DiskCache
     /// What was purged while work was under way.
-    let ledger = PurgeLedger()
-    private let familiarity = Familiarity()
+    let purgeLog = PurgeLog()
+    private let accessFilter = AccessFilter()
     let originals: CacheConfiguration.StorePolicy
     let results: CacheConfiguration.StorePolicy
     let maxEntryBytes: Int
     private let keepsFiles: Bool
-    /// Where bytes are read back; blocking, so never on Swift's own threads.
+    /// Reads bytes back; blocking, so never on Swift's own threads.
     let reading = IOQueue<BodyError>(
         label: "tiers", maxRunning: 4, maxWaiting: 4_096, overloaded: .storage("too much waits"))
 
@@ -42,7 +36,7 @@ package final class ImageTiers: Sendable {
         maxEntryBytes = configuration.memory.maxEntryBytes.bytes
         disk.whenSwept { [files] swept in
             for entry in swept {
-                // Untransformed pictures are known by their results' keys there.
+                // Untransformed pictures are stored under their results' keys there.
                 if entry.kind == .original {
                     _ = files.removeOriginals(ofSource: entry.key)
                 } else {
@@ -50,8 +44,8 @@ package final class ImageTiers: Sendable {
                 }
             }
         }
-        disk.whenUnlinked { [memory, files, ledger] links, isDone in
-            guard isDone else { return ledger.begin(links.keys) }
+        disk.whenUnlinked { [memory, files, purgeLog] links, isDone in
+            guard isDone else { return purgeLog.begin(links.keys) }
             for link in links {
                 memory.remove(link.result)
                 files.remove(link.result)
@@ -60,13 +54,13 @@ package final class ImageTiers: Sendable {
                 memory.removeAll(ofSource: source)
                 files.removeAll(ofSource: source)
             }
-            ledger.end(links.keys)
+            purgeLog.end(links.keys)
         }
     }
 
-    /// What is known of the open files takes at most this share of `cache.memory.maxBytes`.
+    /// The entries of open files take at most this share of `cache.memory.maxBytes`.
     private static let openFileShare = 8
-    /// It may always take so many bytes.
+    /// The minimum of that share, in bytes.
     private static let minOpenFileBytes = 16 << 20
 
     /// Hot path: an entry that can be answered from at once, in memory or by an open file; counted.
@@ -81,18 +75,18 @@ package final class ImageTiers: Sendable {
         return entry
     }
 
-    /// The same without a trace.
+    /// The same, neither counted nor noted as a use.
     func peek(_ key: CacheKey) -> MemoryEntry? {
         memory.peek(key) ?? files.peek(key).flatMap { $0.isIntact ? $0 : nil }
     }
 
     /// Gives all entries of a source its new record.
-    func update(_ record: SourceRecord, permit: PurgeLedger.Permit? = nil) {
-        memory.update(record, permit: permit)
-        files.update(record, permit: permit)
+    func update(_ record: SourceRecord, token: PurgeToken? = nil) {
+        memory.update(record, token: token)
+        files.update(record, token: token)
     }
 
-    /// Bytes found in a tier, and what they are.
+    /// Bytes found in a tier, and their description.
     struct Found: Sendable {
         let description: EntryDescription
         let body: StoredBody
@@ -115,10 +109,10 @@ package final class ImageTiers: Sendable {
             resultText: request.resultKeyText)
     }
 
-    /// The same where it can be of use: an untransformed image that no tier holds can't be served, whatever is recorded.
+    /// The same where it can be used: an untransformed image that no tier holds can't be served, whatever is recorded.
     ///
-    /// Spares those who ask for something new the question to the index. A transform may have its intermediate, which only
-    /// the record names.
+    /// Saves requests for new images the query of the index. A transform may have its intermediate, which only the record
+    /// names.
     func usableRecord(for request: ImageRequest) async -> SourceRecord? {
         guard request.plan != nil || mayHold(request) else {
             disk.countMiss(.original)
@@ -167,27 +161,27 @@ package final class ImageTiers: Sendable {
 
     /// Hot path: the stored picture for `request`, if that takes no waiting.
     ///
-    /// Unknown now and then for one that is asked for again and again: who then goes the long way brings it into memory.
-    /// Where memory is no place for it, its file is kept open, and the answer has that entry.
+    /// Returns `.unknown` for one in some repeated hits, so that the slow path promotes the entry to memory. Where memory is
+    /// not for it, its file is kept open, and the answer has that entry.
     func lookUpCached(
         _ request: ImageRequest, where isUsable: (DiskHit, SourceRecord) -> Bool
     ) -> StoredAnswer {
         let isPlain = request.plan == nil
         let key = isPlain ? request.sourceKey : request.resultKey
-        // First of all: what is not there yet has been asked for, too.
+        // First of all: a request for what is not there yet counts, too.
         let advice = advice(for: key)
         guard advice != .memory, let kind = kind(of: key, isPlain: isPlain) else { return .unknown }
         let text = isPlain ? request.sourceKeyText : request.resultKeyText
         guard advice == .openFile else {
             return answer(disk.lookUpCached(key, kind: kind, keyText: text), to: request, where: isUsable)
         }
-        // Before anything is looked up: what is purged or replaced meanwhile is not kept.
-        let permit = ledger.permit(for: request.resultKey, request.sourceKey)
+        // Before anything is looked up: what is purged or replaced meanwhile is not stored.
+        let token = purgeLog.token(for: request.resultKey, request.sourceKey)
         let generation = disk.recordGeneration
         let found = disk.lookUpCached(key, kind: kind, keyText: text, asFile: true)
-        // The long way keeps a file open, too, which waiting for the disk alone does not.
+        // The slow path keeps a file open, too, which `lookUpBlocking` does not.
         guard case .hit(var response) = answer(found, to: request, where: isUsable) else { return .unknown }
-        keepOpen(&response, permit: permit)
+        keepOpen(&response, token: token)
         if disk.recordGeneration != generation, let entry = response.entry {
             files.remove(entry.description.key)
             response.entry = nil
@@ -195,7 +189,7 @@ package final class ImageTiers: Sendable {
         return .hit(response)
     }
 
-    /// The same where the disk has to be waited for; nothing is kept nearer.
+    /// The same where reading it blocks; promotes nothing.
     func lookUpBlocking(
         _ request: ImageRequest, where isUsable: (DiskHit, SourceRecord) -> Bool
     ) async -> ImageResponse? {
@@ -229,23 +223,23 @@ package final class ImageTiers: Sendable {
         return response
     }
 
-    /// As what the disk tier may hold that; nil when it holds nothing of it.
+    /// The kind under which the disk tier may hold a key; nil when it holds none.
     private func kind(of key: CacheKey, isPlain: Bool) -> EntryKind? {
         if isPlain { return disk.mayContain(key, kind: .original) ? .original : nil }
         if disk.mayContain(key, kind: .result) { return .result }
         return disk.mayContain(key, kind: .derived) ? .derived : nil
     }
 
-    private func advice(for key: CacheKey) -> Familiarity.Advice {
+    private func advice(for key: CacheKey) -> AccessFilter.Advice {
         guard keepsFiles || results.usesMemory else { return .stay }
-        return familiarity.advice(
+        return accessFilter.advice(
             for: key, mayUseMemory: results.usesMemory, mayUseFiles: keepsFiles,
             evictions: { (memory.crowdedOut, files.crowdedOut) })
     }
 
     /// What the disk tier holds; a file that can't be read counts as none.
     ///
-    /// - Throws: `queueFull` where there may be one, but too much is under way to open it: the origin is not to be asked instead.
+    /// - Throws: `queueFull` where there may be one, but too many look-ups wait: the origin must not be asked instead.
     private func onDisk(
         _ key: CacheKey, _ kind: EntryKind, _ keyText: String
     ) async throws(PipelineError) -> Found? {
@@ -264,7 +258,7 @@ package final class ImageTiers: Sendable {
         }
     }
 
-    /// Whether bytes of the disk tier that were worked with are still what they were; else they are gone now.
+    /// Whether bytes of the disk tier that were used are still unaltered; else they are removed.
     func isUnaltered(_ hit: DiskHit?) async -> Bool {
         guard let hit else { return true }
         return await disk.isUnaltered(hit)
@@ -272,22 +266,22 @@ package final class ImageTiers: Sendable {
 
     // MARK: - Into memory
 
-    /// Keeps what the disk tier has just given nearer: in memory where policy and size allow it, else as an open file.
-    func promoteFromDisk(_ response: inout ImageResponse, permit: PurgeLedger.Permit) async {
-        await promote(&response, permit: permit)
-        keepOpen(&response, permit: permit)
+    /// Promotes a hit of the disk tier: to memory where policy and size allow it, else to an open file.
+    func promoteFromDisk(_ response: inout ImageResponse, token: PurgeToken) async {
+        await promote(&response, token: token)
+        keepOpen(&response, token: token)
     }
 
-    private func keepOpen(_ response: inout ImageResponse, permit: PurgeLedger.Permit) {
+    private func keepOpen(_ response: inout ImageResponse, token: PurgeToken) {
         guard keepsFiles, response.entry == nil, !response.record.directives.forbidStoring,
             let entry = MemoryEntry(
                 description: response.description, file: response.body, record: response.record)
         else { return }
-        guard let kept = files.admit(entry, permit: permit) else { return }
+        guard let kept = files.admit(entry, token: token) else { return }
         response.keep(kept)
     }
 
-    /// Changes how many files are kept open at most, because others need their descriptors, or no longer do.
+    /// Changes how many files are kept open at most, because connections need their descriptors, or no longer do.
     package func keepFiles(atMost count: Int) {
         files.resize(maxEntries: count)
     }
@@ -295,12 +289,11 @@ package final class ImageTiers: Sendable {
     /// The files that are open for clients, and how many may be.
     package var bodyFiles: BodyFiles { disk.bodies }
 
-    /// Closes about so many files that are kept open; returns how many.
+    /// Closes about `count` of the files that are kept open; returns how many.
     package func closeFiles(_ count: Int) -> Int { files.shed(count) }
 
-    /// Puts a response's bytes into memory, where policy and size allow it, with what is known of their source by now; it
-    /// then answers from there.
-    func promote(_ response: inout ImageResponse, permit: PurgeLedger.Permit) async {
+    /// Puts a response's bytes into memory, where policy and size allow it, with the latest record of their source.
+    func promote(_ response: inout ImageResponse, token: PurgeToken) async {
         guard results.usesMemory, response.entry == nil, response.body.count <= maxEntryBytes,
             !response.record.directives.forbidStoring, let lease = memory.lease(response.body.count),
             let bytes = await bytes(of: response.body)
@@ -308,7 +301,7 @@ package final class ImageTiers: Sendable {
         response.body = .bytes(bytes)
         let entry = MemoryEntry(
             description: response.description, body: bytes, record: response.record, lease: lease)
-        guard let kept = memory.admit(entry, permit: permit) else { return }
+        guard let kept = memory.admit(entry, token: token) else { return }
         response.keep(kept)
     }
 
@@ -326,8 +319,8 @@ package final class ImageTiers: Sendable {
 
     /// Forgets everything of a source that is gone.
     func removeAll(ofSource source: CacheKey) async {
-        ledger.begin([source])
-        defer { ledger.end([source]) }
+        purgeLog.begin([source])
+        defer { purgeLog.end([source]) }
         memory.removeAll(ofSource: source)
         files.removeAll(ofSource: source)
         // Lost: a failure to delete; the source's record is gone or stale, so nothing of it is served.
@@ -336,7 +329,7 @@ package final class ImageTiers: Sendable {
 }
 
 extension ImageResponse {
-    /// Answers from an entry, by what that says of the source.
+    /// Answers from an entry, with its record of the source.
     fileprivate mutating func keep(_ entry: MemoryEntry) {
         self.entry = entry
         record = entry.record

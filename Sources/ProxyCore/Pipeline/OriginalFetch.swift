@@ -10,7 +10,7 @@ import Primitives
 import Synchronization
 import URLs
 
-/// One fetch under way: yields head, growing body and completion, in this order, to whoever follows it.
+/// One fetch under way: yields head, partial body and completion, in this order, to every caller that follows it.
 ///
 /// Called by the loader on its own thread; followed from any task. The body's first bytes decide whether it is an
 /// image at all, before the rest is fetched.
@@ -25,11 +25,13 @@ final class OriginalFetch: OriginReceiving {
         var hops: HopRules
         var format: ImageFormat?
         var failure: LoadError?
-        var isUnshareable = false
-        var observers: [@Sendable () -> Void] = []
-        var isArriving = false
-        var followers: [@Sendable () -> Void] = []
     }
+
+    /// Set as soon as the head says that no other client may have this response.
+    let unshareable = Promise<Void>()
+
+    /// Set as soon as the bytes may go out while they are received.
+    let streaming = Promise<Void>()
 
     /// The body as it arrives; empty for a 304.
     let body: GrowingBody
@@ -37,14 +39,14 @@ final class OriginalFetch: OriginReceiving {
     /// The file that it outgrew its buffer into, if any.
     let place: SpillPlace
 
-    /// How urgent it is, to the most impatient of those who follow it.
+    /// How urgent it is: the highest priority of its callers.
     let urgency = FetchUrgency(.low, client: FetchContext.current.client)
 
     /// When it was begun.
     let start = ContinuousClock.now
 
-    /// Leave to store what arrives.
-    let permit: PurgeLedger.Permit
+    /// Voided by a purge: what is received is then stored nowhere.
+    let token: PurgeToken
 
     private let decodable: Set<ImageFormat>
     private let maxBytes: Int
@@ -57,19 +59,19 @@ final class OriginalFetch: OriginReceiving {
     ///   - place: of `body`.
     ///   - decodable: formats that are let through.
     ///   - maxBytes: a declared length beyond it ends the fetch before a byte of the body.
-    ///   - permit: of before anything is asked.
+    ///   - token: issued before the origin request.
     ///   - rules: those of which a redirect's target may have one.
-    ///   - judge: says of a response with this head, after these redirects, whether others than those who wait may have it.
+    ///   - judge: decides, from the head after these redirects, whether the response may be shared with later requests.
     init(
         body: GrowingBody, place: SpillPlace, decodable: Set<ImageFormat>, maxBytes: Int,
-        permit: PurgeLedger.Permit, rules: OriginRules = .none,
+        token: PurgeToken, rules: OriginRules = .none,
         judge: @escaping @Sendable (OriginHead, [OriginHead]) -> FreshnessPolicy.Verdict
     ) {
         self.body = body
         self.place = place
         self.decodable = decodable
         self.maxBytes = maxBytes
-        self.permit = permit
+        self.token = token
         self.judge = judge
         state = Mutex(State(hops: HopRules(rules)))
     }
@@ -80,7 +82,7 @@ final class OriginalFetch: OriginReceiving {
     /// When the head was there; as long as it is not, when the fetch was begun.
     var arrived: ContinuousClock.Instant { state.withLock(\.arrived) ?? start }
 
-    /// What the head says of the response's reuse, to who asked without proving who that is; nil until it is there.
+    /// What the head says of the response's reuse; nil until it is there.
     var verdict: FreshnessPolicy.Verdict? { state.withLock(\.verdict) }
 
     /// The heads of the redirects that led here, in order; the loader bounds how many.
@@ -136,26 +138,12 @@ final class OriginalFetch: OriginReceiving {
             }
         }
         let verdict = judge(head, redirects)
-        let isShareable = !verdict.directives.forbidStoring
-        let observers = state.withLock { state in
+        state.withLock { state in
             state.head = head
             state.arrived = .now
             state.verdict = verdict
-            guard !isShareable else { return [@Sendable () -> Void]() }
-            state.isUnshareable = true
-            defer { state.observers = [] }
-            return state.observers
         }
-        for observer in observers { observer() }
-    }
-
-    /// Calls `observer` as soon as the head says that nobody else may have this response: later, now, or never.
-    func whenUnshareable(_ observer: @escaping @Sendable () -> Void) {
-        let isUnshareable = state.withLock { state in
-            if state.head == nil { state.observers.append(observer) }
-            return state.isUnshareable
-        }
-        if isUnshareable { observer() }
+        if verdict.directives.forbidStoring { unshareable.set(()) }
     }
 
     func receive(bytes: UnsafeRawBufferPointer) throws(LoadError) {
@@ -168,54 +156,38 @@ final class OriginalFetch: OriginReceiving {
     /// Not where the origin's end alone is missing.
     func caughtUp() {
         let count = body.count
-        arrive { $0.head?.contentLength ?? .max > count }
+        stream { $0.head?.contentLength ?? .max > count }
     }
 
     /// All bytes are there, and the origin has ended as it should: they may go out before they are stored.
     ///
     /// Not those of a small image, which is stored in no time.
-    /// - Returns: whether this call told somebody.
-    func hasArrived() -> Bool {
+    /// - Returns: whether this call notified a follower.
+    func didReceiveAll() -> Bool {
         guard body.count > GrowingBody.Configuration().memoryLimit.bytes else { return false }
-        return arrive { _ in true }
+        return stream { _ in true }
     }
 
-    /// Tells the followers, once.
+    /// Notifies the followers, once.
     ///
-    /// Never of a drawing, which goes out as pixels only, nor of what a rule wants changed; nor while it is not sure that there is a place for all that may
-    /// follow, for who has the first bytes can't be refused any more.
+    /// Never of a drawing, which goes out as pixels only, nor of what a rule wants changed; nor before a place for all that
+    /// may follow is certain, since a client that has the first bytes can't be refused any more.
     @discardableResult
-    private func arrive(where isReady: (State) -> Bool) -> Bool {
-        let mayArrive = state.withLock { state in
-            guard !state.isArriving, let format = state.format, format != .svg, state.head != nil,
-                !state.hops.changesBytes
+    private func stream(where isReady: (State) -> Bool) -> Bool {
+        guard streaming.value == nil else { return false }
+        let mayStream = state.withLock { state in
+            guard let format = state.format, format != .svg, state.head != nil, !state.hops.changesBytes
             else { return false }
             return isReady(state)
         }
-        guard mayArrive, hasPlace else { return false }
-        let followers = state.withLock { state in
-            state.isArriving = true
-            defer { state.followers = [] }
-            return state.followers
-        }
-        for follower in followers { follower() }
-        return !followers.isEmpty
+        return mayStream && hasPlace && streaming.set(())
     }
 
-    /// Whether there is a place for a body of any length; one that has told its length has made sure of that.
+    /// Whether there is a place for a body of any length; for a declared length it was secured before.
     private var hasPlace: Bool {
         guard head?.contentLength == nil else { return true }
-        // Lost: why there is none; who waits for the whole body is told if it then needs one.
+        // Lost: why there is none; a caller that waits for the whole body learns of it if the body then needs one.
         return (try? body.secureSpill()) != nil
-    }
-
-    /// Calls `follower` as soon as the bytes may go out while they arrive: later, now, or never.
-    func whenArriving(_ follower: @escaping @Sendable () -> Void) {
-        let isArriving = state.withLock { state in
-            if !state.isArriving { state.followers.append(follower) }
-            return state.isArriving
-        }
-        if isArriving { follower() }
     }
 
     /// Ends the body, for this reason.

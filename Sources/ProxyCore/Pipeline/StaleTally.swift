@@ -25,6 +25,11 @@ package final class StaleTally: Sendable {
         entry.isOnDisk ? count(entry.description.kind) : counts.withLock { $0.memory += 1 }
     }
 
+    /// Counts an answer from what was found in a tier.
+    func count(_ found: ImageTiers.Found) {
+        if let entry = found.entry { count(entry) } else { count(found.description.kind) }
+    }
+
     /// Counts an answer from the disk tier.
     func count(_ kind: EntryKind) {
         counts.withLock { $0.disk[kind, default: 0] += 1 }

@@ -8,11 +8,11 @@ package import URLs
 
 /// Turns the query of `/img` into an `ImageRequest`: every parameter is validated, nothing is ignored. Safe from any thread.
 package final class ImageRequestParser: Sendable {
-    private let limits: RenderLimits
-    private let formats: FormatsConfiguration
-    private let qualities: [ImageFormat: Int]
-    private let policy: RequestPolicy
-    private let isLinear: Bool
+    let limits: RenderLimits
+    let formats: FormatsConfiguration
+    let qualities: [ImageFormat: Int]
+    let policy: RequestPolicy
+    let isLinear: Bool
 
     /// Prepares a parser for one configuration.
     ///
@@ -51,38 +51,49 @@ package final class ImageRequestParser: Sendable {
         accept: () -> AcceptClass
     ) throws(ImageRequestError) -> ImageRequest {
         var draft = try draft(of: QueryString(parsing: query, knowing: Self.parameterNames.contains))
-        let isHinted = draft.hasAutomaticDPR
-        if isHinted {
-            guard let dpr else {
-                throw .invalidParameter(
-                    name: "dpr", position: 0, reason: "'auto' needs the setting http.clientHints")
-            }
-            draft.dpr = dpr.ratio
-            if dpr.ratio != nil { draft.isShapedByPreset = false }
-        }
-        var request = try request(for: draft, isSigned: isSigned, at: now) {
-            (draft) throws(ImageRequestError) in
-            try plan(from: draft, accept: accept)
-        }
+        let isHinted = try applyScreenHint(dpr, to: &draft)
+        let url = try check(draft, isSigned: isSigned, at: now)
+        let plan = try plan(from: draft, accept: accept)
+        var request = try request(for: url, plan, draft, isSigned: isSigned)
         request.isHinted = isHinted
         return request
     }
 
-    /// What all requests have in common: the time, the source, the options and the origin's rule.
-    private func request(
-        for draft: ImageParameters, isSigned: Bool, at now: Int64,
-        plan: (ImageParameters) throws(ImageRequestError) -> RenderPlan?
-    ) throws(ImageRequestError) -> ImageRequest {
+    /// Puts the client's screen in place of `dpr=auto`; false where that is not given.
+    private func applyScreenHint(
+        _ hint: ScreenHint?, to draft: inout ImageParameters
+    ) throws(ImageRequestError) -> Bool {
+        guard draft.hasAutomaticDPR else { return false }
+        guard let hint else {
+            throw .invalidParameter(
+                name: "dpr", position: 0, reason: "'auto' needs the setting http.clientHints")
+        }
+        draft.dpr = hint.ratio
+        if hint.ratio != nil { draft.isShapedByPreset = false }
+        return true
+    }
+
+    /// What every request has to pass before its plan is read: time, source, options, priority, placeholder.
+    private func check(
+        _ draft: ImageParameters, isSigned: Bool, at now: Int64
+    ) throws(ImageRequestError) -> SourceURL {
         if let expires = draft.delivery.expires, expires <= now { throw .urlExpired }
         guard let url = draft.url else { throw .missingParameter("url") }
-        let mayGoFirst = isSigned || policy.allowsHighPriority
         if !isSigned { try checkOptions(of: draft) }
-        guard mayGoFirst || draft.delivery.priority != .high || draft.presetPriority == .high else {
+        guard mayGoFirst(isSigned) || draft.delivery.priority != .high || draft.presetPriority == .high else {
             throw .optionForbidden("priority=high")
         }
         try checkPlaceholder(draft.delivery)
         guard policy.sources.allows(url) else { throw .sourceForbidden }
-        let plan = try plan(draft)
+        return url
+    }
+
+    private func mayGoFirst(_ isSigned: Bool) -> Bool { isSigned || policy.allowsHighPriority }
+
+    /// The request, with the origin's rule for its source.
+    private func request(
+        for url: SourceURL, _ plan: RenderPlan?, _ draft: ImageParameters, isSigned: Bool
+    ) throws(ImageRequestError) -> ImageRequest {
         var request: ImageRequest
         do {
             request = ImageRequest(source: url, plan: plan, rule: try policy.origins.rule(for: url))
@@ -90,9 +101,9 @@ package final class ImageRequestParser: Sendable {
             throw .sourceForbidden
         }
         request.delivery = draft.delivery
-        request.mayGoFirst = mayGoFirst
-        request.workLimit = isSigned || isTheOperators(draft) ? nil : limits.unsignedWork
-        // The operator's word, which needs nobody's signature.
+        request.mayGoFirst = mayGoFirst(isSigned)
+        request.workLimit = isSigned || isShapedByOperator(draft) ? nil : limits.unsignedWork
+        // The operator's options need no signature.
         if let rule = request.rule { request.delivery.options.formUnion(rule.options) }
         return request
     }
@@ -112,7 +123,8 @@ package final class ImageRequestParser: Sendable {
         }
         var plan = rasterPlan
         plan.format = .information
-        return try request(for: draft, isSigned: outcome.isSigned, at: now) { _ in plan }
+        let url = try check(draft, isSigned: outcome.isSigned, at: now)
+        return try request(for: url, plan, draft, isSigned: outcome.isSigned)
     }
 
     private static let informative: Set<String> = [
@@ -240,8 +252,8 @@ package final class ImageRequestParser: Sendable {
         try read(&draft, value)
     }
 
-    /// Whether what is made of the source is a preset's word, and nothing of it the client's.
-    private func isTheOperators(_ draft: ImageParameters) -> Bool {
+    /// Whether a preset alone determines what is made of the source.
+    private func isShapedByOperator(_ draft: ImageParameters) -> Bool {
         let isShrunkForClient =
             draft.delivery.options.contains(.scaleDownLarge) && !draft.presetOptions.contains(.scaleDownLarge)
         return draft.isShapedByPreset && !isShrunkForClient
@@ -261,133 +273,5 @@ package final class ImageRequestParser: Sendable {
         guard let name = delivery.placeholder, !policy.placeholders.contains(name) else { return }
         throw .invalidParameter(
             name: "placeholder", position: 0, reason: "there is no placeholder '\(name.excerpt)'")
-    }
-
-    /// The plan for a re-encoded image; nil when nothing asks for one.
-    private func plan(
-        from given: ImageParameters, accept: () -> AcceptClass
-    ) throws(ImageRequestError) -> RenderPlan? {
-        var draft = given
-        guard draft.dpr == nil && !draft.hasAutomaticDPR || draft.transform != nil else {
-            throw .invalidParameter(name: "dpr", position: 0, reason: "only together with 'transform'")
-        }
-        guard draft.asksForEncoding else { return nil }
-        var plan = rasterPlan
-        plan.pipeline = try pipeline(from: draft)
-        plan.format = try formatChoice(draft.format, accept: accept)
-        try refuseMeaningless(&draft, plan.format)
-        plan.quality = draft.quality ?? explicitDefault(plan.format)
-        plan.isLossless = draft.isLossless ?? false
-        guard !plan.isLossless || draft.maxBytes == nil else {
-            throw .invalidParameter(name: "max_bytes", position: 0, reason: "only without 'lossless'")
-        }
-        plan.maxBytes = draft.maxBytes
-        plan.watermarks = try watermarks(of: plan.pipeline)
-        plan.isProgressive = draft.isProgressive
-        plan.frame = draft.frame
-        plan.animation = draft.animation ?? .all
-        plan.metadata = draft.metadata ?? .strip
-        plan.scalesDownLarge = draft.delivery.options.contains(.scaleDownLarge)
-        return plan
-    }
-
-    /// Refuses what the wanted encoding can't have, so that nothing is ignored silently.
-    ///
-    /// What a preset says gives way to what the request says itself.
-    private func refuseMeaningless(
-        _ draft: inout ImageParameters, _ choice: RenderPlan.FormatChoice
-    ) throws(ImageRequestError) {
-        let presetNames = draft.presetNames
-        func refuse(_ name: String, beside other: String, _ reason: String) throws(ImageRequestError) {
-            guard presetNames.contains(name), !presetNames.contains(other) else {
-                throw .invalidParameter(name: name, position: 0, reason: reason)
-            }
-        }
-        if case .explicit(let format) = choice {
-            if draft.isLossless == true, !format.canBeAskedForLossless {
-                try refuse("lossless", beside: "format", "\(format.rawValue) is never lossless")
-                draft.isLossless = nil
-            }
-            if draft.quality != nil, !format.hasQuality {
-                try refuse("quality", beside: "format", "\(format.rawValue) has no quality")
-                draft.quality = nil
-            }
-            if draft.isProgressive == true, !format.canBeProgressive {
-                try refuse("progressive", beside: "format", "\(format.rawValue) is never progressive")
-                draft.isProgressive = nil
-            }
-        }
-        if draft.isLossless == true, draft.quality != nil {
-            try refuse("quality", beside: "lossless", "only without 'lossless'")
-            draft.quality = nil
-        }
-    }
-
-    /// A plan that changes nothing but the format, where the source's own can't be written.
-    package var rasterPlan: RenderPlan {
-        var plan = RenderPlan(format: .source)
-        plan.limits = limits
-        plan.decodableFormats = formats.decode
-        plan.qualities = qualities
-        plan.avifMaxPixels = formats.avifMaxPixels
-        plan.isLinear = isLinear
-        return plan
-    }
-
-    private func pipeline(from draft: ImageParameters) throws(ImageRequestError) -> TransformPipeline {
-        guard let text = draft.transform else { return TransformPipeline() }
-        do throws(TransformError) {
-            let pipeline = try TransformPipeline(parsing: text, operationLimit: limits.operations)
-            return try draft.dpr.map { (dpr) throws(TransformError) in try pipeline.scaled(by: dpr) }
-                ?? pipeline
-        } catch {
-            throw .invalidParameter(
-                name: "transform", position: error.position ?? 0, reason: error.description)
-        }
-    }
-
-    private func watermarks(of pipeline: TransformPipeline) throws(ImageRequestError) -> [WatermarkImage] {
-        let names = pipeline.watermarkNames
-        guard names.count <= WatermarkImage.maxPerPipeline else {
-            throw .invalidParameter(
-                name: "transform", position: 0,
-                reason: "at most \(WatermarkImage.maxPerPipeline) different watermarks are allowed")
-        }
-        var images: [WatermarkImage] = []
-        for name in names {
-            guard let image = policy.watermarks[name] else {
-                throw .invalidParameter(
-                    name: "transform", position: 0, reason: "there is no watermark '\(name.excerpt)'")
-            }
-            images.append(image)
-        }
-        return images
-    }
-
-    /// `quality=80` and no quality at all are one result where 80 is the format's default.
-    private func explicitDefault(_ choice: RenderPlan.FormatChoice) -> Int? {
-        guard case .explicit(let format) = choice else { return nil }
-        return qualities[format]
-    }
-
-    private func formatChoice(
-        _ name: String?, accept: () -> AcceptClass
-    ) throws(ImageRequestError) -> RenderPlan.FormatChoice {
-        switch name {
-        case nil, "auto": return .automatic(accept().formats)
-        case "source": return .source
-        case let name?:
-            guard let format = ImageFormat(rawValue: name == "jpg" ? "jpeg" : name), isWritable(format) else {
-                let allowed = ["auto", "source"] + ImageFormat.allCases.filter(isWritable).map(\.rawValue)
-                throw .invalidParameter(
-                    name: "format", position: 0, reason: "must be one of \(allowed.joined(separator: ", "))")
-            }
-            return .explicit(format)
-        }
-    }
-
-    /// JPEG XL is written only once the configuration names it: libvips does not trust its coders.
-    private func isWritable(_ format: ImageFormat) -> Bool {
-        format.row.isWritable && (formats.decode.contains(format) || format != .jxl)
     }
 }

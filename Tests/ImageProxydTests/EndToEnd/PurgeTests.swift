@@ -73,7 +73,7 @@ struct PurgeTests {
     @Test(
         "A picture whose source is purged while it is made is sent to its waiters, not stored, and not joined"
     )
-    func flight() async throws {
+    func runningTask() async throws {
         let proxy = try await Proxy()
         let gate = OriginGate()
         let old = OriginAnswer.body(Fixtures.photo, fields: Self.jpeg).held(by: gate)

@@ -25,10 +25,10 @@ struct DiskSoonTests {
         }
     }
 
-    private func storeSoon(_ text: String, in disk: DiskCache, _ permit: PurgeLedger.Permit? = nil) -> Bool {
+    private func storeSoon(_ text: String, in disk: DiskCache, _ token: PurgeToken? = nil) -> Bool {
         disk.storeSoon(
             describe(text, kind: .original, source: text, body: body), body: body,
-            checksum: Checksum.crc32c(body), record: record(text), permit: permit)
+            checksum: Checksum.crc32c(body), record: record(text), token: token)
     }
 
     private func found(_ text: String, in disk: DiskCache) async throws -> [UInt8]? {
@@ -83,10 +83,10 @@ struct DiskSoonTests {
     @Test("A purged pending body is not found, and never written")
     func purged() async throws {
         let disk = try open()
-        let ledger = PurgeLedger()
-        #expect(storeSoon("a", in: disk, ledger.permit(for: key("a"))))
+        let purgeLog = PurgeLog()
+        #expect(storeSoon("a", in: disk, purgeLog.token(for: key("a"))))
 
-        ledger.purge(key("a"))
+        purgeLog.purge(key("a"))
 
         #expect(try await found("a", in: disk) == nil)
         await disk.flush()
@@ -99,15 +99,15 @@ struct DiskSoonTests {
         arguments: [true, false])
     func laterRecord(sameContent: Bool) async throws {
         var disk = try open()
-        let ledger = PurgeLedger()
-        let asked = ledger.permit(for: key("a"))
-        let first = try #require(ledger.claim(record("a"), arrived: .now, under: asked))
+        let purgeLog = PurgeLog()
+        let asked = purgeLog.token(for: key("a"))
+        let first = try #require(purgeLog.claim(record("a"), arrived: .now, under: asked))
         #expect(storeSoon("a", in: disk, first))
         var later = sameContent ? record("a") : record("a", content: "other")
         later.responseTime += 1
         later.freshnessLifetime = 601
-        let second = try #require(ledger.claim(later, arrived: .now, under: ledger.permit(for: key("a"))))
-        try await disk.save(later, permit: second)
+        let second = try #require(purgeLog.claim(later, arrived: .now, under: purgeLog.token(for: key("a"))))
+        try await disk.save(later, token: second)
 
         #expect(try await found("a", in: disk) == (sameContent ? body : nil))
         await disk.flush()

@@ -91,20 +91,20 @@ struct MemoryShareTests {
 
     @Test("The table of the latest records stores no source's text")
     func latestRecords() throws {
-        let ledger = PurgeLedger()
+        let purgeLog = PurgeLog()
         var record = record()
         record.keyText = String(repeating: "a", count: 8_000)
         let entry = MemoryEntry(description: describe("r", body: [1]), body: [1], record: record)
-        let permit = ledger.permit(for: key("r"))
+        let token = purgeLog.token(for: key("r"))
         var newer = record
         newer.freshnessLifetime = 600
 
-        let claim = try #require(ledger.claim(newer, arrived: .now, under: ledger.permit(for: record.key)))
+        let claim = try #require(purgeLog.claim(newer, arrived: .now, under: purgeLog.token(for: record.key)))
 
         #expect(claim.isValid)
         #expect(LatestRecords.Item(record: newer, arrived: .now, number: 1).record.textBytes < 512)
         // An entry with an older record gets the newer one, with the text of the older one.
-        #expect(ledger.current(entry, under: permit)?.record == newer)
+        #expect(purgeLog.current(entry, under: token)?.record == newer)
     }
 
     @Test("Small pending originals are bounded by bytes")

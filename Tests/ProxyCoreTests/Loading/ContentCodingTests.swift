@@ -56,9 +56,7 @@ struct ContentCodingTests {
         }
     }
 
-    private static func fetched(
-        _ answer: OriginAnswer, maxBytes: ByteCount = .mebibytes(1)
-    ) async throws
+    private static func fetched(_ answer: OriginAnswer, maxBytes: ByteCount = .mebibytes(1)) async throws
         -> CollectingReceiver
     {
         let fixture = try LoaderFixture { $0.maxBytes = maxBytes }

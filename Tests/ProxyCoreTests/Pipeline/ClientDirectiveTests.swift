@@ -108,7 +108,7 @@ struct ClientDirectiveTests {
             ])
         async let first = fixture.get("/a.jpg")
         await fixture.origin.waitForRequests("/a.jpg")
-        while fixture.pipeline.flightCounts.fetches > 0 { await Task.yield() }
+        while fixture.pipeline.taskCounts.fetches > 0 { await Task.yield() }
 
         let second = try await fixture.get("/a.jpg")
         gate.open()

@@ -34,16 +34,27 @@ struct ExampleTests {
         #expect(count >= 8)
     }
 
+    /// The rows of the table of errors: status and code.
+    private static let errors = TextFiles.read("Sources/ProxyCore/Pipeline/PipelineError+Table.swift")
+        .matches(of: /PipelineError\(\s*(\d{3}), "([a-z_]+)"/).map { (status: $0.1, code: $0.2) }
+
     @Test(
         "The README's table of errors has every code under its status, except that of disconnected clients")
     func codes() {
-        let source = TextFiles.read("Sources/ProxyCore/Pipeline/PipelineError+Table.swift")
-        let errors = source.matches(of: /PipelineError\(\s*(\d{3}), "([a-z_]+)"/)
         let rows = TextFiles.read("README.md").split(separator: "\n").filter { $0.hasPrefix("| ") }
-        #expect(errors.count > 40)
-        for error in errors where error.1 != "499" {
-            let row = rows.first { $0.hasPrefix("| \(error.1) |") }
-            #expect(row?.contains("`\(error.2)`") == true, "\(error.1) \(error.2)")
+        #expect(Self.errors.count > 40)
+        for error in Self.errors where error.status != "499" {
+            let row = rows.first { $0.hasPrefix("| \(error.status) |") }
+            #expect(row?.contains("`\(error.code)`") == true, "\(error.status) \(error.code)")
         }
+    }
+
+    @Test("The README's table of errors has no code but those of the table, and those of HTTP and routes")
+    func noOtherCodes() {
+        let known = Set(Self.errors.map(\.code)).union(["bad_request", "not_found", "method_not_allowed"])
+        let rows = TextFiles.read("README.md").matches(of: /\n\| [45]\d\d \| ([^\n]*)/)
+        let codes = rows.flatMap { $0.1.matches(of: /`([a-z_]+)`/).map(\.1) }
+        #expect(codes.count > 30)
+        for code in codes { #expect(known.contains(code), "\(code)") }
     }
 }

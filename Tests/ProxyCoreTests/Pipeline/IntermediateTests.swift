@@ -174,9 +174,7 @@ struct IntermediateTests {
     func sizes() {
         var configuration = IntermediateConfiguration()
         let rule = IntermediateRule(configuration: configuration)
-        func size(
-            _ width: Int, _ height: Int, _ format: ImageFormat = .jpeg, frames: Int = 1, turn: Int = 1
-        )
+        func size(_ width: Int, _ height: Int, _ format: ImageFormat = .jpeg, frames: Int = 1, turn: Int = 1)
             -> PixelSize?
         {
             rule.size(
@@ -199,14 +197,14 @@ struct IntermediateTests {
     }
 
     @Test("The first size is recorded for a bounded number of originals")
-    func sightings() {
-        var sightings = Sightings(capacity: 3)
+    func firstSizes() {
+        var firstSizes = FirstSizeTable(capacity: 3)
         let original = Rendition.SourceFacts(format: .jpeg, width: 9, height: 9, frames: 1, hasAlpha: false)
         let keys = (0..<5).map { CacheKey(high: 0, low: $0) }
-        for key in keys { sightings.note(original, key) }
-        sightings.note(original, keys[4])
+        for key in keys { firstSizes.note(original, key) }
+        firstSizes.note(original, keys[4])
 
-        #expect(keys.map { sightings.original($0) != nil } == [false, false, true, true, true])
+        #expect(keys.map { firstSizes.original($0) != nil } == [false, false, true, true, true])
     }
 
     @Test("Alpha and orientation are kept in an intermediate")

@@ -99,10 +99,8 @@ final class PipelineFixture: Sendable {
         }
     }
 
-    /// Asks for a path, as a client with this `Cache-Control` does.
-    func get(
-        _ path: String, _ parameters: String = "", asking control: String? = nil
-    ) async throws
+    /// Requests a path, as a client with this `Cache-Control` does.
+    func get(_ path: String, _ parameters: String = "", asking control: String? = nil) async throws
         -> ImageResponse
     {
         let client = RequestDirectives(cacheControl: control.map { [$0] } ?? [], pragma: [])
@@ -127,6 +125,18 @@ final class PipelineFixture: Sendable {
     /// Waits until no refresh is in progress.
     func refreshed() async {
         while pipeline.refreshCount > 0 { await Task.yield() }
+    }
+}
+
+extension ImagePipeline {
+    /// The whole image.
+    func response(
+        for request: ImageRequest, asking client: RequestDirectives = .none
+    ) async throws(PipelineError) -> ImageResponse {
+        switch try await answer(for: request, asking: client, streaming: .none) {
+        case .whole(let response): return response
+        case .streaming: throw .internalFailure("an image is streamed to a client that can't receive it")
+        }
     }
 }
 

@@ -30,9 +30,8 @@ struct PurgeWindowTests {
         _ target: PurgeTarget, of request: ImageRequest, _ meanwhile: () async throws -> Void
     ) async throws {
         let disk = tiers.disk
-        try await disk.link([
-            TagLink(tag: "other", result: CacheKey(canonicalText: "x"), source: CacheKey(canonicalText: "y"))
-        ])
+        let (result, source) = (CacheKey(canonicalText: "x"), CacheKey(canonicalText: "y"))
+        try await disk.link([TagLink(tag: "other", result: result, source: source)])
         let (arrivals, arrival) = AsyncStream<Void>.makeStream()
         let leave = DispatchSemaphore(value: 0)
         async let blocking = disk.removeAll(taggedWith: "other") { _ in
@@ -40,7 +39,7 @@ struct PurgeWindowTests {
             leave.wait()
         }
         for await _ in arrivals {}
-        let before = tiers.ledger.permit(for: request.resultKey, request.sourceKey)
+        let before = tiers.purgeLog.token(for: request.resultKey, request.sourceKey)
         async let purge = fixture.pipeline.purge(target)
         while before.isValid { await Task.yield() }
         let outcome = await Result<Void, any Error> { try await meanwhile() }

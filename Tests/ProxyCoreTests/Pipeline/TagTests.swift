@@ -43,7 +43,7 @@ struct TagTests {
     }
 
     @Test("A tag that is purged while its picture is made is linked to it again when the picture is answered")
-    func purgedInFlight() async throws {
+    func purgedMeanwhile() async throws {
         let gate = OriginGate()
         fixture.origin.route("/b.jpg", OriginAnswer.body(Fixtures.photo, fields: Self.fresh).held(by: gate))
         async let response = fixture.get("/b.jpg", Self.resize + "&tag=spring")
@@ -78,7 +78,7 @@ struct TagTests {
     @Test(
         "A purge of a tag prevents joins to the running tasks of its sources, under the tag or not",
         arguments: PurgedTiers.allCases)
-    func flightsOfSource(tiers: PurgedTiers) async throws {
+    func tasksOfSource(tiers: PurgedTiers) async throws {
         let gate = OriginGate()
         let answer = OriginAnswer.validated(Fixtures.photo, entityTag: "\"1\"", fields: Self.fresh)
         _ = try await fixture.get("/a.jpg", Self.resize + "&tag=spring")
@@ -87,10 +87,10 @@ struct TagTests {
         _ = await fixture.origin.waitForRequests("/a.jpg", count: 2)
 
         _ = try await pipeline.purge(.tag("spring"), in: tiers)
-        let flights = pipeline.flightCounts
+        let tasks = pipeline.taskCounts
         gate.open()
 
-        #expect(flights.renderings == 0 && flights.fetches == 0)
+        #expect(tasks.images == 0 && tasks.fetches == 0)
         #expect(try await response.entry == nil)
     }
 

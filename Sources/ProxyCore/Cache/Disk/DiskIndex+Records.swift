@@ -129,7 +129,7 @@ extension DiskIndex {
 }
 
 extension SourceRecord {
-    /// Reads a row of `columns`; throws where a value is of another type or form than was written.
+    /// Reads a row of `columns`; throws if a value has another type or form than was written.
     fileprivate init(key: CacheKey, row: Row) throws {
         guard let keyText = String.fromDatabaseValue(row[0]), let hash = Data.fromDatabaseValue(row[1]),
             let contentHash = ContentHash(bytes: Array(hash)),

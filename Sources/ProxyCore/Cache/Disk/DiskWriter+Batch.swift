@@ -47,20 +47,20 @@ extension DiskWriter {
     private func run(_ job: WriteJob, _ pending: inout Pending) throws(DiskCacheError) {
         var count = 1
         switch job.task {
-        case .commit(let entry, let file, let isDurable, let record, let permit):
-            guard permit?.isValid ?? true else { throw .purged }
+        case .commit(let entry, let file, let isDurable, let record, let token):
+            guard token?.isValid ?? true else { throw .purged }
             try link(file, as: entry, isDurable, record, &pending)
-        case .store(let write, let isDurable, let record, let permit):
-            guard permit?.isValidForBody ?? true else { throw .purged }
+        case .store(let write, let isDurable, let record, let token):
+            guard token?.isValidForBody ?? true else { throw .purged }
             // A 304 may have come while it waited: the bytes are still right, the record is not.
-            let isLatest = permit?.isValid ?? true
+            let isLatest = token?.isValid ?? true
             let (entry, file) = try parts.write(isLatest ? write : write.withoutRecord, durable: isDurable)
             try link(file, as: entry, isDurable, isLatest ? record : nil, &pending)
         case .secure(let entry, let identity): count = try secure(entry, identity, &pending) ? 1 : 0
         case .remove(let id, let reason): count = try remove(id, because: reason, &pending) ? 1 : 0
         case .discard(let id, let identity): count = try discard(id, identity, &pending) ? 1 : 0
-        case .save(let record, let permit, let isCurrent):
-            guard permit?.isValid ?? true else { throw .purged }
+        case .save(let record, let token, let isCurrent):
+            guard token?.isValid ?? true else { throw .purged }
             if isCurrent() { pending.changes.append(.save(record, at: parts.clock())) }
         case .removeSource(let key): count = try removeSource(key, &pending)
         case .link(let links):

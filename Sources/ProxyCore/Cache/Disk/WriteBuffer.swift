@@ -19,7 +19,7 @@ final class WriteBuffer: Sendable {
     private struct Item {
         let number: UInt64
         let write: PendingWrite
-        let permit: PurgeLedger.Permit?
+        let token: PurgeToken?
     }
 
     private struct State {
@@ -43,13 +43,13 @@ final class WriteBuffer: Sendable {
     var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
     /// Adds a write in place of an earlier one of the same entry; nil if too many bytes wait.
-    func insert(_ write: PendingWrite, _ permit: PurgeLedger.Permit?) -> Ticket? {
+    func insert(_ write: PendingWrite, _ token: PurgeToken?) -> Ticket? {
         let bytes = write.body.count + write.description.keyText.utf8.count + (write.record?.textBytes ?? 0)
         return state.withLock { state in
             guard state.bytes + bytes <= maxBytes else { return nil }
             state.bytes += bytes
             state.last += 1
-            state.items[write.id] = Item(number: state.last, write: write, permit: permit)
+            state.items[write.id] = Item(number: state.last, write: write, token: token)
             count.store(state.items.count, ordering: .releasing)
             return Ticket(id: write.id, number: state.last, bytes: bytes)
         }
@@ -72,12 +72,12 @@ final class WriteBuffer: Sendable {
 
     /// Hot path: the entry as its file will have it; nil if none waits, or what waits was purged.
     func hit(_ id: EntryID, _ keyText: String) -> DiskHit? {
-        guard !isEmpty, let item = state.withLock({ $0.items[id] }), item.permit?.isValidForBody ?? true,
+        guard !isEmpty, let item = state.withLock({ $0.items[id] }), item.token?.isValidForBody ?? true,
             item.write.description.keyText == keyText
         else { return nil }
         let write = item.write
         return DiskHit(
             description: write.description, body: .bytes(write.body), checksum: write.checksum,
-            record: item.permit?.isValid ?? true ? write.record : nil)
+            record: item.token?.isValid ?? true ? write.record : nil)
     }
 }

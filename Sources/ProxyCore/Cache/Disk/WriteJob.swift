@@ -10,9 +10,9 @@ struct WriteJob: Sendable {
     enum Task: Sendable {
         /// Name a staged file, whose header is written, as the entry's; and save its source's record, if given.
         case commit(
-            IndexEntry, OwnedDescriptor, durable: Bool, record: SourceRecord?, PurgeLedger.Permit?)
+            IndexEntry, OwnedDescriptor, durable: Bool, record: SourceRecord?, PurgeToken?)
         /// The same for a body that has yet to be written.
-        case store(PendingWrite, durable: Bool, record: SourceRecord?, PurgeLedger.Permit?)
+        case store(PendingWrite, durable: Bool, record: SourceRecord?, PurgeToken?)
         /// Make an entry survive a power loss, if its file is still the one named; its bytes are on the disk
         /// already.
         case secure(IndexEntry, VerifiedFiles.Identity)
@@ -22,7 +22,7 @@ struct WriteJob: Sendable {
         /// all.
         case discard(EntryID, VerifiedFiles.Identity?)
         /// Save a source's record, if it is still the latest one of the source when the job runs.
-        case save(SourceRecord, PurgeLedger.Permit?, isCurrent: @Sendable () -> Bool = { true })
+        case save(SourceRecord, PurgeToken?, isCurrent: @Sendable () -> Bool = { true })
         /// Remove every entry made from a source, and its record.
         case removeSource(CacheKey)
         /// Store links of tags.

@@ -113,19 +113,19 @@ package final class MemoryCache: Sendable {
 
     /// Stores an entry, in place of one with the same key; false if it is too large, or its token void.
     @discardableResult
-    package func insert(_ entry: MemoryEntry, permit: PurgeLedger.Permit? = nil) -> Bool {
+    package func insert(_ entry: MemoryEntry, token: PurgeToken? = nil) -> Bool {
         let leaving = change(shard(of: entry.description.key)) { shard in
-            permit?.isValid ?? true ? shard.insert(entry) : [entry]
+            token?.isValid ?? true ? shard.insert(entry) : [entry]
         }
         return leaving.last !== entry
     }
 
     /// The same with the latest record of its source since the token was issued; nil if it was not accepted.
-    package func admit(_ entry: MemoryEntry, permit: PurgeLedger.Permit) -> MemoryEntry? {
+    package func admit(_ entry: MemoryEntry, token: PurgeToken) -> MemoryEntry? {
         let (current, leaving) = change(shard(of: entry.description.key)) { shard in
             // A later record is recorded before the shards are updated: it is known here, or the update
             // comes.
-            let current = permit.current(entry)
+            let current = token.current(entry)
             return (current, current.map { shard.insert($0) } ?? [])
         }
         return leaving.last === current ? nil : current
@@ -173,12 +173,12 @@ package final class MemoryCache: Sendable {
 
     /// Gives all entries of a source its new record, as after a 304; entries made of other bytes are removed.
     ///
-    /// - Parameter permit: if it is void nothing changes: what is there is newer.
-    package func update(_ record: SourceRecord, permit: PurgeLedger.Permit? = nil) {
+    /// - Parameter token: if it is void nothing changes: what is there is newer.
+    package func update(_ record: SourceRecord, token: PurgeToken? = nil) {
         for shard in shards {
             // Freed after the lock is released.
             _ = change(shard) { shard in
-                shard.knows(record.key) && permit?.isValid ?? true ? shard.update(record) : []
+                shard.knows(record.key) && token?.isValid ?? true ? shard.update(record) : []
             }
         }
     }

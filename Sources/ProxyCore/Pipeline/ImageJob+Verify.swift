@@ -1,44 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Bodies
-import Cache
-import Imaging
-import Primitives
-import Rendering
-import Request
-import URLs
-
-extension ImagePipeline {
+extension ImageJob {
     /// Finds out in the background whether a source can be decoded at all, when a worker has failed on it.
     ///
     /// A failed result says nothing of its source: the client has chosen the frame, the operations and the format. So the
     /// source is decoded with the cheapest plan, after all other jobs and on the account of the client; only when that
     /// fails, too, the source is refused to others.
-    func verify(
-        _ source: Source, after failure: PipelineError, of request: ImageRequest, permit: PurgeLedger.Permit
-    ) {
-        guard failure.needsVerification, permit.isValid, let body = source.body,
-            failures.beginVerification(of: request.sourceKey, at: clock())
+    func verify(_ source: Source, after failure: PipelineError) {
+        guard failure.needsVerification, token.isValid, let body = source.body,
+            failures.beginVerification(of: request.sourceKey, at: now)
         else { return }
         Task {
             let verdict = await verdict(on: body)
             // The bytes that failed may be gone by now.
-            let isCurrent = permit.isValid
+            let isCurrent = token.isValid
             failures.endVerification(
-                of: request.sourceKey, request.source.normalized, isCurrent ? verdict : .unknown, at: clock())
+                of: request.sourceKey, request.source.normalized, isCurrent ? verdict : .unknown, at: now)
         }
     }
 
     private func verdict(on body: StoredBody) async -> FailureMemory.Verdict {
         // Lost in both: why; nothing is then known of the source, and the next failure asks again.
-        guard let target = try? tiers.scratch(), let plan = try? configuration.rasterPlan.cheapest() else {
+        guard let target = try? tiers.scratchTarget(),
+            let plan = try? pipeline.configuration.rasterPlan.cheapest()
+        else {
             return .unknown
         }
         let interest = RenderInterest(.low)
         let outcome: Result<Rendition, RenderError> = await RenderInterest.$current.withValue(interest) {
             do throws(RenderError) {
                 return .success(
-                    try await renderer.render(plan, from: body, into: target.file, at: target.offset))
+                    try await pipeline.renderer.render(plan, from: body, into: target.file, at: target.offset)
+                )
             } catch {
                 return .failure(error)
             }

@@ -7,8 +7,8 @@ import Testing
 @testable import Pipeline
 
 @Suite("The task table")
-struct FlightTableTests {
-    private typealias Table = FlightTable<String, Void, Int>
+struct TaskTableTests {
+    private typealias Table = TaskTable<String, Void, Int, PipelineError>
 
     @Test("All callers that join a running task get its one result")
     func collapsing() async throws {
@@ -16,7 +16,7 @@ struct FlightTableTests {
         let gate = Gate()
         let runs = Atomic<Int>(0)
 
-        let seats = (0..<500).map { _ in
+        let subscriptions = (0..<500).map { _ in
             table.join("key", progress: ()) { (_) async throws(PipelineError) in
                 runs.add(1, ordering: .relaxed)
                 await gate.passage()
@@ -24,13 +24,13 @@ struct FlightTableTests {
             }
         }
         gate.open()
-        for seat in seats {
-            let output = try await seat.output()
+        for subscription in subscriptions {
+            let output = try await subscription.output()
             #expect(output == 7)
         }
 
         #expect(runs.load(ordering: .relaxed) == 1)
-        #expect(seats.filter(\.isLeader).count == 1)
+        #expect(subscriptions.filter(\.isLeader).count == 1)
         #expect(table.count == 0)
     }
 
@@ -49,24 +49,24 @@ struct FlightTableTests {
     @Test("A subscription made before the end gets the result after it")
     func lateWait() async throws {
         let table = Table()
-        let seat = table.join("key", progress: ()) { (_) async throws(PipelineError) in 3 }
+        let subscription = table.join("key", progress: ()) { (_) async throws(PipelineError) in 3 }
         let other = table.join("key", progress: ()) { (_) async throws(PipelineError) in 4 }
 
-        #expect(try await seat.output() == 3)
+        #expect(try await subscription.output() == 3)
         let late = try await other.output()
         #expect(late == (other.isLeader ? 4 : 3))
     }
 
     @Test("Several tasks may share one subscription: each gets the result")
-    func sharedSeat() async throws {
+    func sharedSubscription() async throws {
         let table = Table()
         let gate = Gate()
-        let seat = table.join("key", progress: ()) { (_) async throws(PipelineError) in
+        let subscription = table.join("key", progress: ()) { (_) async throws(PipelineError) in
             await gate.passage()
             return 5
         }
-        async let first = seat.output()
-        async let second = seat.output()
+        async let first = subscription.output()
+        async let second = subscription.output()
         await gate.arrival()
         gate.open()
 
@@ -79,12 +79,12 @@ struct FlightTableTests {
         let table = Table()
         let gate = Gate()
         let leader = Task {
-            let seat = table.join("key", progress: ()) { (_) async throws(PipelineError) in
+            let subscription = table.join("key", progress: ()) { (_) async throws(PipelineError) in
                 await gate.passage()
                 guard !Task.isCancelled else { throw .clientLeft }
                 return 5
             }
-            return try await seat.output()
+            return try await subscription.output()
         }
         await gate.arrival()
         let follower = table.join("key", progress: ()) { (_) async throws(PipelineError) in 6 }
@@ -103,7 +103,7 @@ struct FlightTableTests {
         let started = Gate()
         let cancelled = Gate()
         let caller = Task {
-            let seat = table.join("key", progress: ()) { (_) async throws(PipelineError) in
+            let subscription = table.join("key", progress: ()) { (_) async throws(PipelineError) in
                 await withTaskCancellationHandler {
                     await started.passage()
                     await cancelled.passage()
@@ -112,7 +112,7 @@ struct FlightTableTests {
                 }
                 throw .clientLeft
             }
-            return try await seat.output()
+            return try await subscription.output()
         }
         await started.arrival()
 
@@ -142,11 +142,11 @@ struct FlightTableTests {
         let gate = Gate()
         let caller = Task {
             await gate.passage()
-            let seat = table.join("key", progress: ()) { (_) async throws(PipelineError) in
+            let subscription = table.join("key", progress: ()) { (_) async throws(PipelineError) in
                 await Gate().passage()
                 return 1
             }
-            return try await seat.output()
+            return try await subscription.output()
         }
         caller.cancel()
         gate.open()

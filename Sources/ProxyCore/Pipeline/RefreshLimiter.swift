@@ -4,7 +4,7 @@ import Primitives
 
 /// Which sources are being refreshed in the background: each once at a time, few altogether, and not again at once when
 /// that has failed. Pure.
-struct RefreshDesk: Sendable {
+struct RefreshLimiter: Sendable {
     private let limit: Int
     private let pause: Int64
     private var running: Set<CacheKey> = []

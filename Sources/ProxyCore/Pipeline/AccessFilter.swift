@@ -3,33 +3,34 @@
 import Primitives
 import Synchronization
 
-/// Which pictures were asked for lately, so that those alone that are asked for again come nearer: who looks through a
-/// million once drives nobody out. A table of fixed size in which the later takes the place of the earlier. Safe from any
-/// thread.
-final class Familiarity: Sendable {
-    /// Where a picture belongs that lies on disk.
+/// The keys that were requested lately, so that only entries that are requested again are promoted (TinyLFU's doorkeeper):
+/// one scan through a million pictures evicts none.
+///
+/// A table of fixed size in which the later key replaces the earlier. Safe from any thread.
+final class AccessFilter: Sendable {
+    /// Where an entry of the disk tier belongs.
     enum Advice {
-        /// Where it is.
+        /// On disk alone.
         case stay
-        /// Its file is to be kept open.
+        /// On disk, with its file kept open.
         case openFile
         /// In memory.
         case memory
     }
 
     private struct State {
-        var marks = [UInt32](repeating: 0, count: Familiarity.capacity)
+        var marks = [UInt32](repeating: 0, count: AccessFilter.capacity)
         var again = 0
         var memory = Place()
         var files = Place()
     }
 
-    /// How crowded it is where pictures would go.
+    /// Whether there is room where entries would be promoted to.
     private struct Place {
         private var evictions = 0
         var isCrowded = false
 
-        /// Crowded is where others have had to leave since the last look.
+        /// It is crowded where entries were evicted since the last look.
         mutating func look(_ now: Int) {
             isCrowded = now != evictions
             evictions = now
@@ -38,17 +39,16 @@ final class Familiarity: Sendable {
 
     private let state = Mutex(State())
 
-    /// Pictures told apart, 4 bytes each.
+    /// The number of keys, 4 bytes each.
     private static let capacity = 65_536
-    /// Where it is crowded, one of so many repeated sightings counts: more pictures than there is room for would only
-    /// take turns else.
+    /// Where it is crowded, one of so many repeated requests promotes: entries that don't fit would else replace each other.
     private static let oneIn = 64
-    /// Repeated sightings between two looks at how crowded it is.
+    /// Repeated requests between two looks at how crowded it is.
     private static let lookInterval = 256
 
-    /// Notes that a picture is asked for, and says what follows for one that has been seen lately.
+    /// Notes a request, and says where the entry belongs if it was requested lately.
     ///
-    /// - Parameter evictions: asked now and then, how many have had to leave for others so far.
+    /// - Parameter evictions: called now and then: how many entries were evicted for lack of room so far.
     func advice(
         for key: CacheKey, mayUseMemory: Bool, mayUseFiles: Bool, evictions: () -> (memory: Int, files: Int)
     ) -> Advice {

@@ -7,7 +7,7 @@ import Primitives
 ///
 /// Known by the keys of their intermediates, and so apart for each source: one picture under ever new URLs has no second
 /// size. Bounded: full, it forgets what it has known longest.
-struct Sightings: Sendable {
+struct FirstSizeTable: Sendable {
     private let capacity: Int
     private var originals: [CacheKey: Rendition.SourceFacts] = [:]
     /// The keys in a ring, from the one that came first.

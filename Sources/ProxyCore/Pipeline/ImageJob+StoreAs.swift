@@ -14,38 +14,35 @@ struct FetchedOriginal: Sendable {
     var format: ImageFormat
 }
 
-extension ImagePipeline {
+extension ImageJob {
     /// An original in the format that its rule wants it stored in (SDWebImage: cacheSerializer).
     ///
     /// From then on that is the original: what is made of it, and what goes out without a transform.
-    /// - Parameter hopFormat: what the rule for a redirect's target wants, where the request's own wants nothing.
     func serialized(
-        _ original: FetchedOriginal, for request: ImageRequest, as hopFormat: ImageFormat?, keeping: Keeping
+        _ original: FetchedOriginal, as format: ImageFormat?
     ) async throws(LoadError) -> FetchedOriginal {
-        guard let format = request.rule?.storeAs ?? hopFormat, format != original.format else {
-            return original
-        }
-        var plan = configuration.rasterPlan
+        guard let format, format != original.format else { return original }
+        var plan = pipeline.configuration.rasterPlan
         plan.format = .explicit(format)
         plan.metadata = .keep
         // Stored for as long as the source is, and never made anew.
         plan.effort = .full
         let rendition: Rendition
-        var canvas = try LoadError.translated(tiers.scratch)
+        var target = try LoadError.translated(tiers.scratchTarget)
         do throws(RenderError) {
-            rendition = try await rendered(plan, from: original.content.body, on: &canvas)
+            rendition = try await rendered(plan, from: original.content.body, to: &target)
         } catch {
             metrics.count(failedTransform: PipelineError(error))
             throw .unusable(error)
         }
         metrics.count(rendition)
-        let written = StoredBody.file(canvas.file, offset: canvas.offset, length: Int64(rendition.byteCount))
-        return try await adopted(written, as: rendition.format, for: request, keeping: keeping)
+        let written = StoredBody.file(target.file, offset: target.offset, length: Int64(rendition.byteCount))
+        return try await adopted(written, as: rendition.format)
     }
 
     /// Bytes that were made here, as if they had been fetched.
     private func adopted(
-        _ written: StoredBody, as format: ImageFormat, for request: ImageRequest, keeping: Keeping
+        _ written: StoredBody, as format: ImageFormat
     ) async throws(LoadError) -> FetchedOriginal {
         guard let bytes = await tiers.bytes(of: written) else {
             throw .storage("a rendition can't be read back")

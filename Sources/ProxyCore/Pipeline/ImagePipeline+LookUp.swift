@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Cache
-import Freshness
-package import Request
-
-/// What asking for a fresh picture of the disk tier came to.
+/// The result of a look-up in the disk tier that must not wait.
 package enum StoredAnswer: Sendable {
     /// The picture.
     case hit(ImageResponse)
-    /// That is not enough to tell, whatever the reason: `answer` finds out.
+    /// Anything else: `answer` finds out.
     case unknown
-    /// The disk has to be waited for: `storedResponseSoon` does.
+    /// Reading it would block: `lookUpBlocking` does.
     case wouldBlock
 }
 
@@ -18,10 +14,10 @@ extension ImagePipeline {
     /// Whether the `Cache-Control` of requests counts.
     package var honoursClients: Bool { freshness.honoursClients }
 
-    /// Hot path: a fresh picture of the disk tier, answered from its file and what the kernel has in memory.
+    /// Hot path: a fresh picture of the disk tier, answered from its file in the kernel's page cache.
     ///
     /// A handful of system calls, no task, no index.
-    package func storedResponse(for request: ImageRequest) -> StoredAnswer {
+    package func lookUpCached(_ request: ImageRequest) -> StoredAnswer {
         let isPlain = request.plan == nil
         guard request.delivery.tags.isEmpty, request.delivery.options.isEmpty,
             !isPlain || request.mayPassThrough, tiers.peek(request.resultKey) == nil
@@ -30,10 +26,10 @@ extension ImagePipeline {
         return tiers.lookUpCached(request) { hit, record in isFresh(hit, record, for: request, at: now) }
     }
 
-    /// The same after `storedResponse` came to `wouldBlock`: one wait for the disk, no flight, no index.
+    /// The same after `lookUpCached` returned `wouldBlock`: one wait for the disk, no task, no index.
     ///
-    /// Nil where that is not enough to tell.
-    package func storedResponseSoon(for request: ImageRequest) async -> ImageResponse? {
+    /// Nil where that does not suffice.
+    package func lookUpBlocking(_ request: ImageRequest) async -> ImageResponse? {
         let now = clock()
         return await tiers.lookUpBlocking(request) { hit, record in
             isFresh(hit, record, for: request, at: now)

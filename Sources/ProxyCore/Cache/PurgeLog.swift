@@ -12,7 +12,7 @@ import Synchronization
 /// purge removes entries, so that nothing is stored in between. Bounded: the last purged keys are
 /// distinguished; what began before one that was dropped counts as purged. Safe from any thread; calls no
 /// other component.
-package final class PurgeLedger: Sendable {
+package final class PurgeLog: Sendable {
     private struct State {
         /// Purges so far.
         var count: UInt64 = 0
@@ -38,8 +38,8 @@ package final class PurgeLedger: Sendable {
     }
 
     /// Issues a token to store what is now beginning to be made for these keys.
-    package func permit(for keys: CacheKey...) -> Permit {
-        Permit(ledger: self, keys: keys, number: state.withLock(\.count))
+    package func token(for keys: CacheKey...) -> PurgeToken {
+        PurgeToken(purgeLog: self, keys: keys, number: state.withLock(\.count))
     }
 
     /// Voids the tokens for some keys, of sources or results: those issued so far, and those issued until
@@ -107,41 +107,41 @@ package final class PurgeLedger: Sendable {
         state.order.removeFirst(old.count)
     }
 
-    fileprivate func isValid(_ permit: Permit, forBody: Bool = false) -> Bool {
+    fileprivate func isValid(_ token: PurgeToken, forBody: Bool = false) -> Bool {
         state.withLock { state in
-            guard state.sweeps == 0, permit.number >= state.floor,
-                permit.keys.allSatisfy({ key in
-                    !state.isBeingPurged(key) && state.purges[key].map { $0 <= permit.number } ?? true
+            guard state.sweeps == 0, token.number >= state.floor,
+                token.keys.allSatisfy({ key in
+                    !state.isBeingPurged(key) && state.purges[key].map { $0 <= token.number } ?? true
                 })
             else { return false }
-            guard let claim = permit.claim else { return true }
+            guard let claim = token.claim else { return true }
             return forBody ? state.latest.isContentLatest(claim) : state.latest.isLatest(claim)
         }
     }
 
     /// Makes a record the latest one of its source, and returns a token until a later one comes; nil if a
-    /// later one has come since `permit` was issued.
+    /// later one has come since `token` was issued.
     ///
     /// The origin's `Date` decides which is later (RFC 9111 §4), then the response time. What came before the
     /// token does not count: a new request takes the origin's present answer, whatever its clock says.
     package func claim(
-        _ record: SourceRecord, arrived: ContinuousClock.Instant, under permit: Permit
-    ) -> Permit? {
+        _ record: SourceRecord, arrived: ContinuousClock.Instant, under token: PurgeToken
+    ) -> PurgeToken? {
         state.withLock { state in
             state.count += 1
             let item = LatestRecords.Item(record: record, arrived: arrived, number: state.count)
-            guard state.latest.replace(with: item, since: permit.number, capacity: capacity) else {
+            guard state.latest.replace(with: item, since: token.number, capacity: capacity) else {
                 return nil
             }
-            return Permit(ledger: self, keys: permit.keys, number: permit.number, claim: item)
+            return PurgeToken(purgeLog: self, keys: token.keys, number: token.number, claim: item)
         }
     }
 
     /// The entry to store under a token: as it is, with a later record of the same content, or nil for none.
-    func current(_ entry: MemoryEntry, under permit: Permit) -> MemoryEntry? {
-        guard isValid(permit) else { return nil }
+    func current(_ entry: MemoryEntry, under token: PurgeToken) -> MemoryEntry? {
+        guard isValid(token) else { return nil }
         let source = entry.description.sourceKey
-        switch state.withLock({ $0.latest.news(of: source, since: permit.number) }) {
+        switch state.withLock({ $0.latest.news(of: source, since: token.number) }) {
         case .none: return entry
         case .unknown: return nil
         case .record(var record):
@@ -152,38 +152,36 @@ package final class PurgeLedger: Sendable {
     }
 
     /// Whether what was made under a token is not known to be of outdated content.
-    func admits(_ description: EntryDescription, under permit: Permit) -> Bool {
-        switch state.withLock({ $0.latest.news(of: description.sourceKey, since: permit.number) }) {
+    func admits(_ description: EntryDescription, under token: PurgeToken) -> Bool {
+        switch state.withLock({ $0.latest.news(of: description.sourceKey, since: token.number) }) {
         case .none, .unknown: true
         case .record(let record): record.contentHash == description.sourceHash
         }
     }
+}
 
-    /// A token to store, valid unless one of its keys was purged since it was issued.
-    package struct Permit: Sendable {
-        fileprivate let ledger: PurgeLedger
-        fileprivate let keys: [CacheKey]
-        fileprivate let number: UInt64
-        /// It is void unless this is the latest record of its source.
-        fileprivate var claim: LatestRecords.Item?
+/// A token to store, valid unless one of its keys was purged since it was issued.
+package struct PurgeToken: Sendable {
+    fileprivate let purgeLog: PurgeLog
+    fileprivate let keys: [CacheKey]
+    fileprivate let number: UInt64
+    /// It is void unless this is the latest record of its source.
+    fileprivate var claim: LatestRecords.Item?
 
-        /// Whether what it was issued for may be stored.
-        package var isValid: Bool { ledger.isValid(self) }
+    /// Whether what it was issued for may be stored.
+    package var isValid: Bool { purgeLog.isValid(self) }
 
-        /// Whether the bytes may be stored, although perhaps a later record of the same ones has come.
-        var isValidForBody: Bool { ledger.isValid(self, forBody: true) }
+    /// Whether the bytes may be stored, although perhaps a later record of the same ones has come.
+    var isValidForBody: Bool { purgeLog.isValid(self, forBody: true) }
 
-        /// The entry to store under it; nil for none.
-        func current(_ entry: MemoryEntry) -> MemoryEntry? { ledger.current(entry, under: self) }
+    /// The entry to store under it; nil for none.
+    func current(_ entry: MemoryEntry) -> MemoryEntry? { purgeLog.current(entry, under: self) }
 
-        /// Whether nothing is known that makes an entry outdated.
-        package func admits(_ description: EntryDescription) -> Bool {
-            ledger.admits(description, under: self)
-        }
+    /// Whether nothing is known that makes an entry outdated.
+    package func admits(_ description: EntryDescription) -> Bool { purgeLog.admits(description, under: self) }
 
-        /// The same token for another result as well.
-        package func extended(to key: CacheKey) -> Permit {
-            Permit(ledger: ledger, keys: keys + [key], number: number, claim: claim)
-        }
+    /// The same token for another result as well.
+    package func extended(to key: CacheKey) -> PurgeToken {
+        PurgeToken(purgeLog: purgeLog, keys: keys + [key], number: number, claim: claim)
     }
 }

@@ -4,12 +4,12 @@ package import Bodies
 import Loading
 import Synchronization
 
-/// One client's way through an image that arrives: from its first byte on, at the client's own pace.
+/// One client's position in an image that is being received: from its first byte on, at the client's own pace.
 ///
-/// Whoever holds it is a passenger of the flight that fetches the image: when the last one lets go of it before the end,
-/// the fetch is cancelled. The end is told only when the flight has landed: who has the whole image finds it stored from
-/// then on, and no body is whole that the loader did not call so. Safe from any thread; never waits.
-package final class ArrivingBody: Sendable {
+/// It subscribes to the task that fetches the image: when the last subscription ends before the task, the fetch is cancelled.
+/// The end is reported only when the task has ended: the image is stored by then, and no body is complete that the loader did
+/// not report as complete. Safe from any thread; never waits.
+package final class StreamingBody: Sendable {
     /// What comes next.
     package enum Step: Sendable {
         /// The next bytes, at least one.
@@ -28,7 +28,7 @@ package final class ArrivingBody: Sendable {
         /// Names this reader among those who wait for bytes.
         var waiter: UInt64?
         var failure: PipelineError?
-        /// When the end, or the failure, was told.
+        /// When the end, or the failure, was reported.
         var end: ContinuousClock.Instant?
 
         mutating func fail(_ failure: PipelineError) -> Step {
@@ -39,13 +39,13 @@ package final class ArrivingBody: Sendable {
     }
 
     private let fetch: OriginalFetch
-    private let seat: ImagePipeline.RenderingSeat
+    private let subscription: ImageJob.Subscription
     private let length: Int?
     private let state = Mutex(State())
 
-    init(_ fetch: OriginalFetch, _ seat: ImagePipeline.RenderingSeat, length: Int?) {
+    init(_ fetch: OriginalFetch, _ subscription: ImageJob.Subscription, length: Int?) {
         self.fetch = fetch
-        self.seat = seat
+        self.subscription = subscription
         self.length = length
     }
 
@@ -57,35 +57,35 @@ package final class ArrivingBody: Sendable {
     ///
     /// After `nothingYet`, `wake` is called once there is more to say, from another thread or this one.
     package func next(atMost count: Int, orWake wake: @escaping @Sendable () -> Void) -> Step {
-        let (step, isWaitingForLanding) = state.withLock { state in
+        let (step, isWaitingForTask) = state.withLock { state in
             state.waiter.map(fetch.body.leave)
             state.waiter = nil
             switch fetch.body.look(at: state.offset, max: count, orWake: wake) {
             case .piece(let piece):
                 let isLast = state.offset + piece.count == length
-                guard isLast, let early = beforeLanding(&state) else {
+                guard isLast, let early = beforeTaskEnd(&state) else {
                     state.offset += piece.count
                     return (Step.piece(piece), false)
                 }
                 // One byte is enough to tell the end by.
-                guard early.isWaitingForLanding, piece.count > 1 else { return early }
+                guard early.isWaitingForTask, piece.count > 1 else { return early }
                 state.offset += piece.count - 1
                 return (.piece(piece.withoutLastByte), false)
             case .nothingYet(let waiter):
                 state.waiter = waiter
                 return (.nothingYet, false)
-            case .end: return beforeLanding(&state) ?? (.end, false)
+            case .end: return beforeTaskEnd(&state) ?? (.end, false)
             case .failed(let error):
                 return (state.fail(PipelineError(fetch.failure ?? LoadError(error))), false)
             }
         }
-        if isWaitingForLanding { seat.whenLanded(wake) }
+        if isWaitingForTask { subscription.result.whenSet(wake) }
         return step
     }
 
-    /// What to say in place of the end while the flight has not landed, or where it has failed; nil once it has succeeded.
-    private func beforeLanding(_ state: inout State) -> (Step, isWaitingForLanding: Bool)? {
-        switch seat.outcome {
+    /// What to report in place of the end while the task runs, or where it has failed; nil once it has succeeded.
+    private func beforeTaskEnd(_ state: inout State) -> (Step, isWaitingForTask: Bool)? {
+        switch subscription.result.value {
         case nil: return (.nothingYet, true)
         case .failure(let failure): return (state.fail(failure), false)
         case .success:

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What happens between a question to the origin and a source that can be used, in this order.
+extension ImageJob {
+    /// Asks the origin, once for all jobs that need this source: for a confirmation when `record` is given.
+    ///
+    /// A recently failed source is refused without asking. A 304 updates the record, and every result made from the same
+    /// content stays valid. A 404 or 410 deletes the copies. Once the head forbids sharing, later requests start their own
+    /// fetch; those that have joined share it.
+    func fetch(validating record: SourceRecord? = nil) async throws(PipelineError) -> Source {
+        if !isPrivate, !client.retryFailed, let failure = failures.failure(ofSourceOf: request, at: now) {
+            FetchContext.current.forwarding?.note(.remembered)
+            throw failure
+        }
+        let fetchKey = fetchKey(isConditional: record != nil)
+        let subscription = pipeline.fetches.join(fetchKey, progress: newFetch()) {
+            (fetch) async throws(PipelineError) in try await self.load(into: fetch, validating: record)
+        }
+        let fetch = subscription.progress
+        // The key is made here: where the head is received, no task's context holds.
+        fetch.unshareable.whenSet { [fetches = pipeline.fetches, tasks = pipeline.tasks, key = key] in
+            fetches.detach(fetchKey)
+            tasks.detach(key)
+        }
+        stream?.follow(fetch)
+        if !subscription.isLeader {
+            metrics.coalescedRequests.increment(.fetch)
+            fetch.urgency.join(FetchContext.current.client, to: priority)
+        }
+        func noteForwarding() {
+            let reason: ImageResponse.Forwarding =
+                isPrivate ? .request : record == nil ? .missing : .stale
+            FetchContext.current.forwarding?.note(
+                .asked(
+                    reason, status: fetch.head?.status ?? fetch.refusal?.status,
+                    isCollapsed: !subscription.isLeader))
+        }
+        do {
+            let source = try await subscription.output()
+            noteForwarding()
+            return source
+        } catch {
+            if error.wasForwarded { noteForwarding() }
+            throw error
+        }
+    }
+
+    private var priority: FetchPriority { request.delivery.priority ?? .normal }
+
+    /// Has a fetch that others wait for already get its slot as soon as this job, and its client, would.
+    func raiseFetchPriority() {
+        for isConditional in [false, true] {
+            let fetch = pipeline.fetches.progress(of: fetchKey(isConditional: isConditional))
+            fetch?.urgency.join(FetchContext.current.client, to: priority)
+        }
+    }
+
+    /// A fetch that has yet to begin.
+    private func newFetch() -> OriginalFetch {
+        let (body, place) = tiers.newBody(keyText: request.sourceKeyText, keeping: keeping)
+        let configuration = pipeline.configuration
+        let fetch = OriginalFetch(
+            body: body, place: place, decodable: configuration.decodableFormats,
+            maxBytes: configuration.maxSourceBytes, token: tiers.purgeLog.token(for: request.sourceKey),
+            rules: configuration.origins, judge: { [freshness] in freshness.verdict(on: $0, after: $1) })
+        fetch.urgency.raise(to: priority)
+        return fetch
+    }
+
+    /// Runs at most once at a time for a key.
+    private func load(
+        into fetch: OriginalFetch, validating record: SourceRecord?
+    ) async throws(PipelineError) -> Source {
+        var question = try originRequest(validating: record)
+        question.urgency = fetch.urgency
+        let pass = try failures.hosts.admit(question.url.origin, for: FetchContext.current.client, at: now)
+        let start = ContinuousClock.now
+        let received: Source?
+        do throws(LoadError) {
+            let summary = try await pipeline.loader.load(question, into: fetch)
+            failures.hosts.report(pass, nil, lastHop: fetch.lastHop, at: now)
+            metrics.count(summary, isNotModified: fetch.head?.status == 304, took: start.microsecondsUntilNow)
+            received = try await receivedSource(fetch, validating: record)
+        } catch {
+            fetch.fail(error)
+            let failure = PipelineError(error, at: fetch.hop(from: question.url, of: request.source))
+            failures.hosts.report(pass, failure, lastHop: fetch.lastHop, at: now)
+            metrics.count(failedFetch: failure, took: start.microsecondsUntilNow)
+            await remember(
+                failure, atMost: fetch.refusal.flatMap(freshness.lifetime(ofRefusal:)), under: fetch.token)
+            throw failure
+        }
+        if !isPrivate { failures.forget(source: request.sourceKey) }
+        guard var source = received else { return try await self.fetch() }
+        source.fetchTime = start.microsecondsUntilNow
+        return source
+    }
+
+    /// What the origin is asked, and where that is.
+    /// - Throws: `sourceForbidden` where the rule rewrites the URL to none.
+    private func originRequest(validating record: SourceRecord?) throws(PipelineError) -> OriginRequest {
+        let rule = request.rule
+        guard let url = rule.map({ $0.target(of: request.source) }) ?? request.source else {
+            throw .sourceForbidden
+        }
+        var question = OriginRequest(
+            url: url, ifNoneMatch: record?.entityTag, ifModifiedSince: record?.lastModified,
+            fields: FetchContext.current.fields, rule: rule)
+        // Several lines of `Cookie` are one list, joined by semicolons (RFC 9113 §8.2.3, RFC 6265 §4.2).
+        if !cookies.isEmpty {
+            question.fields.append(HeaderField(name: "Cookie", value: cookies.joined(separator: "; ")))
+        }
+        question.validatedURL = record?.finalURL
+        question.rules = pipeline.configuration.origins
+        return question
+    }
+
+    /// Turns what was received into a source: confirmed, or new; nil where a 304 leaves nothing that may be served.
+    private func receivedSource(
+        _ fetch: OriginalFetch, validating stale: SourceRecord?
+    ) async throws(LoadError) -> Source? {
+        guard let head = fetch.head else { throw .incomplete("no head") }
+        if head.status == 304 {
+            guard let stale else { throw .incomplete("304 to a request without validators") }
+            return await confirmedSource(stale, by: head, of: fetch)
+        }
+        let format = try fetch.sniff()
+        fetch.body.finish()
+        guard let content = fetch.body.content else { throw .storage("the body can't be read back") }
+        // Clients that may have the bytes before they are stored go first: a pool of one thread would have them wait for the disk.
+        if fetch.didReceiveAll() { await Task.yield() }
+        let original = try await serialized(
+            FetchedOriginal(content: content, place: fetch.place, format: format),
+            as: request.rule?.storeAs ?? fetch.hops.storeAs)
+        var record = newRecord(
+            of: fetch, head, contentHash: original.content.hash, byteCount: original.content.body.count,
+            format: original.format)
+        let stored = await store(original, as: &record, of: fetch, replacing: stale)
+        var source = Source(
+            record: record, body: original.content.body,
+            provenance: .fetched(isPrivate ? .request : stale == nil ? .missing : .stale))
+        source.status = head.status
+        source.stored = stored
+        return source
+    }
+
+    /// What is to be recorded of a source that was fetched anew.
+    func newRecord(
+        of fetch: OriginalFetch, _ head: OriginHead, contentHash: ContentHash, byteCount: Int,
+        format: ImageFormat
+    ) -> SourceRecord {
+        var record = freshness.record(
+            key: request.sourceKey, keyText: request.sourceKeyText, contentHash: contentHash,
+            byteCount: byteCount, format: format, head: head, after: fetch.redirects, verdict: fetch.verdict)
+        apply(fetch, to: &record)
+        if isPrivate { record.directives.insert(.isPrivate) }
+        return record
+    }
+
+    /// What origin rules and redirects make of a record.
+    private func apply(_ fetch: OriginalFetch, to record: inout SourceRecord) {
+        record.finalURL = fetch.finalURL?.digest
+        request.rule?.apply(to: &record)
+        fetch.hops.apply(to: &record)
+    }
+
+    /// Stores an original as far as its origin and the client allow it; where they don't, no copy of before stays either.
+    private func store(
+        _ original: FetchedOriginal, as record: inout SourceRecord, of fetch: OriginalFetch,
+        replacing stale: SourceRecord?
+    ) async -> Source.Stored {
+        if isPrivate { return .nowhere }
+        guard !record.directives.forbidStoring else {
+            await removeCopies(under: fetch.token)
+            return .nowhere
+        }
+        guard !client.noStore else {
+            record.directives.insert(.noStore)
+            return .nowhere
+        }
+        return await tiers.store(
+            original.content, at: original.place, as: record, replacing: stale, arrived: fetch.arrived,
+            keeping: keeping, token: fetch.token, now: now)
+    }
+
+    /// A stored source as a 304 leaves it; nil where the 304 speaks of another one, or forbids to store it.
+    private func confirmedSource(
+        _ stale: SourceRecord, by head: OriginHead, of fetch: OriginalFetch
+    ) async -> Source? {
+        // One that was stored before a redirect led to where another format is wanted is not valid any more.
+        guard FreshnessPolicy.confirms(head, stale),
+            request.rule?.storeAs != nil || fetch.hops.storeAs ?? stale.format == stale.format
+        else { return nil }
+        var record = freshness.updating(stale, with: head, after: fetch.redirects)
+        apply(fetch, to: &record)
+        guard !record.directives.forbidStoring else {
+            await removeCopies(under: fetch.token)
+            return nil
+        }
+        await tiers.save(record, arrived: fetch.arrived, keeping: keeping, token: fetch.token)
+        return Source(record: record, provenance: .revalidated(.stale))
+    }
+
+    /// Removes what was stored before the origin forbade to store it.
+    private func removeCopies(under token: PurgeToken) async {
+        guard token.isValid, await tiers.record(for: request) != nil else { return }
+        await tiers.removeAll(ofSource: request.sourceKey)
+    }
+
+    /// Remembers a failure if its row says so; a source that is gone takes its copies with it.
+    ///
+    /// What began before a purge is answered, and leaves nothing behind: it may be of what was purged.
+    /// - Parameters:
+    ///   - seconds: for which the origin allows it to be remembered; nil where it does not say.
+    ///   - token: the job's own where it is nil.
+    func remember(
+        _ failure: PipelineError, atMost seconds: Int64? = nil, under token: PurgeToken? = nil
+    ) async {
+        guard !isPrivate, (token ?? self.token).isValid else { return }
+        failures.remember(failure, of: request, atMost: seconds, at: now)
+        // An origin may have said so because of the proxies that a client names; a refresh names none.
+        guard failure.isNotFound, FetchContext.current.history == nil else { return }
+        await tiers.removeAll(ofSource: request.sourceKey)
+    }
+}
+
+extension ContinuousClock.Instant {
+    /// Microseconds from this instant until now.
+    var microsecondsUntilNow: Int { microseconds(until: .now) }
+
+    /// Microseconds from this instant until a later one.
+    func microseconds(until end: ContinuousClock.Instant) -> Int {
+        let (seconds, attoseconds) = (end - self).components
+        return Int(seconds) * 1_000_000 + Int(attoseconds / 1_000_000_000_000)
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How a result that was made fast is replaced by a better one.
+extension ImageJob {
+    /// Makes a stored result once more, from the original as it is stored, and replaces the first one if it is smaller.
+    func improve() async -> Metric.Improvement {
+        guard let wanted = request.plan, let record = await tiers.record(for: request),
+            record.isFresh(at: now),
+            request.accepts(record), !record.directives.forbidStoring,
+            let first = await fastResult(of: record)
+        else { return .outdated }
+        let material: (RenderPlan, Source)?
+        do throws(PipelineError) {
+            material = try await self.material(for: first, wanted, record)
+        } catch {
+            return .failed
+        }
+        guard var (plan, source) = material else { return await keep(first, of: record) ? .kept : .outdated }
+        plan.effort = .full
+        if first.description.stage == .fast { plan.format = .explicit(first.description.format) }
+        plan.workLimit = min(request.workLimit ?? .max, ImagePipeline.mostImprovementWork)
+        // Lost: why there is no place for it; the tiers have counted that.
+        guard
+            var target = try? tiers.newResult(
+                first.description.kind, for: request, of: record, keeping: keeping(first)),
+            let body = source.body
+        else { return .failed }
+        let rendition: Rendition
+        switch await renderedInBackground(plan, from: body, to: &target) {
+        case .success(let made): rendition = made
+        case .failure(.cancelled), .failure(.queueFull): return .interrupted
+        case .failure(let error):
+            if !PipelineError(error).isTemporary { _ = await keep(first, of: record) }
+            return .failed
+        }
+        metrics.count(rendition)
+        // Workers may have been busy for long.
+        guard await tiers.isUnaltered(source.hit), let latest = await tiers.record(for: request),
+            latest.contentHash == record.contentHash
+        else { return .outdated }
+        source.record = latest
+        guard first.description.stage == .cheapest || rendition.byteCount < first.body.count else {
+            return await keep(first, of: latest) ? .kept : .outdated
+        }
+        // Lost: why it can't be read back; the first one stays.
+        let better = try? await store(
+            rendition, first.description.kind, by: plan, from: target, of: source, keeping: keeping(first))
+        tiers.files.remove(request.resultKey)
+        return better?.isStored == true ? .replaced : .outdated
+    }
+
+    /// The result that is stored, if it was made fast from the source's present content.
+    private func fastResult(of record: SourceRecord) async -> ImageTiers.Found? {
+        // Lost: that it can't be read now; it is tried again when it is requested again.
+        guard let found = try? await tiers.result(for: request, hash: record.contentHash),
+            found.description.stage.isImprovable
+        else { return nil }
+        return found
+    }
+
+    /// What a result is made from, and the plan for that: the intermediate, where the first one was made from it, or the original;
+    /// nil where neither is stored.
+    /// - Throws: `queueFull` where it can't be opened now.
+    private func material(
+        for first: ImageTiers.Found, _ wanted: RenderPlan, _ record: SourceRecord
+    ) async throws(PipelineError) -> (RenderPlan, Source)? {
+        var plan = wanted
+        let source = Source(record: record, provenance: .storedOriginal)
+        if first.description.kind == .derived,
+            let (half, original) = await intermediate(serving: plan, of: source)
+        {
+            plan.intermediate = .read(original)
+            plan.decodableFormats = [half.description.format]
+            return (plan, source.with(half))
+        }
+        guard let original = try await tiers.original(for: request, hash: record.contentHash) else {
+            return nil
+        }
+        return (plan, source.with(original))
+    }
+
+    /// How far the first result was stored.
+    private func keeping(_ first: ImageTiers.Found) -> Keeping {
+        let description = first.description
+        return tiers.disk.mayContain(description.key, kind: description.kind) ? .disk : .memory
+    }
+
+    private func renderedInBackground(
+        _ plan: RenderPlan, from body: StoredBody, to target: inout OutputTarget
+    ) async -> Result<Rendition, RenderError> {
+        let first = target
+        let interest = RenderInterest(isBackground: true)
+        let (result, used) = await RenderInterest.$current.withValue(interest) {
+            var target = first
+            do throws(RenderError) {
+                let rendition = try await rendered(plan, from: body, to: &target)
+                return (Result<Rendition, RenderError>.success(rendition), target)
+            } catch {
+                return (.failure(error), target)
+            }
+        }
+        target = used
+        return result
+    }
+
+    /// Has the first result stay for good; false where it is not stored.
+    private func keep(_ first: ImageTiers.Found, of record: SourceRecord) async -> Bool {
+        guard first.description.stage == .fast, let bytes = await tiers.bytes(of: first.body) else {
+            return false
+        }
+        var description = first.description
+        description.stage = .kept
+        return await tiers.replace(description, bytes, of: record, keeping: keeping(first), token: token)
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension ImageJob {
+    typealias Tasks = TaskTable<Key, StreamHandle, ImageResponse, PipelineError>
+    typealias Subscription = Tasks.Subscription
+
+    /// Names an image being made. Clients that ask different things of the cache do not share the making.
+    struct Key: Hashable, Sendable {
+        let result: CacheKey
+        let source: CacheKey
+        let client: RequestDirectives
+        /// The most work that it may be: a client that may ask for more does not share a refusal.
+        let workLimit: Int?
+        /// The proxies that a request to the origin would name, in the task that makes the key.
+        let history = FetchContext.current.history
+        let privateID: UInt64?
+    }
+
+    /// Names a fetch under way.
+    struct FetchKey: Hashable, Sendable {
+        let source: CacheKey
+        /// Whether validators are sent, so that the origin may answer without a body.
+        let isConditional: Bool
+        let keeping: Keeping
+        /// The proxies that the request to the origin names, in the task that makes the key.
+        let history = FetchContext.current.history
+        let privateID: UInt64?
+    }
+
+    var key: Key {
+        Key(
+            result: request.resultKey, source: request.sourceKey, client: client,
+            workLimit: request.workLimit, privateID: privateID)
+    }
+
+    func fetchKey(isConditional: Bool) -> FetchKey {
+        FetchKey(
+            source: request.sourceKey, isConditional: isConditional, keeping: keeping, privateID: privateID)
+    }
+}
+
+extension TaskTable.Subscription where Failure == PipelineError {
+    /// Waits for the task's end; cancelling the caller's task ends the wait with `clientLeft`.
+    func output() async throws(PipelineError) -> Output {
+        guard let result = await result.wait() else { throw .clientLeft }
+        return try result.get()
+    }
+}
+
+/// How far what is fetched or made may be stored, beside what the configuration and the origin say.
+enum Keeping: Hashable, Sendable {
+    /// Nowhere.
+    case nothing
+    /// In memory.
+    case memory
+    /// On disk, too.
+    case disk
+    /// On disk, and answered once it would survive a loss of power.
+    case durable
+
+    /// Whether it may be written to disk.
+    var usesDisk: Bool { self == .disk || self == .durable }
+}
+
+extension RequestDirectives {
+    /// How far what is fetched or made for this client may be stored.
+    var keeping: Keeping {
+        if noStore { return .nothing }
+        if memoryOnly { return .memory }
+        return waitsForStore ? .durable : .disk
+    }
+}

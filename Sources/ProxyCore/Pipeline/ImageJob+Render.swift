@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// How a rendition is made and stored.
+extension ImageJob {
+    /// Throws what is remembered of the result, or of a source that its decoder could not bear: that is not decoded again for
+    /// another size.
+    func refuseFailed() throws(PipelineError) {
+        guard !client.retryFailed else { return }
+        let known =
+            failures.failure(of: request.resultKey, at: now)
+            // That it can't be fetched now forbids nothing that needs no fetch.
+            ?? failures.failure(ofSourceOf: request, at: now).flatMap { $0.isOfDecoding ? $0 : nil }
+        guard let known else { return }
+        FetchContext.current.forwarding?.note(.remembered)
+        throw known
+    }
+
+    /// Has a rendition made, and stores it as far as it may be.
+    func rendition(of source: Source, by wanted: RenderPlan) async throws(PipelineError) -> ImageResponse {
+        guard let body = source.body else { throw .internalFailure("a rendering without a source") }
+        var plan = wanted
+        plan.workLimit = request.workLimit
+        let second = newIntermediate(for: &plan, source.record)
+        let kind: EntryKind = second == nil ? .result : .derived
+        var target = try tiers.newResult(kind, for: request, of: source.record, keeping: keeping)
+        let rendition: Rendition
+        do throws(RenderError) {
+            rendition = try await rendered(
+                plan, from: body, to: &target,
+                beside: second.map { SecondOutput(file: $0.file, offset: $0.offset) })
+        } catch {
+            let failure = PipelineError(error)
+            metrics.count(failedTransform: failure)
+            throw failure
+        }
+        metrics.count(rendition)
+        // It may have waited for a worker for seconds, and nothing checks what that reads.
+        guard await tiers.isUnaltered(source.hit) else {
+            throw .internalFailure("the original was altered while its transform waited")
+        }
+        if keeping.usesDisk { await noteFirstSize(rendition, beside: second, of: source.record) }
+        return try await store(rendition, kind, by: plan, from: target, of: source)
+    }
+
+    /// A result made from the intermediate of the source's present content; nil where there is none that serves.
+    ///
+    /// One that can't be used is removed, and the original is used instead.
+    func derivedRendition(
+        of source: Source, by wanted: RenderPlan
+    ) async throws(PipelineError) -> ImageResponse? {
+        guard let (half, original) = await intermediate(serving: wanted, of: source) else { return nil }
+        try refuseFailed()
+        var plan = wanted
+        plan.intermediate = .read(original)
+        plan.workLimit = request.workLimit
+        // It is ours, whatever clients may send.
+        plan.decodableFormats = [half.description.format]
+        var target = try tiers.newResult(.derived, for: request, of: source.record, keeping: keeping)
+        let rendition: Rendition
+        do throws(RenderError) {
+            rendition = try await rendered(plan, from: half.body, to: &target)
+        } catch {
+            let failure = PipelineError(error)
+            metrics.count(failedTransform: failure)
+            guard !failure.isTemporary else { throw failure }
+            guard !failure.isOfPlan else {
+                await remember(failure)
+                throw failure
+            }
+            await tiers.remove(half.description)
+            return nil
+        }
+        metrics.count(rendition)
+        guard await tiers.isUnaltered(half.hit) else { return nil }
+        return try await store(rendition, .derived, by: plan, from: target, of: source)
+    }
+
+    /// Renders, into memory where the disk has no room.
+    func rendered(
+        _ plan: RenderPlan, from body: StoredBody, to target: inout OutputTarget, beside: SecondOutput? = nil
+    ) async throws(RenderError) -> Rendition {
+        do {
+            return try await render(plan, from: body, to: target, beside: beside)
+        } catch .notWritten(let text) where target.staged != nil {
+            do throws(BodyError) { target = try tiers.fallbackTarget() } catch { throw .notWritten(text) }
+            return try await render(plan, from: body, to: target, beside: beside)
+        }
+    }
+
+    /// Renders for the clients that wait for it; a refresh renders for the client that caused it.
+    private func render(
+        _ plan: RenderPlan, from body: StoredBody, to target: OutputTarget, beside: SecondOutput?
+    ) async throws(RenderError) -> Rendition {
+        let interest = RenderInterest.current ?? RenderInterest(.normal)
+        return try await interest.carried { () async throws(RenderError) in
+            try await pipeline.renderer.render(
+                plan, from: body, into: target.file, at: target.offset, beside: beside)
+        }
+    }
+
+    /// Reads what was written, and stores it as far as it may be.
+    ///
+    /// - Parameters:
+    ///   - kind: a result, or a derived one.
+    ///   - stored: how far, where that is not as far as the client lets it.
+    func store(
+        _ rendition: Rendition, _ kind: EntryKind, by plan: RenderPlan, from target: OutputTarget,
+        of source: Source, keeping stored: Keeping? = nil
+    ) async throws(PipelineError) -> ImageResponse {
+        let content = try await tiers.read(target, byteCount: rendition.byteCount)
+        var description = EntryDescription(
+            kind: kind, key: request.resultKey, keyText: request.resultKeyText, sourceKey: request.sourceKey,
+            sourceHash: source.record.contentHash, contentHash: content.hash, format: rendition.format,
+            width: rendition.width, height: rendition.height, storedAt: now)
+        description.stage = pipeline.stage(of: rendition, by: plan)
+        var response = ImageResponse(
+            description: description, record: source.record, body: .bytes(content.bytes),
+            provenance: source.provenance)
+        response.originStatus = source.status
+        response.timings = ImageResponse.Timings(
+            queue: rendition.timings.queue, fetch: source.fetchTime, decode: rendition.timings.decode,
+            transform: rendition.timings.transform, encode: rendition.timings.encode)
+        await tiers.store(&response, from: target, keeping: stored ?? keeping, token: token)
+        // What is stored nowhere is replaced by nothing.
+        if !response.isStored, response.description.stage == .fast { response.description.stage = .kept }
+        return response
+    }
+
+    // MARK: - Intermediates
+
+    /// The intermediate of a source's present content, and the original's facts; nil where none serves the plan.
+    func intermediate(
+        serving plan: RenderPlan, of source: Source
+    ) async -> (half: ImageTiers.Found, original: Rendition.SourceFacts)? {
+        let rule = pipeline.configuration.intermediates
+        // Lost: that it can't be opened now; the original may be in memory.
+        guard rule.admits(plan), let half = try? await tiers.intermediate(intermediateKey(source.record))
+        else {
+            return nil
+        }
+        let original = Rendition.SourceFacts(
+            format: source.record.format, width: half.description.width, height: half.description.height,
+            frames: 1, hasAlpha: half.description.format.row.supportsAlpha)
+        return rule.serves(plan, of: original) ? (half, original) : nil
+    }
+
+    /// Names the intermediate of a source's present content.
+    private func intermediateKey(_ record: SourceRecord) -> IntermediateKey {
+        IntermediateKey(
+            source: request, hash: record.contentHash,
+            rule: pipeline.configuration.intermediates.configuration)
+    }
+
+    /// A place for an intermediate, when this is a large original's second size; the plan then says to make one.
+    private func newIntermediate(for plan: inout RenderPlan, _ record: SourceRecord) -> OutputTarget? {
+        let rule = pipeline.configuration.intermediates
+        guard rule.admits(plan) else { return nil }
+        let key = intermediateKey(record)
+        guard let original = pipeline.firstSizes.withLock({ $0.original(key.key) }),
+            rule.serves(plan, of: original), let size = rule.size(for: original),
+            let target = tiers.newIntermediate(key, of: record, keeping: keeping)
+        else { return nil }
+        plan.intermediate = .write(
+            width: size.width, height: size.height, quality: rule.configuration.quality)
+        return target
+    }
+
+    /// Stores what was written beside a result, and remembers that there was one.
+    private func noteFirstSize(
+        _ rendition: Rendition, beside target: OutputTarget?, of record: SourceRecord
+    ) async {
+        guard pipeline.configuration.intermediates.size(for: rendition.source) != nil else { return }
+        let key = intermediateKey(record)
+        pipeline.firstSizes.withLock { $0.note(rendition.source, key.key) }
+        guard let staged = target?.staged, let written = rendition.intermediate else { return }
+        let size = rendition.source.upright
+        await tiers.store(
+            EntryDescription(
+                kind: .intermediate, key: key.key, keyText: key.text, sourceKey: request.sourceKey,
+                sourceHash: record.contentHash, contentHash: record.contentHash, format: written.format,
+                width: size.width, height: size.height, storedAt: now),
+            staged, byteCount: written.byteCount, token: token)
+    }
+}
+
+/// Names the intermediate of one source's content, made by one rule.
+struct IntermediateKey {
+    let text: String
+    let key: CacheKey
+
+    init(source request: ImageRequest, hash: ContentHash, rule: IntermediateConfiguration) {
+        text = """
+            intermediate \(ImageRequest.engineEpoch) side \(rule.side) quality \(rule.quality)
+            content \(hash.shortHex)
+            \(request.sourceKeyText)
+            """
+        key = CacheKey(canonicalText: text)
+    }
+}

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// The way of a request that memory can't answer on the event loop, from top to bottom: look up, join or start the task that
+/// makes the image, usable source, stored result, original, rendering, storing, answer.
+extension ImagePipeline {
+    /// The image for `request`, from the nearest place that has it; however many clients ask at once, it is made once.
+    ///
+    /// Cancelling the calling task ends its subscription; when the last subscription ends, fetch and transform are cancelled.
+    ///
+    /// - Parameters:
+    ///   - client: what the client asks of the cache.
+    ///   - cookies: the client's, for an image that it alone may have: made in a task that no other request joins, and stored
+    ///     nowhere (SDWebImage: handleCookies). Nil for a shared image.
+    ///   - streaming: which images the client can receive while they are being fetched.
+    package func answer(
+        for request: ImageRequest, asking client: RequestDirectives = .none, cookies: [String]? = nil,
+        streaming: StreamingImage.Support
+    ) async throws(PipelineError) -> ImageAnswer {
+        let job = ImageJob(self, request, asking: client, cookies: cookies)
+        if let hit = job.lookUp() { return .whole(await job.linked(hit)) }
+        let subscription = await job.join()
+        if var image = await job.streamingImage(of: subscription, for: streaming) {
+            image.isTagged = await job.link()
+            return .streaming(image)
+        }
+        return .whole(await job.linked(try await job.result(of: subscription)))
+    }
+}
+
+/// One image to be made: what is requested, by whom, and under which terms.
+struct ImageJob: Sendable {
+    let pipeline: ImagePipeline
+    private(set) var request: ImageRequest
+    /// What the client asks of the cache.
+    private(set) var client: RequestDirectives
+    /// The client's cookies, for an image that it alone may have.
+    let cookies: [String]
+    /// Tells a job for one client alone from all others; nil where the image is shared.
+    let privateID: UInt64?
+    /// Issued before anything is looked up: what a purge removes while the job runs must not come back.
+    private(set) var token: PurgeToken
+    /// A source that a refresh has just fetched: the image is made from it, however short its lifetime.
+    var refreshed: Source?
+    /// Where subscribers learn of bytes that may go out while they are received; nil where none may.
+    private(set) var stream: StreamHandle?
+
+    /// What is to be done for a client.
+    init(
+        _ pipeline: ImagePipeline, _ request: ImageRequest, asking client: RequestDirectives = .none,
+        cookies: [String]? = nil
+    ) {
+        (self.pipeline, self.request, self.client) = (pipeline, request, client)
+        self.cookies = cookies ?? []
+        privateID = cookies.map { _ in pipeline.lastPrivateID.wrappingAdd(1, ordering: .relaxed).newValue }
+        token = pipeline.tiers.purgeLog.token(for: request.resultKey, request.sourceKey)
+    }
+
+    var isPrivate: Bool { privateID != nil }
+    /// How far what is fetched or made may be stored, beside what the configuration and the origin say.
+    var keeping: Keeping { isPrivate ? .nothing : client.keeping }
+    var tiers: ImageTiers { pipeline.tiers }
+    var failures: FailureMemory { pipeline.failures }
+    var freshness: FreshnessPolicy { pipeline.freshness }
+    var metrics: Metrics { pipeline.metrics }
+    var now: Int64 { pipeline.clock() }
+
+    // MARK: - Look up
+
+    /// What memory has; a client that waits for the disk gets it only if it is there, too.
+    fileprivate func lookUp() -> ImageResponse? {
+        guard !isPrivate, let entry = tiers.entry(for: request.resultKey),
+            keeping != .durable || entry.isDurable
+        else { return nil }
+        return hit(entry)
+    }
+
+    private func hit(_ entry: MemoryEntry?) -> ImageResponse? {
+        // What may be passed on as it is, and what originals are to be, can have changed since it was stored.
+        guard !isPrivate, let entry, request.accepts(entry.record), entry.description.isUsable(at: now),
+            request.plan != nil || request.mayPassThrough && pipeline.mayPass(entry.record)
+        else { return nil }
+        let provenance: ImageResponse.Provenance
+        switch freshness.reuse(of: entry.record, at: now, for: client) {
+        case .fresh: provenance = entry.isOnDisk ? .disk : .memory
+        case .whileRevalidating: provenance = .stale(.whileRevalidating)
+        case .asClientAllows: provenance = .stale(.asClientAllows)
+        case .forbidden: return nil
+        }
+        if provenance.isStale { pipeline.staleAnswers.count(entry) }
+        refreshIfNeeded(provenance)
+        return ImageResponse(hit: entry, provenance: provenance)
+    }
+
+    /// Has a stale source that is being served refreshed, unless the client wants no origin asked.
+    private func refreshIfNeeded(_ provenance: ImageResponse.Provenance) {
+        guard provenance == .stale(.whileRevalidating), !client.onlyIfCached else { return }
+        pipeline.startRefresh(of: request)
+    }
+
+    // MARK: - Join the task, or start it
+
+    /// Subscribes to the task that makes the image, and starts it where there is none.
+    func join() async -> Subscription {
+        var job = self
+        // Before the task begins, so that a purge by tag finds the image; what no purge would find is not stored.
+        if await !link() { job.client.noStore = true }
+        let priority = request.delivery.priority
+        let subscription = pipeline.tasks.join(
+            job.key, progress: StreamHandle(interest: RenderInterest(priority))
+        ) { [job] (stream) async throws(PipelineError) in try await job.run(stream) }
+        if subscription.isLeader {
+            subscription.result.whenSet { [stream = subscription.progress] in stream.fetch.set(nil) }
+        } else {
+            subscription.progress.interest.join(priority)
+            job.raiseFetchPriority()
+        }
+        if !isPrivate, request.delivery.options.contains(.continueInBackground) {
+            pipeline.keepRunning(subscription)
+        }
+        return subscription
+    }
+
+    /// Has a purge by any of the request's tags find the image; false where it would not.
+    fileprivate func link() async -> Bool {
+        if isPrivate { return true }
+        return await tiers.link(request)
+    }
+
+    /// Makes the image; runs at most once at a time for a key. Ends when the image is on disk, where the client waits for that.
+    private func run(_ stream: StreamHandle) async throws(PipelineError) -> ImageResponse {
+        var job = self
+        job.stream = request.isUntouched ? stream : nil
+        if refreshed == nil { job.token = tiers.purgeLog.token(for: request.resultKey, request.sourceKey) }
+        let begun = job
+        return try await stream.interest.carried { () async throws(PipelineError) in
+            var response = try await begun.image()
+            if keeping == .durable { await tiers.secure(&response, for: request, token: begun.token) }
+            return response
+        }
+    }
+
+    /// The image from the nearest place that has it.
+    private func image() async throws(PipelineError) -> ImageResponse {
+        // Look again: (1) A misses memory, (2) the task of B, which began before, stores the image and ends, (3) A finds no
+        // task and starts this one. Without this line A would make the image a second time.
+        if let hit = hit(tiers.peek(request.resultKey)) { return hit }
+        // What the rule has encoded anew may be here already, whether or not the original is.
+        if request.plan == nil, !request.mayPassThrough { return try await rasterized.image() }
+        let source: Source
+        if let refreshed { source = refreshed } else { source = try await usableSource() }
+        // A drawing may hold scripts and references: it goes out as pixels only. A redirect may have led to what is encoded anew.
+        guard request.plan == nil, !pipeline.mayPass(source.record) else {
+            return try await image(of: source)
+        }
+        let job = rasterized
+        if case .storedOriginal = source.provenance, let hit = job.hit(tiers.peek(job.request.resultKey)) {
+            return hit
+        }
+        return try await job.image(of: source)
+    }
+
+    /// The same for a source that must not go out as it is.
+    private var rasterized: ImageJob {
+        var job = withoutStream
+        job.request = request.made(by: pipeline.configuration.rasterPlan)
+        job.token = token.extended(to: job.request.resultKey)
+        return job
+    }
+
+    /// The same where no byte goes out before all are there.
+    var withoutStream: ImageJob {
+        var job = self
+        job.stream = nil
+        return job
+    }
+
+    /// The image once it is known what of the source may be used.
+    private func image(of source: Source) async throws(PipelineError) -> ImageResponse {
+        if request.plan == nil, source.body != nil { return await passThrough(source) }
+        if !isPrivate, let stored = try await storedResult(of: source) { return stored }
+        let original = try await original(of: source)
+        refreshIfNeeded(original.provenance)
+        guard let plan = request.plan else { return await passThrough(original) }
+        return try await render(original, by: plan)
+    }
+
+    // MARK: - Usable source
+
+    /// What is known of the source now: as it is stored, confirmed by the origin, or fetched.
+    ///
+    /// Stored knowledge is used when it is fresh, or stale and permitted; in place of an error where that is permitted.
+    private func usableSource() async throws(PipelineError) -> Source {
+        if isPrivate {
+            guard !request.delivery.options.contains(.fromCacheOnly) else { throw .notCached }
+            return try await fetch()
+        }
+        guard let record = await tiers.usableRecord(for: request), request.accepts(record) else {
+            guard !client.onlyIfCached else { throw .notCached }
+            return try await fetch()
+        }
+        switch freshness.reuse(of: record, at: now, for: client) {
+        case .fresh: return Source(record: record, provenance: .storedOriginal)
+        case .whileRevalidating: return Source(record: record, provenance: .stale(.whileRevalidating))
+        case .asClientAllows: return Source(record: record, provenance: .stale(.asClientAllows))
+        case .forbidden:
+            guard !client.onlyIfCached else { throw .notCached }
+            return try await revalidatedSource(record)
+        }
+    }
+
+    /// Asks the origin about a source that is on record; when that fails, falls back on the record where it may.
+    private func revalidatedSource(_ record: SourceRecord) async throws(PipelineError) -> Source {
+        // Validators are worth sending only when a 304 would leave something to serve.
+        guard tiers.mayHold(request) else { return try await fetch() }
+        let isRemembered = !client.retryFailed && failures.failure(ofSourceOf: request, at: now) != nil
+        do throws(PipelineError) {
+            // Nothing goes out while it is received: a fetch that breaks off could not be replaced by the record.
+            var source = try await withoutStream.fetch(validating: client.noCache ? nil : record)
+            source.provenance.wentForward(because: record.isFresh(at: now) ? .request : .stale)
+            return source
+        } catch {
+            FetchContext.current.forwarding?.wentForward(
+                because: record.isFresh(at: now) ? .request : .stale)
+            guard error.allowsStale, freshness.mayServeOnError(record, at: now, for: client) else {
+                throw error
+            }
+            let wasAsked = !isRemembered && error.wasForwarded
+            return Source(record: record, provenance: .stale(.onError(error, wasAsked: wasAsked)))
+        }
+    }
+
+    // MARK: - Stored result
+
+    /// The result as a tier holds it, if it was made from the source's present content; else one made from the intermediate.
+    private func storedResult(of source: Source) async throws(PipelineError) -> ImageResponse? {
+        guard let found = try await tiers.result(for: request, hash: source.record.contentHash),
+            found.description.isUsable(at: now)
+        else { return try await derivedResult(of: source) }
+        let tier: ImageResponse.Provenance = found.isInMemory ? .memory : .disk
+        var response = ImageResponse(
+            description: found.description, record: source.record, body: found.body,
+            provenance: source.provenance == .storedOriginal ? tier : source.provenance)
+        response.description.key = request.resultKey
+        response.isStored = true
+        if response.provenance.isStale { pipeline.staleAnswers.count(found) }
+        response.timings.fetch = source.fetchTime
+        response.originStatus = source.status
+        // After a 304 the entry in memory has the new record already.
+        response.entry = found.entry.flatMap { _ in tiers.peek(request.resultKey) }
+        await tiers.promoteFromDisk(&response, token: token)
+        refreshIfNeeded(response.provenance)
+        return response
+    }
+
+    /// A result made from the intermediate of the source's present content; nil where there is none that serves.
+    private func derivedResult(of source: Source) async throws(PipelineError) -> ImageResponse? {
+        guard let plan = request.plan, let derived = try await derivedRendition(of: source, by: plan) else {
+            return nil
+        }
+        refreshIfNeeded(derived.provenance)
+        return derived
+    }
+
+    // MARK: - Original
+
+    /// The original's bytes: just fetched, or stored and still those of the record; else fetched now.
+    private func original(of source: Source) async throws(PipelineError) -> Source {
+        if source.body != nil { return source }
+        if let found = try await tiers.original(for: request, hash: source.record.contentHash) {
+            return source.with(found)
+        }
+        // The origin has just said no; there was no copy after all.
+        if case .stale(.onError(let error, _)) = source.provenance { throw error }
+        guard !client.onlyIfCached else { throw .notCached }
+        return try await fetch()
+    }
+
+    // MARK: - Rendering and storing
+
+    /// Has a rendition made and puts it into the tiers; what no tier may hold is only answered.
+    private func render(_ source: Source, by plan: RenderPlan) async throws(PipelineError) -> ImageResponse {
+        if isPrivate { return try await rendition(of: source, by: plan) }
+        try refuseFailed()
+        let response: ImageResponse
+        do throws(PipelineError) {
+            response = try await rendition(of: source, by: plan)
+        } catch {
+            // What was decoded is not what was stored, so that the error says nothing of the source.
+            guard await tiers.isUnaltered(source.hit) else {
+                guard !client.onlyIfCached else { throw .notCached }
+                return try await render(try await fetch(), by: plan)
+            }
+            await remember(error)
+            verify(source, after: error)
+            throw error
+        }
+        failures.forget(request.resultKey)
+        return response
+    }
+
+    /// The answer for an untransformed image: a result with an empty pipeline that shares the original's bytes.
+    private func passThrough(_ source: Source) async -> ImageResponse {
+        let record = source.record
+        let description = EntryDescription(
+            kind: .original, key: request.resultKey, keyText: request.resultKeyText,
+            sourceKey: request.sourceKey, sourceHash: record.contentHash, contentHash: record.contentHash,
+            format: record.format, storedAt: now)
+        var response = ImageResponse(
+            description: description, record: record, body: source.body ?? .bytes([]),
+            provenance: source.provenance)
+        response.timings.fetch = source.fetchTime
+        response.originStatus = source.status
+        response.isDurable = source.stored.isDurable
+        await tiers.promote(&response, token: token)
+        response.isStored = source.stored.isAnywhere || response.entry != nil
+        if response.isDurable { response.entry?.markDurable() }
+        return response
+    }
+
+    // MARK: - Answer
+
+    /// The image as soon as its first bytes may go out; nil where the client waits for the whole image.
+    fileprivate func streamingImage(
+        of subscription: Subscription, for support: StreamingImage.Support
+    ) async -> StreamingImage? {
+        guard request.isUntouched, support != .none, !client.waitsForStore,
+            let fetch = await subscription.progress.fetch.wait() ?? nil, !Task.isCancelled
+        else { return nil }
+        // A small image gets a moment to be complete: then it is answered with an entity tag.
+        if let length = fetch.head?.contentLength, length <= Self.smallImage {
+            await subscription.result.wait(atMost: Self.smallImagePatience)
+        }
+        guard let image = streamingImage(from: fetch, subscription) else { return nil }
+        return image.length != nil || support == .anyLength ? image : nil
+    }
+
+    /// Images of so many bytes are rather answered as a whole: as many as stay in memory.
+    private static let smallImage = GrowingBody.Configuration().memoryLimit.bytes
+    /// For what is being received in the same moment, not for what the origin has yet to send.
+    private static let smallImagePatience = Duration.milliseconds(1)
+
+    /// The task's result; where that was refused because of the client that started it, the result of another task.
+    fileprivate func result(of subscription: Subscription) async throws(PipelineError) -> ImageResponse {
+        do {
+            return try await collapsedResult(of: subscription)
+        } catch {
+            guard !subscription.isLeader, error.isOfItsClient else { throw error }
+            return try await collapsedResult(of: join())
+        }
+    }
+
+    private func collapsedResult(
+        of subscription: Subscription
+    ) async throws(PipelineError) -> ImageResponse {
+        var response: ImageResponse
+        do {
+            response = try await subscription.output()
+        } catch {
+            if !subscription.isLeader {
+                FetchContext.current.forwarding?.join(subscription.progress.forwarding)
+            }
+            throw error
+        }
+        response.isCollapsed = !subscription.isLeader
+        if response.isCollapsed { metrics.coalescedRequests.increment(.transform) }
+        return response
+    }
+
+    /// The answer, as soon as a purge by the request's tags finds what it is; without them where none would.
+    ///
+    /// After a task, too, although `join` has linked them before: (1) A joins, (2) a purge removes the link, (3) what A's task
+    /// made is stored, for it began after the purge. Without this the next purge would not find it.
+    fileprivate func linked(_ response: ImageResponse) async -> ImageResponse {
+        guard await !link() else { return response }
+        var response = response
+        // No entry, no alias: the next request for it tries again.
+        (response.isTagged, response.entry) = (false, nil)
+        return response
+    }
+
+    /// Makes the image from what a refresh has fetched; requests that come meanwhile join.
+    func storeResult() async throws(PipelineError) {
+        _ = try await result(of: join())
+        // Lost: whether a purge by tag finds it; a client's request for it links the tags anew.
+        _ = await link()
+    }
+}

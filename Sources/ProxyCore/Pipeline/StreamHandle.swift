@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the subscribers of an image's task can follow: the fetch whose bytes may go out while they are received, if any.
+final class StreamHandle: Sendable {
+    /// The clients that wait for the image.
+    let interest: RenderInterest
+    /// Whether the origin was asked, as the request that began notes it.
+    let forwarding = FetchContext.current.forwarding
+    /// The fetch whose bytes may go out; nil at the task's end without one.
+    let fetch = Promise<OriginalFetch?>()
+
+    /// - Parameter interest: that of the client that begins.
+    init(interest: RenderInterest = RenderInterest()) {
+        self.interest = interest
+    }
+
+    /// Offers `fetch` to the subscribers as soon as its bytes may go out.
+    func follow(_ fetch: OriginalFetch) {
+        // Weak, since the fetch keeps this until its bytes may go out, which may never be.
+        fetch.streaming.whenSet { [promise = self.fetch, weak fetch] in promise.set(fetch) }
+    }
+}

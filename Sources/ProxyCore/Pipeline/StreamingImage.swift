@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a request for an image leads to.
+package enum ImageAnswer: Sendable {
+    /// The whole image.
+    case whole(ImageResponse)
+    /// An image whose bytes go out while they are received from its origin.
+    case streaming(StreamingImage)
+}
+
+/// An untransformed image that can be sent while it is received: what is known of it by then.
+package struct StreamingImage: Sendable {
+    /// What a client can receive in this way.
+    package enum Support: Sendable {
+        /// Only whole images.
+        case none
+        /// Images of a length that is known from the start.
+        case knownLength
+        /// Any.
+        case anyLength
+    }
+
+    /// Its freshness, by the origin's head. Its content hash and byte count are not known yet, and stand for nothing.
+    package let record: SourceRecord
+    /// The hash of its bytes, where they are all there, but not stored yet.
+    package let contentHash: ContentHash?
+    /// The status of the origin's answer.
+    package let originStatus: Int
+    /// The bytes, from the first one on.
+    package let body: StreamingBody
+    /// How many bytes there will be, where the origin says so.
+    package let length: Int?
+    /// Whether some tier will hold the bytes once they are all there.
+    package let isStored: Bool
+    /// Whether it was fetched for this client alone.
+    package let isPrivate: Bool
+    /// Whether this request was collapsed into another's.
+    package let isCollapsed: Bool
+    /// Whether a purge by the request's tags finds it.
+    package var isTagged = true
+}
+
+extension ImageJob {
+    /// What is known of an image whose bytes are being received, or wait to be stored; nil where it is too late for that: the
+    /// task has ended, or they never will come.
+    func streamingImage(from fetch: OriginalFetch, _ subscription: Subscription) -> StreamingImage? {
+        guard let head = fetch.head, let format = fetch.format, subscription.result.value == nil else {
+            return nil
+        }
+        let content = fetch.body.content
+        guard content != nil || fetch.body.isGrowing && head.contentLength ?? .max > fetch.body.count else {
+            return nil
+        }
+        let length = content?.body.count ?? head.contentLength
+        var record = newRecord(
+            of: fetch, head, contentHash: Self.hashOfNothing, byteCount: 0, format: format)
+        let isStored =
+            !record.directives.forbidStoring && keeping != .nothing && fetch.token.isValid
+            && tiers.originals != .none
+        if client.noStore { record.directives.insert(.noStore) }
+        if !subscription.isLeader { metrics.coalescedRequests.increment(.transform) }
+        return StreamingImage(
+            record: record, contentHash: content?.hash, originStatus: head.status,
+            body: StreamingBody(fetch, subscription, length: length), length: length, isStored: isStored,
+            isPrivate: isPrivate, isCollapsed: !subscription.isLeader)
+    }
+
+    private static let hashOfNothing = ContentHash(of: [])
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the parameters say of the pixels.
+extension ImageRequestParser {
+    /// The plan for a re-encoded image; nil when nothing asks for one.
+    func plan(
+        from given: ImageParameters, accept: () -> AcceptClass
+    ) throws(ImageRequestError) -> RenderPlan? {
+        var draft = given
+        guard draft.dpr == nil && !draft.hasAutomaticDPR || draft.transform != nil else {
+            throw .invalidParameter(name: "dpr", position: 0, reason: "only together with 'transform'")
+        }
+        guard draft.asksForEncoding else { return nil }
+        var plan = rasterPlan
+        plan.pipeline = try pipeline(from: draft)
+        plan.format = try formatChoice(draft.format, accept: accept)
+        try refuseMeaningless(&draft, plan.format)
+        plan.quality = draft.quality ?? explicitDefault(plan.format)
+        plan.isLossless = draft.isLossless ?? false
+        guard !plan.isLossless || draft.maxBytes == nil else {
+            throw .invalidParameter(name: "max_bytes", position: 0, reason: "only without 'lossless'")
+        }
+        plan.maxBytes = draft.maxBytes
+        plan.watermarks = try watermarks(of: plan.pipeline)
+        plan.isProgressive = draft.isProgressive
+        plan.frame = draft.frame
+        plan.animation = draft.animation ?? .all
+        plan.metadata = draft.metadata ?? .strip
+        plan.scalesDownLarge = draft.delivery.options.contains(.scaleDownLarge)
+        return plan
+    }
+
+    /// Refuses what the wanted encoding can't have, so that nothing is ignored silently.
+    ///
+    /// What a preset says gives way to what the request says itself.
+    private func refuseMeaningless(
+        _ draft: inout ImageParameters, _ choice: RenderPlan.FormatChoice
+    ) throws(ImageRequestError) {
+        let presetNames = draft.presetNames
+        func refuse(_ name: String, beside other: String, _ reason: String) throws(ImageRequestError) {
+            guard presetNames.contains(name), !presetNames.contains(other) else {
+                throw .invalidParameter(name: name, position: 0, reason: reason)
+            }
+        }
+        if case .explicit(let format) = choice {
+            if draft.isLossless == true, !format.canBeAskedForLossless {
+                try refuse("lossless", beside: "format", "\(format.rawValue) is never lossless")
+                draft.isLossless = nil
+            }
+            if draft.quality != nil, !format.hasQuality {
+                try refuse("quality", beside: "format", "\(format.rawValue) has no quality")
+                draft.quality = nil
+            }
+            if draft.isProgressive == true, !format.canBeProgressive {
+                try refuse("progressive", beside: "format", "\(format.rawValue) is never progressive")
+                draft.isProgressive = nil
+            }
+        }
+        if draft.isLossless == true, draft.quality != nil {
+            try refuse("quality", beside: "lossless", "only without 'lossless'")
+            draft.quality = nil
+        }
+    }
+
+    /// A plan that changes nothing but the format, where the source's own can't be written.
+    package var rasterPlan: RenderPlan {
+        var plan = RenderPlan(format: .source)
+        plan.limits = limits
+        plan.decodableFormats = formats.decode
+        plan.qualities = qualities
+        plan.avifMaxPixels = formats.avifMaxPixels
+        plan.isLinear = isLinear
+        return plan
+    }
+
+    func pipeline(from draft: ImageParameters) throws(ImageRequestError) -> TransformPipeline {
+        guard let text = draft.transform else { return TransformPipeline() }
+        do throws(TransformError) {
+            let pipeline = try TransformPipeline(parsing: text, operationLimit: limits.operations)
+            return try draft.dpr.map { (dpr) throws(TransformError) in try pipeline.scaled(by: dpr) }
+                ?? pipeline
+        } catch {
+            throw .invalidParameter(
+                name: "transform", position: error.position ?? 0, reason: error.description)
+        }
+    }
+
+    private func watermarks(of pipeline: TransformPipeline) throws(ImageRequestError) -> [WatermarkImage] {
+        let names = pipeline.watermarkNames
+        guard names.count <= WatermarkImage.maxPerPipeline else {
+            throw .invalidParameter(
+                name: "transform", position: 0,
+                reason: "at most \(WatermarkImage.maxPerPipeline) different watermarks are allowed")
+        }
+        var images: [WatermarkImage] = []
+        for name in names {
+            guard let image = policy.watermarks[name] else {
+                throw .invalidParameter(
+                    name: "transform", position: 0, reason: "there is no watermark '\(name.excerpt)'")
+            }
+            images.append(image)
+        }
+        return images
+    }
+
+    /// `quality=80` and no quality at all are one result where 80 is the format's default.
+    private func explicitDefault(_ choice: RenderPlan.FormatChoice) -> Int? {
+        guard case .explicit(let format) = choice else { return nil }
+        return qualities[format]
+    }
+
+    func formatChoice(
+        _ name: String?, accept: () -> AcceptClass
+    ) throws(ImageRequestError) -> RenderPlan.FormatChoice {
+        switch name {
+        case nil, "auto": return .automatic(accept().formats)
+        case "source": return .source
+        case let name?:
+            guard let format = ImageFormat(rawValue: name == "jpg" ? "jpeg" : name), isWritable(format) else {
+                let allowed = ["auto", "source"] + ImageFormat.allCases.filter(isWritable).map(\.rawValue)
+                throw .invalidParameter(
+                    name: "format", position: 0, reason: "must be one of \(allowed.joined(separator: ", "))")
+            }
+            return .explicit(format)
+        }
+    }
+
+    /// JPEG XL is written only once the configuration names it: libvips does not trust its coders.
+    private func isWritable(_ format: ImageFormat) -> Bool {
+        format.row.isWritable && (formats.decode.contains(format) || format != .jxl)
+    }
+}
