@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+import Cache
+import Freshness
+import Imaging
+import Loading
+import Observability
+import Origins
+import Primitives
+import Request
+import URLs
+
 /// What happens between a question to the origin and a source that can be used, in this order.
 extension ImageJob {
     /// Asks the origin, once for all jobs that need this source: for a confirmation when `record` is given.

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+import Cache
+import Freshness
+import Imaging
+import Observability
+import Rendering
+import Request
+
 /// How a result that was made fast is replaced by a better one.
 extension ImageJob {
     /// Makes a stored result once more, from the original as it is stored, and replaces the first one if it is smaller.

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Freshness
+import Primitives
+import Request
+
 extension ImageJob {
     typealias Tasks = TaskTable<Key, StreamHandle, ImageResponse, PipelineError>
     typealias Subscription = Tasks.Subscription

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+import Cache
+import Freshness
+import Imaging
+import Primitives
+import Rendering
+import Request
 import Synchronization
 
 /// How a rendition is made and stored.

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+import Cache
+import Imaging
+import Primitives
+import Rendering
+import Request
+import URLs
+
 extension ImageJob {
     /// Finds out in the background whether a source can be decoded at all, when a worker has failed on it.
     ///

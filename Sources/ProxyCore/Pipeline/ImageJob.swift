@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+import Cache
+package import Freshness
+import Imaging
+import Observability
+import Primitives
+import Rendering
+package import Request
 import Synchronization
 
 /// The way of a request that memory can't answer on the event loop, from top to bottom: look up, join or start the task that

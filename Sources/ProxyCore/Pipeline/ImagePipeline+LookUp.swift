@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Cache
+import Freshness
+package import Request
+
 /// The result of a look-up in the disk tier that must not wait.
 package enum StoredAnswer: Sendable {
     /// The picture.

@@ -9,8 +9,9 @@ package import Observability
 package import Origins
 package import Primitives
 package import Rendering
-package import Request
+import Request
 import Synchronization
+package import URLs
 
 /// Answers requests for images from tiers, origin and renderer (SDWebImage's manager).
 ///

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Bodies
+package import Cache
+package import Freshness
+
 /// An image that can be sent: its bytes, their description, and where they came from.
 package struct ImageResponse: Sendable {
     /// What the bytes are.

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Bodies
+package import Cache
+import Freshness
+import Primitives
+import Request
+
 /// The two tiers as the pipeline uses them: where to look, what to store where; a failure of a tier is a miss.
 ///
 /// The tier has counted it, and the image is made again: a failing cache must not prevent an answer.

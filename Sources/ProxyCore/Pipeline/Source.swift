@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Bodies
+import Cache
+import Freshness
+
 /// A source as one job knows it: what is recorded of it, its bytes where they are at hand, and where they came from.
 struct Source: Sendable {
     var record: SourceRecord

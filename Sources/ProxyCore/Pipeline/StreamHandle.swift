@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Rendering
+
 /// What the subscribers of an image's task can follow: the fetch whose bytes may go out while they are received, if any.
 final class StreamHandle: Sendable {
     /// The clients that wait for the image.

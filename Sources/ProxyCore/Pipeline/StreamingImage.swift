@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Bodies
+import Cache
+package import Freshness
+import Observability
+
 /// What a request for an image leads to.
 package enum ImageAnswer: Sendable {
     /// The whole image.

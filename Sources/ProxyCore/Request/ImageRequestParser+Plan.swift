@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Freshness
+package import Imaging
+import Primitives
+
 /// What the parameters say of the pixels.
 extension ImageRequestParser {
     /// The plan for a re-encoded image; nil when nothing asks for one.
