@@ -94,6 +94,13 @@ struct Machinery: Sendable {
             origins: origins, intermediates: configuration.transform.intermediates,
             improve: configuration.transform.improve)
         rules.passesDrawings = configuration.formats.svgPassThrough
+        let detail = configuration.log.url
+        rules.refreshFailed = { [logger] source, error in
+            let fields = AccessRecord.Miss(source, error, url: detail).fields
+            let metadata = fields.map { ($0.name, Logger.MetadataValue.string("\($0.value)")) }
+            logger.notice(
+                "a refresh in the background failed", metadata: Dictionary(uniqueKeysWithValues: metadata))
+        }
         return ImagePipeline(
             tiers: tiers, loader: RoutedLoader(http: loader, files: files), renderer: renderer,
             failures: failures, freshness: FreshnessPolicy(configuration: configuration.freshness),

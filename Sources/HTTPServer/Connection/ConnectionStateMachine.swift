@@ -102,8 +102,7 @@ struct ConnectionStateMachine {
                 deadline.start(.answer, at: now, driver.context.times)
                 driver.startTask(work, for: output.answers)
             case .refused(let request, let error):
-                refuse(
-                    request, error.status, HTTPServer.RejectionReason(error), detail: error.detail, driver)
+                refuse(request, error.status, .init(error), detail: error.detail, driver)
             }
             if count == 0 { break }
             consumed += count

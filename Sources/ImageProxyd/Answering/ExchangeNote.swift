@@ -73,6 +73,14 @@ final class ExchangeNote: Sendable {
 }
 
 extension AccessRecord.Miss {
+    /// Creates the values for a failure of the daemon's own request to a source.
+    init(_ source: SourceURL, _ failure: PipelineError, url: LogConfiguration.URLDetail) {
+        let logged = LoggedURL(source, as: url)
+        self.init(host: logged.host)
+        (port, self.url) = (logged.port, logged.text)
+        describe(failure, url: url)
+    }
+
     /// Sets the reason of a failure.
     fileprivate mutating func describe(_ failure: PipelineError, url: LogConfiguration.URLDetail) {
         problem = failure.row.logCode

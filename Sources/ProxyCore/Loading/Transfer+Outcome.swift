@@ -63,7 +63,7 @@ extension Transfer {
         do {
             let target = try url.resolving(location: location)
             guard isAllowed(target) || job.request.rule?.isRewriteTarget(target) == true else {
-                return .failure(.redirectForbidden("not an allowed source"))
+                return .failure(.redirectForbidden("no pattern of security.sources allows it"))
             }
             return .follow(target)
         } catch {
@@ -73,8 +73,8 @@ extension Transfer {
 
     private static func failure(for error: SourceURLError) -> LoadError {
         switch error {
-        case .unsupportedScheme: .redirectForbidden("scheme")
-        case .userInfo: .redirectForbidden("user name or password")
+        case .unsupportedScheme: .redirectForbidden("its scheme is neither http nor https")
+        case .userInfo: .redirectForbidden("it has a user name or a password")
         case .tooLong, .notAbsolute, .forbiddenCharacter, .nonASCIIHost, .invalidHost, .invalidPort,
             .malformed:
             .tooManyRedirects

@@ -43,7 +43,8 @@ extension AccessRecord {
 }
 
 extension AccessRecord.Miss {
-    fileprivate var fields: [LogEntry.Field] {
+    /// The values that there are, by name, in the order of the lines that `AccessLine` writes.
+    package var fields: [LogEntry.Field] {
         typealias Field = LogEntry.Field
         let texts = [
             ("url_host", host), ("url", url), ("problem", problem), ("reason", reason), ("hop", hop),

@@ -19,11 +19,19 @@ package struct LogEntry: Sendable, Hashable {
         package let value: Value
 
         /// A value of the log.
-        package enum Value: Sendable, Hashable {
+        package enum Value: Sendable, Hashable, CustomStringConvertible {
             /// A number.
             case number(Int)
             /// A text.
             case text(String)
+
+            /// The value without quotes.
+            package var description: String {
+                switch self {
+                case .number(let number): "\(number)"
+                case .text(let text): text
+                }
+            }
         }
 
         /// A number and its name.

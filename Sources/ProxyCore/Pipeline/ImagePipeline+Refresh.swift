@@ -64,7 +64,8 @@ extension ImagePipeline {
             }
             return true
         } catch {
-            // Counted where it happened; the stale copy serves as long as it may.
+            // The stale copy serves as long as it may.
+            configuration.refreshFailed(request.source, error)
             return false
         }
     }

@@ -11,6 +11,7 @@ package import Primitives
 package import Rendering
 package import Request
 import Synchronization
+package import URLs
 
 /// The way of a request from memory to the origin and back: SDWebImage's manager as one readable function.
 ///
@@ -56,6 +57,9 @@ package final class ImagePipeline: Sendable {
         let intermediates: IntermediateRule
         /// Better results in place of those made in a hurry.
         let improve: ImproveConfiguration
+
+        /// Called when a refresh in the background has failed, on its task.
+        package var refreshFailed: @Sendable (SourceURL, PipelineError) -> Void = { _, _ in }
 
         /// Collects the settings.
         package init(

@@ -24,7 +24,8 @@ extension PipelineError {
         case .unsupportedScheme(let scheme):
             self = Self.unsupportedScheme.about("url", 0)
                 .saying("'\(scheme)' is not supported, only http and https are")
-        case .sourceForbidden: self = .sourceForbidden
+        case .sourceForbidden:
+            self = Self.sourceForbidden.because(FailureReason("no pattern of security.sources allows it"))
         case .signatureRequired: self = .signatureRequired
         case .signatureMismatch: self = .signatureMismatch
         case .optionForbidden(let name):
@@ -43,9 +44,12 @@ extension PipelineError {
     init(_ error: LoadError, at hop: SourceURL.Origin? = nil) {
         func reason(_ text: String) -> FailureReason { FailureReason(text, at: hop) }
         switch error {
-        case .addressForbidden: self = .addressForbidden
+        case .addressForbidden:
+            self = Self.addressForbidden.because(
+                reason("the address is not in security.allowedNetworks, or the port not in security.ports"))
         case .nameForbidden: self = .nameForbidden(reason("its addresses are private or denied"))
-        case .redirectForbidden: self = .sourceForbidden
+        case .redirectForbidden(let text):
+            self = Self.sourceForbidden.because(reason("a redirect leads to a forbidden URL: \(text)"))
         case .unreachable(let text): self = .upstreamUnreachable(reason(text))
         case .disconnected(let text): self = .upstreamDisconnected(reason(text))
         case .tlsFailed(let text): self = .tlsFailed(reason(text))
@@ -64,7 +68,9 @@ extension PipelineError {
         // Another instance, or this one behind a name of its own, has recognised our request.
         case .status(508, _): self = .loopDetected
         case .status(let status, let retryAfter): self = .upstreamStatus(status, retryAfter: retryAfter)
-        case .notAnImage: self = .notAnImage
+        case .notAnImage:
+            self = Self.notAnImage.because(
+                reason("the response does not begin as an image of a known format"))
         case .unsupportedFormat(let name): self = .unsupportedFormat(name)
         case .unusable(let error): self = PipelineError(error)
         case .queueFull: self = .queueFull

@@ -63,6 +63,48 @@ struct FailureLogTests {
         #expect(lines[1].contains("reason=\"connection refused\" hop=127.0.0.1:\(closed.port)"))
     }
 
+    @Test(
+        "A forbidden address, a forbidden redirect and a response that is no image are logged with their reasons"
+    )
+    func refusals() async throws {
+        let lines = try await log { proxy in
+            proxy.origin.route("/file", .redirect(to: "file:///etc/passwd"))
+            proxy.origin.route("/page", .body(Array("<!doctype html>".utf8)))
+            return [
+                target("http://10.0.0.1/a.jpg"), proxy.target("/file"), proxy.target("/page"),
+                target("http://127.0.0.1:22/a.jpg"),
+            ]
+        }
+
+        let expected = [
+            "url_host=10.0.0.1 url_port=80 problem=address_forbidden reason=\"the address is not in security.allowed",
+            "reason=\"a redirect leads to a forbidden URL: its scheme is neither http nor https\"",
+            "problem=not_an_image reason=\"the response does not begin as an image of a known format\"",
+            "url_port=22 problem=address_forbidden reason=\"the address is not in security.allowedNetworks, or the port",
+        ]
+        for text in expected { #expect(lines.contains { $0.contains(text) }, "\(text) in \(lines)") }
+    }
+
+    @Test("A refresh in the background that fails is logged with its source and its reason")
+    func refresh() async throws {
+        let proxy = try await Proxy()
+        let stale = [("Cache-Control", "max-age=0, stale-while-revalidate=600")]
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: stale))
+        _ = try await proxy.get(proxy.target("/a.jpg"))
+        proxy.origin.route("/a.jpg", .status(503))
+
+        #expect(try await proxy.get(proxy.target("/a.jpg")).status == 200)
+
+        while !proxy.daemon.log.contains("a refresh in the background failed") {
+            _ = try await proxy.get("/healthz")
+        }
+        let line = proxy.daemon.log.split(separator: "\n").first {
+            $0.contains("a refresh in the background")
+        }
+        #expect(line?.contains("problem=upstream_status") == true, "\(line ?? "")")
+        #expect(line?.contains("url_host=127.0.0.1") == true && line?.contains("upstream_status=503") == true)
+    }
+
     @Test("A remembered failure is logged with its reason again")
     func remembered() async throws {
         let secure = try TLSOrigin(file: "a.jpg", Fixtures.photo)
