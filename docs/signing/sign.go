@@ -30,13 +30,17 @@ func readKey(path string) ([]byte, error) {
 }
 
 func main() {
-	if len(os.Args) != 3 || !strings.HasPrefix(os.Args[2], "/") {
-		fmt.Fprintln(os.Stderr, "TARGET is path and query, such as /img?url=...")
+	if len(os.Args) != 3 || !strings.HasPrefix(os.Args[2], "/") || strings.Contains(os.Args[2], "&sig=") {
+		fmt.Fprintln(os.Stderr, "usage: sign.go KEYFILE TARGET; TARGET is path and query without a signature, such as /img?url=...")
 		os.Exit(2)
 	}
 	key, err := readKey(os.Args[1])
+	if err == nil && len(key) < 16 {
+		err = fmt.Errorf("%s holds a key of fewer than 16 bytes", os.Args[1])
+	}
 	if err != nil {
-		panic(err)
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 	code := hmac.New(sha256.New, key)
 	code.Write([]byte(os.Args[2]))

@@ -16,6 +16,11 @@ function readKey(path) {
 }
 
 const target = process.argv[3];
-if (!target?.startsWith("/")) throw new Error("TARGET is path and query, such as /img?url=...");
-const code = createHmac("sha256", readKey(process.argv[2])).update(target).digest("base64url");
+if (!target?.startsWith("/") || target.includes("&sig=")) {
+  console.error("usage: sign.js KEYFILE TARGET; TARGET is path and query without a signature, such as /img?url=...");
+  process.exit(2);
+}
+const key = readKey(process.argv[2]);
+if (key.length < 16) throw new Error(`${process.argv[2]} holds a key of fewer than 16 bytes`);
+const code = createHmac("sha256", key).update(target).digest("base64url");
 console.log(`${target}&sig=${code}`);

@@ -19,5 +19,8 @@ sub read_key {
 }
 
 my ($path, $target) = @ARGV;
-die "TARGET is path and query, such as /img?url=...\n" unless ($target // '') =~ m{\A/};
-print "$target&sig=", encode_base64url(hmac_sha256($target, read_key($path))), "\n";
+die "usage: sign.pl KEYFILE TARGET; TARGET is path and query without a signature, such as /img?url=...\n"
+    unless ($target // '') =~ m{\A/} && $target !~ /&sig=/;
+my $key = read_key($path);
+die "$path holds a key of fewer than 16 bytes\n" if length $key < 16;
+print "$target&sig=", encode_base64url(hmac_sha256($target, $key)), "\n";

@@ -13,8 +13,11 @@ def read_key(path):
     return text
 
 
-target = sys.argv[2]
-if not target.startswith("/"):
-    sys.exit("TARGET is path and query, such as /img?url=...")
-code = hmac.new(read_key(sys.argv[1]), target.encode(), hashlib.sha256).digest()
+target = sys.argv[2] if len(sys.argv) == 3 else ""
+if not target.startswith("/") or "&sig=" in target:
+    sys.exit("usage: sign.py KEYFILE TARGET; TARGET is path and query without a signature, such as /img?url=...")
+key = read_key(sys.argv[1])
+if len(key) < 16:
+    sys.exit(f"{sys.argv[1]} holds a key of fewer than 16 bytes")
+code = hmac.new(key, target.encode(), hashlib.sha256).digest()
 print(target + "&sig=" + base64.urlsafe_b64encode(code).rstrip(b"=").decode())

@@ -15,6 +15,10 @@ def read_key(path)
 end
 
 path, target = ARGV
-abort "TARGET is path and query, such as /img?url=..." unless target&.start_with?("/")
-code = OpenSSL::HMAC.digest("SHA256", read_key(path), target)
+unless target&.start_with?("/") && !target.include?("&sig=")
+  abort "usage: sign.rb KEYFILE TARGET; TARGET is path and query without a signature, such as /img?url=..."
+end
+key = read_key(path)
+abort "#{path} holds a key of fewer than 16 bytes" if key.bytesize < 16
+code = OpenSSL::HMAC.digest("SHA256", key, target)
 puts "#{target}&sig=#{[code].pack('m0').tr('+/', '-_').delete('=')}"

@@ -3,8 +3,9 @@
 set -eu
 
 case ${2-} in
+*'&sig='*) echo "the target has a signature already: path and query come without one" >&2; exit 2 ;;
 /*) ;;
-*) echo "TARGET is path and query, such as /img?url=..." >&2; exit 2 ;;
+*) echo "usage: sign.sh KEYFILE TARGET; TARGET is path and query without a signature, such as /img?url=..." >&2; exit 2 ;;
 esac
 
 hex() { od -An -v -tx1 | tr -d ' \n'; }

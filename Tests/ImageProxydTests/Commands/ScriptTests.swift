@@ -87,10 +87,11 @@ struct ScriptTests {
         #expect(unit.contains("\nExecStart=\(prefix)/bin/imageproxyd serve $OPTIONS\n"))
         #expect(TextFiles.contents(ofFile: "\(root)\(units)/imageproxyd.socket").contains("ListenStream="))
         #expect(try await OtherProgram.run("\(root)\(prefix)/bin/imageproxyd", []).code == 0)
+        let symbols = prefix == "/usr" ? "/usr/lib/debug/usr/bin" : "\(prefix)/bin/.debug"
         #expect(
             folder.files
                 == [
-                    "root\(prefix)/bin/imageproxyd", "root\(prefix)/lib/debug\(prefix)/bin/imageproxyd.debug",
+                    "root\(prefix)/bin/imageproxyd", "root\(symbols)/imageproxyd.debug",
                     "root\(units)/imageproxyd.service", "root\(units)/imageproxyd.socket",
                 ].sorted())
     }

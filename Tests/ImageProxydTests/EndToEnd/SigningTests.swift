@@ -128,10 +128,12 @@ struct SigningTests {
             let signed = try await sign(String(vector.2), key: "\(vector.1)\n", by: program, suffix)
             #expect(signed.output == "\(vector.2)&sig=\(vector.3)\n", "\(vector.1): \(signed.errors)")
         }
-        for key in ["hex:000102030405060708090a0b0c0d0e0", "base64:!!!!!!!!!!!!!!!!!!!!!!!!"] {
+        for key in ["hex:000102030405060708090a0b0c0d0e0", "base64:!!!!!!!!!!!!!!!!!!!!!!!!", "short"] {
             let refused = try await sign("/img?url=a", key: key, by: program, suffix)
             #expect(refused.code != 0 && refused.output.isEmpty, "\(key)")
         }
+        let twice = try await sign("/img?url=b&sig=c", key: "0123456789abcdef", by: program, suffix)
+        #expect(twice.code != 0 && twice.output.isEmpty)
         let whole = try await sign("https://a/img?url=b", key: "0123456789abcdef", by: program, suffix)
         #expect(whole.code != 0 && whole.output.isEmpty && whole.errors.contains("path and query"))
     }
