@@ -187,54 +187,13 @@
             file = OwnedDescriptor(owning: descriptor)
         }
 
-    /// The picture as an image of libvips.
-    func image() throws -> ProxyCore.VipsImage {
-        try VipsLibrary.start()
-        return try ProxyCore.VipsImage(
-            adopting: shim_image_copying(samples, samples.count, CInt(width), CInt(height), CInt(bands)),
-            isSequential: false)
-    }
-
-    /// Encodes without loss if the format can, otherwise at quality 100.
-    func encoded(as format: ImageFormat, orientation: Int? = nil, copyright: String? = nil) throws -> [UInt8]
-    {
-        let image = try image().duplicate()
-        if let orientation { image.set("orientation", to: orientation) }
-        if let copyright { vips_image_set_string(image.raw, "exif-ifd0-Copyright", copyright) }
-        return try Self.bytes(of: image, as: format, metadata: .all)
-    }
-
-    /// Encodes an image without changes.
-    static func bytes(
-        of image: borrowing ProxyCore.VipsImage, as format: ImageFormat,
-        metadata: EncodeSettings.Metadata = .all
-    ) throws -> [UInt8] {
-        let settings = EncodeSettings(
-            format: format, quality: 100, isLossless: true, isProgressive: nil, metadata: metadata)
-        return try VipsCoder.encode(image, settings).withBytes { Array($0) }
-    }
-
-    /// Encodes frames of one size as an animation.
-    static func animation(_ frames: [TestPicture], delays: [Int], loop: Int, as format: ImageFormat) throws
-        -> [UInt8]
-    {
-        try VipsLibrary.start()
-        var strip = FrameStrip()
-        for frame in frames { strip.append(try frame.image()) }
-        return try bytes(of: strip.joined(timing: AnimationTiming(delays: delays, loop: loop)), as: format)
-    }
-}
-
-extension TestPicture {
-    static let red: [UInt8] = [255, 0, 0]
-    static let green: [UInt8] = [0, 255, 0]
-    static let blue: [UInt8] = [0, 0, 255]
-    static let white: [UInt8] = [255, 255, 255]
-
-    /// Red, green, blue and white quarters: top left, top right, bottom left, bottom right.
-    static func quarters(_ width: Int, _ height: Int) -> TestPicture {
-        TestPicture(width, height) { x, y in
-            y < height / 2 ? (x < width / 2 ? red : green) : (x < width / 2 ? blue : white)
+        /// The rendition's bytes from `offset`.
+        func bytes(_ rendition: Rendition, from offset: Int64 = 0) -> [UInt8] {
+            var bytes = [UInt8](repeating: 0, count: rendition.byteCount)
+            let isWhole = bytes.withUnsafeMutableBytes {
+                DescriptorBytes.fill($0, from: file.raw, at: offset)
+            }
+            return isWhole ? bytes : []
         }
     }
 

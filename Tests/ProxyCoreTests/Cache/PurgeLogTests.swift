@@ -2,7 +2,8 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Cache
+@testable import Primitives
 
 extension PurgeLog {
     /// A purge that begins and ends at once.

@@ -3,7 +3,8 @@
 import Synchronization
 import Testing
 
-@testable import ProxyCore
+@testable import Pipeline
+@testable import Primitives
 
 @Suite("A promise")
 struct PromiseTests {

@@ -2,7 +2,8 @@
 
 import Testing
 
-@testable import ProxyCore
+@testable import Pipeline
+@testable import Primitives
 
 @Suite("The limiter of refreshes")
 struct RefreshLimiterTests {
