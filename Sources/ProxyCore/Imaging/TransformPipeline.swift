@@ -60,6 +60,11 @@ package struct TransformPipeline: Sendable {
         return names
     }
 
+    /// Where the first `watermark` with a configured image stands in the text; 0 if there is none.
+    package func position(ofWatermark name: String) -> Int {
+        operations.lazy.compactMap { $0 as? Watermark }.first { $0.imageName == name }?.arguments.position ?? 0
+    }
+
     /// Whether a text can be a value in a pipeline.
     package static func isName(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy(TransformParser.isAllowed)

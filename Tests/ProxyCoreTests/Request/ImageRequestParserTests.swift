@@ -313,6 +313,10 @@ struct ImageRequestParserTests {
                     name: "format", position: 0,
                     reason: "must be one of auto, source, jpeg, png, webp, avif, gif, tiff")
             ),
+            (
+                "\(url)&transform=resize:60x,watermark:logo",
+                .invalidParameter(name: "transform", position: 11, reason: "there is no watermark 'logo'")
+            ),
             ("url=ftp%3A%2F%2Fa", .unsupportedScheme("ftp")),
             (
                 "url=http%3A%2F%2Fa%2Fb%20c",
