@@ -111,6 +111,8 @@ struct AdminRoutes {
 
 /// Why an operator's request failed.
 enum AdminFailure: Error {
+    /// Nothing says what is to be purged.
+    case nothingToPurge
     /// A parameter is missing or wrong.
     case request(ImageRequestError)
     /// The disk tier failed.
@@ -120,6 +122,10 @@ enum AdminFailure: Error {
     var response: HTTPResponse {
         let context = ExchangeContext(.admin)
         switch self {
+        case .nothingToPurge:
+            var document = ProblemDocument(PipelineError(.missingParameter("url")))
+            document.detail = "one of url, url64, key, tag and all=1 is required"
+            return ResponseMapping.problem(document, context: context)
         case .request(let error):
             return ResponseMapping.problem(ProblemDocument(PipelineError(error)), context: context)
         case .disk(let error):

@@ -18,7 +18,7 @@ struct CacheHandler: Sendable {
     func purge(_ query: [UInt8]) async throws(AdminFailure) -> HTTPResponse {
         let query = try AdminQuery(query, names: Set(Self.selectors + ["tier"]))
         let given = Self.selectors.filter { query[$0] != nil }
-        guard let selector = given.first else { throw .request(.missingParameter("url")) }
+        guard let selector = given.first else { throw .nothingToPurge }
         guard given.count == 1 else {
             throw AdminQuery.invalid(given[1], "only one of \(Self.selectors.joined(separator: ", "))")
         }

@@ -313,6 +313,8 @@ struct PurgeTests {
             let answer = try await proxy.administer(method, target)
             #expect(answer.status == status && answer.code == code, "\(method) \(target)")
         }
+        let empty = try await proxy.administer("DELETE", "/cache").text
+        #expect(empty.contains("one of url, url64, key, tag and all=1 is required"), "\(empty)")
         #expect(try await proxy.get("/cache?url=http%3A%2F%2Fa%2F").status == 404)
         #expect(try await proxy.get("/failed").status == 404)
         #expect(try await proxy.ask("PURGE", "/img?url=http%3A%2F%2Fa%2F").status == 405)
