@@ -87,7 +87,9 @@ struct AdminRoutes {
     private static let allowed = "GET, HEAD, DELETE, PURGE, OPTIONS"
 
     private static let notFound = ResponseMapping.problem(
-        ProblemDocument(status: 404, code: "not_found", title: "There is nothing at this path"),
+        ProblemDocument(
+            status: 404, code: "not_found", title: "There is nothing at this path",
+            detail: "here are " + Path.allCases.map(\.rawValue).joined(separator: ", ")),
         context: ExchangeContext(.admin))
 
     /// The methods that are allowed at a path (RFC 9110 §9.3.7).

@@ -28,9 +28,12 @@ struct CacheHandler: Sendable {
         return try await purge(target(selector, query), in: tiers)
     }
 
-    /// `PURGE /img`: purges the source of an image's URL, with all variants; other parameters are ignored.
+    /// `PURGE /img`: purges a source with all variants. A parameter of one variant is refused.
     func purgeImage(_ query: [UInt8]) async throws(AdminFailure) -> HTTPResponse {
         let query = try AdminQuery(query, names: ImageRequestParser.parameterNames)
+        if let other = query.names.subtracting(["url", "url64"]).min() {
+            throw AdminQuery.invalid(other, "PURGE takes url or url64 alone, and purges all variants of the source")
+        }
         guard let source = try query.source() else { throw .request(.missingParameter("url")) }
         return try await purge(.source(source), in: .all)
     }

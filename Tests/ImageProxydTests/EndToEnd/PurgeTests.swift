@@ -306,6 +306,7 @@ struct PurgeTests {
             ("DELETE", "/cache?all=1&tier=tape", 400, "invalid_parameter"),
             ("GET", "/img?url=a", 405, "method_not_allowed"),
             ("POST", "/cache", 405, "method_not_allowed"),
+            ("PURGE", "/img?url=http%3A%2F%2Fa%2F&transform=flip", 400, "invalid_parameter"),
             ("GET", "/nowhere", 404, "not_found"),
         ]
 
@@ -315,6 +316,8 @@ struct PurgeTests {
         }
         let empty = try await proxy.administer("DELETE", "/cache").text
         #expect(empty.contains("one of url, url64, key, tag and all=1 is required"), "\(empty)")
+        let root = try await proxy.administer("GET", "/").text
+        #expect(root.contains("here are /cache, /failed, /img, /healthz, /readyz, /metrics"), "\(root)")
         #expect(try await proxy.get("/cache?url=http%3A%2F%2Fa%2F").status == 404)
         #expect(try await proxy.get("/failed").status == 404)
         #expect(try await proxy.ask("PURGE", "/img?url=http%3A%2F%2Fa%2F").status == 405)
