@@ -8,9 +8,9 @@ import Testing
 struct FailureLogTests {
     /// The daemon's log of `targets` after it has ended.
     private func log(
-        _ settings: String = "", _ targets: (Proxy) throws -> [String]
+        _ settings: String = "", security: String = "", _ targets: (Proxy) throws -> [String]
     ) async throws -> [Substring] {
-        let proxy = try await Proxy(settings: settings)
+        let proxy = try await Proxy(settings: settings, security: security)
         for target in try targets(proxy) { _ = try await proxy.get(target) }
         proxy.daemon.send(signal: SIGTERM)
         _ = try await proxy.daemon.exitCode()
@@ -83,6 +83,27 @@ struct FailureLogTests {
             "url_port=22 problem=address_forbidden reason=\"the address is not in security.allowedNetworks, or the port",
         ]
         for text in expected { #expect(lines.contains { $0.contains(text) }, "\(text) in \(lines)") }
+    }
+
+    @Test(
+        "A source that is not allowed is logged with its URL, as is one with a forbidden option or a wrong parameter"
+    )
+    func refusedSource() async throws {
+        let lines = try await log("\"log\": {\"url\": \"full\"}", security: "\"sources\": [\"http://a.example/*\"]") {
+            _ in
+            [
+                "/img?url=http%3A%2F%2Fb.example%2Fc.jpg", "/img?options=retry-failed&url=http%3A%2F%2Fa.example%2F",
+                "/img?url=http%3A%2F%2Fa.example%2F&quality=0", "/info?url=http%3A%2F%2Fb.example%2F",
+            ]
+        }
+
+        try #require(lines.count == 4)
+        #expect(
+            lines[0].contains(
+                "url_host=b.example url_port=80 url=http://b.example/c.jpg problem=source_forbidden reason="))
+        #expect(lines[1].contains("url_host=a.example url_port=80 url=http://a.example/ problem=option_forbidden"))
+        #expect(lines[2].contains("url=http://a.example/ problem=invalid_parameter"))
+        #expect(lines[3].contains("url=http://b.example/ problem=source_forbidden"))
     }
 
     @Test("A refresh in the background that fails is logged with its source and its reason")
