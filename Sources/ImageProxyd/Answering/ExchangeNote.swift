@@ -82,6 +82,7 @@ extension AccessRecord.Miss {
     /// Sets the reason of a failure.
     fileprivate mutating func describe(_ failure: PipelineError, url: LogConfiguration.URLDetail) {
         problem = failure.row.logCode
+        parameter = failure.parameter?.name ?? ""
         upstreamStatus = failure.upstreamStatus ?? 0
         let reason = failure.reason
         self.reason = reason.text

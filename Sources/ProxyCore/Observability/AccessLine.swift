@@ -51,6 +51,7 @@ struct AccessLine {
         if miss.transform > 0 { number("transform_us", miss.transform, &line) }
         if miss.encode > 0 { number("encode_us", miss.encode, &line) }
         if !miss.problem.isEmpty { text("problem", miss.problem, &line) }
+        if !miss.parameter.isEmpty { text("parameter", miss.parameter, &line) }
         if miss.upstreamStatus > 0 { number("upstream_status", miss.upstreamStatus, &line) }
         if !miss.reason.isEmpty { text("reason", miss.reason, &line) }
         if !miss.hop.isEmpty { text("hop", miss.hop, &line) }

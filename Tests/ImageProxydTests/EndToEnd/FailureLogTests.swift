@@ -102,7 +102,7 @@ struct FailureLogTests {
             lines[0].contains(
                 "url_host=b.example url_port=80 url=http://b.example/c.jpg problem=source_forbidden reason="))
         #expect(lines[1].contains("url_host=a.example url_port=80 url=http://a.example/ problem=option_forbidden"))
-        #expect(lines[2].contains("url=http://a.example/ problem=invalid_parameter"))
+        #expect(lines[2].contains("url=http://a.example/ problem=invalid_parameter parameter=quality"))
         #expect(lines[3].contains("url=http://b.example/ problem=source_forbidden"))
     }
 
