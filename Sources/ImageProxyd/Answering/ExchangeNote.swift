@@ -79,10 +79,18 @@ extension AccessRecord.Miss {
         describe(failure, url: url)
     }
 
+    /// A longer name is none of ours, and may be a key or token that a client did not escape.
+    private static let longestParameter = 31
+
+    /// A parameter's name, or nothing where it may be a secret.
+    fileprivate static func logged(_ parameter: String?) -> String {
+        parameter.flatMap { $0.utf8.count <= longestParameter ? $0 : nil } ?? ""
+    }
+
     /// Sets the reason of a failure.
     fileprivate mutating func describe(_ failure: PipelineError, url: LogConfiguration.URLDetail) {
         problem = failure.row.logCode
-        parameter = failure.parameter?.name ?? ""
+        parameter = Self.logged(failure.parameter?.name)
         upstreamStatus = failure.upstreamStatus ?? 0
         let reason = failure.reason
         self.reason = reason.text
