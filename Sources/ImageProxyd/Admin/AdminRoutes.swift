@@ -31,16 +31,18 @@ struct AdminRoutes {
 
     /// Answers, and has the path logged.
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
-        let note = ExchangeNote(
-            path: unsafe request.withTarget { unsafe InlineText($0, upTo: UInt8(ascii: "?")) })
+        let path = unsafe request.withTarget { unsafe InlineText($0, upTo: UInt8(ascii: "?")) }
+        func note(of response: HTTPResponse) -> ExchangeNote {
+            (response.note as? ExchangeNote)?.at(path) ?? ExchangeNote(path: path)
+        }
         switch routed(request) {
         case .now(var response):
-            response.note = note
+            response.note = note(of: response)
             return .now(response)
         case .later(let context, _, let work):
-            return .later(context: context, note: note) {
+            return .later(context: context, note: ExchangeNote(path: path)) {
                 var response = await work()
-                response.note = note
+                response.note = note(of: response)
                 return response
             }
         }

@@ -15,6 +15,8 @@ final class ExchangeNote: Sendable {
         var timings: ImageResponse.Timings?
         /// Why there is no image, or why a stale one was sent.
         var failure: PipelineError?
+        /// The problem document that was sent without a failure of the pipeline.
+        var problem: ProblemDocument?
         /// The body of a streamed image, which knows at its end how it was received.
         var body: StreamingBody?
     }
@@ -45,6 +47,9 @@ final class ExchangeNote: Sendable {
             miss.describe(failure, url: url)
         } else if content.body != nil, wasCut {
             miss.problem = PipelineError.clientLeft.row.code
+        } else if let problem = content.problem {
+            miss.problem = problem.code
+            miss.parameter = AccessRecord.Miss.logged(problem.parameter)
         }
         return miss
     }
@@ -55,10 +60,26 @@ final class ExchangeNote: Sendable {
         content = Content(source: source, body: image.body)
     }
 
+    /// Records that a problem document was sent.
+    /// - Parameter path: the target's path, if the route does not determine it.
+    init(_ problem: ProblemDocument, path: InlineText? = nil) {
+        self.path = path
+        content = Content(problem: problem)
+    }
+
+    private init(path: InlineText, content: Content?) {
+        self.path = path
+        self.content = content
+    }
+
+    /// The same for a target whose route does not determine its path.
+    func at(_ path: InlineText) -> ExchangeNote { ExchangeNote(path: path, content: content) }
+
     /// Records how an image was made.
-    init(_ image: ImageResponse, source: SourceURL) {
+    /// - Parameter sent: what is recorded of the answer already: a problem document in place of the image.
+    init(_ image: ImageResponse, source: SourceURL, sent: ExchangeNote?) {
         path = nil
-        var content = Content(source: source, timings: image.timings)
+        var content = Content(source: source, timings: image.timings, problem: sent?.content?.problem)
         if case .stale(.onError(let failure, _)) = image.provenance { content.failure = failure }
         self.content = content
     }

@@ -100,7 +100,7 @@ final class ImageHandler: Sendable {
         pipeline.improve(image, as: imageRequest, for: ClientID(request.client))
         remember(image, heads, imageRequest, for: request)
         var response = mapping.response(image, heads, request: request, at: clock())
-        response.note = ExchangeNote(image, source: imageRequest.source)
+        response.note = ExchangeNote(image, source: imageRequest.source, sent: response.note as? ExchangeNote)
         return response
     }
 

@@ -106,6 +106,31 @@ struct FailureLogTests {
         #expect(lines[3].contains("url=http://b.example/ problem=source_forbidden"))
     }
 
+    @Test("The code of every problem document is logged, also of those that no pipeline has made")
+    func codes() async throws {
+        let proxy = try await Proxy(
+            settings: #""http": {"trustedProxies": ["10.0.0.0/8"]}"#,
+            security: #""rateLimit": {"requests": 1, "window": "1h", "burst": 1}"#)
+        for target in ["/nowhere", "/a b c", "/" + String(repeating: "a", count: 8_192)] {
+            _ = try await proxy.get(target)
+        }
+        for _ in 0..<2 { _ = try await proxy.get("/img", "X-Forwarded-For: 192.0.2.1") }
+        _ = try await proxy.ask("POST", "/img")
+        _ = try await proxy.administer("GET", "/nowhere")
+        _ = try await proxy.administer("DELETE", "/cache?what=1")
+        proxy.daemon.send(signal: SIGTERM)
+        _ = try await proxy.daemon.exitCode()
+        let lines = proxy.daemon.log.split(separator: "\n").filter { $0.contains(" request ") }
+
+        for text in [
+            "path=/nowhere route=other status=404", "problem=too_many_requests", "problem=bad_request",
+            "problem=uri_too_long", "problem=method_not_allowed", "problem=unknown_parameter parameter=what",
+        ] {
+            #expect(lines.contains { $0.contains(text) && $0.contains("problem=") }, "\(text) in \(lines)")
+        }
+        #expect(lines.count { $0.contains("problem=not_found") } == 2, "\(lines)")
+    }
+
     @Test("A refresh in the background that fails is logged with its source and its reason")
     func refresh() async throws {
         let proxy = try await Proxy()
