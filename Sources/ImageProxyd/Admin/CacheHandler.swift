@@ -79,7 +79,9 @@ struct CacheHandler: Sendable {
             {
                 members.append(("hint", .string(Self.noPrefix)))
             }
-            return AdminAnswer.json(members)
+            var response = AdminAnswer.json(members)
+            response.note = ExchangeNote(purged: target)
+            return response
         } catch {
             throw .disk(error)
         }

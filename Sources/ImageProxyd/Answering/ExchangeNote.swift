@@ -11,6 +11,8 @@ final class ExchangeNote: Sendable {
     private struct Content {
         /// The requested source; nil if the request had no usable URL.
         var source: SourceURL?
+        /// What was purged.
+        var purge: PurgeTarget?
         /// The durations of the steps, if an image was made.
         var timings: ImageResponse.Timings?
         /// Why there is no image, or why a stale one was sent.
@@ -35,6 +37,7 @@ final class ExchangeNote: Sendable {
         let logged = LoggedURL(content.source, as: url)
         var miss = AccessRecord.Miss(host: logged.host)
         (miss.port, miss.url) = (logged.port, logged.text)
+        miss.purge = content.purge?.logged ?? ""
         miss.fetch = content.body?.fetchTime ?? 0
         if let timings = content.timings {
             miss.queue = timings.queue
@@ -58,6 +61,13 @@ final class ExchangeNote: Sendable {
     init(_ image: StreamingImage, source: SourceURL) {
         path = nil
         content = Content(source: source, body: image.body)
+    }
+
+    /// Records that an operator has purged this.
+    init(purged target: PurgeTarget) {
+        path = nil
+        let source: SourceURL? = if case .source(let source) = target { source } else { nil }
+        content = Content(source: source, purge: target)
     }
 
     /// Records that a problem document was sent.
@@ -88,6 +98,18 @@ final class ExchangeNote: Sendable {
     init(_ error: PipelineError, source: SourceURL?) {
         path = nil
         content = Content(source: source, failure: error)
+    }
+}
+
+extension PurgeTarget {
+    /// The log's name of it; a source's URL is logged as `log.url` says.
+    fileprivate var logged: String {
+        switch self {
+        case .source: "url"
+        case .key(let key): "key:\(key)"
+        case .tag(let tag): "tag:\(tag)"
+        case .everything: "all"
+        }
     }
 }
 

@@ -45,6 +45,7 @@ struct AccessLine {
         if !miss.host.isEmpty { text("url_host", miss.host, &line) }
         if miss.port > 0 { number("url_port", miss.port, &line) }
         if !miss.url.isEmpty { text("url", miss.url, &line) }
+        if !miss.purge.isEmpty { text("purge", miss.purge, &line) }
         if miss.queue > 0 { number("queue_us", miss.queue, &line) }
         if miss.fetch > 0 { number("fetch_us", miss.fetch, &line) }
         if miss.decode > 0 { number("decode_us", miss.decode, &line) }

@@ -323,6 +323,24 @@ struct PurgeTests {
         #expect(try await proxy.ask("PURGE", "/img?url=http%3A%2F%2Fa%2F").status == 405)
     }
 
+    @Test("The line of a purge says what was purged")
+    func logged() async throws {
+        let proxy = try await Proxy(settings: "\"log\": {\"url\": \"path\"}")
+        let key = String(repeating: "0a", count: 16)
+        for selector in ["url=http%3A%2F%2Fa%2Fb.jpg", "key=\(key)", "tag=cats", "all=1"] {
+            #expect(try await proxy.administer("DELETE", "/cache?\(selector)").status == 200)
+        }
+        proxy.daemon.send(signal: 15)
+        _ = try await proxy.daemon.exitCode()
+
+        let lines = proxy.daemon.log.split(separator: "\n").filter { $0.contains("method=DELETE path=/cache") }
+        try #require(lines.count == 4)
+        let expected = [
+            "url_host=a url_port=80 url=http://a/b.jpg purge=url", "purge=key:\(key)", "purge=tag:cats", "purge=all",
+        ]
+        for (line, text) in zip(lines, expected) { #expect(line.contains(text), "\(line)") }
+    }
+
     @Test("With a token, only requests that present it are accepted; health needs none")
     func token() async throws {
         let folder = try TemporaryDirectory()
