@@ -2,8 +2,8 @@
 
 /// Why a fetch got no usable response.
 package enum LoadError: Error, Sendable, Hashable {
-    /// The address or port in the URL is forbidden.
-    case addressForbidden
+    /// The address, port or name in the URL is forbidden; which, for the log.
+    case addressForbidden(Explanation)
     /// The name resolved only to forbidden addresses; clients can't distinguish that from `unreachable`.
     case nameForbidden
     /// A redirect led to a URL that is not allowed as a source; the text names the rule, for the log.
@@ -53,6 +53,10 @@ package enum LoadError: Error, Sendable, Hashable {
 }
 
 extension LoadError {
+    /// The address in the URL is forbidden.
+    static let forbiddenNetwork = LoadError.addressForbidden(
+        "the address is denied, or in a private network that security.allowedNetworks does not name")
+
     /// Translates the error of a body.
     package init(_ error: BodyError) {
         switch error {

@@ -120,7 +120,7 @@ extension Transfer {
     }
 
     /// Why an address of the hop can't be used: it is in the URL, or the resolver returned it.
-    var addressError: LoadError { url.literalAddress == nil ? .nameForbidden : .addressForbidden }
+    var addressError: LoadError { url.literalAddress == nil ? .nameForbidden : .forbiddenNetwork }
 
     /// Whether the hop failed because all addresses of the origin are forbidden.
     ///

@@ -39,9 +39,7 @@ extension PipelineError {
     init(_ error: LoadError, at hop: SourceURL.Origin? = nil) {
         func reason(_ text: String) -> FailureReason { FailureReason(text, at: hop) }
         switch error {
-        case .addressForbidden:
-            self = Self.addressForbidden.because(
-                reason("the address is not in security.allowedNetworks, or the port not in security.ports"))
+        case .addressForbidden(let which): self = Self.addressForbidden.because(reason(which.text))
         case .nameForbidden: self = .nameForbidden(reason("its addresses are private or denied"))
         case .redirectForbidden(let text):
             self = Self.sourceForbidden.because(reason("a redirect leads to a forbidden URL: \(text)"))

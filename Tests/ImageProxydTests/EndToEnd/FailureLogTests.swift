@@ -77,10 +77,10 @@ struct FailureLogTests {
         }
 
         let expected = [
-            "url_host=10.0.0.1 url_port=80 problem=address_forbidden reason=\"the address is not in security.allowed",
+            "url_host=10.0.0.1 url_port=80 problem=address_forbidden reason=\"the address is denied, or in a private network",
             "reason=\"a redirect leads to a forbidden URL: its scheme is neither http nor https\"",
             "problem=not_an_image reason=\"the response does not begin as an image of a known format\"",
-            "url_port=22 problem=address_forbidden reason=\"the address is not in security.allowedNetworks, or the port",
+            "url_port=22 problem=address_forbidden reason=\"security.ports does not allow port 22\"",
         ]
         for text in expected { #expect(lines.contains { $0.contains(text) }, "\(text) in \(lines)") }
     }

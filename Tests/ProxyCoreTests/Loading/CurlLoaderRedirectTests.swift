@@ -116,7 +116,7 @@ struct CurlLoaderRedirectTests {
         let fixture = try LoaderFixture()
         fixture.origin.route("/a", .redirect(to: location))
 
-        await #expect(throws: LoadError.addressForbidden) { try await fixture.load("/a") }
+        await #expect(throws: LoadError.addressForbidden("")) { try await fixture.load("/a") }
     }
 
     @Test("carries no credentials to another origin")

@@ -306,17 +306,17 @@ struct CurlLoaderTests {
         let fixture = try LoaderFixture(deniedNetworks: ["127.0.0.1"])
         fixture.origin.route("/a", .body([1]))
 
-        await #expect(throws: LoadError.addressForbidden) { try await fixture.load("/a") }
-        await #expect(throws: LoadError.addressForbidden) {
+        await #expect(throws: LoadError.addressForbidden("")) { try await fixture.load("/a") }
+        await #expect(throws: LoadError.addressForbidden("")) {
             try await fixture.load(absolute: "http://127.0.0.1:1/")
         }
-        await #expect(throws: LoadError.addressForbidden) {
+        await #expect(throws: LoadError.addressForbidden("")) {
             try await fixture.load(absolute: "http://[::1]:8080/")
         }
-        await #expect(throws: LoadError.addressForbidden) {
+        await #expect(throws: LoadError.addressForbidden("")) {
             try await fixture.load(absolute: "http://169.254.169.254/")
         }
-        await #expect(throws: LoadError.addressForbidden) {
+        await #expect(throws: LoadError.addressForbidden("")) {
             try await fixture.load(absolute: "http://2130706433:8080/")
         }
         #expect(fixture.origin.log.connections == 0)
