@@ -6,8 +6,9 @@ package enum LoadError: Error, Sendable, Hashable {
     case addressForbidden(Explanation)
     /// The name resolved only to forbidden addresses; clients can't distinguish that from `unreachable`.
     case nameForbidden
-    /// A redirect led to a URL that is not allowed as a source; the text names the rule, for the log.
-    case redirectForbidden(String)
+    /// A redirect led to a URL that is not allowed as a source; the text names the rule, for the log, and the origin is that
+    /// URL's, as far as it has one.
+    case redirectForbidden(String, to: SourceURL.Origin? = nil)
     /// The name did not resolve, or no connection was made: refused, reset, unreachable. Text for the log
     /// only.
     case unreachable(String)
@@ -53,6 +54,11 @@ package enum LoadError: Error, Sendable, Hashable {
 }
 
 extension LoadError {
+    /// Where the redirect that was refused would have led.
+    package var refusedTarget: SourceURL.Origin? {
+        if case .redirectForbidden(_, let target) = self { target } else { nil }
+    }
+
     /// The address in the URL is forbidden.
     static let forbiddenNetwork = LoadError.addressForbidden(
         "the address is denied, or in a private network that security.allowedNetworks does not name")

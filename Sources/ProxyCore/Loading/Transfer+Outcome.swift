@@ -61,18 +61,19 @@ extension Transfer {
         do {
             let target = try url.resolving(location: location)
             guard isAllowed(target) || job.request.rule?.isRewriteTarget(target) == true else {
-                return .failure(.redirectForbidden("no pattern of security.sources allows it"))
+                return .failure(
+                    .redirectForbidden("no pattern of security.sources allows it", to: target.origin))
             }
             return .follow(target)
         } catch {
-            return .failure(Self.failure(for: error))
+            return .failure(Self.failure(for: error, to: url.origin(ofRefused: location)))
         }
     }
 
-    private static func failure(for error: SourceURLError) -> LoadError {
+    private static func failure(for error: SourceURLError, to target: SourceURL.Origin?) -> LoadError {
         switch error {
-        case .unsupportedScheme: .redirectForbidden("its scheme is neither http nor https")
-        case .userInfo: .redirectForbidden("it has a user name or a password")
+        case .unsupportedScheme: .redirectForbidden("its scheme is neither http nor https", to: target)
+        case .userInfo: .redirectForbidden("it has a user name or a password", to: target)
         case .tooLong, .notAbsolute, .forbiddenCharacter, .nonASCIIHost, .invalidHost, .invalidPort,
             .malformed:
             .tooManyRedirects

@@ -89,9 +89,10 @@ final class OriginalFetch: OriginReceiving {
     /// The same as a whole.
     var finalURL: SourceURL? { state.withLock(\.finalURL) }
 
-    /// Where the fetch of `url` has come by redirects; nil while that is the origin of `source`.
-    func hop(from url: SourceURL, of source: SourceURL) -> SourceURL.Origin? {
-        let origin = lastHop ?? url.origin
+    /// Where the fetch of `url` has failed: where redirects have led it, or where the one that was refused leads; nil where
+    /// that is the origin of `source`.
+    func hop(from url: SourceURL, of source: SourceURL, after error: LoadError) -> SourceURL.Origin? {
+        let origin = error.refusedTarget ?? lastHop ?? url.origin
         return origin == source.origin ? nil : origin
     }
 

@@ -41,7 +41,7 @@ extension PipelineError {
         switch error {
         case .addressForbidden(let which): self = Self.addressForbidden.because(reason(which.text))
         case .nameForbidden: self = .nameForbidden(reason("its addresses are private or denied"))
-        case .redirectForbidden(let text):
+        case .redirectForbidden(let text, _):
             self = Self.sourceForbidden.because(reason("a redirect leads to a forbidden URL: \(text)"))
         case .unreachable(let text): self = .upstreamUnreachable(reason(text))
         case .disconnected(let text): self = .upstreamDisconnected(reason(text))

@@ -68,17 +68,19 @@ struct FailureLogTests {
     )
     func refusals() async throws {
         let lines = try await log { proxy in
-            proxy.origin.route("/file", .redirect(to: "file:///etc/passwd"))
+            proxy.origin.route("/file", .redirect(to: "ftp://files.example/etc/passwd"))
+            proxy.origin.route("/user", .redirect(to: "https://me:secret@users.example/"))
             proxy.origin.route("/page", .body(Array("<!doctype html>".utf8)))
             return [
                 target("http://10.0.0.1/a.jpg"), proxy.target("/file"), proxy.target("/page"),
-                target("http://127.0.0.1:22/a.jpg"),
+                target("http://127.0.0.1:22/a.jpg"), proxy.target("/user"),
             ]
         }
 
         let expected = [
             "url_host=10.0.0.1 url_port=80 problem=address_forbidden reason=\"the address is denied, or in a private network",
-            "reason=\"a redirect leads to a forbidden URL: its scheme is neither http nor https\"",
+            "reason=\"a redirect leads to a forbidden URL: its scheme is neither http nor https\" hop=files.example",
+            "it has a user name or a password\" hop=users.example:443",
             "problem=not_an_image reason=\"the response does not begin as an image of a known format\"",
             "url_port=22 problem=address_forbidden reason=\"security.ports does not allow port 22\"",
         ]
