@@ -26,8 +26,8 @@ package enum LoadError: Error, Sendable, Hashable {
     case incomplete(String)
     /// The response's status is unsuccessful; carries `Retry-After` in seconds if the origin sent it.
     case status(Int, retryAfter: Int?)
-    /// The body's first bytes are those of no allowed image format.
-    case notAnImage
+    /// The response is no image; why, where it is not that the body's first bytes are those of no image format.
+    case notAnImage(Explanation)
     /// The body's first bytes are those of an image format that the configuration does not decode; the text
     /// names it.
     case unsupportedFormat(String)
@@ -57,6 +57,11 @@ extension LoadError {
     /// Where the redirect that was refused would have led.
     package var refusedTarget: SourceURL.Origin? {
         if case .redirectForbidden(_, let target) = self { target } else { nil }
+    }
+
+    /// The origin rule does not accept the response's media type.
+    static func refused(mediaType: String?) -> LoadError {
+        .notAnImage("\(mediaType.map { "Content-Type \($0)" } ?? "no Content-Type") is none of responseContentType")
     }
 
     /// The address in the URL is forbidden.

@@ -121,7 +121,7 @@ final class OriginalFetch: OriginReceiving {
             switch error {
             case .ambiguous: throw .redirectForbidden("more than one origin rule may be about it")
             case .status: throw .status(head.status, retryAfter: nil)
-            case .mediaType: throw .notAnImage
+            case .mediaType: throw .refused(mediaType: head.values(of: "content-type").first)
             }
         }
         if let length = head.contentLength {
@@ -197,7 +197,7 @@ final class OriginalFetch: OriginReceiving {
     func sniff() throws(LoadError) -> ImageFormat {
         if let format { return format }
         guard let format = ImageFormat(sniffing: body.prefix) else {
-            throw ForeignFormat(sniffing: body.prefix).map { .unsupportedFormat($0.rawValue) } ?? .notAnImage
+            throw ForeignFormat(sniffing: body.prefix).map { .unsupportedFormat($0.rawValue) } ?? .notAnImage("")
         }
         guard decodable.contains(format) else { throw .unsupportedFormat(format.rawValue) }
         state.withLock { $0.format = format }

@@ -61,9 +61,10 @@ extension PipelineError {
         // Another instance, or this one behind a name of its own, has recognised our request.
         case .status(508, _): self = .loopDetected
         case .status(let status, let retryAfter): self = .upstreamStatus(status, retryAfter: retryAfter)
-        case .notAnImage:
+        case .notAnImage(let why) where why.text.isEmpty:
             self = Self.notAnImage.because(
                 reason("the response does not begin as an image of a known format"))
+        case .notAnImage(let why): self = Self.notAnImage.explained(why, at: hop)
         case .unsupportedFormat(let name): self = .unsupportedFormat(name)
         case .unusable(let error): self = PipelineError(error)
         case .queueFull: self = .queueFull

@@ -176,6 +176,13 @@ extension PipelineError {
 
     func because(_ reason: FailureReason) -> PipelineError { changed { $0.reason = reason } }
 
+    /// The same with what is known of it, for the client and for the log.
+    func explained(_ why: Explanation, at hop: SourceURL.Origin? = nil) -> PipelineError {
+        let reason = FailureReason(why.text, at: hop)
+        guard !reason.text.isEmpty else { return self }
+        return saying(reason.text).because(reason)
+    }
+
     func saying(_ detail: String?) -> PipelineError { changed { $0.statedDetail = detail } }
 
     func about(_ name: String, _ position: Int? = nil) -> PipelineError {

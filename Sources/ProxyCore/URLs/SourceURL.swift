@@ -87,7 +87,7 @@ package struct SourceURL: Sendable {
         let authority = location[slashes.upperBound...].prefix { !"/?#".contains($0) }
         guard let host = authority.split(separator: "@").last else { return nil }
         let named = location[..<slashes.lowerBound].dropLast().lowercased()
-        let scheme = named.isEmpty ? scheme : named
+        let scheme = named.isEmpty ? self.scheme : named
         let isHTTP = SourceURLSyntax.defaultPort(of: scheme) != nil
         // Lost: what is wrong with its host; the reason for the refusal is another one.
         guard let url = try? SourceURL(parsing: "\(isHTTP ? scheme : "http")://\(host)") else { return nil }

@@ -82,7 +82,7 @@ struct HostBreakerTests {
         arguments: [
             (LoadError.unreachable(""), true), (.tlsFailed(""), true), (.timedOut(.connect), true),
             (.disconnected(""), false), (.timedOut(.firstByte), false), (.timedOut(.transfer), false),
-            (.status(503, retryAfter: nil), false), (.notAnImage, false),
+            (.status(503, retryAfter: nil), false), (.notAnImage(""), false),
             (.tooLarge, false), (.incomplete(""), false), (.cancelled, false), (.queueFull, false),
             (.addressForbidden(""), false), (.nameForbidden, true),
         ])
