@@ -32,7 +32,7 @@ package struct TransformPipeline: Sendable {
         do {
             return try TransformPipeline(parsing: "resize:\(size.width)x\(size.height):fill:enlarge=1")
         } catch {
-            throw .tooManyPixels
+            throw .tooManyPixels("the result would be \(size)")
         }
     }
 

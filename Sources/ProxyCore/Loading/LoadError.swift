@@ -17,7 +17,7 @@ package enum LoadError: Error, Sendable, Hashable {
     /// The TLS handshake failed or the certificate was refused. Text for the log only.
     case tlsFailed(String)
     /// More redirects than `fetch.maxRedirects`, or a redirect without a usable `Location`.
-    case tooManyRedirects
+    case tooManyRedirects(Explanation)
     /// A deadline passed, or the transfer was slower than `fetch.lowSpeed`.
     case timedOut(Phase)
     /// More bytes than `fetch.maxBytes`.

@@ -55,9 +55,11 @@ extension Transfer {
     }
 
     private func redirected(to location: String?, _ isAllowed: (SourceURL) -> Bool) -> Next {
-        guard let location, redirects < rules.configuration.maxRedirects else {
-            return .failure(.tooManyRedirects)
+        let most = rules.configuration.maxRedirects
+        guard redirects < most else {
+            return .failure(.tooManyRedirects("more than fetch.maxRedirects, which is \(most)"))
         }
+        guard let location else { return .failure(.tooManyRedirects("a redirect has no Location")) }
         do {
             let target = try url.resolving(location: location)
             guard isAllowed(target) || job.request.rule?.isRewriteTarget(target) == true else {
@@ -76,7 +78,7 @@ extension Transfer {
         case .userInfo: .redirectForbidden("it has a user name or a password", to: target)
         case .tooLong, .notAbsolute, .forbiddenCharacter, .nonASCIIHost, .invalidHost, .invalidPort,
             .malformed:
-            .tooManyRedirects
+            .tooManyRedirects("a redirect's Location is no valid URL")
         }
     }
 

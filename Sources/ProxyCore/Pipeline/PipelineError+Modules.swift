@@ -46,7 +46,7 @@ extension PipelineError {
         case .unreachable(let text): self = .upstreamUnreachable(reason(text))
         case .disconnected(let text): self = .upstreamDisconnected(reason(text))
         case .tlsFailed(let text): self = .tlsFailed(reason(text))
-        case .tooManyRedirects: self = .tooManyRedirects
+        case .tooManyRedirects(let why): self = Self.tooManyRedirects.explained(why, at: hop)
         case .timedOut(.connect):
             self = .upstreamConnectTimeout(reason("no connection within fetch.connectTimeout"))
         case .timedOut(.firstByte):
@@ -54,7 +54,8 @@ extension PipelineError {
         case .timedOut(.transfer):
             self = .upstreamTransferTimeout(
                 reason("fetch.totalTimeout has passed, or it was slower than fetch.lowSpeed"))
-        case .tooLarge: self = .sourceTooLarge
+        case .tooLarge:
+            self = Self.sourceTooLarge.explained("it has more bytes than fetch.maxBytes allows", at: hop)
         case .incomplete(let text): self = .upstreamIncomplete(reason(text))
         case .status(404, _): self = .upstreamNotFound(status: 404)
         case .status(410, _): self = .upstreamNotFound(status: 410)
@@ -79,17 +80,18 @@ extension PipelineError {
         switch error {
         case .notAnImage: self = .notAnImage
         case .unsupportedFormat(let name): self = .unsupportedFormat(name)
-        case .tooManyPixels: self = .tooManyPixels
-        case .resultTooLarge: self = .resultTooLarge
-        case .tooManyFrames: self = .tooManyFrames
-        case .badImageData: self = .badImageData
-        case .outOfMemory: self = .outOfMemory
+        case .tooManyPixels(let why): self = Self.tooManyPixels.explained(why)
+        case .resultTooLarge(let why): self = Self.resultTooLarge.explained(why)
+        case .tooManyFrames(let why): self = Self.tooManyFrames.explained(why)
+        case .badImageData(let text): self = Self.badImageData.because(FailureReason(text))
+        case .outOfMemory:
+            self = Self.outOfMemory.explained("its pixels take more memory than transform.memoryPerWorker")
         case .decoderCrashed: self = .decoderCrashed
         case .workerKilled: self = .workerKilled
         case .timedOut: self = .transformTimeout
-        case .frameOutOfRange: self = .frameOutOfRange
-        case .emptyResult: self = .emptyResult
-        case .tooManyBytes: self = .resultTooHeavy
+        case .frameOutOfRange(let why): self = Self.frameOutOfRange.explained(why)
+        case .emptyResult(let why): self = Self.emptyResult.explained(why)
+        case .tooManyBytes(let why): self = Self.resultTooHeavy.explained(why)
         case .tooMuchWork(let work, let limit): self = .tooMuchWork(work, limit: limit)
         case .queueFull: self = .queueFull
         case .queueTimedOut: self = .queueTimeout

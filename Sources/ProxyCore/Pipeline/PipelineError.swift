@@ -150,7 +150,7 @@ extension PipelineError {
     var isTemporary: Bool { row.cause == .daemon || row.cause == .client }
 
     /// Whether it arose from bytes that had been fetched well, so that they will do no better for another size.
-    var isOfDecoding: Bool { row.memory?.kind == .badImage && self != .sourceTooLarge }
+    var isOfDecoding: Bool { row.memory?.kind == .badImage && row != Self.sourceTooLarge.row }
 
     /// Whether the source may be to blame for the failure of one result: its decoding alone then tells.
     var needsVerification: Bool {

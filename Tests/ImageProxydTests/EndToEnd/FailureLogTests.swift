@@ -133,6 +133,42 @@ struct FailureLogTests {
         #expect(lines.count { $0.contains("problem=not_found") } == 2, "\(lines)")
     }
 
+    @Test("A failure beyond a limit says the setting and the numbers, to the client and in the log")
+    func limits() async throws {
+        let proxy = try await Proxy(
+            settings: #""fetch": {"maxBytes": "200KiB", "maxRedirects": 2}, "limits": {"outputPixels": 1000}"#)
+        proxy.origin.route("/photo.jpg", .body(Fixtures.photo))
+        proxy.origin.route("/broken.jpg", .body(Array(Fixtures.photo.prefix(5_000))))
+        proxy.origin.route("/large", .body([UInt8](repeating: 0xFF, count: 300_000)))
+        proxy.origin.route("/loop", .redirect(to: "/loop"))
+        proxy.origin.route("/lost", .status(302))
+        proxy.origin.route("/a.bmp", .body(Array("BM".utf8) + [UInt8](repeating: 0, count: 12) + [40] + [UInt8](repeating: 0, count: 39)))
+        let cases = [
+            (proxy.target("/photo.jpg", "transform=resize:90x60"), "limits.outputPixels is 1000"),
+            (proxy.target("/photo.jpg", "frame=7&transform=resize:9x6"), "the image has 1 frames or pages, counted from 0"),
+            (proxy.target("/photo.jpg", "transform=resize:9x6&format=jpeg&max_bytes=10"), "max_bytes is 10, and the smallest is "),
+            (proxy.target("/photo.jpg", "transform=resize:9x6,crop:2x2:x=50:y=50"), "crop lies outside the picture, which is 9x"),
+            (proxy.target("/large"), "it has more bytes than fetch.maxBytes allows"),
+            (proxy.target("/loop"), "more than fetch.maxRedirects, which is 2"),
+            (proxy.target("/lost"), "a redirect has no Location"),
+            (proxy.target("/a.bmp"), "'BMP' is not supported"),
+        ]
+        for (target, text) in cases {
+            let answer = try await proxy.get(target)
+            #expect(answer.text.contains(text), "\(target): \(answer.text)")
+        }
+        _ = try await proxy.get(proxy.target("/broken.jpg", "transform=resize:9x6"))
+        proxy.daemon.send(signal: SIGTERM)
+        _ = try await proxy.daemon.exitCode()
+
+        let lines = proxy.daemon.log.split(separator: "\n").filter { $0.contains(" request ") }
+        try #require(lines.count == cases.count + 1)
+        for (line, (_, text)) in zip(lines, cases) {
+            #expect(line.contains(" reason=\"") && line.contains(text), "\(line)")
+        }
+        #expect(lines.last?.contains("problem=bad_image_data reason=") == true, "\(lines)")
+    }
+
     @Test("A refresh in the background that fails is logged with its source and its reason")
     func refresh() async throws {
         let proxy = try await Proxy()

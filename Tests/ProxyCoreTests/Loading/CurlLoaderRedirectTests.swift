@@ -32,8 +32,8 @@ struct CurlLoaderRedirectTests {
         for index in 0..<4 { fixture.origin.route("/\(index)", .redirect(to: "/\(index + 1)")) }
         fixture.origin.route("/4", .body([1]))
 
-        await #expect(throws: LoadError.tooManyRedirects) { try await fixture.load("/loop") }
-        await #expect(throws: LoadError.tooManyRedirects) { try await fixture.load("/0") }
+        await #expect(throws: LoadError.tooManyRedirects("")) { try await fixture.load("/loop") }
+        await #expect(throws: LoadError.tooManyRedirects("")) { try await fixture.load("/0") }
         try await fixture.load("/1")
 
         #expect(fixture.origin.count("/loop") == 4)
@@ -47,7 +47,7 @@ struct CurlLoaderRedirectTests {
         let fields = location.isEmpty ? [] : [("Location", location)]
         fixture.origin.route("/a", .status(302, fields: fields))
 
-        await #expect(throws: LoadError.tooManyRedirects) { try await fixture.load("/a") }
+        await #expect(throws: LoadError.tooManyRedirects("")) { try await fixture.load("/a") }
     }
 
     @Test(
@@ -59,7 +59,7 @@ struct CurlLoaderRedirectTests {
         fixture.origin.route("/folder/", .body([1]))
         fixture.origin.route("/", .body([1]))
 
-        await #expect(throws: LoadError.tooManyRedirects) { try await fixture.load("/folder/e?a=1") }
+        await #expect(throws: LoadError.tooManyRedirects("")) { try await fixture.load("/folder/e?a=1") }
 
         #expect(Set(fixture.origin.log.requests.map(\.target)) == ["/folder/e?a=1"])
     }

@@ -91,7 +91,9 @@ package struct Text: ImageTransforming {
         let canvas = image.size
         let pixels = letterSize(on: canvas)
         // Checked before drawing: letters are narrower than an em, so they cover less.
-        guard area(on: canvas) <= Double(context.maxPixels) else { throw .tooManyPixels }
+        guard area(on: canvas) <= Double(context.maxPixels) else {
+            throw .tooManyPixels("the letters may cover more pixels than limits.outputPixels, \(context.maxPixels)")
+        }
         let drawing = try context.once { () throws(ImagingError) in
             let letters = try VipsImage.text(
                 content, font: "\(family) \(FixedNumber(rounding: pixels))", width: canvas.width)
