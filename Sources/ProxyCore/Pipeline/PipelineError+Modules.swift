@@ -22,7 +22,9 @@ extension PipelineError {
         case .sourceForbidden:
             self = Self.sourceForbidden.because(FailureReason("no pattern of security.sources allows it"))
         case .signatureRequired: self = .signatureRequired
-        case .signatureMismatch: self = .signatureMismatch
+        case .signatureMismatch(hasKeys: true): self = .signatureMismatch
+        case .signatureMismatch(hasKeys: false):
+            self = Self.signatureMismatch.because(FailureReason("security.keys names no key"))
         case .optionForbidden(let name):
             self = Self.optionForbidden
                 .saying("'\(name)' is for signed URLs, or where the configuration allows it")

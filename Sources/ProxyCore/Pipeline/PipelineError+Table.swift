@@ -20,7 +20,8 @@ extension PipelineError {
     static let signatureRequired = PipelineError(
         403, "signature_required", "The URL must be signed", cause: .request)
     static let signatureMismatch = PipelineError(
-        403, "signature_mismatch", "The URL's signature does not fit", cause: .request)
+        403, "signature_mismatch", "The URL's signature does not fit", cause: .request,
+        detail: "what is signed is path and query as they are sent, up to but without '&sig='")
     static let optionForbidden = PipelineError(
         403, "option_forbidden", "This needs a signed URL", cause: .request)
     static let presetRequired = PipelineError(

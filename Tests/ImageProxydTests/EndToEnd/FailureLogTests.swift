@@ -169,6 +169,15 @@ struct FailureLogTests {
         #expect(lines.last?.contains("problem=bad_image_data reason=") == true, "\(lines)")
     }
 
+    @Test("A signature for a daemon without keys is logged as such")
+    func noKeys() async throws {
+        let lines = try await log { proxy in [proxy.target("/a.jpg", "sig=abc")] }
+
+        #expect(
+            lines.first?.contains("problem=signature_mismatch reason=\"security.keys names no key\"") == true,
+            "\(lines)")
+    }
+
     @Test("A refresh in the background that fails is logged with its source and its reason")
     func refresh() async throws {
         let proxy = try await Proxy()
