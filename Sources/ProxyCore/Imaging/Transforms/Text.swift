@@ -47,7 +47,11 @@ package struct Text: ImageTransforming {
         guard plain == nil || encoded == nil else {
             throw arguments.error(.conflict(with: text.name), encodedText)
         }
-        guard plain != nil || encoded != nil else { throw arguments.error(.missing, text) }
+        guard plain != nil || encoded != nil else {
+            throw arguments.error(
+                .malformed(expected: "text:Words_of_it, or text:text64= with what the grammar does not allow, in base64url"),
+                text)
+        }
         let content = plain.map(spaced) ?? decoded(encoded ?? "")
         guard content.contains(where: { !$0.isWhitespace }) else {
             throw arguments.error(.emptyValue, plain == nil ? encodedText : text)
