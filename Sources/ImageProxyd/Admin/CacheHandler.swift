@@ -32,7 +32,8 @@ struct CacheHandler: Sendable {
     func purgeImage(_ query: [UInt8]) async throws(AdminFailure) -> HTTPResponse {
         let query = try AdminQuery(query, names: ImageRequestParser.parameterNames)
         if let other = query.names.subtracting(["url", "url64"]).min() {
-            throw AdminQuery.invalid(other, "PURGE takes url or url64 alone, and purges all variants of the source")
+            throw AdminQuery.invalid(
+                other, "PURGE takes url or url64 alone, and purges all variants of the source")
         }
         guard let source = try query.source() else { throw .request(.missingParameter("url")) }
         return try await purge(.source(source), in: .all)

@@ -207,7 +207,9 @@ final class ImageHandler: Sendable {
             error, to: request, isNegotiated: parsed?.isNegotiated ?? false,
             isHinted: parsed?.isHinted ?? false, remembered: remaining(parsed, error),
             placeholder: placeholder, forwarding: forwarding?.outcome)
-        let source = parsed?.source ?? ImageRequestParser.source(ofRefused: unsafe request.withTarget { unsafe Array($0) })
+        let source =
+            parsed?.source
+            ?? ImageRequestParser.source(ofRefused: unsafe request.withTarget { unsafe Array($0) })
         response.note = ExchangeNote(error, source: source)
         return response
     }

@@ -62,7 +62,8 @@ package struct TransformPipeline: Sendable {
 
     /// Where the first `watermark` with a configured image stands in the text; 0 if there is none.
     package func position(ofWatermark name: String) -> Int {
-        operations.lazy.compactMap { $0 as? Watermark }.first { $0.imageName == name }?.arguments.position ?? 0
+        operations.lazy.compactMap { $0 as? Watermark }.first { $0.imageName == name }?.arguments.position
+            ?? 0
     }
 
     /// Whether a text can be a value in a pipeline.

@@ -61,7 +61,8 @@ extension LoadError {
 
     /// The origin rule does not accept the response's media type.
     static func refused(mediaType: String?) -> LoadError {
-        .notAnImage("\(mediaType.map { "Content-Type \($0)" } ?? "no Content-Type") is none of responseContentType")
+        .notAnImage(
+            "\(mediaType.map { "Content-Type \($0)" } ?? "no Content-Type") is none of responseContentType")
     }
 
     /// The address in the URL is forbidden.

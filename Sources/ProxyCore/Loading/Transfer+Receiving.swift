@@ -206,7 +206,8 @@ extension Transfer {
         case 301, 302, 303, 307, 308:
             redirectHead = head
             return drop(head, .redirect(head.values(of: "location").first))
-        case 204, 205: return drop(head, .refused(.notAnImage("the response has status \(status), and no content")))
+        case 204, 205:
+            return drop(head, .refused(.notAnImage("the response has status \(status), and no content")))
         case 206: return drop(head, .refused(.incomplete("a part that was not asked for")))
         default: return drop(head, .refused(.status(status, retryAfter: retryAfter(of: head))))
         }

@@ -197,7 +197,8 @@ final class OriginalFetch: OriginReceiving {
     func sniff() throws(LoadError) -> ImageFormat {
         if let format { return format }
         guard let format = ImageFormat(sniffing: body.prefix) else {
-            throw ForeignFormat(sniffing: body.prefix).map { .unsupportedFormat($0.rawValue) } ?? .notAnImage("")
+            throw ForeignFormat(sniffing: body.prefix).map { .unsupportedFormat($0.rawValue) }
+                ?? .notAnImage("")
         }
         guard decodable.contains(format) else { throw .unsupportedFormat(format.rawValue) }
         state.withLock { $0.format = format }

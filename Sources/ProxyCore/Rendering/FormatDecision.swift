@@ -15,7 +15,9 @@ struct FormatDecision {
     /// Decides before decoding which frames are needed.
     func frames() throws(RenderError) -> FrameSelection {
         if let index = plan.frame {
-            guard index < header.frames else { throw .frameOutOfRange("the image has \(header.frames) frames or pages, counted from 0") }
+            guard index < header.frames else {
+                throw .frameOutOfRange("the image has \(header.frames) frames or pages, counted from 0")
+            }
             return .single(index)
         }
         return plan.animation == .all && header.isAnimation && canWriteAnimation ? .all : .primary
@@ -90,7 +92,8 @@ struct FormatDecision {
     }
 
     private func tooLarge(_ result: Result, _ format: ImageFormat) -> RenderError {
-        .resultTooLarge("the result would be \(result.size), \(format.rawValue) has sides up to \(format.row.maxSide)")
+        .resultTooLarge(
+            "the result would be \(result.size), \(format.rawValue) has sides up to \(format.row.maxSide)")
     }
 
     private func fits(_ result: Result, _ format: ImageFormat) -> Bool {

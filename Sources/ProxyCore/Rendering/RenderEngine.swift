@@ -60,7 +60,9 @@ struct RenderEngine {
             }
             guard let plan = plan.shrinking(page) else {
                 // The failure of a page that the plan names says nothing about the others.
-                if let excess = self.plan.excess(of: header) { throw Failure(refusing: .tooManyPixels(excess)) }
+                if let excess = self.plan.excess(of: header) {
+                    throw Failure(refusing: .tooManyPixels(excess))
+                }
                 throw Failure(refusing: .resultTooLarge(self.plan.excess(of: page) ?? ""))
             }
             return try RenderEngine(plan: plan).render(
@@ -161,7 +163,8 @@ struct RenderEngine {
         }
         guard header.frames <= plan.limits.frames else {
             throw Failure(
-                refusing: .tooManyFrames("the image has \(header.frames) frames or pages, limits.frames is \(plan.limits.frames)"))
+                refusing: .tooManyFrames(
+                    "the image has \(header.frames) frames or pages, limits.frames is \(plan.limits.frames)"))
         }
         return header
     }

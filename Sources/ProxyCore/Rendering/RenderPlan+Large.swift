@@ -13,10 +13,12 @@ extension RenderPlan {
             return "the source is \(size), limits.side is \(limits.side)"
         }
         guard size.area * header.frames <= limits.sourcePixels else {
-            return "the source is \(size.pixels(frames: header.frames)), limits.sourcePixels is \(limits.sourcePixels)"
+            return
+                "the source is \(size.pixels(frames: header.frames)), limits.sourcePixels is \(limits.sourcePixels)"
         }
         guard header.embeddedPixels <= limits.sourcePixels else {
-            return "the drawing holds \(header.embeddedPixels) pixels, limits.sourcePixels is \(limits.sourcePixels)"
+            return
+                "the drawing holds \(header.embeddedPixels) pixels, limits.sourcePixels is \(limits.sourcePixels)"
         }
         return nil
     }

@@ -333,10 +333,13 @@ struct PurgeTests {
         proxy.daemon.send(signal: 15)
         _ = try await proxy.daemon.exitCode()
 
-        let lines = proxy.daemon.log.split(separator: "\n").filter { $0.contains("method=DELETE path=/cache") }
+        let lines = proxy.daemon.log.split(separator: "\n").filter {
+            $0.contains("method=DELETE path=/cache")
+        }
         try #require(lines.count == 4)
         let expected = [
-            "url_host=a url_port=80 url=http://a/b.jpg purge=url", "purge=key:\(key)", "purge=tag:cats", "purge=all",
+            "url_host=a url_port=80 url=http://a/b.jpg purge=url", "purge=key:\(key)", "purge=tag:cats",
+            "purge=all",
         ]
         for (line, text) in zip(lines, expected) { #expect(line.contains(text), "\(line)") }
     }

@@ -84,13 +84,16 @@ struct TransformPipelineTests {
             ),
             (
                 "resize:9x9,cover",
-                .unknownOperation(hint: "a value follows its operation behind ':', such as resize:300x200:cover"),
+                .unknownOperation(
+                    hint: "a value follows its operation behind ':', such as resize:300x200:cover"),
                 "cover", nil, 11
             ),
             (
                 "text",
                 .malformed(
-                    expected: "text:Words_of_it, or text:text64= with what the grammar does not allow, in base64url"),
+                    expected:
+                        "text:Words_of_it, or text:text64= with what the grammar does not allow, in base64url"
+                ),
                 "text", "text", 0
             ),
             (

@@ -101,7 +101,9 @@ struct HostileSourceTests {
         let guarded = try Guarded()
         TestNames.set("hidden.onion", to: ["93.184.216.34"])
 
-        await #expect(throws: LoadError.addressForbidden("")) { try await guarded.load("http://hidden.onion/") }
+        await #expect(throws: LoadError.addressForbidden("")) {
+            try await guarded.load("http://hidden.onion/")
+        }
 
         #expect(TestNames.lookUps(of: "hidden.onion") == 0)
     }

@@ -322,7 +322,8 @@ struct ImageRequestParserTests {
                 "url=http%253A%252F%252Fa%252Fb",
                 .invalidURL(
                     position: 0,
-                    reason: "it is percent-encoded twice: decoded once, it must begin with http:// or https://")
+                    reason:
+                        "it is percent-encoded twice: decoded once, it must begin with http:// or https://")
             ),
             ("url=ftp%3A%2F%2Fa", .unsupportedScheme("ftp")),
             (

@@ -235,7 +235,9 @@ package enum VipsCoder {
                 steps = middle + 1..<steps.upperBound
             }
         }
-        guard found else { throw .tooManyBytes("max_bytes is \(limit), and the smallest is \(smallest) bytes") }
+        guard found else {
+            throw .tooManyBytes("max_bytes is \(limit), and the smallest is \(smallest) bytes")
+        }
         return best
     }
 
