@@ -32,7 +32,7 @@ struct AdminRoutes {
     /// Answers, and has the path logged.
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
         let path = unsafe request.withTarget { unsafe InlineText($0, upTo: UInt8(ascii: "?")) }
-        func note(of response: HTTPResponse) -> ExchangeNote {
+        @Sendable func note(of response: HTTPResponse) -> ExchangeNote {
             (response.note as? ExchangeNote)?.at(path) ?? ExchangeNote(path: path)
         }
         switch routed(request) {
