@@ -40,6 +40,11 @@ public struct HTTPStatus: Sendable, Hashable {
     /// Whether a response with this status never has a body (RFC 9110 §6.4.1).
     public var forbidsBody: Bool { code < 200 || code == 204 || code == 304 }
 
+    /// The reason phrase as the `code` of the server's own problem documents, such as `bad_request`.
+    public var problemCode: String {
+        "\(reason)".lowercased().map { $0 == " " ? "_" : String($0) }.joined()
+    }
+
     /// The registered reason phrase (RFC 9110 §15, RFC 6585, RFC 5842); empty for a code without one here.
     var reason: StaticString {
         switch code {

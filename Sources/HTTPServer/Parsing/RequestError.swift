@@ -4,6 +4,8 @@
 public enum RequestError: Error, Sendable, Hashable, CaseIterable {
     /// Ambiguous or malformed (RFC 9112 §2.2, §3, §5).
     case malformed
+    /// HTTP/1.1 without `Host` (RFC 9112 §3.2).
+    case missingHost
     /// The target contains an octet that a URI has only percent-encoded (RFC 3986 §2).
     case unencodedTarget
     /// The content, its chunk extensions or its trailers are longer than allowed.
@@ -24,7 +26,7 @@ public enum RequestError: Error, Sendable, Hashable, CaseIterable {
     /// The status code of the answer.
     public var status: UInt16 {
         switch self {
-        case .malformed, .unencodedTarget: 400
+        case .malformed, .missingHost, .unencodedTarget: 400
         case .bodyTooLarge: 413
         case .targetTooLong: 414
         case .unknownExpectation: 417
@@ -37,8 +39,11 @@ public enum RequestError: Error, Sendable, Hashable, CaseIterable {
 
     /// What the client can change, where the status does not say it.
     var detail: String? {
-        self == .unencodedTarget
-            ? "the request target has a space, a control or a character outside ASCII; percent-encode it as UTF-8, such as %C3%A9"
-            : nil
+        switch self {
+        case .unencodedTarget:
+            "the request target has a space, a control or a character outside ASCII; percent-encode it as UTF-8, such as %C3%A9"
+        case .missingHost: "a request of HTTP/1.1 needs the field Host"
+        default: nil
+        }
     }
 }

@@ -29,7 +29,7 @@ extension RequestFraming {
     /// Exactly one, and valid; only HTTP/1.0 may omit it (RFC 9112 §3.2).
     private static func checkHost(_ request: inout HTTPRequest) throws(RequestError) {
         guard request.present.contains(.host) else {
-            guard request.isHTTP10 else { throw .malformed }
+            guard request.isHTTP10 else { throw .missingHost }
             return
         }
         guard !request.repeats(.host), request.checkHost() else { throw .malformed }

@@ -86,7 +86,7 @@ extension HTTPServer {
         init(_ error: RequestError) {
             self =
                 switch error {
-                case .malformed, .unencodedTarget: .malformed
+                case .malformed, .missingHost, .unencodedTarget: .malformed
                 case .bodyTooLarge: .bodyTooLarge
                 case .targetTooLong: .targetTooLong
                 case .unknownExpectation: .unknownExpectation

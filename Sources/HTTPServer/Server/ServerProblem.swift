@@ -12,7 +12,7 @@ enum ServerProblem {
         if let noSniff = FieldValue("nosniff") { response.fields.append(.contentTypeOptions, noSniff) }
         if code == 503 { response.fields.append(.retryAfter, FieldValue(1)) }
         let title = "\(response.status.reason)"
-        let name = title.lowercased().map { $0 == " " ? "_" : String($0) }.joined()
+        let name = response.status.problemCode
         var json = #"{"type":"about:blank","title":"\#(title)","status":\#(code),"code":"\#(name)""#
         if let detail { json += #","detail":"\#(detail)""# }
         response.body = .bytes(Array((json + "}\n").utf8))

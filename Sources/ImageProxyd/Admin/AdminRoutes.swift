@@ -34,16 +34,18 @@ struct AdminRoutes {
 
     /// Answers, and has the path logged.
     func answer(_ request: HTTPRequest) -> HTTPAnswer {
-        let note = ExchangeNote(
-            path: unsafe request.withTarget { unsafe InlineText($0, upTo: UInt8(ascii: "?")) })
+        let path = unsafe request.withTarget { unsafe InlineText($0, upTo: UInt8(ascii: "?")) }
+        @Sendable func note(of response: HTTPResponse) -> ExchangeNote {
+            (response.note as? ExchangeNote)?.at(path) ?? ExchangeNote(path: path)
+        }
         switch routed(request) {
         case .now(var response):
-            response.note = note
+            response.note = note(of: response)
             return .now(response)
         case .later(let context, _, let work):
-            return .later(context: context, note: note) {
+            return .later(context: context, note: ExchangeNote(path: path)) {
                 var response = await work()
-                response.note = note
+                response.note = note(of: response)
                 return response
             }
         }
@@ -90,7 +92,9 @@ struct AdminRoutes {
     private static let allowed = "GET, HEAD, DELETE, PURGE, OPTIONS"
 
     private static let notFound = ResponseMapping.problem(
-        ProblemDocument(status: 404, code: "not_found", title: "There is nothing at this path"),
+        ProblemDocument(
+            status: 404, code: "not_found", title: "There is nothing at this path",
+            detail: "here are " + Path.allCases.map(\.rawValue).joined(separator: ", ")),
         context: ExchangeContext(.admin))
 
     /// The methods that are allowed at a path (RFC 9110 §9.3.7).
@@ -114,6 +118,8 @@ struct AdminRoutes {
 
 /// Why an operator's request failed.
 enum AdminFailure: Error {
+    /// Nothing says what is to be purged.
+    case nothingToPurge
     /// A parameter is missing or wrong.
     case request(ImageRequestError)
     /// The disk tier failed.
@@ -123,6 +129,10 @@ enum AdminFailure: Error {
     var response: HTTPResponse {
         let context = ExchangeContext(.admin)
         switch self {
+        case .nothingToPurge:
+            var document = ProblemDocument(PipelineError(.missingParameter("url")))
+            document.detail = "one of url, url64, key, tag and all=1 is required"
+            return ResponseMapping.problem(document, context: context)
         case .request(let error):
             return ResponseMapping.problem(ProblemDocument(PipelineError(error)), context: context)
         case .disk(let error):

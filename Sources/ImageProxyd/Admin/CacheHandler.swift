@@ -24,7 +24,7 @@ struct CacheHandler: Sendable {
     func purge(_ query: [UInt8]) async throws(AdminFailure) -> HTTPResponse {
         let query = try AdminQuery(query, names: Set(Self.selectors + ["tier"]))
         let given = Self.selectors.filter { query[$0] != nil }
-        guard let selector = given.first else { throw .request(.missingParameter("url")) }
+        guard let selector = given.first else { throw .nothingToPurge }
         guard given.count == 1 else {
             throw AdminQuery.invalid(given[1], "only one of \(Self.selectors.joined(separator: ", "))")
         }
@@ -34,9 +34,13 @@ struct CacheHandler: Sendable {
         return try await purge(target(selector, query), in: tiers)
     }
 
-    /// `PURGE /img`: purges the source of an image's URL, with all variants; other parameters are ignored.
+    /// `PURGE /img`: purges a source with all variants. A parameter of one variant is refused.
     func purgeImage(_ query: [UInt8]) async throws(AdminFailure) -> HTTPResponse {
         let query = try AdminQuery(query, names: ImageRequestParser.parameterNames)
+        if let other = query.names.subtracting(["url", "url64"]).min() {
+            throw AdminQuery.invalid(
+                other, "PURGE takes url or url64 alone, and purges all variants of the source")
+        }
         guard let source = try query.source() else { throw .request(.missingParameter("url")) }
         return try await purge(.source(source), in: .all)
     }
@@ -82,7 +86,9 @@ struct CacheHandler: Sendable {
             {
                 members.append(("hint", .string(Self.noPrefix)))
             }
-            return AdminAnswer.json(members)
+            var response = AdminAnswer.json(members)
+            response.note = ExchangeNote(purged: target)
+            return response
         } catch {
             throw .disk(error)
         }

@@ -33,9 +33,21 @@ extension AccessRecord {
         requestID = unsafe exchange.requestID.withBytes { unsafe InlineText($0) }
         traceID = exchange.traceID
         client = Client(exchange.peer)
-        guard let note = exchange.note as? ExchangeNote else { return }
+        guard let note = exchange.note as? ExchangeNote else {
+            if exchange.context == 0, exchange.status.code >= 400 { miss = .ofServer(exchange.status) }
+            return
+        }
         miss = note.miss(wasCut: exchange.wasCut, url: url)
         if let path = note.path { self.path = path }
+    }
+}
+
+extension AccessRecord.Miss {
+    /// The values of an answer that the server has made itself; none where a client left before there was one.
+    fileprivate static func ofServer(_ status: HTTPStatus) -> AccessRecord.Miss? {
+        var miss = AccessRecord.Miss(host: "")
+        miss.problem = status.problemCode
+        return miss.problem.isEmpty ? nil : miss
     }
 }
 

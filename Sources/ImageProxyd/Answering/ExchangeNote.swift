@@ -13,10 +13,14 @@ final class ExchangeNote: Sendable {
     private struct Content {
         /// The requested source; nil if the request had no usable URL.
         var source: SourceURL?
+        /// What was purged.
+        var purge: PurgeTarget?
         /// The durations of the steps, if an image was made.
         var timings: ImageResponse.Timings?
         /// Why there is no image, or why a stale one was sent.
         var failure: PipelineError?
+        /// The problem document that was sent without a failure of the pipeline.
+        var problem: ProblemDocument?
         /// The body of a streamed image, which knows at its end how it was received.
         var body: StreamingBody?
     }
@@ -35,6 +39,7 @@ final class ExchangeNote: Sendable {
         let logged = LoggedURL(content.source, as: url)
         var miss = AccessRecord.Miss(host: logged.host)
         (miss.port, miss.url) = (logged.port, logged.text)
+        miss.purge = content.purge?.logged ?? ""
         miss.fetch = content.body?.fetchTime ?? 0
         if let timings = content.timings {
             miss.queue = timings.queue
@@ -47,6 +52,9 @@ final class ExchangeNote: Sendable {
             miss.describe(failure, url: url)
         } else if content.body != nil, wasCut {
             miss.problem = PipelineError.clientLeft.row.code
+        } else if let problem = content.problem {
+            miss.problem = problem.code
+            miss.parameter = AccessRecord.Miss.logged(problem.parameter)
         }
         return miss
     }
@@ -57,10 +65,33 @@ final class ExchangeNote: Sendable {
         content = Content(source: source, body: image.body)
     }
 
-    /// Records how an image was made.
-    init(_ image: ImageResponse, source: SourceURL) {
+    /// Records that an operator has purged this.
+    init(purged target: PurgeTarget) {
         path = nil
-        var content = Content(source: source, timings: image.timings)
+        let source: SourceURL? = if case .source(let source) = target { source } else { nil }
+        content = Content(source: source, purge: target)
+    }
+
+    /// Records that a problem document was sent.
+    /// - Parameter path: the target's path, if the route does not determine it.
+    init(_ problem: ProblemDocument, path: InlineText? = nil) {
+        self.path = path
+        content = Content(problem: problem)
+    }
+
+    private init(path: InlineText, content: Content?) {
+        self.path = path
+        self.content = content
+    }
+
+    /// The same for a target whose route does not determine its path.
+    func at(_ path: InlineText) -> ExchangeNote { ExchangeNote(path: path, content: content) }
+
+    /// Records how an image was made.
+    /// - Parameter sent: what is recorded of the answer already: a problem document in place of the image.
+    init(_ image: ImageResponse, source: SourceURL, sent: ExchangeNote?) {
+        path = nil
+        var content = Content(source: source, timings: image.timings, problem: sent?.content?.problem)
         if case .stale(.onError(let failure, _)) = image.provenance { content.failure = failure }
         self.content = content
     }
@@ -69,6 +100,18 @@ final class ExchangeNote: Sendable {
     init(_ error: PipelineError, source: SourceURL?) {
         path = nil
         content = Content(source: source, failure: error)
+    }
+}
+
+extension PurgeTarget {
+    /// The log's name of it; a source's URL is logged as `log.url` says.
+    fileprivate var logged: String {
+        switch self {
+        case .source: "url"
+        case .key(let key): "key:\(key)"
+        case .tag(let tag): "tag:\(tag)"
+        case .everything: "all"
+        }
     }
 }
 
@@ -81,9 +124,18 @@ extension AccessRecord.Miss {
         describe(failure, url: url)
     }
 
+    /// A longer name is none of ours, and may be a key or token that a client did not escape.
+    private static let longestParameter = 31
+
+    /// A parameter's name, or nothing where it may be a secret.
+    fileprivate static func logged(_ parameter: String?) -> String {
+        parameter.flatMap { $0.utf8.count <= longestParameter ? $0 : nil } ?? ""
+    }
+
     /// Sets the reason of a failure.
     fileprivate mutating func describe(_ failure: PipelineError, url: LogConfiguration.URLDetail) {
         problem = failure.row.logCode
+        parameter = Self.logged(failure.parameter?.name)
         upstreamStatus = failure.upstreamStatus ?? 0
         let reason = failure.reason
         self.reason = reason.text

@@ -106,7 +106,7 @@ final class ImageHandler: Sendable {
         pipeline.improve(image, as: imageRequest, for: ClientID(request.client))
         remember(image, heads, imageRequest, for: request)
         var response = mapping.response(image, heads, request: request, at: clock())
-        response.note = ExchangeNote(image, source: imageRequest.source)
+        response.note = ExchangeNote(image, source: imageRequest.source, sent: response.note as? ExchangeNote)
         return response
     }
 
@@ -213,7 +213,10 @@ final class ImageHandler: Sendable {
             error, to: request, isNegotiated: parsed?.isNegotiated ?? false,
             isHinted: parsed?.isHinted ?? false, remembered: remaining(parsed, error),
             placeholder: placeholder, forwarding: forwarding?.outcome)
-        response.note = ExchangeNote(error, source: parsed?.source)
+        let source =
+            parsed?.source
+            ?? ImageRequestParser.source(ofRefused: unsafe request.withTarget { unsafe Array($0) })
+        response.note = ExchangeNote(error, source: source)
         return response
     }
 

@@ -172,6 +172,7 @@ struct ResponseMapping: Sendable {
         response.fields.append(.contentTypeOptions, text: "nosniff")
         response.body = .bytes(document.json)
         response.context = context.packed
+        response.note = ExchangeNote(document)
         return response
     }
 

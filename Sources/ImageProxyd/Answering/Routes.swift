@@ -100,12 +100,12 @@ final class Routes: Sendable {
     private static let allowed = "GET, HEAD, OPTIONS"
 
     private static func notFound(_ request: HTTPRequest) -> HTTPResponse {
-        var response = ResponseMapping.problem(
-            ProblemDocument(
-                status: 404, code: "not_found", title: "There is nothing at this path",
-                detail: "images are at /img?url=…, what is known of one at /info?url=…"),
-            context: ExchangeContext(.other))
+        let document = ProblemDocument(
+            status: 404, code: "not_found", title: "There is nothing at this path",
+            detail: "images are at /img?url=…, what is known of one at /info?url=…")
+        var response = ResponseMapping.problem(document, context: ExchangeContext(.other))
         response.note = ExchangeNote(
+            document,
             path: unsafe request.withTarget { unsafe InlineText($0, upTo: UInt8(ascii: "?")) })
         return response
     }

@@ -7,15 +7,15 @@ package enum ImagingError: Error, Equatable {
     /// The format can't be read or written; the text names it.
     case unsupportedFormat(String)
     /// An intermediate or final picture exceeds the limits.
-    case tooManyPixels
+    case tooManyPixels(Explanation)
     /// No quality gives as few bytes as requested.
-    case tooManyBytes
+    case tooManyBytes(Explanation)
     /// The source has no frame or page with this index.
-    case frameOutOfRange
+    case frameOutOfRange(Explanation)
     /// A configured overlay image can't be read; its name, and why. The source is valid.
     case overlayUnreadable(String)
     /// An operation left no pixel.
-    case emptyResult
+    case emptyResult(Explanation)
     /// libvips ran out of memory; the process must not be used any more.
     case outOfMemory(String)
 }

@@ -29,8 +29,13 @@ package struct TransformContext {
 
     /// Throws `tooManyPixels` for a picture beyond the limits.
     package func check(_ size: PixelSize) throws(ImagingError) {
-        guard size.width <= maxSide, size.height <= maxSide else { throw .tooManyPixels }
-        guard size.area * frames <= maxPixels else { throw .tooManyPixels }
+        guard size.width <= maxSide, size.height <= maxSide else {
+            throw .tooManyPixels("the result would be \(size), limits.side is \(maxSide)")
+        }
+        guard size.area * frames <= maxPixels else {
+            throw .tooManyPixels(
+                "the result would be \(size.pixels(frames: frames)), limits.outputPixels is \(maxPixels)")
+        }
     }
 
     /// The rectangle that the running operation chose on the first frame; nil before.

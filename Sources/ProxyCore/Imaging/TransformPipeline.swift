@@ -32,7 +32,7 @@ package struct TransformPipeline: Sendable {
         do {
             return try TransformPipeline(parsing: "resize:\(size.width)x\(size.height):fill:enlarge=1")
         } catch {
-            throw .tooManyPixels
+            throw .tooManyPixels("the result would be \(size)")
         }
     }
 
@@ -58,6 +58,12 @@ package struct TransformPipeline: Sendable {
             names.append(watermark.imageName)
         }
         return names
+    }
+
+    /// Where the first `watermark` with a configured image stands in the text; 0 if there is none.
+    package func position(ofWatermark name: String) -> Int {
+        operations.lazy.compactMap { $0 as? Watermark }.first { $0.imageName == name }?.arguments.position
+            ?? 0
     }
 
     /// Whether a text can be a value in a pipeline.

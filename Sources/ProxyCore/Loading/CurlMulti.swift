@@ -130,8 +130,8 @@ final class CurlMulti {
     private func begin(_ transfer: Transfer) {
         let now = ContinuousClock.now
         transfer.beginHop(at: now, isAlone: distrusted.contains(transfer.url.origin, at: now))
-        guard rules.permits(transfer.url) else {
-            return conclude(transfer, .failure(.addressForbidden))
+        do throws(LoadError) { try rules.check(transfer.url) } catch {
+            return conclude(transfer, .failure(error))
         }
         let lines = fields.lines(
             for: transfer.job.request, to: transfer.url, isForeignOrigin: transfer.isForeignOrigin)

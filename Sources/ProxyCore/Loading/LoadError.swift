@@ -5,12 +5,13 @@ package import Imaging
 
 /// Why a fetch got no usable response.
 package enum LoadError: Error, Sendable, Hashable {
-    /// The address or port in the URL is forbidden.
-    case addressForbidden
+    /// The address, port or name in the URL is forbidden; which, for the log.
+    case addressForbidden(Explanation)
     /// The name resolved only to forbidden addresses; clients can't distinguish that from `unreachable`.
     case nameForbidden
-    /// A redirect led to a URL that is not allowed as a source; the text names the rule, for the log.
-    case redirectForbidden(String)
+    /// A redirect led to a URL that is not allowed as a source; the text names the rule, for the log, and the origin is that
+    /// URL's, as far as it has one.
+    case redirectForbidden(String, to: SourceURL.Origin? = nil)
     /// The name did not resolve, or no connection was made: refused, reset, unreachable. Text for the log
     /// only.
     case unreachable(String)
@@ -19,7 +20,7 @@ package enum LoadError: Error, Sendable, Hashable {
     /// The TLS handshake failed or the certificate was refused. Text for the log only.
     case tlsFailed(String)
     /// More redirects than `fetch.maxRedirects`, or a redirect without a usable `Location`.
-    case tooManyRedirects
+    case tooManyRedirects(Explanation)
     /// A deadline passed, or the transfer was slower than `fetch.lowSpeed`.
     case timedOut(Phase)
     /// More bytes than `fetch.maxBytes`.
@@ -28,8 +29,8 @@ package enum LoadError: Error, Sendable, Hashable {
     case incomplete(String)
     /// The response's status is unsuccessful; carries `Retry-After` in seconds if the origin sent it.
     case status(Int, retryAfter: Int?)
-    /// The body's first bytes are those of no allowed image format.
-    case notAnImage
+    /// The response is no image; why, where it is not that the body's first bytes are those of no image format.
+    case notAnImage(Explanation)
     /// The body's first bytes are those of an image format that the configuration does not decode; the text
     /// names it.
     case unsupportedFormat(String)
@@ -56,6 +57,21 @@ package enum LoadError: Error, Sendable, Hashable {
 }
 
 extension LoadError {
+    /// Where the redirect that was refused would have led.
+    package var refusedTarget: SourceURL.Origin? {
+        if case .redirectForbidden(_, let target) = self { target } else { nil }
+    }
+
+    /// The origin rule does not accept the response's media type.
+    static func refused(mediaType: String?) -> LoadError {
+        .notAnImage(
+            "\(mediaType.map { "Content-Type \($0)" } ?? "no Content-Type") is none of responseContentType")
+    }
+
+    /// The address in the URL is forbidden.
+    static let forbiddenNetwork = LoadError.addressForbidden(
+        "the address is denied, or in a private network that security.allowedNetworks does not name")
+
     /// Translates the error of a body.
     package init(_ error: BodyError) {
         switch error {

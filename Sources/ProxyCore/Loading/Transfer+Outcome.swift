@@ -57,27 +57,30 @@ extension Transfer {
     }
 
     private func redirected(to location: String?, _ isAllowed: (SourceURL) -> Bool) -> Next {
-        guard let location, redirects < rules.configuration.maxRedirects else {
-            return .failure(.tooManyRedirects)
+        let most = rules.configuration.maxRedirects
+        guard redirects < most else {
+            return .failure(.tooManyRedirects("more than fetch.maxRedirects, which is \(most)"))
         }
+        guard let location else { return .failure(.tooManyRedirects("a redirect has no Location")) }
         do {
             let target = try url.resolving(location: location)
             guard isAllowed(target) || job.request.rule?.isRewriteTarget(target) == true else {
-                return .failure(.redirectForbidden("no pattern of security.sources allows it"))
+                return .failure(
+                    .redirectForbidden("no pattern of security.sources allows it", to: target.origin))
             }
             return .follow(target)
         } catch {
-            return .failure(Self.failure(for: error))
+            return .failure(Self.failure(for: error, to: url.origin(ofRefused: location)))
         }
     }
 
-    private static func failure(for error: SourceURLError) -> LoadError {
+    private static func failure(for error: SourceURLError, to target: SourceURL.Origin?) -> LoadError {
         switch error {
-        case .unsupportedScheme: .redirectForbidden("its scheme is neither http nor https")
-        case .userInfo: .redirectForbidden("it has a user name or a password")
+        case .unsupportedScheme: .redirectForbidden("its scheme is neither http nor https", to: target)
+        case .userInfo: .redirectForbidden("it has a user name or a password", to: target)
         case .tooLong, .notAbsolute, .forbiddenCharacter, .nonASCIIHost, .invalidHost, .invalidPort,
             .malformed:
-            .tooManyRedirects
+            .tooManyRedirects("a redirect's Location is no valid URL")
         }
     }
 
@@ -122,7 +125,7 @@ extension Transfer {
     }
 
     /// Why an address of the hop can't be used: it is in the URL, or the resolver returned it.
-    var addressError: LoadError { url.literalAddress == nil ? .nameForbidden : .addressForbidden }
+    var addressError: LoadError { url.literalAddress == nil ? .nameForbidden : .forbiddenNetwork }
 
     /// Whether the hop failed because all addresses of the origin are forbidden.
     ///

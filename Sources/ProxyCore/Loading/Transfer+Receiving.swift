@@ -200,8 +200,9 @@ extension Transfer {
         let rule = job.request.rule
         switch status {
         case _ where rule?.accepts(status: status) ?? OriginRule.successes.contains(status):
-            guard rule?.accepts(contentType: head.values(of: "content-type").first) ?? true else {
-                return drop(head, .refused(.notAnImage))
+            let mediaType = head.values(of: "content-type").first
+            guard rule?.accepts(contentType: mediaType) ?? true else {
+                return drop(head, .refused(.refused(mediaType: mediaType)))
             }
             return deliver(head)
         case 304 where job.request.isConditional(at: url):
@@ -209,7 +210,8 @@ extension Transfer {
         case 301, 302, 303, 307, 308:
             redirectHead = head
             return drop(head, .redirect(head.values(of: "location").first))
-        case 204, 205: return drop(head, .refused(.notAnImage))
+        case 204, 205:
+            return drop(head, .refused(.notAnImage("the response has status \(status), and no content")))
         case 206: return drop(head, .refused(.incomplete("a part that was not asked for")))
         default: return drop(head, .refused(.status(status, retryAfter: retryAfter(of: head))))
         }

@@ -49,14 +49,24 @@ final class Transfer {
         /// Whether a proxy connects to origins, so that only its own address is visible.
         var isProxied: Bool { !configuration.proxy.isEmpty }
 
-        /// Whether `url` may be requested at all, as far as that is known without resolving its name.
+        /// Throws `addressForbidden` where `url` may not be requested at all, as far as that is known without
+        /// resolving its name.
         ///
         /// Behind a proxy this includes an address in the URL itself. Without one, names of Tor must not be
         /// resolved (RFC 7686 §2).
-        func permits(_ url: SourceURL) -> Bool {
-            guard addresses.allows(port: url.port) else { return false }
-            guard isProxied else { return !url.host.hasSuffix(".onion") }
-            return url.literalAddress.map { addresses.allows($0, port: url.port) } ?? true
+        func check(_ url: SourceURL) throws(LoadError) {
+            guard addresses.allows(port: url.port) else {
+                throw .addressForbidden("security.ports does not allow port \(url.port)")
+            }
+            guard isProxied else {
+                guard !url.host.hasSuffix(".onion") else {
+                    throw .addressForbidden("names of Tor are asked through fetch.proxy alone")
+                }
+                return
+            }
+            guard url.literalAddress.map({ addresses.allows($0, port: url.port) }) ?? true else {
+                throw .forbiddenNetwork
+            }
         }
 
         /// Whether a connection for `url` to `address` may be used.

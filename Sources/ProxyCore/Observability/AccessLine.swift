@@ -45,12 +45,14 @@ struct AccessLine {
         if !miss.host.isEmpty { text("url_host", miss.host, &line) }
         if miss.port > 0 { number("url_port", miss.port, &line) }
         if !miss.url.isEmpty { text("url", miss.url, &line) }
+        if !miss.purge.isEmpty { text("purge", miss.purge, &line) }
         if miss.queue > 0 { number("queue_us", miss.queue, &line) }
         if miss.fetch > 0 { number("fetch_us", miss.fetch, &line) }
         if miss.decode > 0 { number("decode_us", miss.decode, &line) }
         if miss.transform > 0 { number("transform_us", miss.transform, &line) }
         if miss.encode > 0 { number("encode_us", miss.encode, &line) }
         if !miss.problem.isEmpty { text("problem", miss.problem, &line) }
+        if !miss.parameter.isEmpty { text("parameter", miss.parameter, &line) }
         if miss.upstreamStatus > 0 { number("upstream_status", miss.upstreamStatus, &line) }
         if !miss.reason.isEmpty { text("reason", miss.reason, &line) }
         if !miss.hop.isEmpty { text("hop", miss.hop, &line) }

@@ -47,7 +47,9 @@ extension AccessRecord.Miss {
     package var fields: [LogEntry.Field] {
         typealias Field = LogEntry.Field
         let texts = [
-            ("url_host", host), ("url", url), ("problem", problem), ("reason", reason), ("hop", hop),
+            ("url_host", host), ("url", url), ("purge", purge), ("problem", problem),
+            ("parameter", parameter),
+            ("reason", reason), ("hop", hop),
         ]
         let numbers = [
             ("url_port", port), ("queue_us", queue), ("fetch_us", fetch), ("decode_us", decode),
@@ -58,8 +60,9 @@ extension AccessRecord.Miss {
             + numbers.filter { $0.1 > 0 }.map { Field($0.0, $0.1) }
         // In the order of the lines that `AccessLine` writes.
         let order = [
-            "url_host", "url_port", "url", "queue_us", "fetch_us", "decode_us", "transform_us", "encode_us",
-            "problem", "upstream_status", "reason", "hop",
+            "url_host", "url_port", "url", "purge", "queue_us", "fetch_us", "decode_us", "transform_us",
+            "encode_us",
+            "problem", "parameter", "upstream_status", "reason", "hop",
         ]
         return order.compactMap { name in fields.first { $0.name == name } }
     }

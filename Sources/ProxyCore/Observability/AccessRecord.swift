@@ -65,8 +65,12 @@ package struct AccessRecord: Sendable {
         package var url = ""
         /// Microseconds spent waiting for a worker, fetching, decoding, transforming and encoding; 0 where not done.
         package var queue = 0, fetch = 0, decode = 0, transform = 0, encode = 0
+        /// What was purged: `url`, `key:…`, `tag:…` or `all`; empty if nothing was.
+        package var purge = ""
         /// The code of the problem, such as `upstream_timeout`; empty if there was none.
         package var problem = ""
+        /// The name of the parameter at fault; empty if there is none.
+        package var parameter = ""
         /// The status that the origin answered with, if that is the problem; else 0.
         package var upstreamStatus = 0
         /// What the kernel, TLS, libcurl or the daemon reported of the problem; empty if nothing.

@@ -47,7 +47,7 @@ package final class FailureMemory: Sendable {
     /// That it is too large refuses only requests that do not want it shrunk.
     func failure(ofSourceOf request: ImageRequest, at now: Int64) -> PipelineError? {
         let failure = failure(of: key(ofSource: request.sourceKey), at: now)
-        return failure == .tooManyPixels && request.shrinksLarge ? nil : failure
+        return failure?.row == PipelineError.tooManyPixels.row && request.shrinksLarge ? nil : failure
     }
 
     /// Seconds until the failure of `key` is forgotten, for `max-age`.
@@ -74,7 +74,7 @@ package final class FailureMemory: Sendable {
         _ failure: PipelineError, of request: ImageRequest, atMost seconds: Int64? = nil, at now: Int64
     ) {
         // What can't be shrunk says nothing of the source to others.
-        let isOfResult = failure == .tooManyPixels && request.shrinksLarge
+        let isOfResult = failure.row == PipelineError.tooManyPixels.row && request.shrinksLarge
         remember(
             failure, source: request.sourceKey, result: request.resultKey, request.source.normalized,
             isOfResult: isOfResult, atMost: seconds, at: now)

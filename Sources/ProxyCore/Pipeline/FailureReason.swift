@@ -24,7 +24,7 @@ package struct FailureReason: Sendable {
             (0x20...0x7E).contains(byte) ? byte : UInt8(ascii: "?")
         }
         self.text = String(decoding: bytes, as: UTF8.self)
-        self.hop = hop.map { "\($0.host):\($0.port)" } ?? ""
+        self.hop = hop.map { $0.port > 0 ? "\($0.host):\($0.port)" : $0.host } ?? ""
     }
 
     /// Bytes that it takes of memory beside its own place.

@@ -94,7 +94,8 @@ extension ImageJob {
             received = try await receivedSource(fetch, validating: record)
         } catch {
             fetch.fail(error)
-            let failure = PipelineError(error, at: fetch.hop(from: question.url, of: request.source))
+            let failure = PipelineError(
+                error, at: fetch.hop(from: question.url, of: request.source, after: error))
             failures.hosts.report(pass, failure, lastHop: fetch.lastHop, at: now)
             metrics.count(failedFetch: failure, took: start.microsecondsUntilNow)
             await remember(

@@ -97,9 +97,10 @@ final class OriginalFetch: OriginReceiving {
     /// The same as a whole.
     var finalURL: SourceURL? { state.withLock(\.finalURL) }
 
-    /// Where the fetch of `url` has come by redirects; nil while that is the origin of `source`.
-    func hop(from url: SourceURL, of source: SourceURL) -> SourceURL.Origin? {
-        let origin = lastHop ?? url.origin
+    /// Where the fetch of `url` has failed: where redirects have led it, or where the one that was refused leads; nil where
+    /// that is the origin of `source`.
+    func hop(from url: SourceURL, of source: SourceURL, after error: LoadError) -> SourceURL.Origin? {
+        let origin = error.refusedTarget ?? lastHop ?? url.origin
         return origin == source.origin ? nil : origin
     }
 
@@ -128,7 +129,7 @@ final class OriginalFetch: OriginReceiving {
             switch error {
             case .ambiguous: throw .redirectForbidden("more than one origin rule may be about it")
             case .status: throw .status(head.status, retryAfter: nil)
-            case .mediaType: throw .notAnImage
+            case .mediaType: throw .refused(mediaType: head.values(of: "content-type").first)
             }
         }
         if let length = head.contentLength {
@@ -204,7 +205,8 @@ final class OriginalFetch: OriginReceiving {
     func sniff() throws(LoadError) -> ImageFormat {
         if let format { return format }
         guard let format = ImageFormat(sniffing: body.prefix) else {
-            throw ForeignFormat(sniffing: body.prefix).map { .unsupportedFormat($0.rawValue) } ?? .notAnImage
+            throw ForeignFormat(sniffing: body.prefix).map { .unsupportedFormat($0.rawValue) }
+                ?? .notAnImage("")
         }
         guard decodable.contains(format) else { throw .unsupportedFormat(format.rawValue) }
         state.withLock { $0.format = format }

@@ -27,7 +27,9 @@ extension PipelineError {
         case .sourceForbidden:
             self = Self.sourceForbidden.because(FailureReason("no pattern of security.sources allows it"))
         case .signatureRequired: self = .signatureRequired
-        case .signatureMismatch: self = .signatureMismatch
+        case .signatureMismatch(hasKeys: true): self = .signatureMismatch
+        case .signatureMismatch(hasKeys: false):
+            self = Self.signatureMismatch.because(FailureReason("security.keys names no key"))
         case .optionForbidden(let name):
             self = Self.optionForbidden
                 .saying("'\(name)' is for signed URLs, or where the configuration allows it")
@@ -44,16 +46,14 @@ extension PipelineError {
     init(_ error: LoadError, at hop: SourceURL.Origin? = nil) {
         func reason(_ text: String) -> FailureReason { FailureReason(text, at: hop) }
         switch error {
-        case .addressForbidden:
-            self = Self.addressForbidden.because(
-                reason("the address is not in security.allowedNetworks, or the port not in security.ports"))
+        case .addressForbidden(let which): self = Self.addressForbidden.because(reason(which.text))
         case .nameForbidden: self = .nameForbidden(reason("its addresses are private or denied"))
-        case .redirectForbidden(let text):
+        case .redirectForbidden(let text, _):
             self = Self.sourceForbidden.because(reason("a redirect leads to a forbidden URL: \(text)"))
         case .unreachable(let text): self = .upstreamUnreachable(reason(text))
         case .disconnected(let text): self = .upstreamDisconnected(reason(text))
         case .tlsFailed(let text): self = .tlsFailed(reason(text))
-        case .tooManyRedirects: self = .tooManyRedirects
+        case .tooManyRedirects(let why): self = Self.tooManyRedirects.explained(why, at: hop)
         case .timedOut(.connect):
             self = .upstreamConnectTimeout(reason("no connection within fetch.connectTimeout"))
         case .timedOut(.firstByte):
@@ -61,16 +61,18 @@ extension PipelineError {
         case .timedOut(.transfer):
             self = .upstreamTransferTimeout(
                 reason("fetch.totalTimeout has passed, or it was slower than fetch.lowSpeed"))
-        case .tooLarge: self = .sourceTooLarge
+        case .tooLarge:
+            self = Self.sourceTooLarge.explained("it has more bytes than fetch.maxBytes allows", at: hop)
         case .incomplete(let text): self = .upstreamIncomplete(reason(text))
         case .status(404, _): self = .upstreamNotFound(status: 404)
         case .status(410, _): self = .upstreamNotFound(status: 410)
         // Another instance, or this one behind a name of its own, has recognised our request.
         case .status(508, _): self = .loopDetected
         case .status(let status, let retryAfter): self = .upstreamStatus(status, retryAfter: retryAfter)
-        case .notAnImage:
+        case .notAnImage(let why) where why.text.isEmpty:
             self = Self.notAnImage.because(
                 reason("the response does not begin as an image of a known format"))
+        case .notAnImage(let why): self = Self.notAnImage.explained(why, at: hop)
         case .unsupportedFormat(let name): self = .unsupportedFormat(name)
         case .unusable(let error): self = PipelineError(error)
         case .queueFull: self = .queueFull
@@ -85,17 +87,18 @@ extension PipelineError {
         switch error {
         case .notAnImage: self = .notAnImage
         case .unsupportedFormat(let name): self = .unsupportedFormat(name)
-        case .tooManyPixels: self = .tooManyPixels
-        case .resultTooLarge: self = .resultTooLarge
-        case .tooManyFrames: self = .tooManyFrames
-        case .badImageData: self = .badImageData
-        case .outOfMemory: self = .outOfMemory
+        case .tooManyPixels(let why): self = Self.tooManyPixels.explained(why)
+        case .resultTooLarge(let why): self = Self.resultTooLarge.explained(why)
+        case .tooManyFrames(let why): self = Self.tooManyFrames.explained(why)
+        case .badImageData(let text): self = Self.badImageData.because(FailureReason(text))
+        case .outOfMemory:
+            self = Self.outOfMemory.explained("its pixels take more memory than transform.memoryPerWorker")
         case .decoderCrashed: self = .decoderCrashed
         case .workerKilled: self = .workerKilled
         case .timedOut: self = .transformTimeout
-        case .frameOutOfRange: self = .frameOutOfRange
-        case .emptyResult: self = .emptyResult
-        case .tooManyBytes: self = .resultTooHeavy
+        case .frameOutOfRange(let why): self = Self.frameOutOfRange.explained(why)
+        case .emptyResult(let why): self = Self.emptyResult.explained(why)
+        case .tooManyBytes(let why): self = Self.resultTooHeavy.explained(why)
         case .tooMuchWork(let work, let limit): self = .tooMuchWork(work, limit: limit)
         case .queueFull: self = .queueFull
         case .queueTimedOut: self = .queueTimeout

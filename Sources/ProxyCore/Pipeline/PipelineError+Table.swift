@@ -24,7 +24,8 @@ extension PipelineError {
     static let signatureRequired = PipelineError(
         403, "signature_required", "The URL must be signed", cause: .request)
     static let signatureMismatch = PipelineError(
-        403, "signature_mismatch", "The URL's signature does not fit", cause: .request)
+        403, "signature_mismatch", "The URL's signature does not fit", cause: .request,
+        detail: "what is signed is path and query as they are sent, up to but without '&sig='")
     static let optionForbidden = PipelineError(
         403, "option_forbidden", "This needs a signed URL", cause: .request)
     static let presetRequired = PipelineError(
@@ -222,11 +223,15 @@ extension PipelineError {
 
     /// The origin could not be connected to several times in a row, and is not asked for a while.
     static func hostUnavailable(retryAfter seconds: Int) -> PipelineError {
-        breakerOpen.after(seconds: seconds)
+        breakerOpen.after(seconds: seconds).because(
+            FailureReason("failedURLs.breaker: it could not be connected to; asked again in \(seconds) s"))
     }
 
     /// The origin has answered 429 to this client several times in a row, and is not asked for it for a while.
-    static func hostBusy(retryAfter seconds: Int) -> PipelineError { clientPaused.after(seconds: seconds) }
+    static func hostBusy(retryAfter seconds: Int) -> PipelineError {
+        clientPaused.after(seconds: seconds).because(
+            FailureReason("failedURLs.breaker: it answered this client 429; asked again in \(seconds) s"))
+    }
 
     /// Whether it was refused because of the client that asked, and would not be for another.
     var isOfItsClient: Bool { row == Self.clientPaused.row }
@@ -234,14 +239,14 @@ extension PipelineError {
     /// The source's or the wanted format is not supported here.
     static func unsupportedFormat(_ name: String) -> PipelineError {
         guard ImageFormat(rawValue: name) == nil else {
-            return unreadFormat.saying("'\(name)' is read only where the setting formats.decode names it")
+            return unreadFormat.explained("'\(name)' is read only where the setting formats.decode names it")
         }
-        return unreadFormat.saying("'\(name)' is not supported; \(readFormats)")
+        return unreadFormat.explained("'\(name)' is not supported; \(readFormats)")
     }
 
     /// The plan takes more work than one without a signature may: both in weighted megapixels.
     static func tooMuchWork(_ work: Int, limit: Int) -> PipelineError {
-        tooMuchWork.saying(
+        tooMuchWork.explained(
             """
             the transform takes the work of \(work) megapixels, and limits.unsignedWork is \(limit); \
             a signed URL may go further

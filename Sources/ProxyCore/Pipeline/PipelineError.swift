@@ -153,7 +153,7 @@ extension PipelineError {
     var isTemporary: Bool { row.cause == .daemon || row.cause == .client }
 
     /// Whether it arose from bytes that had been fetched well, so that they will do no better for another size.
-    var isOfDecoding: Bool { row.memory?.kind == .badImage && self != .sourceTooLarge }
+    var isOfDecoding: Bool { row.memory?.kind == .badImage && row != Self.sourceTooLarge.row }
 
     /// Whether the source may be to blame for the failure of one result: its decoding alone then tells.
     var needsVerification: Bool {
@@ -178,6 +178,13 @@ extension PipelineError {
     func answered(_ status: Int) -> PipelineError { changed { $0.upstreamStatus = status } }
 
     func because(_ reason: FailureReason) -> PipelineError { changed { $0.reason = reason } }
+
+    /// The same with what is known of it, for the client and for the log.
+    func explained(_ why: Explanation, at hop: SourceURL.Origin? = nil) -> PipelineError {
+        let reason = FailureReason(why.text, at: hop)
+        guard !reason.text.isEmpty else { return self }
+        return saying(reason.text).because(reason)
+    }
 
     func saying(_ detail: String?) -> PipelineError { changed { $0.statedDetail = detail } }
 

@@ -17,7 +17,9 @@ struct FormatDecision {
     /// Decides before decoding which frames are needed.
     func frames() throws(RenderError) -> FrameSelection {
         if let index = plan.frame {
-            guard index < header.frames else { throw .frameOutOfRange }
+            guard index < header.frames else {
+                throw .frameOutOfRange("the image has \(header.frames) frames or pages, counted from 0")
+            }
             return .single(index)
         }
         return plan.animation == .all && header.isAnimation && canWriteAnimation ? .all : .primary
@@ -48,7 +50,7 @@ struct FormatDecision {
         switch plan.format {
         case .explicit(let format):
             guard isWritable(format) else { throw .unsupportedFormat(format.rawValue) }
-            guard fits(result, format) else { throw .resultTooLarge }
+            guard fits(result, format) else { throw tooLarge(result, format) }
             return format
         case .source, .information:
             return isWritable(header.format) && fits(result, header.format) && losesNothing(header.format)
@@ -91,6 +93,11 @@ struct FormatDecision {
         format.row.isWritable && (format != .jxl || plan.decodableFormats.contains(.jxl))
     }
 
+    private func tooLarge(_ result: Result, _ format: ImageFormat) -> RenderError {
+        .resultTooLarge(
+            "the result would be \(result.size), \(format.rawValue) has sides up to \(format.row.maxSide)")
+    }
+
     private func fits(_ result: Result, _ format: ImageFormat) -> Bool {
         max(result.size.width, result.size.height) <= format.row.maxSide
     }
@@ -99,7 +106,7 @@ struct FormatDecision {
         if result.isAnimated, fits(result, .gif) { return .gif }
         let needsPNG = result.hasAlpha || plan.isLossless || !fits(result, .jpeg)
         let format: ImageFormat = needsPNG ? .png : .jpeg
-        guard fits(result, format) else { throw .resultTooLarge }
+        guard fits(result, format) else { throw tooLarge(result, format) }
         return format
     }
 }

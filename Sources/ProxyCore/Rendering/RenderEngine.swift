@@ -28,11 +28,11 @@ struct RenderEngine {
             case .unsupportedFormat(let name): self.error = .unsupportedFormat(name)
             // Sources are measured before there is a picture: only the results of operations are measured
             // here.
-            case .tooManyPixels: self.error = .resultTooLarge
-            case .tooManyBytes: self.error = .tooManyBytes
-            case .frameOutOfRange: self.error = .frameOutOfRange
+            case .tooManyPixels(let why): self.error = .resultTooLarge(why)
+            case .tooManyBytes(let why): self.error = .tooManyBytes(why)
+            case .frameOutOfRange(let why): self.error = .frameOutOfRange(why)
             case .overlayUnreadable(let text): self.error = .watermarkUnreadable(text)
-            case .emptyResult: self.error = .emptyResult
+            case .emptyResult(let why): self.error = .emptyResult(why)
             case .outOfMemory: self.error = .outOfMemory
             }
             if case .outOfMemory = error { isExhausted = true } else { isExhausted = false }
@@ -62,7 +62,10 @@ struct RenderEngine {
             }
             guard let plan = plan.shrinking(page) else {
                 // The failure of a page that the plan names says nothing about the others.
-                throw Failure(refusing: plan.admits(header) ? .resultTooLarge : .tooManyPixels)
+                if let excess = self.plan.excess(of: header) {
+                    throw Failure(refusing: .tooManyPixels(excess))
+                }
+                throw Failure(refusing: .resultTooLarge(self.plan.excess(of: page) ?? ""))
             }
             return try RenderEngine(plan: plan).render(
                 source, page, watch, into: destination, at: offset, beside: nil, admit: admit)
@@ -83,7 +86,9 @@ struct RenderEngine {
         let decision = FormatDecision(plan: plan, header: original)
         let frames = try Self.translating { () throws(RenderError) in try decision.frames() }
         let count = frames == .all ? header.frames : 1
-        guard plan.bears(original, frames: count) else { throw Failure(refusing: .resultTooLarge) }
+        if let excess = plan.excess(ofFirstSizeOf: original, frames: count) {
+            throw Failure(refusing: .resultTooLarge(excess))
+        }
         let work = WorkEstimate(header: header, frames: count, plan: plan).megapixels
         if let limit = plan.workLimit, work > limit {
             throw Failure(refusing: .tooMuchWork(work, limit: limit))
@@ -155,9 +160,14 @@ struct RenderEngine {
         }
         let header: ImageHeader
         do { header = try VipsCoder.header(of: source, as: format) } catch {
-            throw error == .tooManyPixels ? Failure(refusing: .tooManyPixels) : Failure(imaging: error)
+            if case .tooManyPixels(let why) = error { throw Failure(refusing: .tooManyPixels(why)) }
+            throw Failure(imaging: error)
         }
-        guard header.frames <= plan.limits.frames else { throw Failure(refusing: .tooManyFrames) }
+        guard header.frames <= plan.limits.frames else {
+            throw Failure(
+                refusing: .tooManyFrames(
+                    "the image has \(header.frames) frames or pages, limits.frames is \(plan.limits.frames)"))
+        }
         return header
     }
 

@@ -5,9 +5,24 @@ import Imaging
 extension RenderPlan {
     /// Whether a source is within the limits.
     func admits(_ header: ImageHeader) -> Bool {
-        header.size.width <= limits.side && header.size.height <= limits.side
-            && header.size.area * header.frames <= limits.sourcePixels
-            && header.embeddedPixels <= limits.sourcePixels
+        excess(of: header) == nil
+    }
+
+    /// What of a source is beyond which limit; nil if nothing is.
+    func excess(of header: ImageHeader) -> Explanation? {
+        let size = header.size
+        guard size.width <= limits.side, size.height <= limits.side else {
+            return "the source is \(size), limits.side is \(limits.side)"
+        }
+        guard size.area * header.frames <= limits.sourcePixels else {
+            return
+                "the source is \(size.pixels(frames: header.frames)), limits.sourcePixels is \(limits.sourcePixels)"
+        }
+        guard header.embeddedPixels <= limits.sourcePixels else {
+            return
+                "the drawing holds \(header.embeddedPixels) pixels, limits.sourcePixels is \(limits.sourcePixels)"
+        }
+        return nil
     }
 
     /// The size of a frame after the first operation, if the header determines it: for one that resizes, or
@@ -19,12 +34,15 @@ extension RenderPlan {
         return (first as? Resize)?.plan(for: upright).scaled
     }
 
-    /// Whether the result of the first operation is within the limits: no memory is requested for what is
+    /// How the result of the first operation is beyond the limits, nil if it is not: no memory is requested for what is
     /// refused anyway.
-    func bears(_ header: ImageHeader, frames: Int) -> Bool {
-        guard pipeline.operations.first is Resize, let size = firstSize(of: header) else { return true }
-        return size.width <= limits.side && size.height <= limits.side
-            && size.area * frames <= limits.outputPixels
+    func excess(ofFirstSizeOf header: ImageHeader, frames: Int) -> Explanation? {
+        guard pipeline.operations.first is Resize, let size = firstSize(of: header) else { return nil }
+        let context = TransformContext(maxPixels: limits.outputPixels, maxSide: limits.side, frames: frames)
+        do throws(ImagingError) { try context.check(size) } catch {
+            if case .tooManyPixels(let why) = error { return why }
+        }
+        return nil
     }
 
     /// The plan for a source beyond the limits: it is first shrunk to them, as if it had that size.

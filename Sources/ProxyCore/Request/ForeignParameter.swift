@@ -8,9 +8,10 @@ enum ForeignParameter {
     /// What an unknown parameter probably stands for; nil when it resembles nothing.
     static func hint(for name: String) -> String? {
         let name = name.lowercased()
-        if TransformRegistry.byName[name] != nil {
-            return "operations belong to 'transform', such as transform=\(name)"
+        if TransformRegistry.byName[String(name.prefix { $0 != ":" })] != nil {
+            return "operations belong to 'transform', such as transform=\(name.excerpt)"
         }
+        if name.hasPrefix("amp;") { return "'&' in a URL is not written as '&amp;'" }
         if sizes.contains(name) { return "a size is written as transform=resize:300x200" }
         if fits.contains(name) { return "a crop is written as transform=resize:300x200:cover" }
         if let own = synonyms[name] { return "did you mean '\(own)'?" }

@@ -15,11 +15,17 @@ extension ImageRequestError {
         self = .unsupportedScheme(scheme.excerpt)
     }
 
+    private static func isEncodedTwice(_ text: String) -> Bool {
+        ["http%3a", "https%3a"].contains { text.lowercased().hasPrefix($0) }
+    }
+
     private static func complaint(about error: SourceURLError, in text: String) -> String {
         switch error {
         case .unsupportedScheme: "only http and https are supported"
         case .forbiddenCharacter: "spaces and control characters must be percent-encoded"
         case .tooLong: "longer than \(SourceURL.maxBytes) bytes"
+        case .notAbsolute where isEncodedTwice(text):
+            "it is percent-encoded twice: decoded once, it must begin with http:// or https://"
         case .notAbsolute: "must be absolute: http:// or https:// and a host"
         case .userInfo: "a user name or password is not allowed"
         case .nonASCIIHost: "the host must be ASCII; write it in its xn-- form"

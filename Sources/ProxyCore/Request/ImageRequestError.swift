@@ -16,8 +16,8 @@ package enum ImageRequestError: Error, Sendable, Hashable {
     case sourceForbidden
     /// The target has no signature, and needs one.
     case signatureRequired
-    /// The target's signature was made with none of the keys, or over something else.
-    case signatureMismatch
+    /// The target's signature was made with none of the keys, or over something else; or there is no key.
+    case signatureMismatch(hasKeys: Bool)
     /// The option, or parameter, needs a signed URL.
     case optionForbidden(String)
     /// The parameter changes the picture, and the configuration leaves that to presets.

@@ -100,7 +100,8 @@ extension ImageRequestParser {
         for name in names {
             guard let image = policy.watermarks[name] else {
                 throw .invalidParameter(
-                    name: "transform", position: 0, reason: "there is no watermark '\(name.excerpt)'")
+                    name: "transform", position: pipeline.position(ofWatermark: name),
+                    reason: "there is no watermark '\(name.excerpt)'")
             }
             images.append(image)
         }

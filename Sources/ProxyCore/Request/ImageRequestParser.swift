@@ -151,6 +151,18 @@ package final class ImageRequestParser: Sendable {
         return draft.url
     }
 
+    /// The source of a target that was refused, for the log; nil where it has no valid one.
+    package static func source(ofRefused target: [UInt8]) -> SourceURL? {
+        guard let mark = target.firstIndex(of: UInt8(ascii: "?")) else { return nil }
+        // Lost: what is wrong with the query or the URL; the client has been told.
+        guard
+            let items = try? QueryString(parsing: target[(mark + 1)...], knowing: parameterNames.contains)
+                .items
+        else { return nil }
+        let values = Dictionary(items.map { ($0.name, $0.value) }) { first, _ in first }
+        return try? source(url: values["url"], url64: values["url64"])
+    }
+
     /// The names of all parameters, `sig` included.
     package static let parameterNames: Set<String> = Set(ImageParameters.readers.keys).union(["sig"])
 

@@ -51,7 +51,9 @@ package struct SignaturePolicy: Sendable {
         // With a parameter after it, the signed part would be ambiguous.
         guard !signature.contains(UInt8(ascii: "&")) else { throw Self.misplaced }
         let signed = target[..<mark]
-        guard isValid(Base64URL.decode(signature) ?? [], for: signed) else { throw .signatureMismatch }
+        guard isValid(Base64URL.decode(signature) ?? [], for: signed) else {
+            throw .signatureMismatch(hasKeys: !keys.isEmpty)
+        }
         return Outcome(signed: signed, isSigned: true)
     }
 

@@ -79,6 +79,21 @@ package struct SourceURL: Sendable {
         return try SourceURL(parsing: absolute(reference))
     }
 
+    /// The origin of a `Location` with another scheme or with a user name, for the log; nil where it names no host.
+    ///
+    /// The port is 0 where another scheme's default is meant.
+    package func origin(ofRefused location: String) -> Origin? {
+        guard let slashes = location.firstRange(of: "//") else { return nil }
+        let authority = location[slashes.upperBound...].prefix { !"/?#".contains($0) }
+        guard let host = authority.split(separator: "@").last else { return nil }
+        let named = location[..<slashes.lowerBound].dropLast().lowercased()
+        let scheme = named.isEmpty ? self.scheme : named
+        let isHTTP = SourceURLSyntax.defaultPort(of: scheme) != nil
+        // Lost: what is wrong with its host; the reason for the refusal is another one.
+        guard let url = try? SourceURL(parsing: "\(isHTTP ? scheme : "http")://\(host)") else { return nil }
+        return Origin(scheme: scheme, host: url.host, port: isHTTP || url.port != 80 ? url.port : 0)
+    }
+
     /// Resolves a reference without scheme and authority; dot segments are not yet removed (RFC 3986 §5.2.2).
     private func absolute(_ reference: String) -> String {
         let root = String(normalized.dropLast(path.count + (query.map { $0.count + 1 } ?? 0)))

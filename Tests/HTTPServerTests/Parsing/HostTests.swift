@@ -8,8 +8,10 @@ import Testing
 struct HostTests {
     @Test("HTTP/1.1 without Host is 400; HTTP/1.0 needs none (RFC 9112 §3.2)")
     func missing() {
-        #expect(HeadReading("GET / HTTP/1.1\r\n\r\n").error == .malformed)
-        #expect(HeadReading("GET http://a/ HTTP/1.1\r\n\r\n").error == .malformed)
+        #expect(HeadReading("GET / HTTP/1.1\r\n\r\n").error == .missingHost)
+        #expect(HeadReading("GET http://a/ HTTP/1.1\r\n\r\n").error == .missingHost)
+        #expect(RequestError.missingHost.status == 400)
+        #expect(RequestError.missingHost.detail?.contains("Host") == true)
         #expect(HeadReading("GET / HTTP/1.0\r\n\r\n").framing != nil)
     }
 

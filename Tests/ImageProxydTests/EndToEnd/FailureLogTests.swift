@@ -8,9 +8,9 @@ import Testing
 struct FailureLogTests {
     /// The daemon's log of `targets` after it has ended.
     private func log(
-        _ settings: String = "", _ targets: (Proxy) throws -> [String]
+        _ settings: String = "", security: String = "", _ targets: (Proxy) throws -> [String]
     ) async throws -> [Substring] {
-        let proxy = try await Proxy(settings: settings)
+        let proxy = try await Proxy(settings: settings, security: security)
         for target in try targets(proxy) { _ = try await proxy.get(target) }
         proxy.daemon.send(signal: SIGTERM)
         _ = try await proxy.daemon.exitCode()
@@ -68,21 +68,133 @@ struct FailureLogTests {
     )
     func refusals() async throws {
         let lines = try await log { proxy in
-            proxy.origin.route("/file", .redirect(to: "file:///etc/passwd"))
+            proxy.origin.route("/file", .redirect(to: "ftp://files.example/etc/passwd"))
+            proxy.origin.route("/user", .redirect(to: "https://me:secret@users.example/"))
             proxy.origin.route("/page", .body(Array("<!doctype html>".utf8)))
             return [
                 target("http://10.0.0.1/a.jpg"), proxy.target("/file"), proxy.target("/page"),
-                target("http://127.0.0.1:22/a.jpg"),
+                target("http://127.0.0.1:22/a.jpg"), proxy.target("/user"),
             ]
         }
 
         let expected = [
-            "url_host=10.0.0.1 url_port=80 problem=address_forbidden reason=\"the address is not in security.allowed",
-            "reason=\"a redirect leads to a forbidden URL: its scheme is neither http nor https\"",
+            "url_host=10.0.0.1 url_port=80 problem=address_forbidden reason=\"the address is denied, or in a private network",
+            "reason=\"a redirect leads to a forbidden URL: its scheme is neither http nor https\" hop=files.example",
+            "it has a user name or a password\" hop=users.example:443",
             "problem=not_an_image reason=\"the response does not begin as an image of a known format\"",
-            "url_port=22 problem=address_forbidden reason=\"the address is not in security.allowedNetworks, or the port",
+            "url_port=22 problem=address_forbidden reason=\"security.ports does not allow port 22\"",
         ]
         for text in expected { #expect(lines.contains { $0.contains(text) }, "\(text) in \(lines)") }
+    }
+
+    @Test(
+        "A source that is not allowed is logged with its URL, as is one with a forbidden option or a wrong parameter"
+    )
+    func refusedSource() async throws {
+        let lines = try await log(
+            "\"log\": {\"url\": \"full\"}", security: "\"sources\": [\"http://a.example/*\"]"
+        ) {
+            _ in
+            [
+                "/img?url=http%3A%2F%2Fb.example%2Fc.jpg",
+                "/img?options=retry-failed&url=http%3A%2F%2Fa.example%2F",
+                "/img?url=http%3A%2F%2Fa.example%2F&quality=0", "/info?url=http%3A%2F%2Fb.example%2F",
+            ]
+        }
+
+        try #require(lines.count == 4)
+        #expect(
+            lines[0].contains(
+                "url_host=b.example url_port=80 url=http://b.example/c.jpg problem=source_forbidden reason="))
+        #expect(
+            lines[1].contains("url_host=a.example url_port=80 url=http://a.example/ problem=option_forbidden")
+        )
+        #expect(lines[2].contains("url=http://a.example/ problem=invalid_parameter parameter=quality"))
+        #expect(lines[3].contains("url=http://b.example/ problem=source_forbidden"))
+    }
+
+    @Test("The code of every problem document is logged, also of those that no pipeline has made")
+    func codes() async throws {
+        let proxy = try await Proxy(
+            settings: #""http": {"trustedProxies": ["10.0.0.0/8"]}"#,
+            security: #""rateLimit": {"requests": 1, "window": "1h", "burst": 1}"#)
+        for target in ["/nowhere", "/a b c", "/" + String(repeating: "a", count: 8_192)] {
+            _ = try await proxy.get(target)
+        }
+        for _ in 0..<2 { _ = try await proxy.get("/img", "X-Forwarded-For: 192.0.2.1") }
+        _ = try await proxy.ask("POST", "/img")
+        _ = try await proxy.administer("GET", "/nowhere")
+        _ = try await proxy.administer("DELETE", "/cache?what=1")
+        proxy.daemon.send(signal: SIGTERM)
+        _ = try await proxy.daemon.exitCode()
+        let lines = proxy.daemon.log.split(separator: "\n").filter { $0.contains(" request ") }
+
+        for text in [
+            "path=/nowhere route=other status=404", "problem=too_many_requests", "problem=bad_request",
+            "problem=uri_too_long", "problem=method_not_allowed", "problem=unknown_parameter parameter=what",
+        ] {
+            #expect(lines.contains { $0.contains(text) && $0.contains("problem=") }, "\(text) in \(lines)")
+        }
+        #expect(lines.count { $0.contains("problem=not_found") } == 2, "\(lines)")
+    }
+
+    @Test("A failure beyond a limit says the setting and the numbers, to the client and in the log")
+    func limits() async throws {
+        let proxy = try await Proxy(
+            settings: #""fetch": {"maxBytes": "200KiB", "maxRedirects": 2}, "limits": {"outputPixels": 1000}"#
+        )
+        proxy.origin.route("/photo.jpg", .body(Fixtures.photo))
+        proxy.origin.route("/broken.jpg", .body(Array(Fixtures.photo.prefix(5_000))))
+        proxy.origin.route("/large", .body([UInt8](repeating: 0xFF, count: 300_000)))
+        proxy.origin.route("/loop", .redirect(to: "/loop"))
+        proxy.origin.route("/lost", .status(302))
+        proxy.origin.route(
+            "/a.bmp",
+            .body(
+                Array("BM".utf8) + [UInt8](repeating: 0, count: 12) + [40] + [UInt8](repeating: 0, count: 39))
+        )
+        let cases = [
+            (proxy.target("/photo.jpg", "transform=resize:90x60"), "limits.outputPixels is 1000"),
+            (
+                proxy.target("/photo.jpg", "frame=7&transform=resize:9x6"),
+                "the image has 1 frames or pages, counted from 0"
+            ),
+            (
+                proxy.target("/photo.jpg", "transform=resize:9x6&format=jpeg&max_bytes=10"),
+                "max_bytes is 10, and the smallest is "
+            ),
+            (
+                proxy.target("/photo.jpg", "transform=resize:9x6,crop:2x2:x=50:y=50"),
+                "crop lies outside the picture, which is 9x"
+            ),
+            (proxy.target("/large"), "it has more bytes than fetch.maxBytes allows"),
+            (proxy.target("/loop"), "more than fetch.maxRedirects, which is 2"),
+            (proxy.target("/lost"), "a redirect has no Location"),
+            (proxy.target("/a.bmp"), "'BMP' is not supported"),
+        ]
+        for (target, text) in cases {
+            let answer = try await proxy.get(target)
+            #expect(answer.text.contains(text), "\(target): \(answer.text)")
+        }
+        _ = try await proxy.get(proxy.target("/broken.jpg", "transform=resize:9x6"))
+        proxy.daemon.send(signal: SIGTERM)
+        _ = try await proxy.daemon.exitCode()
+
+        let lines = proxy.daemon.log.split(separator: "\n").filter { $0.contains(" request ") }
+        try #require(lines.count == cases.count + 1)
+        for (line, (_, text)) in zip(lines, cases) {
+            #expect(line.contains(" reason=\"") && line.contains(text), "\(line)")
+        }
+        #expect(lines.last?.contains("problem=bad_image_data reason=") == true, "\(lines)")
+    }
+
+    @Test("A signature for a daemon without keys is logged as such")
+    func noKeys() async throws {
+        let lines = try await log { proxy in [proxy.target("/a.jpg", "sig=abc")] }
+
+        #expect(
+            lines.first?.contains("problem=signature_mismatch reason=\"security.keys names no key\"") == true,
+            "\(lines)")
     }
 
     @Test("A refresh in the background that fails is logged with its source and its reason")

@@ -26,6 +26,20 @@ struct OriginRuleEndToEndTests {
         #expect(proxy.origin.log.requests.map(\.target) == ["/a.jpg?w=1&sig=one", "/a.jpg?w=2"])
     }
 
+    @Test("responseContentType: a refusal names the media type, and not the bytes")
+    func mediaType() async throws {
+        let proxy = try await proxy(#""responseContentType": ["image/png"]"#)
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: [("Content-Type", "image/jpeg")]))
+
+        let answer = try await proxy.get(proxy.target("/a.jpg"))
+        proxy.daemon.send(signal: 15)
+        _ = try await proxy.daemon.exitCode()
+
+        let reason = "Content-Type image/jpeg is none of responseContentType"
+        #expect(answer.code == "not_an_image" && answer.text.contains(reason), "\(answer.text)")
+        #expect(proxy.daemon.log.contains("problem=not_an_image reason=\"\(reason)\""))
+    }
+
     @Test("responseTTL replaces the origin's lifetime")
     func lifetime() async throws {
         let proxy = try await proxy(#""responseTTL": {"override": "2h"}"#)

@@ -307,6 +307,7 @@ struct PurgeTests {
             ("DELETE", "/cache?all=1&tier=tape", 400, "invalid_parameter"),
             ("GET", "/img?url=a", 405, "method_not_allowed"),
             ("POST", "/cache", 405, "method_not_allowed"),
+            ("PURGE", "/img?url=http%3A%2F%2Fa%2F&transform=flip", 400, "invalid_parameter"),
             ("GET", "/nowhere", 404, "not_found"),
         ]
 
@@ -314,9 +315,34 @@ struct PurgeTests {
             let answer = try await proxy.administer(method, target)
             #expect(answer.status == status && answer.code == code, "\(method) \(target)")
         }
+        let empty = try await proxy.administer("DELETE", "/cache").text
+        #expect(empty.contains("one of url, url64, key, tag and all=1 is required"), "\(empty)")
+        let root = try await proxy.administer("GET", "/").text
+        #expect(root.contains("here are /cache, /failed, /img, /healthz, /readyz, /metrics"), "\(root)")
         #expect(try await proxy.get("/cache?url=http%3A%2F%2Fa%2F").status == 404)
         #expect(try await proxy.get("/failed").status == 404)
         #expect(try await proxy.ask("PURGE", "/img?url=http%3A%2F%2Fa%2F").status == 405)
+    }
+
+    @Test("The line of a purge says what was purged")
+    func logged() async throws {
+        let proxy = try await Proxy(settings: "\"log\": {\"url\": \"path\"}")
+        let key = String(repeating: "0a", count: 16)
+        for selector in ["url=http%3A%2F%2Fa%2Fb.jpg", "key=\(key)", "tag=cats", "all=1"] {
+            #expect(try await proxy.administer("DELETE", "/cache?\(selector)").status == 200)
+        }
+        proxy.daemon.send(signal: 15)
+        _ = try await proxy.daemon.exitCode()
+
+        let lines = proxy.daemon.log.split(separator: "\n").filter {
+            $0.contains("method=DELETE path=/cache")
+        }
+        try #require(lines.count == 4)
+        let expected = [
+            "url_host=a url_port=80 url=http://a/b.jpg purge=url", "purge=key:\(key)", "purge=tag:cats",
+            "purge=all",
+        ]
+        for (line, text) in zip(lines, expected) { #expect(line.contains(text), "\(line)") }
     }
 
     @Test("With a token, only requests that present it are accepted; health needs none")

@@ -37,6 +37,7 @@ struct SigningTests {
         #expect(without.status == 403 && without.code == "signature_required")
         #expect(wrong.status == 403 && wrong.code == "signature_mismatch")
         #expect(moved.status == 403 && moved.code == "signature_mismatch")
+        #expect(moved.text.contains("path and query as they are sent"), "\(moved.text)")
         #expect(behind.status == 400 && behind.code == "invalid_parameter")
         #expect(before.status == 400 && before.code == "invalid_parameter")
         #expect(first.pngSize == [30, 20])

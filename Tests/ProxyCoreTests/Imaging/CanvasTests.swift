@@ -37,7 +37,7 @@ struct CanvasTests {
         let bytes = try picture.encoded(as: .png)
 
         #expect(try await rendered(bytes, "trim:19").picture.width == 10)
-        await #expect(throws: RenderError.emptyResult) { try await rendered(bytes, "trim:20") }
+        await #expect(throws: RenderError.emptyResult("")) { try await rendered(bytes, "trim:20") }
         #expect(try await rendered(bytes, "trim:10:000").picture.width == 20)
         #expect(try await rendered(bytes, "trim:10:color=646464").picture.width == 10)
     }
@@ -167,13 +167,13 @@ struct CanvasTests {
         let found = try await rendered(bytes, "rotate:45:0") { $0.limits.outputPixels = 10_000 }.picture
 
         #expect(found.width == 100 && found.height == 100 && found[50, 50] == Self.red + [255])
-        await #expect(throws: RenderError.resultTooLarge) {
+        await #expect(throws: RenderError.resultTooLarge("")) {
             try await rendered(bytes, "rotate:45") { $0.limits.outputPixels = 10_000 }
         }
-        await #expect(throws: RenderError.resultTooLarge) {
+        await #expect(throws: RenderError.resultTooLarge("")) {
             try await rendered(bytes, "pad:1") { $0.limits.outputPixels = 10_000 }
         }
-        await #expect(throws: RenderError.resultTooLarge) {
+        await #expect(throws: RenderError.resultTooLarge("")) {
             try await rendered(bytes, "extend:101x100") { $0.limits.outputPixels = 10_000 }
         }
     }

@@ -172,7 +172,7 @@ struct HEIFItemsTests {
         #expect(whole.picture.width == 30_000 && whole.picture.height == 1)
         #expect(whole.picture.isNear([9, 99, 200], at: (0.9, 0)))
 
-        await #expect(throws: RenderError.tooManyPixels) {
+        await #expect(throws: RenderError.tooManyPixels("")) {
             try await rendered(Fixtures.wide) { $0.limits.side = 29_999 }
         }
     }

@@ -77,7 +77,25 @@ struct TransformPipelineTests {
             ("blur:1,resize", .missing, "resize", "size", 7),
             ("resize:10x10:", .emptyValue, "resize", "mode", 13),
             ("resize:10x10:mode=", .emptyValue, "resize", "mode", 18),
-            ("resize:10x10:depth=3", .unknownParameter(hint: nil), "resize", "depth", 13),
+            (
+                "resize:10x10:depth=3",
+                .unknownParameter(hint: "it has " + Resize.parameters.map(\.name).joined(separator: ", ")),
+                "resize", "depth", 13
+            ),
+            (
+                "resize:9x9,cover",
+                .unknownOperation(
+                    hint: "a value follows its operation behind ':', such as resize:300x200:cover"),
+                "cover", nil, 11
+            ),
+            (
+                "text",
+                .malformed(
+                    expected:
+                        "text:Words_of_it, or text:text64= with what the grammar does not allow, in base64url"
+                ),
+                "text", "text", 0
+            ),
             (
                 "resize:10x10:gravty=smart", .unknownParameter(hint: "did you mean 'gravity'?"), "resize",
                 "gravty",

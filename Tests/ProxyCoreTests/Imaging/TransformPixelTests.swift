@@ -157,7 +157,7 @@ struct TransformPixelTests {
 
         #expect(clamped.picture.width == 20 && clamped.picture.height == 20)
         expect(clamped.picture[10, 10], is: Picture.green)
-        await #expect(throws: RenderError.emptyResult) {
+        await #expect(throws: RenderError.emptyResult("")) {
             try await rendered(source, "crop:60x60:x=100")
         }
     }

@@ -157,7 +157,7 @@ struct CurlLoaderTests {
         arguments: [
             (400, .status(400, retryAfter: nil)), (404, .status(404, retryAfter: nil)),
             (500, .status(500, retryAfter: nil)),
-            (204, .notAnImage), (206, .incomplete("a part that was not asked for")),
+            (204, .notAnImage("")), (206, .incomplete("a part that was not asked for")),
             (202, .status(202, retryAfter: nil)),
             (300, .status(300, retryAfter: nil)), (304, .status(304, retryAfter: nil)),
         ] as [(Int, LoadError)])
@@ -293,8 +293,8 @@ struct CurlLoaderTests {
         let fixture = try LoaderFixture()
         fixture.origin.route("/a", .stalling(after: [1], declaring: 10))
 
-        await #expect(throws: LoadError.notAnImage) {
-            try await fixture.load("/a", into: CollectingReceiver(refusingHead: .notAnImage))
+        await #expect(throws: LoadError.notAnImage("")) {
+            try await fixture.load("/a", into: CollectingReceiver(refusingHead: .notAnImage("")))
         }
         await #expect(throws: LoadError.storage("full")) {
             try await fixture.load("/a", into: CollectingReceiver(refusingBody: .storage("full")))
@@ -309,17 +309,17 @@ struct CurlLoaderTests {
         let fixture = try LoaderFixture(deniedNetworks: ["127.0.0.1"])
         fixture.origin.route("/a", .body([1]))
 
-        await #expect(throws: LoadError.addressForbidden) { try await fixture.load("/a") }
-        await #expect(throws: LoadError.addressForbidden) {
+        await #expect(throws: LoadError.addressForbidden("")) { try await fixture.load("/a") }
+        await #expect(throws: LoadError.addressForbidden("")) {
             try await fixture.load(absolute: "http://127.0.0.1:1/")
         }
-        await #expect(throws: LoadError.addressForbidden) {
+        await #expect(throws: LoadError.addressForbidden("")) {
             try await fixture.load(absolute: "http://[::1]:8080/")
         }
-        await #expect(throws: LoadError.addressForbidden) {
+        await #expect(throws: LoadError.addressForbidden("")) {
             try await fixture.load(absolute: "http://169.254.169.254/")
         }
-        await #expect(throws: LoadError.addressForbidden) {
+        await #expect(throws: LoadError.addressForbidden("")) {
             try await fixture.load(absolute: "http://2130706433:8080/")
         }
         #expect(fixture.origin.log.connections == 0)

@@ -62,7 +62,7 @@ struct HostileSourceTests {
         let guarded = try Guarded()
 
         let isName = host.lowercased() == "localhost"
-        await #expect(throws: isName ? LoadError.nameForbidden : .addressForbidden) {
+        await #expect(throws: isName ? LoadError.nameForbidden : .addressForbidden("")) {
             try await guarded.load("http://\(host):\(guarded.victim.port)/")
         }
         #expect(guarded.victim.log.connections == 0)
@@ -104,7 +104,9 @@ struct HostileSourceTests {
         let guarded = try Guarded()
         TestNames.set("hidden.onion", to: ["93.184.216.34"])
 
-        await #expect(throws: LoadError.addressForbidden) { try await guarded.load("http://hidden.onion/") }
+        await #expect(throws: LoadError.addressForbidden("")) {
+            try await guarded.load("http://hidden.onion/")
+        }
 
         #expect(TestNames.lookUps(of: "hidden.onion") == 0)
     }
@@ -199,10 +201,10 @@ struct HostileSourceTests {
         let guarded = try Guarded(allowed: ["127.0.0.1/32"])
         guarded.victim.route("/lure", .redirect(to: "http://127.0.0.1:\(port)/"))
 
-        await #expect(throws: LoadError.addressForbidden) {
+        await #expect(throws: LoadError.addressForbidden("")) {
             try await guarded.load("http://127.0.0.1:\(port)/")
         }
-        await #expect(throws: LoadError.addressForbidden) {
+        await #expect(throws: LoadError.addressForbidden("")) {
             try await guarded.load(guarded.victim.url("/lure"))
         }
     }
@@ -213,7 +215,7 @@ struct HostileSourceTests {
         let guarded = try Guarded { $0.proxy = "http://127.0.0.1:\(proxy.port)" }
 
         for url in ["http://169.254.169.254/", "http://[::1]/", "http://example.com:25/"] {
-            await #expect(throws: LoadError.addressForbidden, "\(url)") { try await guarded.load(url) }
+            await #expect(throws: LoadError.addressForbidden(""), "\(url)") { try await guarded.load(url) }
         }
         await #expect(throws: LoadError.status(404, retryAfter: nil)) {
             try await guarded.load("http://pictures.example/a")

@@ -134,7 +134,7 @@ struct RuledFetchTests {
             $0.acceptStatus = [404]
             $0.responseContentType = ["image/*"]
         }
-        await #expect(throws: LoadError.notAnImage) {
+        await #expect(throws: LoadError.notAnImage("")) {
             try await fixture.load("/200") {
                 $0.responseContentType = ["image/*", "application/octet-stream"]
             }

@@ -49,6 +49,7 @@ struct AccessLogTests {
         var miss = AccessRecord.Miss(host: "a=b \\ \"c\" é")
         (miss.queue, miss.fetch, miss.encode, miss.problem) = (1, 22, 333, "upstream_timeout")
         (miss.port, miss.url, miss.upstreamStatus) = (81, "http://a:81/b?c=d", 503)
+        (miss.parameter, miss.purge) = ("a b", "tag:a")
         (miss.reason, miss.hop) = ("connection refused", "b.example:443")
         var records = [record(""), record("/img"), record("/a b\"\\\n"), record("/é", status: 404)]
         records[0].client = .v6(0x2001_0DB8_0000_0000, 1)

@@ -86,9 +86,9 @@ struct HostBreakerTests {
         arguments: [
             (LoadError.unreachable(""), true), (.tlsFailed(""), true), (.timedOut(.connect), true),
             (.disconnected(""), false), (.timedOut(.firstByte), false), (.timedOut(.transfer), false),
-            (.status(503, retryAfter: nil), false), (.notAnImage, false),
+            (.status(503, retryAfter: nil), false), (.notAnImage(""), false),
             (.tooLarge, false), (.incomplete(""), false), (.cancelled, false), (.queueFull, false),
-            (.addressForbidden, false), (.nameForbidden, true),
+            (.addressForbidden(""), false), (.nameForbidden, true),
         ])
     func counts(error: LoadError, isCounted: Bool) throws {
         let hosts = hosts()

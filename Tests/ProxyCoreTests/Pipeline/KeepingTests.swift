@@ -144,13 +144,15 @@ struct KeepingTests {
             return try await fixture.pipeline.response(for: request.made(by: plan), asking: .none)
         }
 
-        await #expect(throws: PipelineError.tooManyPixels) { try await get("") }
-        await #expect(throws: PipelineError.tooManyPixels) {
-            try await get("&frame=3&options=scale-down-large")
+        for more in ["", "&frame=3&options=scale-down-large"] {
+            let error = await #expect(throws: PipelineError.self) { try await get(more) }
+            #expect(error?.row == PipelineError.tooManyPixels.row)
+            #expect(error?.detail == "the source is 400x200 = 80000 pixels, limits.sourcePixels is 20000")
         }
         #expect(try await get("&options=scale-down-large").description.width == 50)
         #expect(try await get("&frame=0&options=scale-down-large").description.width == 50)
-        await #expect(throws: PipelineError.tooManyPixels) { try await get("") }
+        let again = await #expect(throws: PipelineError.self) { try await get("") }
+        #expect(again?.row == PipelineError.tooManyPixels.row)
     }
 
     @Test("A drawing is requested once, and its answer says that it was")

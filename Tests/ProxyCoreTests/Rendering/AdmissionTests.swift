@@ -187,7 +187,7 @@ struct AdmissionTests {
 
     @Test("A result is bounded all the same", arguments: ["extend:350x10", "resize:350x10:fill"])
     func scaledDownIsBounded(transform: String) async throws {
-        await #expect(throws: RenderError.resultTooLarge) {
+        await #expect(throws: RenderError.resultTooLarge("")) {
             try await renderedLarge(transform, from: .jpeg) { $0.limits.side = 300 }
         }
         let plain = try await renderedLarge("", from: .jpeg) { $0.limits.side = 150 }
@@ -197,10 +197,10 @@ struct AdmissionTests {
 
     @Test("A source that its decoder must hold as a whole is not shrunk, nor one without the request")
     func notScaledDown() async throws {
-        await #expect(throws: RenderError.tooManyPixels) {
+        await #expect(throws: RenderError.tooManyPixels("")) {
             try await renderedLarge("", from: .gif)
         }
-        await #expect(throws: RenderError.tooManyPixels) {
+        await #expect(throws: RenderError.tooManyPixels("")) {
             try await renderedLarge("", from: .jpeg) { $0.scalesDownLarge = false }
         }
     }

@@ -124,7 +124,7 @@ struct AnimatedPNGTests {
         let third = try await rendered(bytes) { $0.frame = 2 }
         #expect(third.rendition.frames == 1 && third.picture.height == 8)
         #expect(third.picture[9, 5] == Self.green && third.picture[3, 3] == Self.nothing)
-        await #expect(throws: RenderError.frameOutOfRange) { try await rendered(bytes) { $0.frame = 3 } }
+        await #expect(throws: RenderError.frameOutOfRange("")) { try await rendered(bytes) { $0.frame = 3 } }
         for choice in [RenderPlan.FormatChoice.source, .explicit(.png), .explicit(.jpeg)] {
             #expect(try await rendered(bytes, "resize:6x", as: choice).rendition.frames == 1)
         }
@@ -161,10 +161,10 @@ struct AnimatedPNGTests {
     func limits() async throws {
         let bytes = try Self.file(Self.three)
 
-        await #expect(throws: RenderError.tooManyFrames) {
+        await #expect(throws: RenderError.tooManyFrames("")) {
             try await rendered(bytes) { $0.limits.frames = 2 }
         }
-        await #expect(throws: RenderError.tooManyPixels) {
+        await #expect(throws: RenderError.tooManyPixels("")) {
             try await rendered(bytes) { $0.limits.sourcePixels = 12 * 8 * 3 - 1 }
         }
     }

@@ -143,7 +143,7 @@ struct AnimationTests {
 
         #expect(second.rendition.frames == 1 && second.rendition.width == 20)
         #expect(second.picture[15, 8].prefix(3) == [0, 255, 0])
-        await #expect(throws: RenderError.frameOutOfRange) {
+        await #expect(throws: RenderError.frameOutOfRange("")) {
             try await rendered(source) { $0.frame = 3 }
         }
     }
@@ -152,13 +152,13 @@ struct AnimationTests {
     func limits() async throws {
         let source = try Self.source(.gif)
 
-        await #expect(throws: RenderError.tooManyFrames) {
+        await #expect(throws: RenderError.tooManyFrames("")) {
             try await rendered(source) { $0.limits.frames = 2 }
         }
-        await #expect(throws: RenderError.tooManyPixels) {
+        await #expect(throws: RenderError.tooManyPixels("")) {
             try await rendered(source) { $0.limits.sourcePixels = 40 * 20 * 3 - 1 }
         }
-        await #expect(throws: RenderError.resultTooLarge) {
+        await #expect(throws: RenderError.resultTooLarge("")) {
             try await rendered(source, as: .explicit(.gif)) { $0.limits.outputPixels = 40 * 20 * 3 - 1 }
         }
     }

@@ -54,7 +54,7 @@ struct ByteLimitTests {
 
     @Test("A result that can't fit fails", arguments: [ImageFormat.jpeg, .webp, .avif, .png, .gif, .tiff])
     func nothingFits(format: ImageFormat) async throws {
-        await #expect(throws: RenderError.tooManyBytes) {
+        await #expect(throws: RenderError.tooManyBytes("")) {
             try await rendered(Self.photo, "resize:100x", as: .explicit(format)) { $0.maxBytes = 60 }
         }
     }

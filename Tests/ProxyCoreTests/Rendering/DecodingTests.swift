@@ -231,19 +231,19 @@ struct DecodingTests {
         let header = Array(png.prefix(pixels + 8))
         await #expect(throws: RenderError.self) { try await rendered(header) }
 
-        await #expect(throws: RenderError.tooManyPixels) {
+        await #expect(throws: RenderError.tooManyPixels("")) {
             try await rendered(header) { $0.limits.sourcePixels = 4_999 }
         }
-        await #expect(throws: RenderError.tooManyPixels) {
+        await #expect(throws: RenderError.tooManyPixels("")) {
             try await rendered(header) { $0.limits.side = 99 }
         }
-        await #expect(throws: RenderError.resultTooLarge) {
+        await #expect(throws: RenderError.resultTooLarge("")) {
             try await rendered(png) { $0.limits.outputPixels = 4_999 }
         }
-        await #expect(throws: RenderError.resultTooLarge) {
+        await #expect(throws: RenderError.resultTooLarge("")) {
             try await rendered(png, "resize:1000x:enlarge=1,crop:1x1") { $0.limits.outputPixels = 10_000 }
         }
-        await #expect(throws: RenderError.resultTooLarge) {
+        await #expect(throws: RenderError.resultTooLarge("")) {
             try await rendered(png, "rotate:45") { $0.limits.side = 100 }
         }
         #expect(try await rendered(png) { $0.limits.sourcePixels = 5_000 }.picture.width == 100)

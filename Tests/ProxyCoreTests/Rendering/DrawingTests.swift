@@ -144,7 +144,7 @@ struct DrawingTests {
                 try unsafe DrawingGuard.check(text)
             }
             #expect(pixels == 60_000, "\(content.prefix(60))")
-            await #expect(throws: RenderError.tooManyPixels) {
+            await #expect(throws: RenderError.tooManyPixels("")) {
                 try await rendered(drawing) {
                     $0.decodableFormats.append(.svg)
                     $0.limits.sourcePixels = 59_999
@@ -216,7 +216,7 @@ struct DrawingTests {
     func size() async throws {
         let large = "<svg xmlns='http://www.w3.org/2000/svg' width='30001' height='10'></svg>"
 
-        await #expect(throws: RenderError.tooManyPixels) { try await drawn(large) }
+        await #expect(throws: RenderError.tooManyPixels("")) { try await drawn(large) }
     }
 
     @Test(
@@ -229,7 +229,7 @@ struct DrawingTests {
         let text = "<svg xmlns='http://www.w3.org/2000/svg' \(sides)>\(Self.red)</svg>"
 
         for transform in ["", "resize:20x"] {
-            await #expect(throws: RenderError.tooManyPixels) { try await drawn(text, transform) }
+            await #expect(throws: RenderError.tooManyPixels("")) { try await drawn(text, transform) }
         }
     }
 

@@ -99,7 +99,7 @@ struct FormatDecisionTests {
         let strip = try TestPicture.ramps(20, 2).encoded(as: .png)
         let stretch = "resize:16400x2:fill:enlarge=1"
 
-        await #expect(throws: RenderError.resultTooLarge) {
+        await #expect(throws: RenderError.resultTooLarge("")) {
             try await rendered(strip, stretch, as: .explicit(.webp))
         }
         let chosen = try await rendered(strip, stretch, as: .automatic([.webp]))

@@ -179,10 +179,10 @@ struct OverlayTests {
     func bounds() async throws {
         let bytes = try TestPicture.plain(20, 20, [255, 255, 255]).encoded(as: .png)
 
-        await #expect(throws: RenderError.resultTooLarge) {
+        await #expect(throws: RenderError.resultTooLarge("")) {
             try await rendered(bytes, "text:" + String(repeating: "m", count: 500) + ":2000")
         }
-        await #expect(throws: RenderError.emptyResult) {
+        await #expect(throws: RenderError.emptyResult("")) {
             try await rendered(bytes, "text:text64=" + Base64URL.encode("\u{200B}".utf8))
         }
     }

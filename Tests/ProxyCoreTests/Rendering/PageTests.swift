@@ -57,11 +57,11 @@ struct PageTests {
 
         #expect(try await page(0, of: file, maxPixels: 50_000).picture.width == 10)
         for text in ["", "resize:10x"] {
-            await #expect(throws: RenderError.resultTooLarge) {
+            await #expect(throws: RenderError.resultTooLarge("")) {
                 try await page(1, of: file, text, maxPixels: 50_000)
             }
         }
-        await #expect(throws: RenderError.resultTooLarge) {
+        await #expect(throws: RenderError.resultTooLarge("")) {
             try await page(1, of: Fixtures.twoSizes, maxPixels: 20_000)
         }
     }

@@ -74,7 +74,7 @@ struct SourceReportTests {
     func limits() async throws {
         let bytes = try TestPicture.ramps(40, 20).encoded(as: .png)
 
-        await #expect(throws: RenderError.tooManyPixels) {
+        await #expect(throws: RenderError.tooManyPixels("")) {
             _ = try await report(bytes) { $0.limits.sourcePixels = 799 }
         }
     }

@@ -74,7 +74,7 @@ struct WorkerPoolTests {
             await #expect(throws: RenderError.notAnImage) {
                 try await pool.render(Self.plan, from: .bytes([1, 2, 3]), into: target.file, at: 0)
             }
-            await #expect(throws: RenderError.tooManyPixels) {
+            await #expect(throws: RenderError.tooManyPixels("")) {
                 try await pool.render(plan, from: Self.source, into: target.file, at: 0)
             }
             #expect(try await render(pool).width == 64)

@@ -193,7 +193,8 @@ struct ImageRequestParserTests {
             ("width", "resize:300x200"), ("w", "resize:300x200"), ("H", "resize:300x200"), ("fit", ":cover"),
             ("resize", "transform=resize"), ("blur", "transform=blur"), ("q", "'quality'"),
             ("fm", "'format'"),
-            ("src", "'url'"), ("qualty", "'quality'"),
+            ("src", "'url'"), ("qualty", "'quality'"), ("resize:300x200", "transform=resize:300x200"),
+            ("amp;format", "'&amp;'"),
         ])
     func foreignParameters(name: String, hint: String) {
         let error = #expect(throws: ImageRequestError.self) { try parse("\(name)=5&\(Self.url)") }
@@ -317,6 +318,17 @@ struct ImageRequestParserTests {
                 .invalidParameter(
                     name: "format", position: 0,
                     reason: "must be one of auto, source, jpeg, png, webp, avif, gif, tiff")
+            ),
+            (
+                "\(url)&transform=resize:60x,watermark:logo",
+                .invalidParameter(name: "transform", position: 11, reason: "there is no watermark 'logo'")
+            ),
+            (
+                "url=http%253A%252F%252Fa%252Fb",
+                .invalidURL(
+                    position: 0,
+                    reason:
+                        "it is percent-encoded twice: decoded once, it must begin with http:// or https://")
             ),
             ("url=ftp%3A%2F%2Fa", .unsupportedScheme("ftp")),
             (

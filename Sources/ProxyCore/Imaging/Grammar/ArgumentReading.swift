@@ -32,7 +32,9 @@ struct ArgumentReading {
     ) throws(TransformError) -> TransformParameter {
         hasNamed = true
         guard let parameter = parameters.first(where: { $0.name == name }) else {
-            let hint = suggestion(for: String(name), among: parameters.map(\.name))
+            let names = parameters.map(\.name)
+            let hint =
+                suggestion(for: String(name), among: names) ?? "it has \(names.joined(separator: ", "))"
             throw error(.unknownParameter(hint: hint), name.excerpt, position)
         }
         return parameter

@@ -19,6 +19,11 @@ package struct PixelSize: Sendable, Hashable {
     /// Width × height.
     package var area: Int { width * height }
 
+    /// The pixels of that many frames, with how they come about: `1600x900 = 1440000 pixels`.
+    package func pixels(frames: Int) -> String {
+        "\(self)\(frames > 1 ? " x \(frames) frames" : "") = \(area * frames) pixels"
+    }
+
     /// The size after a rotation by 90°.
     package var transposed: PixelSize { PixelSize(height, width) }
 
@@ -26,4 +31,9 @@ package struct PixelSize: Sendable, Hashable {
     package func scaled(by factor: Double) -> PixelSize {
         PixelSize(rounding: Double(width) * factor, by: Double(height) * factor)
     }
+}
+
+extension PixelSize: CustomStringConvertible {
+    /// Width and height: `1600x900`.
+    package var description: String { "\(width)x\(height)" }
 }

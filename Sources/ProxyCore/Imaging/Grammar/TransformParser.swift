@@ -38,7 +38,10 @@ struct TransformParser {
         try requireCharacters(name, operation: nil)
         guard !name.text.isEmpty else { throw TransformError(.emptyOperation, at: name.position) }
         guard let type = TransformRegistry.byName[String(name.text)] else {
-            let hint = suggestion(for: String(name.text), among: TransformRegistry.byName.keys)
+            let hint =
+                Self.isValue(name.text)
+                ? "a value follows its operation behind ':', such as resize:300x200:cover"
+                : suggestion(for: String(name.text), among: TransformRegistry.byName.keys)
             throw TransformError(
                 .unknownOperation(hint: hint), operation: name.text.excerpt, at: name.position)
         }
@@ -50,6 +53,16 @@ struct TransformParser {
             TransformArguments(
                 operation: type.name, parameters: type.parameters, given: reading.given,
                 positionalCount: reading.nextPosition, at: part.position))
+    }
+
+    /// Whether a word is a value of some operation.
+    private static func isValue(_ name: Substring) -> Bool {
+        TransformRegistry.byName.values.contains { operation in
+            operation.parameters.contains { parameter in
+                guard case .word(let words) = parameter.kind else { return false }
+                return words.contains(String(name))
+            }
+        }
     }
 
     private func read(_ piece: Part, into reading: inout ArgumentReading) throws(TransformError) {

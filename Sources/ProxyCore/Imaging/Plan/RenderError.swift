@@ -7,16 +7,16 @@ package enum RenderError: Error, Sendable, Hashable, Codable {
     /// The source's or the requested format is known but not allowed or not built in; the text names it.
     case unsupportedFormat(String)
     /// The source has more pixels (or a longer side) than `limits` allow, on whichever of its pages.
-    case tooManyPixels
+    case tooManyPixels(Explanation)
     /// The result, or the page that the plan names, would have more pixels than `limits` allow, or a longer side than its
     /// format can have.
-    case resultTooLarge
+    case resultTooLarge(Explanation)
     /// The plan takes more work than its client may request: both in weighted megapixels.
     case tooMuchWork(Int, limit: Int)
     /// No quality fits into `max_bytes`.
-    case tooManyBytes
+    case tooManyBytes(Explanation)
     /// More frames than `limits.frames`.
-    case tooManyFrames
+    case tooManyFrames(Explanation)
     /// The decoder refused the bytes. For the log only: the text may quote libvips.
     case badImageData(String)
     /// The result of a sound source takes more memory than a worker may have.
@@ -28,11 +28,11 @@ package enum RenderError: Error, Sendable, Hashable, Codable {
     /// The deadline passed and the worker was killed.
     case timedOut
     /// `frame` names a frame or page that the source does not have.
-    case frameOutOfRange
+    case frameOutOfRange(Explanation)
     /// A configured watermark can't be read; its name, and why, for the log. The source is sound.
     case watermarkUnreadable(String)
     /// An operation left no pixel.
-    case emptyResult
+    case emptyResult(Explanation)
     /// The queue for workers is full.
     case queueFull
     /// No worker became free within `transform.queueTimeout`.

@@ -51,7 +51,9 @@ package struct Crop: ImageTransforming {
         let rectangle = PixelRectangle(
             left: left?.roundedPixels(of: size.width) ?? 0, top: top?.roundedPixels(of: size.height) ?? 0,
             size: box)
-        guard let inside = rectangle.clamped(to: size) else { throw .emptyResult }
+        guard let inside = rectangle.clamped(to: size) else {
+            throw .emptyResult("crop lies outside the picture, which is \(size) there")
+        }
         return try image.cropped(to: inside)
     }
 }

@@ -49,7 +49,14 @@ package struct Text: ImageTransforming {
         guard plain == nil || encoded == nil else {
             throw arguments.error(.conflict(with: text.name), encodedText)
         }
-        guard plain != nil || encoded != nil else { throw arguments.error(.missing, text) }
+        guard plain != nil || encoded != nil else {
+            throw arguments.error(
+                .malformed(
+                    expected:
+                        "text:Words_of_it, or text:text64= with what the grammar does not allow, in base64url"
+                ),
+                text)
+        }
         let content = plain.map(spaced) ?? decoded(encoded ?? "")
         guard content.contains(where: { !$0.isWhitespace }) else {
             throw arguments.error(.emptyValue, plain == nil ? encodedText : text)
@@ -93,7 +100,10 @@ package struct Text: ImageTransforming {
         let canvas = image.size
         let pixels = letterSize(on: canvas)
         // Checked before drawing: letters are narrower than an em, so they cover less.
-        guard area(on: canvas) <= Double(context.maxPixels) else { throw .tooManyPixels }
+        guard area(on: canvas) <= Double(context.maxPixels) else {
+            throw .tooManyPixels(
+                "the letters may cover more pixels than limits.outputPixels, \(context.maxPixels)")
+        }
         let drawing = try context.once { () throws(ImagingError) in
             let letters = try VipsImage.text(
                 content, font: "\(family) \(FixedNumber(rounding: pixels))", width: canvas.width)

@@ -25,7 +25,9 @@ package struct Trim: ImageTransforming {
     package func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
-        guard let rectangle = context.rectangle else { throw .emptyResult }
+        guard let rectangle = context.rectangle else {
+            throw .emptyResult("trim finds nothing but border in the picture, which is \(image.size) there")
+        }
         return try image.cropped(to: rectangle)
     }
 

@@ -68,7 +68,7 @@ package enum VipsCoder {
         let larger = try loaded(source, .svg, .primary, .scale(4)).size
         let isHeld =
             (size.width > 1 || larger.width > 1) && (size.height > 1 || larger.height > 1)
-        guard isHeld else { throw .tooManyPixels }
+        guard isHeld else { throw .tooManyPixels("the drawing has a side longer than can be drawn") }
     }
 
     /// How a source stores its samples; no pixel is decoded.
@@ -220,11 +220,13 @@ package enum VipsCoder {
         let ladder = settings.ladder
         var best = try encode(ready, ladder[0])
         if best.count <= limit { return best }
+        var smallest = best.count
         var found = false
         var steps = 1..<ladder.count
         while !steps.isEmpty {
             let middle = steps.lowerBound + steps.count / 2
             let attempt = try encode(ready, ladder[middle])
+            smallest = min(smallest, attempt.count)
             if attempt.count <= limit {
                 found = true
                 best = attempt
@@ -233,7 +235,9 @@ package enum VipsCoder {
                 steps = middle + 1..<steps.upperBound
             }
         }
-        guard found else { throw .tooManyBytes }
+        guard found else {
+            throw .tooManyBytes("max_bytes is \(limit), and the smallest is \(smallest) bytes")
+        }
         return best
     }
 

@@ -194,7 +194,7 @@ extension VipsImage {
         try VipsLibrary.start()
         guard let made = unsafe shim_text(escaped(text), font, CInt(clamping: width)) else {
             _ = VipsLibrary.failure()
-            throw .emptyResult
+            throw .emptyResult("the text has no visible pixel")
         }
         return try unsafe VipsImage(adopting: made, isSequential: false).inMemory()
     }
