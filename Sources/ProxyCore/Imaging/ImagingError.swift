@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Primitives
+
 /// Why pixels could not be read, changed or written.
 package enum ImagingError: Error, Equatable {
     /// The decoder, or a step after it, refused the bytes; libvips' text, for the log.

@@ -2,6 +2,8 @@
 
 package import Bodies
 package import Imaging
+package import Primitives
+package import URLs
 
 /// Why a fetch got no usable response.
 package enum LoadError: Error, Sendable, Hashable {
@@ -63,7 +65,7 @@ extension LoadError {
     }
 
     /// The origin rule does not accept the response's media type.
-    static func refused(mediaType: String?) -> LoadError {
+    package static func refused(mediaType: String?) -> LoadError {
         .notAnImage(
             "\(mediaType.map { "Content-Type \($0)" } ?? "no Content-Type") is none of responseContentType")
     }

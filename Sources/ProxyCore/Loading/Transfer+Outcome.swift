@@ -3,6 +3,7 @@
 import CLinux
 import Glibc
 import Origins
+import Primitives
 import URLs
 
 /// The next step after a hop has ended.

@@ -2,6 +2,7 @@
 
 import Imaging
 import Loading
+import Primitives
 package import Request
 import URLs
 

@@ -2,6 +2,8 @@
 
 package import Cache
 import Observability
+import Primitives
+import URLs
 
 /// A failure of a request for an image: its row of the table, and what is known of this very failure.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Imaging
+import Primitives
 
 /// Executes one plan on the calling thread: the same in a worker process and in this one.
 struct RenderEngine {

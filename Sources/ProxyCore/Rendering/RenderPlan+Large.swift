@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Imaging
+import Primitives
 
 extension RenderPlan {
     /// Whether a source is within the limits.

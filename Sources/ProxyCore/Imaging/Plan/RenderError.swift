@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Primitives
+
 /// Why a picture could not be rendered.
 package enum RenderError: Error, Sendable, Hashable, Codable {
     /// The source's magic bytes are not those of an image format.

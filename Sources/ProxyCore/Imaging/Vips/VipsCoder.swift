@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CVips
+import Primitives
 
 /// Reads and writes pictures by libvips, each format by its own coder, chosen by us and never by a name.
 package enum VipsCoder {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CVips
+import Primitives
 
 extension VipsImage {
     /// Converts samples to 8 bits, and removes bands that are neither colour nor alpha; the colour space does
