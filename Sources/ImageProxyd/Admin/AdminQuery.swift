@@ -9,7 +9,7 @@ struct AdminQuery {
     /// Parses a query.
     /// - Parameter names: the parameters that are known.
     init(_ query: [UInt8], names: Set<String>) throws(AdminFailure) {
-        do throws(PipelineError) {
+        do throws(ImageRequestError) {
             let items = try QueryString(parsing: query, knowing: names.contains).items
             if let item = items.first(where: { !names.contains($0.name) }) {
                 let known = names.sorted().joined(separator: ", ")
@@ -28,7 +28,7 @@ struct AdminQuery {
 
     /// `url`, or `url64`; nil when neither was given.
     func source() throws(AdminFailure) -> SourceURL? {
-        do throws(PipelineError) {
+        do throws(ImageRequestError) {
             return try ImageRequestParser.source(url: values["url"], url64: values["url64"])
         } catch {
             throw .request(error)

@@ -112,7 +112,7 @@ struct AdminRoutes {
 /// Why an operator's request failed.
 enum AdminFailure: Error {
     /// A parameter is missing or wrong.
-    case request(PipelineError)
+    case request(ImageRequestError)
     /// The disk tier failed.
     case disk(DiskCacheError)
 
@@ -120,7 +120,8 @@ enum AdminFailure: Error {
     var response: HTTPResponse {
         let context = ExchangeContext(.admin)
         switch self {
-        case .request(let error): return ResponseMapping.problem(ProblemDocument(error), context: context)
+        case .request(let error):
+            return ResponseMapping.problem(ProblemDocument(PipelineError(error)), context: context)
         case .disk(let error):
             return ResponseMapping.problem(
                 ProblemDocument(

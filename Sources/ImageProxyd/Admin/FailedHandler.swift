@@ -18,7 +18,7 @@ struct FailedHandler: Sendable {
             JSONValue.object([
                 .init(name: "url", value: .string(failure.text)),
                 .init(name: "key", value: .string("\(failure.key)")),
-                .init(name: "code", value: .string(failure.remembered.failure.disposition.code)),
+                .init(name: "code", value: .string(failure.remembered.failure.row.code)),
                 .init(name: "class", value: .string(failure.remembered.failureClass.rawValue)),
                 .init(name: "remaining", value: .integer(Int(failure.remembered.remainingSeconds))),
             ])

@@ -44,7 +44,7 @@ final class ExchangeNote: Sendable {
         if let failure = content.body?.failure ?? content.failure {
             miss.describe(failure, url: url)
         } else if content.body != nil, wasCut {
-            miss.problem = PipelineError.clientLeft.disposition.code
+            miss.problem = PipelineError.clientLeft.row.code
         }
         return miss
     }
@@ -73,7 +73,7 @@ final class ExchangeNote: Sendable {
 extension AccessRecord.Miss {
     /// Sets the reason of a failure.
     fileprivate mutating func describe(_ failure: PipelineError, url: LogConfiguration.URLDetail) {
-        problem = failure.logCode
+        problem = failure.row.logCode
         upstreamStatus = failure.upstreamStatus ?? 0
         let reason = failure.reason
         self.reason = reason.text

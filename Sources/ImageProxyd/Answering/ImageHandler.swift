@@ -257,9 +257,13 @@ final class ImageHandler: Sendable {
 
     private func parse(_ request: HTTPRequest) throws(PipelineError) -> ImageRequest {
         let target = unsafe request.withTarget { unsafe Array($0) }
-        if route == .info { return try parser.parseInformation(target: target, at: clock()) }
-        let hint = hints.areOn ? ImageRequestParser.ScreenHint(ratio: hints.dpr(of: request)) : nil
-        return try parser.parse(target: target, at: clock(), dpr: hint) { acceptClass(of: request) }
+        do {
+            if route == .info { return try parser.parseInformation(target: target, at: clock()) }
+            let hint = hints.areOn ? ImageRequestParser.ScreenHint(ratio: hints.dpr(of: request)) : nil
+            return try parser.parse(target: target, at: clock(), dpr: hint) { acceptClass(of: request) }
+        } catch {
+            throw PipelineError(error)
+        }
     }
 
     private func acceptClass(of request: HTTPRequest) -> AcceptClass {
@@ -290,8 +294,8 @@ final class ImageHandler: Sendable {
 
     /// How long the failure is remembered, for `max-age`.
     private func remaining(_ request: ImageRequest?, _ error: PipelineError) -> Int64? {
-        guard let request, let memory = error.disposition.memory else { return nil }
-        // The failure of a result may have been recorded for its source.
+        guard let request, let memory = error.row.memory else { return nil }
+        // What is remembered of a result may have become its source's.
         let source = failures.remaining(ofSource: request.sourceKey, at: clock())
         return memory.scope == .source && !request.shrinksLarge
             ? source : failures.remaining(of: request.resultKey, at: clock()) ?? source

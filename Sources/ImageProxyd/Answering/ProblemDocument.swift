@@ -15,7 +15,7 @@ struct ProblemDocument {
 
     /// The document for a failure of the pipeline.
     init(_ error: PipelineError) {
-        let row = error.disposition
+        let row = error.row
         status = row.status
         code = row.code
         title = row.title

@@ -92,10 +92,19 @@ extension ProxyConfiguration {
         let parser = parser(policy: unrestrictedPolicy)
         for (name, preset) in presets.sorted(by: { $0.key < $1.key }) {
             for error in parser.problems(of: preset, followsHints: http.clientHints) {
-                let parameter = error.parameter.map { ".\($0.name)" } ?? ""
-                check.complain("presets.\(name)\(parameter)", error.statement ?? error.disposition.title)
+                let parameter = PipelineError(error).parameter.map { ".\($0.name)" } ?? ""
+                check.complain("presets.\(name)\(parameter)", statement(of: error))
             }
         }
+    }
+
+    /// What is wrong with a parameter that the setting's path names already.
+    private func statement(of error: ImageRequestError) -> String {
+        if case .invalidParameter(_, let position, let reason) = error {
+            return position == 0 ? reason : "position \(position): \(reason)"
+        }
+        let failure = PipelineError(error)
+        return failure.detail ?? failure.row.title
     }
 
     /// What is wrong with a signed target; nil when the daemon would answer it, as far as the settings can tell.
@@ -105,7 +114,7 @@ extension ProxyConfiguration {
         var policy = unrestrictedPolicy
         policy.presets = presets
         policy.onlyPresets = security.onlyPresets
-        do throws(PipelineError) {
+        do throws(ImageRequestError) {
             switch target.prefix(while: { $0 != "?" }) {
             case "/img":
                 _ = try parser(policy: policy).parse(query: query, isSigned: true, dpr: .init(ratio: nil)) {
@@ -116,7 +125,8 @@ extension ProxyConfiguration {
             }
             return nil
         } catch {
-            return error.detail ?? error.disposition.title
+            let failure = PipelineError(error)
+            return failure.detail ?? failure.row.title
         }
     }
 

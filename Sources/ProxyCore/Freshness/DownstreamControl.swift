@@ -76,38 +76,17 @@ public struct DownstreamControl: Sendable, Hashable {
 }
 
 extension DownstreamControl {
-    /// One line for `SourceRecord.reuseFields`: lifetime, directives, and the three numbers that may be missing.
-    var line: String {
-        let optional = [browserLifetime, staleWhileRevalidate, staleIfError].map { $0.map { "\($0)" } ?? "-" }
-        return (["\(lifetime)", "\(directives.rawValue)"] + optional).joined(separator: " ")
-    }
-
-    /// Reads what `line` wrote; of older records the first two numbers alone. Anything else allows nothing.
-    init(line: Substring) {
-        let words = line.split(separator: " ")
-        guard words.count == 2 || words.count == 5, let lifetime = Int64(words[0]),
-            let bits = UInt32(words[1])
-        else {
-            self.init(lifetime: 0, directives: .noStore)
-            return
-        }
-        self.init(lifetime: lifetime, directives: SourceRecord.Directives(rawValue: bits))
-        guard words.count == 5 else { return }
-        (browserLifetime, staleWhileRevalidate, staleIfError) = (
-            Int64(words[2]), Int64(words[3]), Int64(words[4])
-        )
-    }
-
-    /// The directives of a response without any further ones.
-    init(lifetime: Int64, directives: SourceRecord.Directives) {
-        (self.lifetime, self.directives) = (lifetime, directives)
+    fileprivate mutating func boundLifetimes(_ bound: (Int64) -> Int64) {
+        lifetime = bound(lifetime)
+        browserLifetime = browserLifetime.map(bound)
     }
 
     /// The directives of a head that addresses no cache in particular.
     init(_ verdict: FreshnessPolicy.Verdict) {
-        self.init(lifetime: verdict.freshnessLifetime, directives: verdict.directives)
-        browserLifetime = verdict.browserLifetime
-        (staleWhileRevalidate, staleIfError) = (verdict.staleWhileRevalidate, verdict.staleIfError)
+        self.init(
+            lifetime: verdict.freshnessLifetime, browserLifetime: verdict.browserLifetime,
+            directives: verdict.directives, staleWhileRevalidate: verdict.staleWhileRevalidate,
+            staleIfError: verdict.staleIfError)
     }
 }
 
@@ -116,48 +95,20 @@ extension SourceRecord {
     /// this cache with a targeted field (RFC 9213).
     public var downstream: DownstreamControl {
         guard var control = untargeted else {
-            var control = DownstreamControl(lifetime: freshnessLifetime, directives: directives)
-            control.browserLifetime = browserLifetime
-            (control.staleWhileRevalidate, control.staleIfError) = (staleWhileRevalidate, staleIfError)
-            return control
+            return DownstreamControl(
+                lifetime: freshnessLifetime, browserLifetime: browserLifetime, directives: directives,
+                staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError)
         }
         // A response that is private here is private downstream, too, whatever the origin sends to others.
         control.directives.formUnion(directives.intersection([.purged, .isPrivate]))
         return control
     }
 
-    /// Whether the downstream directives differ from those that apply here.
-    var isTargeted: Bool { line(beginningWith: Self.untargetedMark) != nil }
-
-    /// The downstream directives, if the origin sends other ones to this cache.
-    private var untargeted: DownstreamControl? {
-        get {
-            line(beginningWith: Self.untargetedMark).map {
-                DownstreamControl(line: $0.dropFirst(Self.untargetedMark.count))
-            }
-        }
-        set { setLine(Self.untargetedMark, newValue?.line) }
-    }
-
-    /// Seconds for which a browser may reuse the response, if `s-maxage` is another lifetime than that.
-    var browserLifetime: Int64? {
-        get { line(beginningWith: Self.browserMark).flatMap { Int64($0.dropFirst(Self.browserMark.count)) } }
-        set { setLine(Self.browserMark, newValue.map { "\($0)" }) }
-    }
-
-    /// The origin's `Date` in seconds since 1970; nil if it follows from the age and the response time.
-    var statedDate: Int64? {
-        line(beginningWith: Self.madeMark).flatMap { Int64($0.dropFirst(Self.madeMark.count)) }
-    }
-
     /// Bounds every lifetime, also those for downstream.
     mutating func boundLifetimes(_ bound: (Int64) -> Int64) {
         freshnessLifetime = bound(freshnessLifetime)
-        if let seconds = browserLifetime { browserLifetime = bound(seconds) }
-        guard var control = untargeted else { return }
-        control.lifetime = bound(control.lifetime)
-        control.browserLifetime = control.browserLifetime.map(bound)
-        untargeted = control
+        browserLifetime = browserLifetime.map(bound)
+        untargeted?.boundLifetimes(bound)
     }
 
     /// Replaces all lifetimes by one, and removes what contradicts it or was promised for another.
@@ -166,37 +117,8 @@ extension SourceRecord {
         freshnessLifetime = seconds
         directives.subtract(contradicting)
         browserLifetime = nil
-        guard var control = untargeted else { return }
-        (control.lifetime, control.browserLifetime) = (seconds, nil)
-        control.directives.subtract(contradicting)
-        untargeted = control
+        untargeted?.lifetime = seconds
+        untargeted?.directives.subtract(contradicting)
+        untargeted?.browserLifetime = nil
     }
-
-    // MARK: - Lines of `reuseFields`
-
-    /// Hardly any record has these lines, so they are looked for by bytes, not by characters.
-    private func line(beginningWith mark: String) -> Substring? {
-        var rest = reuseFields.utf8[...]
-        while !rest.starts(with: mark.utf8) {
-            guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
-            rest = rest[rest.index(after: end)...]
-        }
-        return Substring(rest.prefix { $0 != UInt8(ascii: "\n") })
-    }
-
-    private mutating func setLine(_ mark: String, _ text: String?) {
-        if text == nil, line(beginningWith: mark) == nil { return }
-        var lines = reuseFields.split(separator: "\n").filter { !$0.hasPrefix(mark) }
-        if let text { lines.append("\(mark)\(text)") }
-        reuseFields = lines.joined(separator: "\n")
-    }
-
-    /// Begins the line of `reuseFields` that keeps the origin's `Date`.
-    static let madeMark = "made: "
-
-    /// Begins the line of `reuseFields` with the downstream directives.
-    static let untargetedMark = "untargeted: "
-
-    /// Begins the line of `reuseFields` that keeps the browsers' lifetime.
-    static let browserMark = "browsers: "
 }

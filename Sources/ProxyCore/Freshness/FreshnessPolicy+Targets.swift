@@ -25,7 +25,7 @@ extension FreshnessPolicy {
             else { continue }
             var read = head
             read.fields.removeAll { Self.untargeted.contains($0.name) }
-            read.fields.append(OriginRequest.Field(name: "cache-control", value: directives.plain))
+            read.fields.append(HeaderField(name: "cache-control", value: directives.plain))
             return Targeted(name: name, value: directives.structured, head: read)
         }
         return nil

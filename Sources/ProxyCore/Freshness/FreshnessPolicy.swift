@@ -23,8 +23,14 @@ public struct FreshnessPolicy: Sendable, Hashable {
         public var lastModified: String?
         /// Seconds of `stale-while-revalidate` and of `stale-if-error`, if it has them (RFC 5861).
         public var staleWhileRevalidate: Int64?, staleIfError: Int64?
-        /// The fields that decided, canonical, as a record stores them.
-        public var reuseFields: String
+        /// The origin's `Date`, where it does not follow from the age and the response time.
+        public var statedDate: Int64?
+        /// The directives for other caches, where a targeted field addresses this one.
+        public var untargeted: DownstreamControl?
+        /// The status of the stored response.
+        public var status: Int
+        /// The fields that decided, canonical: what a record keeps of them.
+        public var reuseFields: [HeaderField]
     }
 
     /// Bounds lifetimes by `configuration`.
@@ -58,23 +64,21 @@ public struct FreshnessPolicy: Sendable, Hashable {
         guard let targeted else { return untargeted }
         var verdict = verdict(reading: targeted.head, isAuthorized: isAuthorized)
         for redirect in redirects { narrow(&verdict, by: redirect, isAuthorized: isAuthorized) }
-        let kept = [
-            "\(targeted.name): \(targeted.value)", untargeted.reuseFields,
-            "\(SourceRecord.untargetedMark)\(DownstreamControl(untargeted).line)",
-        ]
-        // Browsers and downstream caches get the directives of the last line.
+        verdict.untargeted = DownstreamControl(untargeted)
         verdict.browserLifetime = nil
-        verdict.reuseFields = kept.filter { !$0.isEmpty }.joined(separator: "\n")
+        verdict.reuseFields =
+            [HeaderField(name: targeted.name, value: targeted.value)] + untargeted.reuseFields
         return verdict
     }
 
     private func verdict(reading head: OriginHead, isAuthorized: Bool) -> Verdict {
         let control = CacheControl(head.values(of: "cache-control"))
         let isOrigins = configuration.respectOrigin
+        let (made, age) = (Self.generation(head), Self.initialAge(head))
         return Verdict(
             freshnessLifetime: bounded(lifetime(head, control)),
             browserLifetime: isOrigins ? browserLifetime(head, control).map(bounded) : nil,
-            initialAge: Self.initialAge(head),
+            initialAge: age,
             responseTime: head.responseTime,
             directives: directives(head, control, isAuthorized: isAuthorized)
                 .union(isOrigins && !Self.mayGuess(head, control) ? .mustRevalidate : []),
@@ -82,7 +86,9 @@ public struct FreshnessPolicy: Sendable, Hashable {
             lastModified: control.restrictedFields.contains("last-modified") ? nil : Self.lastModified(head),
             staleWhileRevalidate: isOrigins ? control.staleWhileRevalidate : nil,
             staleIfError: isOrigins ? control.staleIfError : nil,
-            reuseFields: ReuseFields.text(head, control))
+            statedDate: made == head.responseTime - age ? nil : made,
+            status: head.status,
+            reuseFields: Self.reuseFields(head, control))
     }
 
     /// Creates the record of a new body: its identity from the caller, its reuse from the head, or from its
@@ -109,8 +115,15 @@ public struct FreshnessPolicy: Sendable, Hashable {
         isAuthorized: Bool = false
     ) -> SourceRecord {
         var merged = head
+        merged.status = record.status
         let carried = Set(head.fields.map(\.name))
-        merged.fields += ReuseFields.fields(of: record).filter { !carried.contains($0.name) }
+        let validators = [
+            record.entityTag.map { HeaderField(name: "etag", value: $0) },
+            record.lastModified.map { HeaderField(name: "last-modified", value: $0) },
+        ]
+        merged.fields += (record.reuseFields + validators.compactMap { $0 }).filter {
+            !carried.contains($0.name)
+        }
         var updated = record
         Self.apply(verdict(on: merged, after: redirects, isAuthorized: isAuthorized), to: &updated)
         return updated
@@ -125,8 +138,30 @@ public struct FreshnessPolicy: Sendable, Hashable {
         record.directives = verdict.directives
         record.staleWhileRevalidate = verdict.staleWhileRevalidate
         record.staleIfError = verdict.staleIfError
-        record.reuseFields = verdict.reuseFields
         record.browserLifetime = verdict.browserLifetime
+        record.statedDate = verdict.statedDate
+        record.untargeted = verdict.untargeted
+        record.status = verdict.status
+        record.reuseFields = verdict.reuseFields
+    }
+
+    /// The fields that decide on a response's reuse, canonical, so that they are short whatever an origin sends.
+    private static func reuseFields(_ head: OriginHead, _ control: CacheControl) -> [HeaderField] {
+        let hasControl = !head.values(of: "cache-control").isEmpty
+        let fields = [
+            ("cache-control", hasControl ? control.canonicalText : nil), ("expires", expires(head)),
+            ("pragma", isPragmaNoCache(head) ? "no-cache" : nil),
+            ("vary", variesOnEverything(head) ? "*" : nil),
+        ]
+        return fields.compactMap { name, value in value.map { HeaderField(name: name, value: $0) } }
+    }
+
+    /// A date as HTTP writes it today; `0` for what is none (RFC 9111 §5.3).
+    private static func expires(_ head: OriginHead) -> String? {
+        let values = head.values(of: "expires")
+        guard let value = values.first else { return nil }
+        guard values.count == 1, let date = HTTPDate(value, now: head.responseTime) else { return "0" }
+        return date.description
     }
 
     // MARK: - Lifetime (RFC 9111 §4.2.1)
@@ -167,7 +202,7 @@ public struct FreshnessPolicy: Sendable, Hashable {
     private static func mayGuess(_ head: OriginHead, _ control: CacheControl) -> Bool {
         control.isPublic || control.sharedMaxAge != nil || control.maxAge != nil
             || !head.values(of: "expires").isEmpty
-            || StatusReuse.isHeuristic(ReuseFields.status(of: head))
+            || StatusReuse.isHeuristic(head.status)
     }
 
     /// A share of the time since `Last-Modified` (RFC 9111 §4.2.2); nil if none is configured, or that is not
@@ -217,7 +252,7 @@ public struct FreshnessPolicy: Sendable, Hashable {
         // A rule's `acceptStatus` accepts undefined statuses; errors come with any status (RFC 9111
         // §5.2.2.3).
         if control.mustUnderstand {
-            if StatusReuse.isUnderstood(ReuseFields.status(of: head)) {
+            if StatusReuse.isUnderstood(head.status) {
                 if directives.remove(.noStore) != nil { directives.insert(.liftedNoStore) }
             } else {
                 directives.insert(.noStore)

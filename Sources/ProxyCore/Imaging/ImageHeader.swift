@@ -73,7 +73,8 @@ enum LoadShrink: Sendable, Equatable {
         switch header.format {
         case .jpeg:
             let divisor = [8, 4, 2].first { divisor in
-                Double(divisor) <= factor && keepsDetail(whole / Double(divisor), divisor, header.size, needed)
+                Double(divisor) <= factor
+                    && keepsDetail(whole / Double(divisor), divisor, header.size, needed)
             }
             return divisor.map(LoadShrink.divisor) ?? .none
         case .webp:

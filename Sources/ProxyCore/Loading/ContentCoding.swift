@@ -15,7 +15,7 @@ enum ContentCoding: Sendable, Hashable {
 
     /// Returns the codings of a body in the order in which they were applied, without `identity`.
     /// - Throws: `incomplete` for an unknown coding or for too many.
-    static func list(in fields: [OriginRequest.Field]) throws(LoadError) -> [ContentCoding] {
+    static func list(in fields: [HeaderField]) throws(LoadError) -> [ContentCoding] {
         var codings: [ContentCoding] = []
         for field in fields where field.name == "content-encoding" {
             for member in field.value.lowercased().split(separator: ",") {
@@ -37,7 +37,7 @@ enum ContentCoding: Sendable, Hashable {
     /// Others need a `TE` field, which the loader does not send. libcurl decodes `chunked`; with another
     /// coding, also the obsolete `identity`, it sees no length either, and would accept a truncated body as
     /// complete.
-    static func isPlainlyTransferred(_ fields: [OriginRequest.Field]) -> Bool {
+    static func isPlainlyTransferred(_ fields: [HeaderField]) -> Bool {
         let values = fields.filter { $0.name == "transfer-encoding" }.map { $0.value.lowercased() }
         guard !values.isEmpty else { return true }
         let codings = values.flatMap { $0.split(separator: ",") }.map(\.trimmingBlanks).filter { !$0.isEmpty }

@@ -83,14 +83,9 @@ public final class CurlLoader: ImageLoading {
     private func submit(_ job: LoadJob, _ continuation: LoadJob.Continuation) {
         switch inbox.post(.start(job, continuation)) {
         case .taken: return
-        case .full: refuse(continuation, .queueFull)
-        case .closed: refuse(continuation, .cancelled)
+        case .full: continuation.resume(returning: .failure(.queueFull))
+        case .closed: continuation.resume(returning: .failure(.cancelled))
         }
-    }
-
-    private func refuse(_ continuation: LoadJob.Continuation, _ error: LoadError) {
-        ledger.count(error.outcome)
-        continuation.resume(returning: .failure(error))
     }
 
     /// Changes the settings of fetches that begin later; a kept connection is checked by them, too.

@@ -233,10 +233,6 @@ final class CurlMulti {
 
     private func end(_ transfer: Transfer, _ result: Result<LoadSummary, LoadError>) {
         transfers[transfer.job.id] = nil
-        switch result {
-        case .success: ledger.count(transfer.deliveredStatus == 304 ? .notModified : .success)
-        case .failure(let error): ledger.count(error.outcome)
-        }
         ledger.show(running: queue.running, waiting: queue.waiting + delayed.count)
         transfer.finish(result)
     }

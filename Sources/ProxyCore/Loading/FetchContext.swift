@@ -48,11 +48,11 @@ public struct FetchContext: Sendable, Hashable {
     var ofBackgroundWork: FetchContext { FetchContext(client: client) }
 
     /// The fields for the request to an origin.
-    var fields: [OriginRequest.Field] {
+    var fields: [HeaderField] {
         [
-            traceparent.map { OriginRequest.Field(name: "traceparent", value: $0) },
-            history?.cdnLoop.map { OriginRequest.Field(name: "CDN-Loop", value: $0) },
-            history?.via.map { OriginRequest.Field(name: "Via", value: $0) },
+            traceparent.map { HeaderField(name: "traceparent", value: $0) },
+            history?.cdnLoop.map { HeaderField(name: "CDN-Loop", value: $0) },
+            history?.via.map { HeaderField(name: "Via", value: $0) },
         ].compactMap { $0 }
     }
 }

@@ -123,8 +123,8 @@ public final class FileLoader: ImageLoading {
         return OriginHead(
             status: isSame ? 304 : 200,
             fields: [
-                OriginRequest.Field(name: "etag", value: tag),
-                OriginRequest.Field(name: "last-modified", value: modified),
+                HeaderField(name: "etag", value: tag),
+                HeaderField(name: "last-modified", value: modified),
             ],
             contentLength: isSame ? nil : Int(facts.st_size), requestTime: now, responseTime: now)
     }

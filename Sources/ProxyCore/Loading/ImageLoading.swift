@@ -62,9 +62,9 @@ public struct OriginRequest: Sendable, Hashable {
     /// itself.
     ///
     /// The validators are sent to no other URL (RFC 9110 §13.1).
-    public var validatedURL: String?
+    public var validatedURL: CacheKey?
     /// Additional fields; each name and value is validated (no CR, LF or NUL).
-    public var fields: [Field]
+    public var fields: [HeaderField]
     /// The rule for the source; its fields and credentials are sent only to the origin of `url`.
     public var rule: OriginRule?
     /// All rules: the rule for a redirect's target may bound the number of concurrent fetches there.
@@ -72,24 +72,10 @@ public struct OriginRequest: Sendable, Hashable {
     /// The fetch's priority; may be raised while it waits.
     public var urgency = FetchUrgency()
 
-    /// A header field.
-    public struct Field: Sendable, Hashable {
-        /// The field's name.
-        public var name: String
-        /// The field's value.
-        public var value: String
-
-        /// Pairs a name with a value.
-        public init(name: String, value: String) {
-            self.name = name
-            self.value = value
-        }
-    }
-
     /// A plain request for `url`.
     public init(
-        url: SourceURL, ifNoneMatch: String? = nil, ifModifiedSince: String? = nil, fields: [Field] = [],
-        rule: OriginRule? = nil
+        url: SourceURL, ifNoneMatch: String? = nil, ifModifiedSince: String? = nil,
+        fields: [HeaderField] = [], rule: OriginRule? = nil
     ) {
         self.url = url
         self.ifNoneMatch = ifNoneMatch
@@ -109,45 +95,7 @@ extension OriginRequest {
 
 extension SourceURL {
     /// A short name for the URL that reveals none of its text.
-    var digest: String { CacheKey(canonicalText: normalized).description }
-}
-
-/// The head of an origin's final response.
-public struct OriginHead: Sendable, Hashable {
-    /// The status code.
-    public var status: Int
-    /// All field lines in order, names in lower case, values without surrounding white space.
-    public var fields: [OriginRequest.Field]
-    /// The declared length of the body; nil with a content coding.
-    public var contentLength: Int?
-    /// When the request was sent, in seconds since 1970 (RFC 9111 §4.2.3, request_time).
-    public var requestTime: Int64
-    /// When the head was complete, in seconds since 1970 (response_time).
-    public var responseTime: Int64
-    /// Whole seconds between the two by a clock that is never set (response_delay); nil where the two alone are known.
-    ///
-    /// Their difference is a second more where one ends on the way.
-    public var delay: Int64?
-
-    /// Creates a head from its parts.
-    public init(
-        status: Int, fields: [OriginRequest.Field], contentLength: Int?, requestTime: Int64,
-        responseTime: Int64, delay: Int64? = nil
-    ) {
-        self.delay = delay
-        self.status = status
-        self.fields = fields
-        self.contentLength = contentLength
-        self.requestTime = requestTime
-        self.responseTime = responseTime
-    }
-
-    /// Returns all values of a field, in order; `name` in lower case.
-    public func values(of name: String) -> [String] {
-        var values: [String] = []
-        for field in fields where field.name == name { values.append(field.value) }
-        return values
-    }
+    var digest: CacheKey { CacheKey(canonicalText: normalized) }
 }
 
 /// The measurements of a finished transfer.

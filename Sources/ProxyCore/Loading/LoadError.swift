@@ -51,11 +51,3 @@ public enum LoadError: Error, Sendable, Hashable {
         case transfer
     }
 }
-
-extension LoadError {
-    /// Whether a deadline passed.
-    var isTimeout: Bool {
-        if case .timedOut = self { return true }
-        return false
-    }
-}

@@ -17,11 +17,6 @@ final class LoaderLedger: Sendable {
         }
     }
 
-    /// Counts a finished fetch.
-    func count(_ outcome: LoadOutcome) {
-        statistics.withLock { $0.outcomes[outcome, default: 0] += 1 }
-    }
-
     /// Counts one event.
     func count(_ counter: any WritableKeyPath<LoaderStatistics, Int> & Sendable) {
         statistics.withLock { $0[keyPath: counter] += 1 }

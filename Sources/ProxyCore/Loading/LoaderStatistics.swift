@@ -6,8 +6,6 @@ public struct LoaderStatistics: Sendable, Hashable {
     public internal(set) var inflight = 0
     /// The number of fetches that wait for a slot.
     public internal(set) var queued = 0
-    /// The number of finished fetches, by outcome.
-    public internal(set) var outcomes: [LoadOutcome: Int] = [:]
     /// The number of body bytes as they were received, including those of failed fetches.
     public internal(set) var bytes = 0
     /// The number of requests sent over a connection that had been used before.
@@ -20,9 +18,6 @@ public struct LoaderStatistics: Sendable, Hashable {
     public internal(set) var redirects = 0
     /// The number of requests sent again after a failure to connect.
     public internal(set) var retries = 0
-
-    /// The number of all finished fetches.
-    public var total: Int { outcomes.values.reduce(0, +) }
 
     /// All counters are 0.
     public init() {}

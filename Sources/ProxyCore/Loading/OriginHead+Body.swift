@@ -4,7 +4,7 @@ extension OriginHead {
     /// The declared length of the body as it will be delivered.
     ///
     /// nil with a content coding, without a declared length, or with two different ones (RFC 9112 §6.3).
-    static func contentLength(in fields: [OriginRequest.Field]) -> Int? {
+    static func contentLength(in fields: [HeaderField]) -> Int? {
         let isCoded = fields.contains { field in
             field.name == "transfer-encoding"
                 || field.name == "content-encoding" && field.value.lowercased() != "identity"
@@ -16,7 +16,7 @@ extension OriginHead {
 
     /// Whether lengths contradict each other or are malformed, so that the body's end is unknown (RFC 9112
     /// §6.3).
-    static func contradictsItself(_ fields: [OriginRequest.Field]) -> Bool {
+    static func contradictsItself(_ fields: [HeaderField]) -> Bool {
         guard !fields.contains(where: { $0.name == "transfer-encoding" }) else { return false }
         let lengths = fields.lazy.filter { $0.name == "content-length" }.map(\.value)
         guard let first = lengths.first else { return false }
@@ -24,7 +24,7 @@ extension OriginHead {
     }
 
     /// Whether the body's end is declared, rather than marked by its connection's end (RFC 9112 §6.3).
-    static func isDelimited(_ fields: [OriginRequest.Field]) -> Bool {
+    static func isDelimited(_ fields: [HeaderField]) -> Bool {
         fields.contains { $0.name == "content-length" || $0.name == "transfer-encoding" }
     }
 

@@ -45,7 +45,7 @@ struct OriginHeadReader {
     private(set) var hidesFraming = false
 
     /// The fields so far, names in lower case.
-    private(set) var fields: [OriginRequest.Field] = []
+    private(set) var fields: [HeaderField] = []
 
     init(maxBytes: ByteCount) {
         self.maxBytes = maxBytes.bytes
@@ -97,7 +97,7 @@ struct OriginHeadReader {
         let name = unsafe Self.lowercased(Self.droppingBlanks(text[..<colon]))
         if unsafe Self.isBlank(text[colon - 1]), Self.framing.contains(name) { hidesFraming = true }
         let value = unsafe Self.trimmingBlanks(text[(colon + 1)...])
-        fields.append(OriginRequest.Field(name: name, value: value))
+        fields.append(HeaderField(name: name, value: value))
     }
 
     /// A line that begins with white space continues the line before (obs-fold, RFC 9112 §5.2).

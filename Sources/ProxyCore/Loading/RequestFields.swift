@@ -2,12 +2,12 @@
 
 /// The fields that every origin gets, and those that a request adds.
 struct RequestFields: Sendable {
-    private let constant: [OriginRequest.Field]
+    private let constant: [HeaderField]
     /// The lines of a request that adds no field.
     private let constantLines: [String]
 
     /// The accepted media types: any image, anything else if necessary.
-    private static let accept = OriginRequest.Field(name: "Accept", value: "image/*,*/*;q=0.5")
+    private static let accept = HeaderField(name: "Accept", value: "image/*,*/*;q=0.5")
     /// Fields that frame the message or request a part of it; a configured one would break the loader.
     private static let reserved: Set<String> = [
         "accept-encoding", "cdn-loop", "connection", "content-length", "expect", "host", "if-match",
@@ -21,12 +21,12 @@ struct RequestFields: Sendable {
     init(configuration: FetchConfiguration) throws(CurlLoader.SetupError) {
         guard Self.isValue(configuration.userAgent) else { throw .invalidField("userAgent") }
         guard Self.isName(configuration.via) else { throw .invalidField("via") }
-        var fields: [OriginRequest.Field] = []
+        var fields: [HeaderField] = []
         for (name, value) in configuration.headers.sorted(by: { $0.key < $1.key }) {
             guard Self.mayBeConfigured(name), Self.isValue(value) else {
                 throw .invalidField(name)
             }
-            fields.append(OriginRequest.Field(name: name, value: value))
+            fields.append(HeaderField(name: name, value: value))
         }
         fields += Self.signature(of: configuration.via)
         constant = fields.contains { $0.name.lowercased() == "accept" } ? fields : [Self.accept] + fields
@@ -34,10 +34,10 @@ struct RequestFields: Sendable {
     }
 
     /// The fields that name this daemon as a proxy (RFC 9110 §7.6.3, RFC 8586 §2).
-    private static func signature(of name: String) -> [OriginRequest.Field] {
+    private static func signature(of name: String) -> [HeaderField] {
         [
-            OriginRequest.Field(name: "Via", value: "1.1 \(name)"),
-            OriginRequest.Field(name: "CDN-Loop", value: name),
+            HeaderField(name: "Via", value: "1.1 \(name)"),
+            HeaderField(name: "CDN-Loop", value: name),
         ]
     }
 
@@ -64,19 +64,19 @@ struct RequestFields: Sendable {
             Self.line)
     }
 
-    private static func ruled(_ rule: OriginRule?) -> [OriginRequest.Field] {
+    private static func ruled(_ rule: OriginRule?) -> [HeaderField] {
         guard let credentials = rule?.credentials else { return [] }
-        return credentials.fields.map { OriginRequest.Field(name: $0.name, value: $0.value.text) }
+        return credentials.fields.map { HeaderField(name: $0.name, value: $0.value.text) }
     }
 
-    private static func validators(_ request: OriginRequest) -> [OriginRequest.Field] {
-        let tag = request.ifNoneMatch.map { OriginRequest.Field(name: "If-None-Match", value: $0) }
-        let date = request.ifModifiedSince.map { OriginRequest.Field(name: "If-Modified-Since", value: $0) }
+    private static func validators(_ request: OriginRequest) -> [HeaderField] {
+        let tag = request.ifNoneMatch.map { HeaderField(name: "If-None-Match", value: $0) }
+        let date = request.ifModifiedSince.map { HeaderField(name: "If-Modified-Since", value: $0) }
         return [tag, date].compactMap { $0 }
     }
 
     /// libcurl interprets `Name:` as an instruction to omit the field, and `Name;` as an empty field.
-    private static func line(_ field: OriginRequest.Field) -> String {
+    private static func line(_ field: HeaderField) -> String {
         field.value.isEmpty ? field.name + ";" : field.name + ": " + field.value
     }
 
@@ -99,7 +99,7 @@ struct RequestFields: Sendable {
     }
 }
 
-extension OriginRequest.Field {
+extension HeaderField {
     /// Whether the field lists a request's path: each proxy appends itself and removes nothing.
     fileprivate var isHistory: Bool { name == "CDN-Loop" || name == "Via" }
 }

@@ -18,7 +18,7 @@ struct HopRules: Sendable {
 
     /// Adds the rule for a redirect's target, if there is one.
     mutating func follow(_ target: SourceURL) {
-        do throws(PipelineError) {
+        do throws(AmbiguousURLError) {
             if let rule = try all.rule(for: target) { rules.append(rule) }
         } catch {
             isAmbiguous = true
@@ -34,15 +34,23 @@ struct HopRules: Sendable {
     /// Whether the bytes that are sent may differ from the origin's.
     var changesBytes: Bool { reencodes || storeAs != nil }
 
+    /// Why the final response is refused.
+    enum Refusal: Error {
+        /// Which rule holds for a redirect's target is ambiguous.
+        case ambiguous
+        /// A rule does not accept its status.
+        case status
+        /// A rule does not accept its media type.
+        case mediaType
+    }
+
     /// Checks the head of the final response.
-    func check(_ head: OriginHead) throws(LoadError) {
-        guard !isAmbiguous else { throw .redirectForbidden("no telling which rule is about it") }
+    func check(_ head: OriginHead) throws(Refusal) {
+        guard !isAmbiguous else { throw .ambiguous }
         guard head.status != 304 else { return }
         for rule in rules {
-            guard rule.permits(status: head.status) else {
-                throw .status(head.status, retryAfter: nil)
-            }
-            guard rule.accepts(contentType: head.values(of: "content-type").first) else { throw .notAnImage }
+            guard rule.permits(status: head.status) else { throw .status }
+            guard rule.accepts(contentType: head.values(of: "content-type").first) else { throw .mediaType }
         }
     }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// An origin could read the URL as one that another rule matches, or none.
+public struct AmbiguousURLError: Error, Sendable, Hashable {}
+
 /// The table of origin rules (SDWebImage's options processor); the first rule that matches a source applies.
 public struct OriginRules: Sendable, Hashable {
     private let rules: [OriginRule]
@@ -23,18 +26,18 @@ public struct OriginRules: Sendable, Hashable {
 
     /// Returns the rule for a source; nil if none matches. O(rules × (pattern + URL)).
     ///
-    /// - Throws: `sourceForbidden` if the origin could interpret the URL (hidden dot segments or slashes,
+    /// - Throws: if the origin could interpret the URL (hidden dot segments or slashes,
     ///   empty segments) as one that another rule matches, or none. So such a URL neither avoids a
     ///   restriction nor gets a rule's additions, above all its credentials, for a source that the rule does
     ///   not match.
-    public func rule(for url: SourceURL) throws(PipelineError) -> OriginRule? {
+    public func rule(for url: SourceURL) throws(AmbiguousURLError) -> OriginRule? {
         guard !rules.isEmpty else { return nil }
         let candidate = URLCandidate(url)
         let rule = rules.first { $0.matches(candidate) }
         guard candidate.loosePath != nil else { return rule }
         guard rules.first(where: { $0.couldMatch(candidate) }) === rule,
             rule == nil || !URLPattern.hidesDotSegment(url.path)
-        else { throw .sourceForbidden }
+        else { throw AmbiguousURLError() }
         return rule
     }
 

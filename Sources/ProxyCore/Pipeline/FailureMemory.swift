@@ -80,12 +80,12 @@ public final class FailureMemory: Sendable {
         _ failure: PipelineError, source: CacheKey, result: CacheKey, _ text: String = "",
         isOfResult: Bool = false, atMost seconds: Int64? = nil, at now: Int64
     ) {
-        guard let memory = failure.disposition.memory else { return }
+        guard let memory = failure.row.memory else { return }
         let key = memory.scope == .source && !isOfResult ? self.key(ofSource: source) : result
         let most = memory.kind.goesByFields ? seconds : failure.retryAfter.map { Int64($0) }
         failed.remember(
             key, failure, as: memory.kind, ofSource: source, text, atMost: most,
-            bytes: failure.reason.byteCount, at: now)
+            bytes: failure.byteCount, at: now)
     }
 
     // MARK: - Sources that a result has failed of

@@ -51,17 +51,3 @@ extension ForwardingRecord: Hashable {
         hasher.combine(ObjectIdentifier(self))
     }
 }
-
-extension PipelineError {
-    /// Whether the request was on its way to the origin when it failed.
-    ///
-    /// A name that resolves to forbidden addresses counts as one that does not resolve.
-    var wasForwarded: Bool {
-        switch self {
-        case .hostUnavailable, .hostBusy, .queueFull, .queueTimeout, .draining, .clientLeft, .internalFailure,
-            .sourceForbidden, .addressForbidden:
-            false
-        default: true
-        }
-    }
-}

@@ -108,7 +108,7 @@ final class HostBreakers: Sendable {
     ///
     /// An origin that redirects works, and what comes of the next hop is said of the next hop's origin.
     /// - Parameter lastHop: the origin that the last redirect led to.
-    func report(_ pass: Pass, _ error: LoadError?, lastHop: SourceURL.Origin? = nil, at now: Int64) {
+    func report(_ pass: Pass, _ failure: PipelineError?, lastHop: SourceURL.Origin? = nil, at now: Int64) {
         let last = lastHop ?? pass.origin
         let hasRedirected = last != pass.origin
         let chance = random()
@@ -118,22 +118,22 @@ final class HostBreakers: Sendable {
                 state.forget(first.0)
                 state.forget(first.1)
             }
-            switch error.map(\.finding) ?? .answered {
-            case .answered:
-                state.forget(.connecting(last))
-                state.forget(.asking(last, pass.client))
-            case .refusedAsTooMany(let seconds):
+            switch failure?.row.origin ?? .answered {
+            case .answered where failure?.upstreamStatus == 429:
                 state.forget(.connecting(last))
                 state.fail(
                     .asking(last, pass.client), isProbe: pass.isRetry && !hasRedirected, at: now, chance,
-                    atLeast: seconds)
+                    atLeast: Int64(failure?.retryAfter ?? 0))
+            case .answered:
+                state.forget(.connecting(last))
+                state.forget(.asking(last, pass.client))
             case .connected:
                 state.forget(.connecting(last))
                 if pass.isRetry, !hasRedirected { state.withdrawProbe(first.1) }
             case .notConnected:
                 state.fail(.connecting(last), isProbe: pass.isProbe && !hasRedirected, at: now, chance)
                 if pass.isRetry, !hasRedirected { state.withdrawProbe(first.1) }
-            case .nothing:
+            case .unknown:
                 if pass.isProbe, !hasRedirected { state.withdrawProbe(first.0) }
                 if pass.isRetry, !hasRedirected { state.withdrawProbe(first.1) }
             }
@@ -156,35 +156,5 @@ extension HostBreakers.State {
         }
         shrink(to: rules.maxHosts - 1)
         _ = ring.insert(breaker, for: key, cost: 1)
-    }
-}
-
-extension LoadError {
-    /// What the end of a fetch says of the origin that was asked last.
-    fileprivate enum Finding {
-        /// It answered; with what, does not matter.
-        case answered
-        /// It answered 429, and wants so many seconds of rest.
-        case refusedAsTooMany(Int64)
-        /// It took the request, and did not answer it.
-        case connected
-        /// It could not be connected to.
-        case notConnected
-        /// Nothing.
-        case nothing
-    }
-
-    fileprivate var finding: Finding {
-        switch self {
-        // A forbidden name as one that does not resolve, or the breaker would tell them apart.
-        case .unreachable, .nameForbidden, .tlsFailed, .timedOut(.connect): .notConnected
-        case .disconnected, .timedOut(.firstByte): .connected
-        case .status(429, let seconds): .refusedAsTooMany(Int64(seconds ?? 0))
-        case .status, .notAnImage, .unsupportedFormat, .tooLarge, .tooManyRedirects, .redirectForbidden,
-            .unusable, .incomplete:
-            .answered
-        case .timedOut(.transfer), .addressForbidden, .queueFull, .queueTimedOut, .storage, .cancelled:
-            .nothing
-        }
     }
 }

@@ -95,9 +95,9 @@ extension ImagePipeline {
                 permit: fetch.permit)
         } catch {
             fetch.body.fail(error)
-            failures.hosts.report(pass, error, lastHop: fetch.lastHop, at: clock())
             let failure = PipelineError(error, at: fetch.hop(from: question.url, of: request.source))
-            metrics.count(error, took: start.microsecondsUntilNow)
+            failures.hosts.report(pass, failure, lastHop: fetch.lastHop, at: clock())
+            metrics.count(failedFetch: failure, took: start.microsecondsUntilNow)
             await remember(
                 failure, of: request, atMost: fetch.refusal.flatMap(freshness.lifetime(ofRefusal:)),
                 permit: fetch.permit)
@@ -211,7 +211,7 @@ extension ImagePipeline {
         guard permit.isValid else { return }
         failures.remember(failure, of: request, atMost: seconds, at: clock())
         // An origin may have said so because of the proxies that a client names; a refresh names none.
-        guard case .upstreamNotFound = failure, FetchContext.current.history == nil else { return }
+        guard failure.isNotFound, FetchContext.current.history == nil else { return }
         await tiers.removeAll(ofSource: request.sourceKey)
     }
 }

@@ -102,7 +102,9 @@ extension ImagePipeline {
         case .success(let made): rendition = made
         case .failure(.cancelled), .failure(.queueFull): return .interrupted
         case .failure(let error):
-            if !error.isOfTheMoment { _ = await keep(first, for: request, of: record, permit: permit) }
+            if !PipelineError(error).isTemporary {
+                _ = await keep(first, for: request, of: record, permit: permit)
+            }
             return .failed
         }
         metrics.count(rendition)

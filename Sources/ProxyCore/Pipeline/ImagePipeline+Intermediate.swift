@@ -25,10 +25,10 @@ extension ImagePipeline {
         do throws(RenderError) {
             rendition = try await rendered(plan, from: half.body, on: &canvas)
         } catch {
-            metrics.count(error)
-            guard !error.isOfTheMoment else { throw PipelineError(error) }
-            guard !error.isOfThePlan else {
-                let failure = PipelineError(error)
+            let failure = PipelineError(error)
+            metrics.count(failedTransform: failure)
+            guard !failure.isTemporary else { throw failure }
+            guard !failure.isOfPlan else {
                 await remember(failure, of: request, permit: permit)
                 throw failure
             }
@@ -111,28 +111,5 @@ struct IntermediateKey {
             \(request.sourceKeyText)
             """
         key = CacheKey(canonicalText: text)
-    }
-}
-
-extension RenderError {
-    /// Whether the plan is to blame, so that it would fail with the original, too, and others have a use for the
-    /// intermediate.
-    fileprivate var isOfThePlan: Bool {
-        switch self {
-        case .tooMuchWork, .resultTooLarge, .tooManyBytes, .emptyResult, .frameOutOfRange, .outOfMemory,
-            .timedOut:
-            true
-        default: false
-        }
-    }
-
-    /// Whether the same job may well succeed another time, so that nothing is known against its source.
-    var isOfTheMoment: Bool {
-        switch self {
-        case .queueFull, .queueTimedOut, .notWritten, .unavailable, .cancelled, .workerKilled,
-            .watermarkUnreadable:
-            true
-        default: false
-        }
     }
 }

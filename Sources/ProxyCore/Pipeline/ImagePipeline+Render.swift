@@ -59,8 +59,9 @@ extension ImagePipeline {
                 plan, from: body, on: &canvas,
                 beside: place.map { SecondOutput(file: $0.file, offset: $0.offset) })
         } catch {
-            metrics.count(error)
-            throw PipelineError(error)
+            let failure = PipelineError(error)
+            metrics.count(failedTransform: failure)
+            throw failure
         }
         metrics.count(rendition)
         // It may have waited for a worker for seconds, and nobody checks what that reads.
@@ -136,16 +137,5 @@ extension ImagePipeline {
         response.isStored = source.kept.isStored || response.entry != nil
         if response.isDurable { response.entry?.markDurable() }
         return response
-    }
-}
-
-extension PipelineError {
-    /// Whether it arose from bytes that had been fetched well, so that they will do no better for another size.
-    fileprivate var isOfDecoding: Bool {
-        switch self {
-        case .tooManyPixels, .tooManyFrames, .badImageData, .decoderCrashed, .outOfMemory, .transformTimeout:
-            true
-        default: false
-        }
     }
 }

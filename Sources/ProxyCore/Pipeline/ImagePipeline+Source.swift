@@ -40,10 +40,10 @@ extension ImagePipeline {
         } catch {
             FetchContext.current.forwarding?.wentForward(
                 because: record.isFresh(at: clock()) ? .request : .stale)
-            guard error.mayBeAnsweredStale, freshness.mayServeOnError(record, at: clock(), for: client) else {
+            guard error.allowsStale, freshness.mayServeOnError(record, at: clock(), for: client) else {
                 throw error
             }
-            let wasAsked = !isRemembered && !error.isOwn
+            let wasAsked = !isRemembered && error.wasForwarded
             return Source(record: record, provenance: .stale(.onError(error, wasAsked: wasAsked)))
         }
     }
@@ -61,29 +61,5 @@ extension ImagePipeline {
         if case .stale(.onError(let error, _)) = source.provenance { throw error }
         guard !client.onlyIfCached else { throw .notCached }
         return try await fetch(request, validating: nil, asking: client, telling: arrival)
-    }
-}
-
-extension PipelineError {
-    /// Whether it arose here, without the origin being asked.
-    fileprivate var isOwn: Bool {
-        switch self {
-        case .hostUnavailable, .hostBusy, .queueFull, .queueTimeout, .draining, .internalFailure: true
-        default: false
-        }
-    }
-
-    /// Whether a stale copy may stand in for this failure (RFC 5861 §4): one of the origin, or of the way to it.
-    ///
-    /// Not where the origin says that there is no such image, or none for us.
-    var mayBeAnsweredStale: Bool {
-        switch self {
-        case .upstreamUnreachable, .nameForbidden, .upstreamDisconnected, .upstreamTimeout,
-            .upstreamConnectTimeout, .upstreamIncomplete, .tlsFailed, .tooManyRedirects, .hostUnavailable,
-            .hostBusy, .queueFull, .queueTimeout, .draining, .internalFailure:
-            true
-        case .upstreamStatus: disposition.memory?.kind != .clientError
-        default: false
-        }
     }
 }

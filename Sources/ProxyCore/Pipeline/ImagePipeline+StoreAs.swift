@@ -28,7 +28,7 @@ extension ImagePipeline {
         do throws(RenderError) {
             rendition = try await rendered(plan, from: original.content.body, on: &canvas)
         } catch {
-            metrics.count(error)
+            metrics.count(failedTransform: PipelineError(error))
             throw .unusable(error)
         }
         metrics.count(rendition)

@@ -49,7 +49,7 @@ extension ImagePipeline {
         // Several lines of `Cookie` are one list, joined by semicolons (RFC 9113 §8.2.3, RFC 6265 §4.2).
         if !cookies.isEmpty {
             question.fields.append(
-                OriginRequest.Field(name: "Cookie", value: cookies.joined(separator: "; ")))
+                HeaderField(name: "Cookie", value: cookies.joined(separator: "; ")))
         }
         question.urgency = FetchUrgency(request.delivery.priority ?? .normal, client: client)
         arrival?.follow(fetch)
@@ -60,9 +60,9 @@ extension ImagePipeline {
             return try await unsharedSource(request, from: fetch, fetchTime: start.microsecondsUntilNow)
         } catch {
             fetch.body.fail(error)
-            failures.hosts.report(pass, error, lastHop: fetch.lastHop, at: clock())
-            metrics.count(error, took: start.microsecondsUntilNow)
             let failure = PipelineError(error, at: fetch.hop(from: question.url, of: request.source))
+            failures.hosts.report(pass, failure, lastHop: fetch.lastHop, at: clock())
+            metrics.count(failedFetch: failure, took: start.microsecondsUntilNow)
             if failure.wasForwarded {
                 FetchContext.current.forwarding?.note(
                     .asked(.request, status: fetch.refusal?.status, isCollapsed: false))

@@ -9,7 +9,7 @@ extension ImagePipeline {
     func verify(
         _ source: Source, after failure: PipelineError, of request: ImageRequest, permit: PurgeLedger.Permit
     ) {
-        guard failure.mayBeOfSource, permit.isValid, let body = source.body,
+        guard failure.needsVerification, permit.isValid, let body = source.body,
             failures.beginVerification(of: request.sourceKey, at: clock())
         else { return }
         Task {
@@ -39,7 +39,7 @@ extension ImagePipeline {
         case .success: return .sound
         case .failure(let error):
             let failure = PipelineError(error)
-            return failure.mayBeOfSource ? .failed(failure) : .unknown
+            return failure.needsVerification ? .failed(failure) : .unknown
         }
     }
 }
@@ -54,16 +54,5 @@ extension RenderPlan {
         plan.metadata = .none
         plan.isLinear = false
         return plan
-    }
-}
-
-extension PipelineError {
-    /// Whether the source may be to blame for what went wrong after its header was found to be within the limits, or the
-    /// plan may be.
-    fileprivate var mayBeOfSource: Bool {
-        switch self {
-        case .badImageData, .decoderCrashed, .transformTimeout: true
-        default: false
-        }
     }
 }

@@ -17,9 +17,9 @@ extension Metrics {
     }
 
     /// Counts a fetch that failed.
-    func count(_ error: LoadError, took microseconds: Int) {
-        fetches.increment(Metric.Fetch(error))
-        fetchDuration.observe(nanoseconds: UInt64(microseconds) * 1_000, Metric.Fetch(error))
+    func count(failedFetch failure: PipelineError, took microseconds: Int) {
+        fetches.increment(failure.row.fetchLabel)
+        fetchDuration.observe(nanoseconds: UInt64(microseconds) * 1_000, failure.row.fetchLabel)
     }
 
     /// Counts a rendering that came to its end.
@@ -34,46 +34,7 @@ extension Metrics {
     }
 
     /// Counts a rendering that failed.
-    func count(_ error: RenderError) {
-        transforms.increment(.none, Metric.Transform(error))
-    }
-}
-
-extension Metric.Fetch {
-    init(_ error: LoadError) {
-        self =
-            switch error {
-            case .addressForbidden, .nameForbidden, .redirectForbidden: .forbidden
-            case .unreachable, .disconnected: .unreachable
-            case .tlsFailed: .tls
-            case .tooManyRedirects: .redirects
-            case .timedOut: .timeout
-            case .tooLarge: .tooLarge
-            case .incomplete: .incomplete
-            case .status(404, _), .status(410, _): .notFound
-            case .status: .status
-            case .notAnImage, .unsupportedFormat, .unusable: .notAnImage
-            case .queueFull, .queueTimedOut: .queue
-            case .storage: .storage
-            case .cancelled: .cancelled
-            }
-    }
-}
-
-extension Metric.Transform {
-    init(_ error: RenderError) {
-        self =
-            switch error {
-            case .notAnImage: .notAnImage
-            case .unsupportedFormat: .unsupported
-            case .tooManyPixels, .resultTooLarge, .tooManyFrames, .outOfMemory, .tooMuchWork: .limit
-            case .badImageData: .badImage
-            case .decoderCrashed, .workerKilled: .crashed
-            case .timedOut: .timeout
-            case .frameOutOfRange, .emptyResult, .tooManyBytes: .empty
-            case .queueFull, .queueTimedOut: .queue
-            case .notWritten, .unavailable, .watermarkUnreadable: .unavailable
-            case .cancelled: .cancelled
-            }
+    func count(failedTransform failure: PipelineError) {
+        transforms.increment(.none, failure.row.transformLabel)
     }
 }

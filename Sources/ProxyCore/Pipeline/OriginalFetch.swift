@@ -111,7 +111,15 @@ final class OriginalFetch: OriginReceiving {
     }
 
     func receive(head: OriginHead) throws(LoadError) {
-        try hops.check(head)
+        do throws(HopRules.Refusal) {
+            try hops.check(head)
+        } catch {
+            switch error {
+            case .ambiguous: throw .redirectForbidden("more than one origin rule may be about it")
+            case .status: throw .status(head.status, retryAfter: nil)
+            case .mediaType: throw .notAnImage
+            }
+        }
         if let length = head.contentLength {
             guard length <= maxBytes else { throw .tooLarge }
             if head.status != 304 { try body.expect(length) }

@@ -39,11 +39,11 @@ public final class RenderInterest: Sendable {
     }
 
     /// Renders for this interest in `work`.
-    func carried<Value: Sendable>(
-        _ work: @Sendable () async throws(PipelineError) -> Value
-    ) async throws(PipelineError) -> Value {
-        let outcome: Result<Value, PipelineError> = await Self.$current.withValue(self) {
-            do throws(PipelineError) { return .success(try await work()) } catch { return .failure(error) }
+    func carried<Value: Sendable, Failure: Error>(
+        _ work: @Sendable () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let outcome: Result<Value, Failure> = await Self.$current.withValue(self) {
+            do throws(Failure) { return .success(try await work()) } catch { return .failure(error) }
         }
         return try outcome.get()
     }

@@ -8,7 +8,7 @@ enum DeliveryReading {
     private static let maxFilenameBytes = 255
 
     /// `options`: names, separated by commas.
-    static func options(_ value: String) throws(PipelineError) -> ImageOptions {
+    static func options(_ value: String) throws(ImageRequestError) -> ImageOptions {
         var options: ImageOptions = []
         for (position, name) in members(of: value) {
             guard let option = ImageOptions(named: name) else {
@@ -32,7 +32,7 @@ enum DeliveryReading {
     }
 
     /// `tag`: names, separated by commas; duplicates count once.
-    static func tags(_ value: String) throws(PipelineError) -> [String] {
+    static func tags(_ value: String) throws(ImageRequestError) -> [String] {
         var tags: [String] = []
         for (position, tag) in members(of: value) where !tags.contains(String(tag)) {
             guard (1...maxTagBytes).contains(tag.utf8.count), tag.utf8.allSatisfy(isTagByte) else {
@@ -55,7 +55,7 @@ enum DeliveryReading {
     }
 
     /// `filename`: one name, no path.
-    static func filename(_ value: String) throws(PipelineError) -> String {
+    static func filename(_ value: String) throws(ImageRequestError) -> String {
         guard value.utf8.count <= maxFilenameBytes else {
             throw .invalidParameter(
                 name: "filename", position: maxFilenameBytes, reason: "at most \(maxFilenameBytes) bytes")

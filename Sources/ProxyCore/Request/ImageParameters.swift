@@ -29,17 +29,17 @@ struct ImageParameters {
     var maxBytes: Int?
 
     /// Parses one value and stores it; throws if it is invalid.
-    typealias Reader = @Sendable (inout ImageParameters, String) throws(PipelineError) -> Void
+    typealias Reader = @Sendable (inout ImageParameters, String) throws(ImageRequestError) -> Void
 
     /// Every parameter, declared once: its name and the parser of its value.
     static let readers: [String: Reader] = [
-        "url": { (draft, value) throws(PipelineError) in
+        "url": { (draft, value) throws(ImageRequestError) in
             guard draft.url == nil else {
                 throw .invalidParameter(name: "url", position: 0, reason: "only without 'url64'")
             }
             draft.url = try sourceURL(value)
         },
-        "url64": { (draft, value) throws(PipelineError) in
+        "url64": { (draft, value) throws(ImageRequestError) in
             guard let bytes = Base64URL.decode(value.utf8),
                 let text = String(validating: bytes, as: UTF8.self)
             else {
@@ -51,55 +51,56 @@ struct ImageParameters {
             }
             draft.url = try sourceURL(text)
         },
-        "preset": { (draft, value) throws(PipelineError) in draft.preset = value },
-        "transform": { (draft, value) throws(PipelineError) in draft.transform = value },
-        "format": { (draft, value) throws(PipelineError) in draft.format = value },
-        "quality": { (draft, value) throws(PipelineError) in
+        "preset": { (draft, value) throws(ImageRequestError) in draft.preset = value },
+        "transform": { (draft, value) throws(ImageRequestError) in draft.transform = value },
+        "format": { (draft, value) throws(ImageRequestError) in draft.format = value },
+        "quality": { (draft, value) throws(ImageRequestError) in
             draft.quality = try integer("quality", value, in: 1...100)
         },
-        "lossless": { (draft, value) throws(PipelineError) in draft.isLossless = try flag("lossless", value)
+        "lossless": { (draft, value) throws(ImageRequestError) in
+            draft.isLossless = try flag("lossless", value)
         },
-        "progressive": { (draft, value) throws(PipelineError) in
+        "progressive": { (draft, value) throws(ImageRequestError) in
             draft.isProgressive = try flag("progressive", value)
         },
-        "metadata": { (draft, value) throws(PipelineError) in
+        "metadata": { (draft, value) throws(ImageRequestError) in
             draft.metadata = try choice(
                 "metadata", value, ["strip": RenderPlan.MetadataPolicy.strip, "keep": .keep, "none": .none])
         },
-        "dpr": { (draft, value) throws(PipelineError) in
+        "dpr": { (draft, value) throws(ImageRequestError) in
             // In the place of a preset's, whichever of the two that was.
             draft.hasAutomaticDPR = value == "auto"
             draft.dpr = draft.hasAutomaticDPR ? nil : try ratio("dpr", value, in: 0.5...8)
         },
-        "animate": { (draft, value) throws(PipelineError) in
+        "animate": { (draft, value) throws(ImageRequestError) in
             draft.animation = try choice(
                 "animate", value, ["all": RenderPlan.AnimationPolicy.all, "first": .first, "0": .first])
         },
-        "frame": { (draft, value) throws(PipelineError) in
+        "frame": { (draft, value) throws(ImageRequestError) in
             draft.frame = try integer("frame", value, in: 0...99_999)
         },
-        "max_bytes": { (draft, value) throws(PipelineError) in
+        "max_bytes": { (draft, value) throws(ImageRequestError) in
             draft.maxBytes = try size("max_bytes", value, in: 1...999_999_999)
         },
-        "options": { (draft, value) throws(PipelineError) in
+        "options": { (draft, value) throws(ImageRequestError) in
             draft.delivery.options = try DeliveryReading.options(value)
         },
-        "tag": { (draft, value) throws(PipelineError) in
+        "tag": { (draft, value) throws(ImageRequestError) in
             draft.delivery.tags = try DeliveryReading.tags(value)
         },
-        "filename": { (draft, value) throws(PipelineError) in
+        "filename": { (draft, value) throws(ImageRequestError) in
             draft.delivery.filename = try DeliveryReading.filename(value)
         },
-        "download": { (draft, value) throws(PipelineError) in
+        "download": { (draft, value) throws(ImageRequestError) in
             draft.delivery.isDownload = try flag("download", value)
         },
-        "priority": { (draft, value) throws(PipelineError) in
+        "priority": { (draft, value) throws(ImageRequestError) in
             let choices = FetchPriority.allCases.map { ($0.rawValue, $0) }
             draft.delivery.priority = try choice(
                 "priority", value, Dictionary(uniqueKeysWithValues: choices))
         },
-        "placeholder": { (draft, value) throws(PipelineError) in draft.delivery.placeholder = value },
-        "expires": { (draft, value) throws(PipelineError) in
+        "placeholder": { (draft, value) throws(ImageRequestError) in draft.delivery.placeholder = value },
+        "expires": { (draft, value) throws(ImageRequestError) in
             draft.delivery.expires = Int64(try integer("expires", value, in: 0...99_999_999_999))
         },
     ]
@@ -110,18 +111,18 @@ struct ImageParameters {
             || isProgressive != nil || metadata != nil || frame != nil || animation != nil || maxBytes != nil
     }
 
-    private static func sourceURL(_ value: String) throws(PipelineError) -> SourceURL {
+    private static func sourceURL(_ value: String) throws(ImageRequestError) -> SourceURL {
         do throws(SourceURLError) {
             return try SourceURL(parsing: value)
         } catch {
-            throw PipelineError(error, in: value)
+            throw ImageRequestError(error, in: value)
         }
     }
 
     /// Digits only: no sign, no space, no exponent.
     private static func integer(
         _ name: String, _ value: String, in range: ClosedRange<Int>
-    ) throws(PipelineError) -> Int {
+    ) throws(ImageRequestError) -> Int {
         if let wrong = value.utf8.firstIndex(where: { !(0x30...0x39).contains($0) }) {
             let position = value.utf8.distance(from: value.utf8.startIndex, to: wrong)
             throw .invalidParameter(name: name, position: position, reason: "only digits are allowed")
@@ -136,11 +137,12 @@ struct ImageParameters {
     /// Digits, and behind them the unit of a size: `20KiB`, `20kB`.
     private static func size(
         _ name: String, _ value: String, in range: ClosedRange<Int>
-    ) throws(PipelineError) -> Int {
+    ) throws(ImageRequestError) -> Int {
         guard let size = ByteCount(value), range.contains(size.bytes) else {
             throw .invalidParameter(
                 name: name, position: 0,
-                reason: "must be from \(range.lowerBound) to \(range.upperBound) bytes, such as 20000 or 20KiB")
+                reason:
+                    "must be from \(range.lowerBound) to \(range.upperBound) bytes, such as 20000 or 20KiB")
         }
         return size.bytes
     }
@@ -148,7 +150,7 @@ struct ImageParameters {
     /// Digits with at most three decimals.
     private static func ratio(
         _ name: String, _ value: String, in range: ClosedRange<Double>
-    ) throws(PipelineError) -> Double {
+    ) throws(ImageRequestError) -> Double {
         let parts = value.utf8.split(
             separator: UInt8(ascii: "."), maxSplits: 2, omittingEmptySubsequences: false)
         let isPlain =
@@ -166,13 +168,13 @@ struct ImageParameters {
         return number
     }
 
-    private static func flag(_ name: String, _ value: String) throws(PipelineError) -> Bool {
+    private static func flag(_ name: String, _ value: String) throws(ImageRequestError) -> Bool {
         try choice(name, value, ["1": true, "0": false, "true": true, "false": false])
     }
 
     private static func choice<Value>(
         _ name: String, _ value: String, _ choices: [String: Value]
-    ) throws(PipelineError) -> Value {
+    ) throws(ImageRequestError) -> Value {
         guard let chosen = choices[value] else {
             let allowed = choices.keys.sorted().joined(separator: ", ")
             throw .invalidParameter(name: name, position: 0, reason: "must be one of \(allowed)")

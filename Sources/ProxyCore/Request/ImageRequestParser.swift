@@ -33,7 +33,7 @@ public final class ImageRequestParser: Sendable {
     /// - Throws: what is wrong with which parameter, and where; what the policy does not allow.
     public func parse(
         target: [UInt8], at now: Int64, dpr: ScreenHint? = nil, accept: () -> AcceptClass
-    ) throws(PipelineError) -> ImageRequest {
+    ) throws(ImageRequestError) -> ImageRequest {
         let outcome = try policy.signatures.check(target)
         let query = outcome.signed.firstIndex(of: UInt8(ascii: "?")).map { outcome.signed[($0 + 1)...] } ?? []
         return try parse(query: query, isSigned: outcome.isSigned, at: now, dpr: dpr, accept: accept)
@@ -43,7 +43,7 @@ public final class ImageRequestParser: Sendable {
     public func parse(
         query: some Collection<UInt8>, isSigned: Bool = false, at now: Int64 = 0, dpr: ScreenHint? = nil,
         accept: () -> AcceptClass
-    ) throws(PipelineError) -> ImageRequest {
+    ) throws(ImageRequestError) -> ImageRequest {
         var draft = try draft(of: QueryString(parsing: query, knowing: Self.parameterNames.contains))
         let isHinted = draft.hasAutomaticDPR
         if isHinted {
@@ -54,7 +54,8 @@ public final class ImageRequestParser: Sendable {
             draft.dpr = dpr.ratio
             if dpr.ratio != nil { draft.isShapedByPreset = false }
         }
-        var request = try request(for: draft, isSigned: isSigned, at: now) { (draft) throws(PipelineError) in
+        var request = try request(for: draft, isSigned: isSigned, at: now) {
+            (draft) throws(ImageRequestError) in
             try plan(from: draft, accept: accept)
         }
         request.isHinted = isHinted
@@ -64,8 +65,8 @@ public final class ImageRequestParser: Sendable {
     /// What all requests have in common: the time, the source, the options and the origin's rule.
     private func request(
         for draft: ImageParameters, isSigned: Bool, at now: Int64,
-        plan: (ImageParameters) throws(PipelineError) -> RenderPlan?
-    ) throws(PipelineError) -> ImageRequest {
+        plan: (ImageParameters) throws(ImageRequestError) -> RenderPlan?
+    ) throws(ImageRequestError) -> ImageRequest {
         if let expires = draft.delivery.expires, expires <= now { throw .urlExpired }
         guard let url = draft.url else { throw .missingParameter("url") }
         let mayGoFirst = isSigned || policy.allowsHighPriority
@@ -75,8 +76,13 @@ public final class ImageRequestParser: Sendable {
         }
         try checkPlaceholder(draft.delivery)
         guard policy.sources.allows(url) else { throw .sourceForbidden }
-        var request = ImageRequest(
-            source: url, plan: try plan(draft), rule: try policy.origins.rule(for: url))
+        let plan = try plan(draft)
+        var request: ImageRequest
+        do {
+            request = ImageRequest(source: url, plan: plan, rule: try policy.origins.rule(for: url))
+        } catch {
+            throw .sourceForbidden
+        }
         request.delivery = draft.delivery
         request.mayGoFirst = mayGoFirst
         request.workLimit = isSigned || isTheOperators(draft) ? nil : limits.unsignedWork
@@ -86,7 +92,7 @@ public final class ImageRequestParser: Sendable {
     }
 
     /// Reads the target of `/info`, of which only the source and how it is looked for can be said.
-    public func parseInformation(target: [UInt8], at now: Int64) throws(PipelineError) -> ImageRequest {
+    public func parseInformation(target: [UInt8], at now: Int64) throws(ImageRequestError) -> ImageRequest {
         let outcome = try policy.signatures.check(target)
         let query = outcome.signed.firstIndex(of: UInt8(ascii: "?")).map { outcome.signed[($0 + 1)...] } ?? []
         var draft = ImageParameters()
@@ -119,7 +125,7 @@ public final class ImageRequestParser: Sendable {
     }
 
     /// Reads a source on its own; nil when neither parameter is given.
-    public static func source(url: String?, url64: String?) throws(PipelineError) -> SourceURL? {
+    public static func source(url: String?, url64: String?) throws(ImageRequestError) -> SourceURL? {
         var draft = ImageParameters()
         for (name, value) in [("url", url), ("url64", url64)] {
             if let value { try ImageParameters.readers[name]?(&draft, value) }
@@ -138,11 +144,11 @@ public final class ImageRequestParser: Sendable {
 
     /// Returns all that is wrong with a preset: first with each parameter, then with all of them together.
     /// - Parameter followsHints: whether clients' screens count.
-    public func problems(of preset: Preset, followsHints: Bool = true) -> [PipelineError] {
+    public func problems(of preset: Preset, followsHints: Bool = true) -> [ImageRequestError] {
         var draft = ImageParameters()
-        var problems: [PipelineError] = []
+        var problems: [ImageRequestError] = []
         for (name, value) in preset.parameters.sorted(by: { $0.key < $1.key }) {
-            do throws(PipelineError) {
+            do throws(ImageRequestError) {
                 guard !Preset.foreign.contains(name) else {
                     throw .unknownParameter(name: name, hint: "it belongs to a request, not to a preset")
                 }
@@ -155,7 +161,7 @@ public final class ImageRequestParser: Sendable {
             }
         }
         guard problems.isEmpty else { return problems }
-        do throws(PipelineError) {
+        do throws(ImageRequestError) {
             try checkTogether(draft, followsHints)
             return []
         } catch {
@@ -163,7 +169,7 @@ public final class ImageRequestParser: Sendable {
         }
     }
 
-    private func checkTogether(_ draft: ImageParameters, _ followsHints: Bool) throws(PipelineError) {
+    private func checkTogether(_ draft: ImageParameters, _ followsHints: Bool) throws(ImageRequestError) {
         guard followsHints || !draft.hasAutomaticDPR else {
             throw .invalidParameter(
                 name: "dpr", position: 0, reason: "'auto' needs the setting http.clientHints")
@@ -171,7 +177,7 @@ public final class ImageRequestParser: Sendable {
         _ = try plan(from: draft) { AcceptClass() }
     }
 
-    private func draft(of query: QueryString) throws(PipelineError) -> ImageParameters {
+    private func draft(of query: QueryString) throws(ImageRequestError) -> ImageParameters {
         var draft = ImageParameters()
         if let name = query.items.first(where: { $0.name == "preset" })?.value {
             guard let preset = policy.presets[name] else {
@@ -213,7 +219,7 @@ public final class ImageRequestParser: Sendable {
         "priority",
     ]
 
-    private func apply(_ preset: Preset, to draft: inout ImageParameters) throws(PipelineError) {
+    private func apply(_ preset: Preset, to draft: inout ImageParameters) throws(ImageRequestError) {
         for (name, value) in preset.parameters.sorted(by: { $0.key < $1.key }) {
             try apply(name, value, to: &draft)
         }
@@ -221,7 +227,7 @@ public final class ImageRequestParser: Sendable {
 
     private func apply(
         _ name: String, _ value: String, to draft: inout ImageParameters
-    ) throws(PipelineError) {
+    ) throws(ImageRequestError) {
         guard let read = ImageParameters.readers[name] else {
             throw .unknownParameter(name: name, hint: ForeignParameter.hint(for: name))
         }
@@ -235,7 +241,7 @@ public final class ImageRequestParser: Sendable {
         return draft.isShapedByPreset && !isShrunkForClient
     }
 
-    private func checkOptions(of draft: ImageParameters) throws(PipelineError) {
+    private func checkOptions(of draft: ImageParameters) throws(ImageRequestError) {
         let allowed = policy.allowedOptions.union(draft.presetOptions)
         let refused = draft.delivery.options.intersection(.privileged).subtracting(allowed)
         if let name = refused.memberNames.first { throw .optionForbidden(name) }
@@ -245,7 +251,7 @@ public final class ImageRequestParser: Sendable {
         }
     }
 
-    private func checkPlaceholder(_ delivery: Delivery) throws(PipelineError) {
+    private func checkPlaceholder(_ delivery: Delivery) throws(ImageRequestError) {
         guard let name = delivery.placeholder, !policy.placeholders.contains(name) else { return }
         throw .invalidParameter(
             name: "placeholder", position: 0, reason: "there is no placeholder '\(name.excerpt)'")
@@ -254,7 +260,7 @@ public final class ImageRequestParser: Sendable {
     /// The plan for a re-encoded image; nil when nothing asks for one.
     private func plan(
         from given: ImageParameters, accept: () -> AcceptClass
-    ) throws(PipelineError) -> RenderPlan? {
+    ) throws(ImageRequestError) -> RenderPlan? {
         var draft = given
         guard draft.dpr == nil && !draft.hasAutomaticDPR || draft.transform != nil else {
             throw .invalidParameter(name: "dpr", position: 0, reason: "only together with 'transform'")
@@ -284,9 +290,9 @@ public final class ImageRequestParser: Sendable {
     /// What a preset says gives way to what the request says itself.
     private func refuseMeaningless(
         _ draft: inout ImageParameters, _ choice: RenderPlan.FormatChoice
-    ) throws(PipelineError) {
+    ) throws(ImageRequestError) {
         let presetNames = draft.presetNames
-        func refuse(_ name: String, beside other: String, _ reason: String) throws(PipelineError) {
+        func refuse(_ name: String, beside other: String, _ reason: String) throws(ImageRequestError) {
             guard presetNames.contains(name), !presetNames.contains(other) else {
                 throw .invalidParameter(name: name, position: 0, reason: reason)
             }
@@ -322,7 +328,7 @@ public final class ImageRequestParser: Sendable {
         return plan
     }
 
-    private func pipeline(from draft: ImageParameters) throws(PipelineError) -> TransformPipeline {
+    private func pipeline(from draft: ImageParameters) throws(ImageRequestError) -> TransformPipeline {
         guard let text = draft.transform else { return TransformPipeline() }
         do throws(TransformError) {
             let pipeline = try TransformPipeline(parsing: text, operationLimit: limits.operations)
@@ -334,7 +340,7 @@ public final class ImageRequestParser: Sendable {
         }
     }
 
-    private func watermarks(of pipeline: TransformPipeline) throws(PipelineError) -> [WatermarkImage] {
+    private func watermarks(of pipeline: TransformPipeline) throws(ImageRequestError) -> [WatermarkImage] {
         let names = pipeline.watermarkNames
         guard names.count <= WatermarkImage.maxPerPipeline else {
             throw .invalidParameter(
@@ -360,7 +366,7 @@ public final class ImageRequestParser: Sendable {
 
     private func formatChoice(
         _ name: String?, accept: () -> AcceptClass
-    ) throws(PipelineError) -> RenderPlan.FormatChoice {
+    ) throws(ImageRequestError) -> RenderPlan.FormatChoice {
         switch name {
         case nil, "auto": return .automatic(accept().formats)
         case "source": return .source

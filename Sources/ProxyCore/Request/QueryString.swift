@@ -27,7 +27,7 @@ public struct QueryString: Sendable {
     ///   repeated name, or more than `maxItems`.
     public init(
         parsing bytes: some Collection<UInt8>, knowing isKnown: (String) -> Bool = { _ in true }
-    ) throws(PipelineError) {
+    ) throws(ImageRequestError) {
         var items: [Item] = []
         let bytes = Array(bytes)
         var start = 0
@@ -51,7 +51,7 @@ public struct QueryString: Sendable {
 
     private static func item(
         _ piece: ArraySlice<UInt8>, _ isKnown: (String) -> Bool
-    ) throws(PipelineError) -> Item {
+    ) throws(ImageRequestError) -> Item {
         let equals = piece.firstIndex(of: UInt8(ascii: "="))
         let name = try decode(piece[..<(equals ?? piece.endIndex)], parameter: nil)
         guard !name.isEmpty else {
@@ -67,7 +67,7 @@ public struct QueryString: Sendable {
     /// Decodes `%HH` once. The offset in an error counts the bytes as they were sent.
     private static func decode(
         _ bytes: ArraySlice<UInt8>, parameter: String?
-    ) throws(PipelineError) -> String {
+    ) throws(ImageRequestError) -> String {
         guard bytes.contains(UInt8(ascii: "%")) else { return try text(bytes, parameter) }
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
@@ -93,7 +93,7 @@ public struct QueryString: Sendable {
 
     private static func text(
         _ bytes: ArraySlice<UInt8>, _ parameter: String?
-    ) throws(PipelineError) -> String {
+    ) throws(ImageRequestError) -> String {
         guard let text = String(validOctets: bytes) else {
             throw .invalidParameter(name: parameter?.excerpt ?? "", position: 0, reason: "not valid UTF-8")
         }

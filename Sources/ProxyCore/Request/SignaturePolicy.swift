@@ -40,7 +40,7 @@ public struct SignaturePolicy: Sendable {
     ///
     /// - Throws: `.signatureRequired`, `.signatureMismatch`; `.invalidParameter` if `sig` is not the last
     ///   parameter.
-    public func check(_ target: [UInt8]) throws(PipelineError) -> Outcome {
+    public func check(_ target: [UInt8]) throws(ImageRequestError) -> Outcome {
         guard let mark = Self.lastMark(in: target) else {
             guard !Self.beginsWithSignature(target) else { throw Self.misplaced }
             guard !isRequired else { throw .signatureRequired }
@@ -54,7 +54,7 @@ public struct SignaturePolicy: Sendable {
         return Outcome(signed: signed, isSigned: true)
     }
 
-    private static let misplaced = PipelineError.invalidParameter(
+    private static let misplaced = ImageRequestError.invalidParameter(
         name: "sig", position: 0, reason: "must be the last parameter, written as '&sig='")
 
     /// Whether the first parameter is a signature.

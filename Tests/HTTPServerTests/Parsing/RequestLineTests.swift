@@ -101,12 +101,16 @@ struct RequestLineTests {
         #expect(HeadReading(head(target: target)).error == .unencodedTarget)
     }
 
-    @Test("The answer to a target with a space or with UTF-8 says what to encode", arguments: ["/a b", "/\u{E9}"])
+    @Test(
+        "The answer to a target with a space or with UTF-8 says what to encode",
+        arguments: ["/a b", "/\u{E9}"])
     func unencodedTargets(target: String) throws {
         let error = try #require(HeadReading(head(target: target)).error)
         let answer = ServerProblem.response(error.status, detail: error.detail)
 
-        guard case .bytes(let bytes) = answer.body else { return #expect(Bool(false), "the answer has no body") }
+        guard case .bytes(let bytes) = answer.body else {
+            return #expect(Bool(false), "the answer has no body")
+        }
         #expect(answer.status.code == 400)
         #expect(String(decoding: bytes, as: UTF8.self).contains("percent-encode"))
     }

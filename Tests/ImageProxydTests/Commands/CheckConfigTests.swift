@@ -25,7 +25,10 @@ struct CheckConfigTests {
         let outcome = try await check(#"{"cache": {"disk": {"directory": "\#(folder.path)/file/cache"}}}"#)
 
         #expect(outcome.code == 78)
-        #expect(outcome.errors == "\(folder.path)/c.json:1:34: cache.disk.directory: \(folder.path)/file/cache: Not a directory\n")
+        #expect(
+            outcome.errors
+                == "\(folder.path)/c.json:1:34: cache.disk.directory: \(folder.path)/file/cache: Not a directory\n"
+        )
         #expect(try await check(#"{"cache": {"disk": {"directory": "\#(folder.path)/a/b/c"}}}"#).code == 0)
         #expect(folder.files == ["c.json", "file"])
     }
@@ -85,7 +88,10 @@ struct CheckConfigTests {
     func missingKey() async throws {
         let outcome = try await check(#"{"security": {"keys": ["\#(folder.path)/key"]}}"#)
 
-        #expect(outcome.errors == "\(folder.path)/c.json:1:24: security.keys.0: \(folder.path)/key: No such file or directory\n")
+        #expect(
+            outcome.errors
+                == "\(folder.path)/c.json:1:24: security.keys.0: \(folder.path)/key: No such file or directory\n"
+        )
     }
 
     @Test("names the line of each wrong parameter of each preset, and of each missing file")
@@ -112,7 +118,8 @@ struct CheckConfigTests {
                 \(path):5:18: presets.bad.transform: position 15: blr: there is no such operation; did you mean 'blur'?
 
                 """)
-        #expect(files.errors == "\(path):2:11: placeholders.none: /nonexistent.png: No such file or directory\n")
+        #expect(
+            files.errors == "\(path):2:11: placeholders.none: /nonexistent.png: No such file or directory\n")
     }
 
     @Test(
@@ -132,6 +139,8 @@ struct CheckConfigTests {
         #expect(asRoot.code == 0)
         #expect(asRoot.errors.hasPrefix("warning: security.keys.0: \(folder.path)/key is readable"))
         #expect(asNobody.code == 78)
-        #expect(asNobody.errors == "\(folder.path)/c.json:1:24: security.keys.0: \(folder.path)/key: Permission denied\n")
+        #expect(
+            asNobody.errors
+                == "\(folder.path)/c.json:1:24: security.keys.0: \(folder.path)/key: Permission denied\n")
     }
 }

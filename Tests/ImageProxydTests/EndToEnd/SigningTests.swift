@@ -162,7 +162,8 @@ struct SigningTests {
         "sign warns of a target that the daemon would refuse, and signs it all the same",
         arguments: [
             ("/img?url=http%3A%2F%2Fa%2Fb.jpg", nil), ("/info?url=http%3A%2F%2Fa%2Fb.jpg", nil),
-            ("/img?url=http://a/b?c=1&d=2", "'d' is no parameter"), ("/img?transform=flip", "'url' is required"),
+            ("/img?url=http://a/b?c=1&d=2", "'d' is no parameter"),
+            ("/img?transform=flip", "'url' is required"),
             ("/img?url=http%3A%2F%2Fa%2Fb.jpg&transform=blr", "did you mean 'blur'?"),
             ("/cat.jpg?url=http%3A%2F%2Fa%2Fb.jpg", "images are at /img"),
         ])

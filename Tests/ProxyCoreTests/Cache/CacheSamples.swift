@@ -47,11 +47,13 @@ func describe(
 func record(
     _ source: String = "source", content: String? = nil, lifetime: Int64 = 60
 ) -> SourceRecord {
-    SourceRecord(
+    var record = SourceRecord(
         key: key(source), keyText: source, contentHash: ContentHash(of: Array((content ?? source).utf8)),
         byteCount: 7, format: .jpeg, entityTag: "\"a\"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT",
         responseTime: 1_000_000, initialAge: 3, freshnessLifetime: lifetime, directives: [.mustRevalidate],
-        staleIfError: 9, reuseFields: "cache-control: must-revalidate")
+        staleIfError: 9)
+    record.reuseFields = [HeaderField(name: "cache-control", value: "must-revalidate")]
+    return record
 }
 
 func memoryEntry(_ text: String, source: String = "source", count: Int = 100) -> MemoryEntry {

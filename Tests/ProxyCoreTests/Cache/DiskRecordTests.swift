@@ -255,7 +255,7 @@ struct DiskRecordTests {
         arguments: [2_000_000, -7, nil])
     func snapshotDate(made: Int64?) throws {
         var record = record("source")
-        if let made { record.reuseFields = "made: \(made)" }
+        record.statedDate = made
         let snapshot = try #require(RecordSnapshot(of: record, generation: 7))
         var writer = LittleEndianWriter()
         snapshot.append(to: &writer)
@@ -266,8 +266,27 @@ struct DiskRecordTests {
         #expect(
             read.generationTime == record.generationTime && read.generationTime == made ?? read.generationTime
         )
-        record.reuseFields = "made: 0"
+        record.statedDate = 0
         #expect(RecordSnapshot(of: record, generation: 7) == nil)
+    }
+
+    @Test("A record is read back after a restart with every member")
+    func everyMember() async throws {
+        var whole = record("source")
+        whole.staleWhileRevalidate = 5
+        (whole.browserLifetime, whole.statedDate, whole.status) = (6, -7, 203)
+        whole.reuseFields.append(HeaderField(name: "cdn-cache-control", value: "max-age=60, private=\"a\""))
+        whole.finalURL = key("redirected")
+        whole.untargeted = DownstreamControl(
+            lifetime: 8, browserLifetime: 9, directives: [.immutable], staleWhileRevalidate: 10,
+            staleIfError: 11)
+        var disk = try await open()
+        try await disk.save(whole)
+        await disk.close()
+        disk = try await open()
+
+        #expect(await disk.sourceRecord(for: key("source")) == whole)
+        await disk.close()
     }
 
     @Test(
@@ -275,7 +294,8 @@ struct DiskRecordTests {
         arguments: [
             "contentHash = x'00'", "format = 'bmp'", "contentHash = 'text'", "freshnessLifetime = 'text'",
             "responseTime = -9223372036854775807", "initialAge = 9223372036854775807", "byteCount = -1 << 62",
-            "staleIfError = 9223372036854775807", "directives = -1",
+            "staleIfError = 9223372036854775807", "directives = -1", "browserLifetime = 'text'",
+            "otherLifetime = 9",
         ])
     func alteredRow(change: String) async throws {
         var disk = try await open()

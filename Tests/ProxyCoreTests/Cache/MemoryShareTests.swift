@@ -65,7 +65,7 @@ struct MemoryShareTests {
         record.keyText += String(repeating: "k", count: 8_000)
         record.entityTag = "\"" + String(repeating: "e", count: 500) + "\""
         record.lastModified = String(repeating: "m", count: 60)
-        record.reuseFields += String(repeating: "r", count: 1_000)
+        record.reuseFields.append(HeaderField(name: "expires", value: String(repeating: "r", count: 1_000)))
         let long = MemoryEntry(description: describe("a", body: body), body: body, record: record)
 
         #expect(long.cost - plain.cost > 8_000 + 490 + 25 + 1_000)

@@ -37,8 +37,8 @@ struct ExampleTests {
     @Test(
         "The README's table of errors has every code under its status, except that of disconnected clients")
     func codes() {
-        let source = TextFiles.read("Sources/ProxyCore/Pipeline/PipelineError.swift")
-        let errors = source.matches(of: /Disposition\(\s*(\d{3}), "([a-z_]+)"/)
+        let source = TextFiles.read("Sources/ProxyCore/Pipeline/PipelineError+Table.swift")
+        let errors = source.matches(of: /PipelineError\(\s*(\d{3}), "([a-z_]+)"/)
         let rows = TextFiles.read("README.md").split(separator: "\n").filter { $0.hasPrefix("| ") }
         #expect(errors.count > 40)
         for error in errors where error.1 != "499" {

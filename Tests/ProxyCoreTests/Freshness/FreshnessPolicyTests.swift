@@ -160,7 +160,7 @@ struct FreshnessPolicyTests: FreshnessTesting {
 
         #expect(!verdict.directives.forbidStoring)
         #expect(verdict.freshnessLifetime == 5)
-        #expect(verdict.reuseFields == "cache-control: max-age=5")
+        #expect(verdict.reuseFields == [HeaderField(name: "cache-control", value: "max-age=5")])
     }
 
     @Test(

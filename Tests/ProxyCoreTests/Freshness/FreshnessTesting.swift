@@ -25,7 +25,7 @@ extension FreshnessTesting {
         _ fields: [(String, String)], status: Int = 200, requestTime: Int64? = nil, responseTime: Int64? = nil
     ) -> OriginHead {
         OriginHead(
-            status: status, fields: fields.map { OriginRequest.Field(name: $0.0, value: $0.1) },
+            status: status, fields: fields.map { HeaderField(name: $0.0, value: $0.1) },
             contentLength: nil,
             requestTime: requestTime ?? responseTime ?? date, responseTime: responseTime ?? date)
     }

@@ -116,7 +116,7 @@ struct ReuseTests {
 
     private func record(_ cacheControl: String) -> SourceRecord {
         let head = OriginHead(
-            status: 200, fields: [OriginRequest.Field(name: "cache-control", value: cacheControl)],
+            status: 200, fields: [HeaderField(name: "cache-control", value: cacheControl)],
             contentLength: nil, requestTime: date, responseTime: date)
         return policy.record(
             key: CacheKey(canonicalText: "x"), keyText: "x", contentHash: ContentHash(of: [1]), byteCount: 1,

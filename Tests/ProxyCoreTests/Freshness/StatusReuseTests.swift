@@ -74,7 +74,7 @@ struct StatusReuseTests {
 
     private func head(_ fields: [(String, String)], status: Int = 200) -> OriginHead {
         OriginHead(
-            status: status, fields: fields.map { OriginRequest.Field(name: $0.0, value: $0.1) },
+            status: status, fields: fields.map { HeaderField(name: $0.0, value: $0.1) },
             contentLength: nil, requestTime: date, responseTime: date)
     }
 }

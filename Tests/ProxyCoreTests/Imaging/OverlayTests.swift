@@ -99,8 +99,8 @@ struct OverlayTests {
                 Issue.record("\(String(describing: error))")
                 continue
             }
-            #expect(error.map { PipelineError($0).disposition.status } == 500)
-            #expect(error.map { PipelineError($0).disposition.memory == nil } == true)
+            #expect(error.map { PipelineError($0).row.status } == 500)
+            #expect(error.map { PipelineError($0).row.memory == nil } == true)
         }
     }
 

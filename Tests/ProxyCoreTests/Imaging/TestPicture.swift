@@ -131,7 +131,9 @@ struct TestPicture: Equatable {
     }
 
     /// Encodes frames of one size as an animation.
-    static func animation(_ frames: [TestPicture], delays: [Int], loop: Int, as format: ImageFormat) throws
+    static func animation(
+        _ frames: [TestPicture], delays: [Int], loop: Int, as format: ImageFormat
+    ) throws
         -> [UInt8]
     {
         try VipsLibrary.start()

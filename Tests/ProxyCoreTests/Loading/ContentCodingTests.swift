@@ -53,7 +53,9 @@ struct ContentCodingTests {
         }
     }
 
-    private static func fetched(_ answer: OriginAnswer, maxBytes: ByteCount = .mebibytes(1)) async throws
+    private static func fetched(
+        _ answer: OriginAnswer, maxBytes: ByteCount = .mebibytes(1)
+    ) async throws
         -> CollectingReceiver
     {
         let fixture = try LoaderFixture { $0.maxBytes = maxBytes }

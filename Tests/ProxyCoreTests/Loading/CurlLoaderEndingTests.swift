@@ -27,7 +27,6 @@ struct CurlLoaderEndingTests {
         await fixture.origin.waitForDepartures("/silent")
         await fixture.origin.waitForDepartures("/body")
         #expect(fixture.loader.statistics.inflight == 0)
-        #expect(fixture.loader.statistics.outcomes == [.cancelled: 2])
     }
 
     @Test("sends no request if its task was cancelled before it began")
@@ -86,7 +85,6 @@ struct CurlLoaderEndingTests {
         let statistics = fixture.loader.statistics
         #expect(statistics.inflight == 0)
         #expect(statistics.queued == 0)
-        #expect(statistics.total == 200)
     }
 
     // MARK: - Deadlines

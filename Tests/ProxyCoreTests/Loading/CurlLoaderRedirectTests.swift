@@ -128,8 +128,8 @@ struct CurlLoaderRedirectTests {
         fixture.origin.route("/a2", .redirect(to: other.url("/b")))
         var request = try fixture.request("/a")
         request.fields = [
-            OriginRequest.Field(name: "Authorization", value: "Bearer x"),
-            OriginRequest.Field(name: "Cookie", value: "y"),
+            HeaderField(name: "Authorization", value: "Bearer x"),
+            HeaderField(name: "Cookie", value: "y"),
         ]
 
         _ = try await fixture.loader.load(request, into: CollectingReceiver())

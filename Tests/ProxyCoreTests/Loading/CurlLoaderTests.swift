@@ -40,7 +40,7 @@ struct CurlLoaderTests {
         }
         fixture.origin.route("/a", .body([1]))
         var request = try fixture.request("/a?b=c%20d")
-        request.fields = [OriginRequest.Field(name: "x-team", value: "own")]
+        request.fields = [HeaderField(name: "x-team", value: "own")]
 
         _ = try await fixture.loader.load(request, into: CollectingReceiver())
 
@@ -128,7 +128,6 @@ struct CurlLoaderTests {
         #expect(receiver.bytes.isEmpty)
         #expect(summary.byteCount == 0)
         #expect(fixture.origin.log.requests[0]["if-modified-since"] == date)
-        #expect(fixture.loader.statistics.outcomes == [.notModified: 1])
     }
 
     @Test("reuses a connection")
@@ -263,7 +262,6 @@ struct CurlLoaderTests {
         for path in ["/garbage", "/length", "/nul"] {
             await #expect(throws: (any Error).self) { try await fixture.load(path) }
         }
-        #expect(fixture.loader.statistics.outcomes[.success] == nil)
     }
 
     @Test("reports an origin as unreachable that refuses connections, or closes them without an answer")
@@ -322,7 +320,6 @@ struct CurlLoaderTests {
             try await fixture.load(absolute: "http://2130706433:8080/")
         }
         #expect(fixture.origin.log.connections == 0)
-        #expect(fixture.loader.statistics.outcomes == [.addressForbidden: 5])
         #expect(fixture.loader.statistics.newConnections + fixture.loader.statistics.reusedConnections == 0)
     }
 

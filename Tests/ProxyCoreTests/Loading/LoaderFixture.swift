@@ -41,7 +41,9 @@ struct LoaderFixture {
 
     /// Fetches a path of the origin and discards the response.
     @discardableResult
-    func load(_ path: String, into receiver: CollectingReceiver = CollectingReceiver()) async throws
+    func load(
+        _ path: String, into receiver: CollectingReceiver = CollectingReceiver()
+    ) async throws
         -> LoadSummary
     {
         try await loader.load(request(path), into: receiver)
@@ -61,4 +63,22 @@ func expectFailure(
 ) async {
     let error = await #expect(throws: LoadError.self, sourceLocation: sourceLocation) { try await work() }
     #expect(error?.outcome == outcome, sourceLocation: sourceLocation)
+}
+
+/// The kind of an error whose text does not matter.
+enum LoadOutcome {
+    case incomplete, unreachable, tlsFailed, redirectForbidden, tooLarge, other
+}
+
+extension LoadError {
+    var outcome: LoadOutcome {
+        switch self {
+        case .incomplete: .incomplete
+        case .unreachable, .disconnected: .unreachable
+        case .tlsFailed: .tlsFailed
+        case .redirectForbidden: .redirectForbidden
+        case .tooLarge: .tooLarge
+        default: .other
+        }
+    }
 }

@@ -22,7 +22,7 @@ struct OriginHeadReaderTests {
         let (_, reader) = read(["HTTP/1.1 200 OK\r\n", "Cache-Control \t: private\r\n", "\r\n"])
         let (_, hiding) = read(["HTTP/1.1 200 OK\r\n", "Content-Length : 5\r\n", "\r\n"])
 
-        #expect(reader.fields == [OriginRequest.Field(name: "cache-control", value: "private")])
+        #expect(reader.fields == [HeaderField(name: "cache-control", value: "private")])
         #expect(!reader.hidesFraming)
         #expect(hiding.hidesFraming)
     }
@@ -116,7 +116,7 @@ struct OriginHeadReaderTests {
     }
 
     private func declared(_ fields: [(String, String)]) -> Int? {
-        OriginHead.contentLength(in: fields.map { OriginRequest.Field(name: $0.0, value: $0.1) })
+        OriginHead.contentLength(in: fields.map { HeaderField(name: $0.0, value: $0.1) })
     }
 
     private func read(

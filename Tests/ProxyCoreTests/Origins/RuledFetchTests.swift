@@ -276,7 +276,9 @@ struct RuledFetchTests {
             $0.loader = .file
             $0.root = folder.path + "/root"
         }
-        func load(_ path: String, _ change: (inout OriginRequest) -> Void = { _ in }) async throws
+        func load(
+            _ path: String, _ change: (inout OriginRequest) -> Void = { _ in }
+        ) async throws
             -> CollectingReceiver
         {
             let receiver = CollectingReceiver()

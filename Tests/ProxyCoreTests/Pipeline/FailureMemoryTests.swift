@@ -26,7 +26,7 @@ struct FailureMemoryTests {
             .queueTimeout,
             .clientLeft, .upstreamStatus(500, retryAfter: nil), .upstreamStatus(429, retryAfter: nil),
             .emptyResult,
-            .frameOutOfRange, .addressForbidden, .invalidURL(position: 0, reason: ""),
+            .frameOutOfRange, .addressForbidden, .invalidURL,
         ])
     func notKept(failure: PipelineError) {
         memory.remember(failure, source: source, result: results[0], at: 0)

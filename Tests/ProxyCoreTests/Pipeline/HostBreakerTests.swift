@@ -270,3 +270,11 @@ struct HostBreakerTests {
         }
     }
 }
+
+extension HostBreakers {
+    /// Reports what the loader says of a fetch.
+    fileprivate func report(_ pass: Pass, _ error: LoadError, lastHop: SourceURL.Origin? = nil, at now: Int64)
+    {
+        report(pass, PipelineError(error), lastHop: lastHop, at: now)
+    }
+}

@@ -38,8 +38,10 @@ struct ImprovementTests {
         return fixture
     }
 
-    /// Requests a picture twice; the second request starts what a hit starts.
-    private func askTwice(_ fixture: PipelineFixture, _ parameters: String = avif) async throws
+    /// Asks for a picture twice, and has the second request begin what a hit begins.
+    private func askTwice(
+        _ fixture: PipelineFixture, _ parameters: String = avif
+    ) async throws
         -> ImageResponse
     {
         let first = try await fixture.get("/a.jpg", parameters) { $0.waitsForStore = true }

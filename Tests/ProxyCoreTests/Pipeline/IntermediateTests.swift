@@ -167,7 +167,9 @@ struct IntermediateTests {
     func sizes() {
         var configuration = IntermediateConfiguration()
         let rule = IntermediateRule(configuration: configuration)
-        func size(_ width: Int, _ height: Int, _ format: ImageFormat = .jpeg, frames: Int = 1, turn: Int = 1)
+        func size(
+            _ width: Int, _ height: Int, _ format: ImageFormat = .jpeg, frames: Int = 1, turn: Int = 1
+        )
             -> PixelSize?
         {
             rule.size(

@@ -89,8 +89,10 @@ final class PipelineFixture: Sendable {
         }
     }
 
-    /// Requests a path, as a client with this `Cache-Control` does.
-    func get(_ path: String, _ parameters: String = "", asking control: String? = nil) async throws
+    /// Asks for a path, as a client with this `Cache-Control` does.
+    func get(
+        _ path: String, _ parameters: String = "", asking control: String? = nil
+    ) async throws
         -> ImageResponse
     {
         let client = RequestDirectives(cacheControl: control.map { [$0] } ?? [], pragma: [])

@@ -127,7 +127,7 @@ struct RefusalTests {
                 await #expect(throws: PipelineError.self) { try await fixture.get("/\(number)") }
             }
             let error = await #expect(throws: PipelineError.self) { try await fixture.get("/good.jpg") }
-            #expect(error?.disposition.code == "host_unavailable")
+            #expect(error?.row.code == "host_unavailable")
             #expect((1...60).contains(error?.retryAfter ?? 0))
         }
         #expect(fixture.origin.log.requests.count == 5)

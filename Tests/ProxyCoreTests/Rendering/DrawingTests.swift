@@ -78,7 +78,9 @@ struct DrawingTests {
     }
 
     /// Elements of which each draws the one before `times` times, with `first` as the first.
-    private static func tower(_ floors: Int, _ times: Int, of first: String, _ floor: (Int) -> String)
+    private static func tower(
+        _ floors: Int, _ times: Int, of first: String, _ floor: (Int) -> String
+    )
         -> String
     {
         let levels = (1...floors).map { level in

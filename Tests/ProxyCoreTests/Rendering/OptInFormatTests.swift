@@ -37,7 +37,9 @@ struct OptInFormatTests {
         }
     }
 
-    private func read(_ bytes: [UInt8], _ format: ImageFormat, _ text: String = "") async throws
+    private func read(
+        _ bytes: [UInt8], _ format: ImageFormat, _ text: String = ""
+    ) async throws
         -> TestPicture
     {
         try await rendered(bytes, text) { $0.decodableFormats.append(format) }.picture

@@ -292,8 +292,8 @@ struct WorkerPoolTests {
             }
             // For a client that is a temporary lack of resources, and the operator's log has the reason.
             let told = PipelineError(error)
-            #expect(told.disposition.status == 503 && told.retryAfter == 1 && told.fault == text)
-            #expect(told.disposition.memory == nil && told.detail?.contains(text) != true)
+            #expect(told.row.status == 503 && told.retryAfter == 1 && told.fault == text)
+            #expect(told.row.memory == nil && told.detail?.contains(text) != true)
         }
     }
 

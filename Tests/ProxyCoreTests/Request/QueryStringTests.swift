@@ -35,7 +35,7 @@ struct QueryStringTests {
         arguments: [
             (
                 "a=%4",
-                PipelineError.invalidParameter(
+                ImageRequestError.invalidParameter(
                     name: "a", position: 0, reason: "'%' must be followed by two hexadecimal digits")
             ),
             (
@@ -53,7 +53,7 @@ struct QueryStringTests {
                     name: "", hint: "a parameter is name=value, joined by a single '&'")
             ),
         ])
-    func errors(query: String, error: PipelineError) {
+    func errors(query: String, error: ImageRequestError) {
         #expect(throws: error) { try items(query) }
     }
 
@@ -67,7 +67,7 @@ struct QueryStringTests {
             try items(names.dropLast().map { $0 + "=1" }.joined(separator: "&")).count == QueryString.maxItems
         )
         #expect(
-            throws: PipelineError.invalidParameter(
+            throws: ImageRequestError.invalidParameter(
                 name: "p32", position: 0,
                 reason: "at most 32 parameters; '&' in the source URL is written as %26")
         ) { try items(query) }
@@ -79,12 +79,13 @@ struct QueryStringTests {
         let beginning = String(repeating: "ä", count: 64) + "…"
 
         #expect(
-            throws: PipelineError.invalidParameter(name: beginning, position: 0, reason: "the value is empty")
+            throws: ImageRequestError.invalidParameter(
+                name: beginning, position: 0, reason: "the value is empty")
         ) {
             try items(name + "=")
         }
         #expect(
-            throws: PipelineError.invalidParameter(
+            throws: ImageRequestError.invalidParameter(
                 name: beginning, position: 0, reason: "given more than once")
         ) {
             try items("\(name)=1&\(name)=1")

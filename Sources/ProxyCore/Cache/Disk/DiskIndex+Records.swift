@@ -7,9 +7,11 @@ import GRDB
 extension DiskIndex {
     private static let columns = """
         keyText, contentHash, byteCount, format, entityTag, lastModified, responseTime, initialAge,
-        freshnessLifetime, directives, staleWhileRevalidate, staleIfError, reuseFields, generation
+        freshnessLifetime, directives, staleWhileRevalidate, staleIfError, browserLifetime, statedDate,
+        status, reuseFields, finalHigh, finalLow, otherLifetime, otherBrowserLifetime, otherDirectives,
+        otherStaleWhileRevalidate, otherStaleIfError, generation
         """
-    private static let generationColumn = 13
+    private static let generationColumn = 23
 
     /// A source's record; nil if there is none, or an invalid one.
     ///
@@ -25,7 +27,8 @@ extension DiskIndex {
         let statement = try db.cachedStatement(
             sql: "SELECT \(Self.columns) FROM source WHERE low = ? AND high = ?")
         guard let row = try Row.fetchOne(statement, arguments: [key.lowBits, key.highBits]),
-            var record = SourceRecord(key: key, row: row)
+            // Lost: which value was altered; such a row counts as none.
+            var record = try? SourceRecord(key: key, row: row)
         else { return nil }
         let generation = UInt32.fromDatabaseValue(row[Self.generationColumn])
         if generation ?? 0 < trustedSince { record.directives.insert(.purged) }
@@ -58,14 +61,18 @@ extension DiskIndex {
     ) throws -> Bool {
         let sql = """
             INSERT INTO source (\(Self.columns), high, low, savedAt, outdatesFiles)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+            VALUES (\(repeatElement("?", count: Self.generationColumn + 5).joined(separator: ", ")))
+            ON CONFLICT DO NOTHING
             """
         try db.cachedStatement(sql: sql).execute(arguments: [
             record.keyText, Data(record.contentHash.bytes), record.byteCount, record.format.rawValue,
             record.entityTag, record.lastModified, record.responseTime, record.initialAge,
             record.freshnessLifetime, record.directives.rawValue, record.staleWhileRevalidate,
-            record.staleIfError, record.reuseFields, generation, record.key.highBits, record.key.lowBits,
-            time,
+            record.staleIfError, record.browserLifetime, record.statedDate, record.status,
+            record.reuseText, record.finalURL?.highBits, record.finalURL?.lowBits,
+            record.untargeted?.lifetime, record.untargeted?.browserLifetime,
+            record.untargeted?.directives.rawValue, record.untargeted?.staleWhileRevalidate,
+            record.untargeted?.staleIfError, generation, record.key.highBits, record.key.lowBits, time,
             outdatesFiles,
         ])
         return db.changesCount > 0
@@ -118,24 +125,43 @@ extension DiskIndex {
 }
 
 extension SourceRecord {
-    /// Reads a row of `columns`; nil if a value has another type or form than was written.
-    fileprivate init?(key: CacheKey, row: Row) {
+    /// Reads a row of `columns`; throws where a value is of another type or form than was written.
+    fileprivate init(key: CacheKey, row: Row) throws {
         guard let keyText = String.fromDatabaseValue(row[0]), let hash = Data.fromDatabaseValue(row[1]),
-            let contentHash = ContentHash(bytes: Array(hash)), let byteCount = Int.fromDatabaseValue(row[2]),
+            let contentHash = ContentHash(bytes: Array(hash)),
             let format = String.fromDatabaseValue(row[3]).flatMap(ImageFormat.init(rawValue:)),
-            let responseTime = Int64.fromDatabaseValue(row[6]), let age = Int64.fromDatabaseValue(row[7]),
-            let lifetime = Int64.fromDatabaseValue(row[8]), let bits = UInt32.fromDatabaseValue(row[9]),
-            let reuseFields = String.fromDatabaseValue(row[12])
-        else { return nil }
-        let whileRevalidate = Int64.fromDatabaseValue(row[10])
-        let ifError = Int64.fromDatabaseValue(row[11])
-        let numbers = [Int64(byteCount), responseTime, age, lifetime, whileRevalidate ?? 0, ifError ?? 0]
-        guard numbers.allSatisfy(Row.plausible.contains) else { return nil }
+            let bits = UInt32.fromDatabaseValue(row[9]), let reuseText = String.fromDatabaseValue(row[15])
+        else { throw Row.altered }
         self.init(
-            key: key, keyText: keyText, contentHash: contentHash, byteCount: byteCount, format: format,
-            entityTag: String.fromDatabaseValue(row[4]), lastModified: String.fromDatabaseValue(row[5]),
-            responseTime: responseTime, initialAge: age, freshnessLifetime: lifetime,
-            directives: Directives(rawValue: bits),
-            staleWhileRevalidate: whileRevalidate, staleIfError: ifError, reuseFields: reuseFields)
+            key: key, keyText: keyText, contentHash: contentHash, byteCount: Int(try row.integer(at: 2)),
+            format: format, entityTag: String.fromDatabaseValue(row[4]),
+            lastModified: String.fromDatabaseValue(row[5]), responseTime: try row.integer(at: 6),
+            initialAge: try row.integer(at: 7), freshnessLifetime: try row.integer(at: 8),
+            directives: Directives(rawValue: bits), staleWhileRevalidate: try row.optionalInteger(at: 10),
+            staleIfError: try row.optionalInteger(at: 11))
+        browserLifetime = try row.optionalInteger(at: 12)
+        statedDate = try row.optionalInteger(at: 13)
+        status = Int(try row.integer(at: 14))
+        self.reuseText = reuseText
+        if let high = Int64.fromDatabaseValue(row[16]), let low = Int64.fromDatabaseValue(row[17]) {
+            finalURL = CacheKey(highBits: high, lowBits: low)
+        }
+        guard let lifetime = try row.optionalInteger(at: 18) else { return }
+        guard let bits = UInt32.fromDatabaseValue(row[20]) else { throw Row.altered }
+        untargeted = DownstreamControl(
+            lifetime: lifetime, browserLifetime: try row.optionalInteger(at: 19),
+            directives: Directives(rawValue: bits), staleWhileRevalidate: try row.optionalInteger(at: 21),
+            staleIfError: try row.optionalInteger(at: 22))
+    }
+
+    /// `reuseFields` in one text, a line each.
+    fileprivate var reuseText: String {
+        get { reuseFields.map { "\($0.name): \($0.value)" }.joined(separator: "\n") }
+        set {
+            reuseFields = newValue.split(separator: "\n").compactMap { line in
+                guard let colon = line.firstIndex(of: ":") else { return nil }
+                return HeaderField(name: String(line[..<colon]), value: String(line[colon...].dropFirst(2)))
+            }
+        }
     }
 }

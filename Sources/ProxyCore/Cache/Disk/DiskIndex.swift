@@ -139,8 +139,8 @@ final class DiskIndex: Sendable {
 
     // MARK: - Schema
 
-    /// Identifies the schema below in the database's header; an index with another one is set aside.
-    private static let schemaID = 0x696D_6709
+    /// Names the schema below in the database's header; an index with another one is set aside.
+    private static let schemaID = 0x696D_670A
 
     private static let schema = """
         PRAGMA application_id = \(schemaID);
@@ -158,8 +158,10 @@ final class DiskIndex: Sendable {
             entityTag TEXT, lastModified TEXT,
             responseTime INTEGER NOT NULL, initialAge INTEGER NOT NULL, freshnessLifetime INTEGER NOT NULL,
             directives INTEGER NOT NULL, staleWhileRevalidate INTEGER, staleIfError INTEGER,
-            reuseFields TEXT NOT NULL, savedAt INTEGER NOT NULL, generation INTEGER NOT NULL,
-            outdatesFiles INTEGER NOT NULL);
+            browserLifetime INTEGER, statedDate INTEGER, status INTEGER NOT NULL, reuseFields TEXT NOT NULL,
+            finalHigh INTEGER, finalLow INTEGER, otherLifetime INTEGER, otherBrowserLifetime INTEGER,
+            otherDirectives INTEGER, otherStaleWhileRevalidate INTEGER, otherStaleIfError INTEGER,
+            savedAt INTEGER NOT NULL, generation INTEGER NOT NULL, outdatesFiles INTEGER NOT NULL);
         CREATE UNIQUE INDEX sourceByKey ON source (low, high);
         CREATE INDEX sourceByAge ON source (savedAt);
         CREATE INDEX sourceOutdatingFiles ON source (high, low) WHERE outdatesFiles = 1;
@@ -283,6 +285,11 @@ extension Row {
             throw Self.altered
         }
         return number
+    }
+
+    /// The same in a column that may be empty; nil where it is.
+    func optionalInteger(at index: Int) throws -> Int64? {
+        (self[index] as DatabaseValue).isNull ? nil : try integer(at: index)
     }
 
     /// A key, from two columns.

@@ -32,7 +32,7 @@ struct RecordSnapshot: Equatable {
 
     /// The snapshot of a record; nil if that does not fit.
     init?(of record: SourceRecord, generation: UInt32) {
-        guard generation != 0, !record.directives.contains(.seeded), !record.isTargeted,
+        guard generation != 0, !record.directives.contains(.seeded), record.untargeted == nil,
             record.lastModified?.utf8.count ?? 0 <= Self.maxDateLength,
             record.staleWhileRevalidate ?? 0 >= 0, record.staleIfError ?? 0 >= 0, record.statedDate != 0,
             (0..<Int64.max).contains(record.browserLifetime ?? 0)
@@ -58,8 +58,8 @@ struct RecordSnapshot: Equatable {
             key: entry.sourceKey, keyText: entry.kind == .original ? entry.keyText : "",
             contentHash: entry.sourceHash, byteCount: byteCount, format: format, lastModified: lastModified,
             responseTime: responseTime, initialAge: initialAge, freshnessLifetime: freshnessLifetime,
-            directives: directives, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError,
-            reuseFields: made.map { "\(SourceRecord.madeMark)\($0)" } ?? "")
+            directives: directives, staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError)
+        record.statedDate = made
         record.browserLifetime = browserLifetime
         return record
     }

@@ -33,7 +33,8 @@ struct Pad: ImageTransforming {
     private static func completed(_ arguments: TransformArguments) -> TransformArguments {
         guard (1...3).contains(arguments.positionalCount) else { return arguments }
         var values: [String: TransformValue?] = [:]
-        for (side, opposite) in [(right, top), (bottom, top), (left, right)] where arguments.given[side.name] == nil {
+        for (side, opposite) in [(right, top), (bottom, top), (left, right)]
+        where arguments.given[side.name] == nil {
             values[side.name] = values[opposite.name] ?? arguments.given[opposite.name]
         }
         return arguments.replacing(values)

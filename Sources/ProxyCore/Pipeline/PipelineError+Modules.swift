@@ -1,6 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/// What the pipeline makes of other modules' errors.
 extension PipelineError {
+    /// Translates what is wrong with a request.
+    public init(_ error: ImageRequestError) {
+        switch error {
+        case .missingParameter(let name):
+            self = Self.missingParameter.about(name).saying("the parameter '\(name)' is required")
+        case .invalidParameter(let name, let position, let reason):
+            self = Self.invalidParameter.about(name, position)
+                .saying("parameter '\(name)', position \(position): \(reason)")
+        case .unknownParameter(let name, let hint):
+            self = Self.unknownParameter.about(name)
+                .saying("'\(name)' is no parameter" + (hint.map { "; \($0)" } ?? ""))
+        case .invalidURL(let position, let reason):
+            self = Self.invalidURL.about("url", position)
+                .saying("parameter 'url', position \(position): \(reason)")
+        case .unsupportedScheme(let scheme):
+            self = Self.unsupportedScheme.about("url", 0)
+                .saying("'\(scheme)' is not supported, only http and https are")
+        case .sourceForbidden: self = .sourceForbidden
+        case .signatureRequired: self = .signatureRequired
+        case .signatureMismatch: self = .signatureMismatch
+        case .optionForbidden(let name):
+            self = Self.optionForbidden
+                .saying("'\(name)' is for signed URLs, or where the configuration allows it")
+        case .presetRequired(let name):
+            self = Self.presetRequired.saying(
+                "'\(name)' changes the picture, which security.onlyPresets leaves to preset=NAME, also in "
+                    + "signed URLs")
+        case .urlExpired: self = .urlExpired
+        }
+    }
+
     /// Translates what the loader says; its texts go into the reason, for the log alone.
     /// - Parameter hop: where the fetch failed, unless that is the source's own origin.
     init(_ error: LoadError, at hop: SourceURL.Origin? = nil) {
@@ -18,7 +50,7 @@ extension PipelineError {
         case .timedOut(.firstByte):
             self = .upstreamTimeout(reason("no answer within fetch.firstByteTimeout"))
         case .timedOut(.transfer):
-            self = .upstreamTimeout(
+            self = .upstreamTransferTimeout(
                 reason("fetch.totalTimeout has passed, or it was slower than fetch.lowSpeed"))
         case .tooLarge: self = .sourceTooLarge
         case .incomplete(let text): self = .upstreamIncomplete(reason(text))

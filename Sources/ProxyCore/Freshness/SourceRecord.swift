@@ -3,9 +3,8 @@
 /// The facts about a source: freshness, validators, content. Outlives the source's body, and is shared by all
 /// its results.
 ///
-/// Times are seconds since 1970. Freshness belongs here alone: results only name the content hash they were
-/// made from.
-public struct SourceRecord: Sendable, Hashable, Codable {
+/// Times are seconds since 1970. Freshness belongs here alone: results only name the content hash they were made from.
+public struct SourceRecord: Sendable, Hashable {
     /// The source's key.
     public var key: CacheKey
     /// The canonical text behind `key`: the normalised URL after the cache-key filter.
@@ -36,13 +35,23 @@ public struct SourceRecord: Sendable, Hashable, Codable {
     ///
     /// Nil where the origin does not say.
     public var staleIfError: Int64?
-    /// The fields that decided on its reuse, canonical, one `name: value` a line.
+    /// Seconds for which a browser may reuse the response, where `s-maxage` names another lifetime than that.
+    public var browserLifetime: Int64?
+    /// The origin's `Date` in seconds since 1970; nil where it follows from the age and the response time.
+    public var statedDate: Int64?
+    /// The directives for other caches, where the origin addresses this one with a targeted field (RFC 9213).
+    public var untargeted: DownstreamControl?
+    /// The status of the stored response, which a 304 does not repeat.
+    public var status = 200
+    /// The fields that decided on its reuse, canonical, below 2 KiB.
     ///
-    /// A 304 replaces those that it names, and the reuse is decided anew (RFC 9111 §3.2). Below 2 KiB.
-    public var reuseFields: String
+    /// A 304 replaces those that it names, and the reuse is decided anew (RFC 9111 §3.2).
+    public var reuseFields: [HeaderField] = []
+    /// The digest of the URL that redirects led to, whose validators these are; nil where there were none.
+    public var finalURL: CacheKey?
 
     /// Directives of a stored response that outlive it.
-    public struct Directives: OptionSet, Sendable, Hashable, Codable {
+    public struct Directives: OptionSet, Sendable, Hashable {
         /// The set as bits; their meaning is stored and never changes.
         public let rawValue: UInt32
 
@@ -96,7 +105,7 @@ public struct SourceRecord: Sendable, Hashable, Codable {
         key: CacheKey, keyText: String, contentHash: ContentHash, byteCount: Int, format: ImageFormat,
         entityTag: String? = nil, lastModified: String? = nil, responseTime: Int64, initialAge: Int64 = 0,
         freshnessLifetime: Int64, directives: Directives = [], staleWhileRevalidate: Int64? = nil,
-        staleIfError: Int64? = nil, reuseFields: String = ""
+        staleIfError: Int64? = nil
     ) {
         self.key = key
         self.keyText = keyText
@@ -111,13 +120,12 @@ public struct SourceRecord: Sendable, Hashable, Codable {
         self.directives = directives
         self.staleWhileRevalidate = staleWhileRevalidate
         self.staleIfError = staleIfError
-        self.reuseFields = reuseFields
     }
 
     /// The length of all texts that a client or an origin decides, in bytes.
     var textBytes: Int {
-        keyText.utf8.count + reuseFields.utf8.count + (entityTag?.utf8.count ?? 0)
-            + (lastModified?.utf8.count ?? 0)
+        let fields = reuseFields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+        return keyText.utf8.count + fields + (entityTag?.utf8.count ?? 0) + (lastModified?.utf8.count ?? 0)
     }
 
     /// The response's current age in seconds (RFC 9111 §4.2.3).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension PipelineError {
+extension ImageRequestError {
     /// What is wrong with `text` as a source URL, in words for the one who wrote it.
     init(_ error: SourceURLError, in text: String) {
         guard case .unsupportedScheme(let scheme) = error else {

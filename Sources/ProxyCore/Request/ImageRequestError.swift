@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a request is refused before anything is looked up. Texts are safe to show to the client.
+public enum ImageRequestError: Error, Sendable, Hashable {
+    /// A required parameter is absent.
+    case missingParameter(String)
+    /// A parameter's value is wrong at `position`, an offset in bytes into its decoded value.
+    case invalidParameter(name: String, position: Int, reason: String)
+    /// There is no such parameter; `hint` may say what was meant.
+    case unknownParameter(name: String, hint: String?)
+    /// The source URL can't be used; `position` as above.
+    case invalidURL(position: Int, reason: String)
+    /// The source URL's scheme is neither `http` nor `https`.
+    case unsupportedScheme(String)
+    /// The configuration does not allow this source.
+    case sourceForbidden
+    /// The target has no signature, and needs one.
+    case signatureRequired
+    /// The target's signature was made with none of the keys, or over something else.
+    case signatureMismatch
+    /// The option, or parameter, needs a signed URL.
+    case optionForbidden(String)
+    /// The parameter changes the picture, and the configuration leaves that to presets.
+    case presetRequired(String)
+    /// The URL's time is over.
+    case urlExpired
+}
