@@ -295,7 +295,7 @@ final class ImageHandler: Sendable {
     /// How long the failure is remembered, for `max-age`.
     private func remaining(_ request: ImageRequest?, _ error: PipelineError) -> Int64? {
         guard let request, let memory = error.row.memory else { return nil }
-        // What is remembered of a result may have become its source's.
+        // The failure of a result may have been recorded for its source.
         let source = failures.remaining(ofSource: request.sourceKey, at: clock())
         return memory.scope == .source && !request.shrinksLarge
             ? source : failures.remaining(of: request.resultKey, at: clock()) ?? source

@@ -29,7 +29,7 @@ public struct FreshnessPolicy: Sendable, Hashable {
         public var untargeted: DownstreamControl?
         /// The status of the stored response.
         public var status: Int
-        /// The fields that decided, canonical: what a record keeps of them.
+        /// The fields that decided, canonical, as a record stores them.
         public var reuseFields: [HeaderField]
     }
 

@@ -38,7 +38,7 @@ struct ImprovementTests {
         return fixture
     }
 
-    /// Asks for a picture twice, and has the second request begin what a hit begins.
+    /// Requests a picture twice; the second request starts what a hit starts.
     private func askTwice(
         _ fixture: PipelineFixture, _ parameters: String = avif
     ) async throws

@@ -89,7 +89,7 @@ final class PipelineFixture: Sendable {
         }
     }
 
-    /// Asks for a path, as a client with this `Cache-Control` does.
+    /// Requests a path, as a client with this `Cache-Control` does.
     func get(
         _ path: String, _ parameters: String = "", asking control: String? = nil
     ) async throws

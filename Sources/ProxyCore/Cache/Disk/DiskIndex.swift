@@ -139,7 +139,7 @@ final class DiskIndex: Sendable {
 
     // MARK: - Schema
 
-    /// Names the schema below in the database's header; an index with another one is set aside.
+    /// Identifies the schema below in the database's header; an index with another one is set aside.
     private static let schemaID = 0x696D_670A
 
     private static let schema = """
