@@ -110,8 +110,7 @@ struct ConnectionStateMachine {
         return consumed
     }
 
-    /// Handles the client's FIN, once all octets before it have been read. What the client requested is still
-    /// made and sent, as long as the client may be reading.
+    /// Handles the client's FIN, once all octets before it have been read; requests before it are answered.
     mutating func finishInput(_ driver: some ConnectionDriver) {
         guard input.hasEnded || input.isHalfClosed else { return }
         switch phase {

@@ -12,7 +12,7 @@ struct SettingsSource: Sendable {
     var sockets = InheritedSockets()
 
     /// Reads the settings, and the files that they name.
-    /// - Throws: all that is wrong with them.
+    /// - Throws: all problems with them.
     func read() throws -> (configuration: ProxyConfiguration, files: NamedFiles, places: SettingPlaces) {
         let (configuration, places) = try settings()
         do throws(ConfigurationError) {
@@ -23,7 +23,7 @@ struct SettingsSource: Sendable {
     }
 
     /// Reads the settings alone.
-    /// - Throws: `ConfigurationError`; `HostProcess.Failure` where the file can't be read.
+    /// - Throws: `ConfigurationError`; `HostProcess.Failure` if the file can't be read.
     func settings() throws -> (configuration: ProxyConfiguration, places: SettingPlaces) {
         var sources = ConfigurationLoader.Sources(environment: HostProcess.environment, listen: listen)
         sources.inherited = (

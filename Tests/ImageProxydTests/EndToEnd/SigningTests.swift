@@ -187,7 +187,7 @@ struct SigningTests {
         }
     }
 
-    @Test("a key that is too short, missing or misspelt stops the start, by its place in the settings")
+    @Test("A key that is too short, missing or misspelt stops the start, named by its place in the settings")
     func badKeys() throws {
         let folder = try TemporaryDirectory()
         try folder.write(Array("short\n".utf8), to: "short")
