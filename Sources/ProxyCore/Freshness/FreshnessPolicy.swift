@@ -160,7 +160,7 @@ package struct FreshnessPolicy: Sendable, Hashable {
         return fields.compactMap { name, value in value.map { HeaderField(name: name, value: $0) } }
     }
 
-    /// A date as HTTP writes it today; `0` for what is none (RFC 9111 §5.3).
+    /// A date in IMF-fixdate; `0` for an invalid one (RFC 9111 §5.3).
     private static func expires(_ head: OriginHead) -> String? {
         let values = head.values(of: "expires")
         guard let value = values.first else { return nil }

@@ -40,9 +40,9 @@ package struct SourceRecord: Sendable, Hashable {
     ///
     /// Nil where the origin does not say.
     package var staleIfError: Int64?
-    /// Seconds for which a browser may reuse the response, where `s-maxage` names another lifetime than that.
+    /// Seconds for which a browser may reuse the response, if `s-maxage` is another lifetime than that.
     package var browserLifetime: Int64?
-    /// The origin's `Date` in seconds since 1970; nil where it follows from the age and the response time.
+    /// The origin's `Date` in seconds since 1970; nil if it follows from the age and the response time.
     package var statedDate: Int64?
     /// The directives for other caches, where the origin addresses this one with a targeted field (RFC 9213).
     package var untargeted: DownstreamControl?
