@@ -25,17 +25,17 @@ struct Daemon {
     private let workers: WorkerPool
     private let server: HTTPServer
     private let admin: HTTPServer
-    private let adminPlaces: [AdminPlace]
+    private let adminEndpoints: [AdminEndpoint]
     private let accessLog: AccessLog
     private let pressure: PressureWatch?
-    private let machinery: Machinery
-    private let live: LiveSite
+    private let components: Components
+    private let currentRoutes: CurrentRoutes
 
     /// The maximum wait for exchanges in progress after SIGTERM; then connections are cut.
     private static let drainTime = Duration.seconds(30)
 
     /// The maximum wait for another daemon to release the cache folder: slightly longer than its drain.
-    private static let lockPatience = TimeSpan.seconds(35)
+    private static let lockTimeout = TimeSpan.seconds(35)
 
     /// Why the daemon refuses to start, in one sentence.
     struct StartError: Error, CustomStringConvertible {
@@ -73,7 +73,7 @@ struct Daemon {
         self.configuration = configuration
         let output = try LogOutput(configuration.log, environment: HostProcess.environment)
         logger = Logger(label: "imageproxyd") { output.handler(label: $0) }
-        Self.tellOfIgnoredVariables(logger)
+        Self.logIgnoredVariables(logger)
         let loops = configuration.http.loops > 0 ? configuration.http.loops : Self.coreCount
         let descriptors = HostProcess.prepareToServe()
         guard descriptors >= Self.fewestDescriptors else {
@@ -91,7 +91,7 @@ struct Daemon {
         if !configuration.fetch.proxy.isEmpty {
             logger.warning("fetch.proxy decides which addresses are connected to; they are not checked here")
         }
-        let sources = LiveSources(try Machinery.sources(configuration))
+        let sources = CurrentSources(try Components.sources(configuration))
         let memory = MemoryCache(configuration: configuration.cache.memory)
         disk = try Self.openDisk(
             configuration.cache.disk,
@@ -102,8 +102,8 @@ struct Daemon {
             redirectPolicy: { sources.allows($0) })
         self.workers = workers
         let renderer = Self.renderer(configuration.transform, workers)
-        let desk = PressureDesk(memory: memory, logger: logger)
-        pressure = desk.watch(environment: HostProcess.environment)
+        let pressureController = MemoryPressureController(memory: memory, logger: logger)
+        pressure = pressureController.watch(environment: HostProcess.environment)
         let failures = FailureMemory(
             configuration: configuration.failedURLs,
             share: MemoryShare(of: memory, dividedBy: Self.textShare, atLeast: Self.minTextBytes))
@@ -113,22 +113,22 @@ struct Daemon {
             bodies: tiers.bodyFiles,
             keepFiles: { tiers.keepFiles(atMost: $0) }, closeFiles: { tiers.closeFiles($0) })
         let accounting = Accounting(metrics: metrics, log: accessLog)
-        machinery = Machinery(
+        components = Components(
             logger: logger, threshold: output.threshold, metrics: metrics, memory: memory,
-            tiers: tiers, disk: disk, pressure: desk, loader: loader,
+            tiers: tiers, disk: disk, pressure: pressureController, loader: loader,
             files: FileLoader(maxBytes: configuration.fetch.maxBytes), sources: sources, renderer: renderer,
             workers: workers, failures: failures, drain: DrainState())
-        let live = LiveSite(try machinery.site(configuration, files))
-        self.live = live
+        let currentRoutes = CurrentRoutes(try components.routeSet(configuration, files))
+        self.currentRoutes = currentRoutes
         var http = configuration.http.serverConfiguration(cores: loops)
         http.maxConnections = maxConnections
         http.reservedConnections = budget.vital
         http.connectionsChanged = { share.connectionsChanged(by: $0) }
-        http.freeDescriptors = { share.relieve() }
+        http.freeDescriptors = { share.freeDescriptors() }
         server = try HTTPServer(
-            configuration: http, handler: LiveRoutes(live: live, accounting: accounting)
+            configuration: http, handler: CurrentHandler(currentRoutes: currentRoutes, accounting: accounting)
         )
-        adminPlaces = try AdminPlace.places(
+        adminEndpoints = try AdminEndpoint.endpoints(
             configuration.admin.listen,
             cacheDirectory: CacheDirectory.path(configured: configuration.cache.disk.directory))
         var adminHTTP = HTTPServer.Configuration()
@@ -137,16 +137,17 @@ struct Daemon {
         adminHTTP.firstLoop = loops
         adminHTTP.drainGrace = Self.adminDrainGrace
         admin = try HTTPServer(
-            configuration: adminHTTP, handler: LiveAdminRoutes(live: live, accounting: accounting)
+            configuration: adminHTTP,
+            handler: CurrentAdminHandler(currentRoutes: currentRoutes, accounting: accounting)
         )
-        Readings(
+        MetricSources(
             metrics: metrics, server: server, admin: admin, memory: memory, disk: disk, loader: loader,
             workers: workers,
-            pipeline: { live.current.pipeline }, failures: failures, accessLog: accessLog
+            pipeline: { currentRoutes.value.pipeline }, failures: failures, accessLog: accessLog
         ).register()
     }
 
-    private static func tellOfIgnoredVariables(_ logger: Logger) {
+    private static func logIgnoredVariables(_ logger: Logger) {
         let names = ConfigurationLoader.ignoredVariables(in: HostProcess.environment)
         guard !names.isEmpty else { return }
         let shown = names.prefix(maxNamesShown) + (names.count > maxNamesShown ? ["…"] : [])
@@ -195,11 +196,11 @@ struct Daemon {
             } catch .locked {
                 logger.notice(
                     """
-                    another daemon uses \(directory); waiting up to \(lockPatience) for its end; to run beside it, \
+                    another daemon uses \(directory); waiting up to \(lockTimeout) for its end; to run beside it, \
                     this one needs its own cache.disk.directory and listen
                     """)
                 return try DiskCache(
-                    directory: directory, configuration: configuration, patience: lockPatience,
+                    directory: directory, configuration: configuration, lockTimeout: lockTimeout,
                     recordShare: records, report: report)
             }
         } catch .readOnlyFolder(let folder, because: let reason) {
@@ -234,11 +235,12 @@ struct Daemon {
         // Before the daemon reports that it is ready.
         let termination = TerminationSignal()
         let reloader = Reloader(
-            machinery: machinery, live: live, configuration: configuration, source: source, service: service)
+            components: components, currentRoutes: currentRoutes, configuration: configuration,
+            source: source, service: service)
         let hangUps = HangUpSignal { reloader.reload() }
         defer { hangUps.cancel() }
         try await workersStart.value
-        tellOfWorkers()
+        logSandbox()
         try startServer(source.sockets.serving)
         try startAdmin(source.sockets.admin)
         service.report(to: logger) { () throws(ServiceManager.Failure) in try service.ready(status: "serving")
@@ -250,16 +252,16 @@ struct Daemon {
         // systemd stops watching when the daemon reports that it ends.
         watchdog?.cancel()
         hangUps.cancel()
-        machinery.drain.begin()
+        components.drain.begin()
         logger.notice("\(signal): finishing the requests in progress")
         service.report(to: logger) { () throws(ServiceManager.Failure) in try service.stopping() }
         service.report(to: logger) { () throws(ServiceManager.Failure) in
             try service.extendTimeout(by: Self.drainTime * 2)
         }
-        await takeDown()
+        await shutDown()
     }
 
-    private func tellOfWorkers() {
+    private func logSandbox() {
         guard configuration.transform.isolation == .process else {
             logger.warning(
                 "transform.isolation is none: a hostile picture can crash or compromise the daemon")
@@ -293,7 +295,7 @@ struct Daemon {
             notify: { [service, logger] in
                 service.report(to: logger) { () throws(ServiceManager.Failure) in try service.watchdog() }
             },
-            complain: { [logger] names in
+            reportError: { [logger] names in
                 logger.error("no answer for half of WatchdogSec: \(names.joined(separator: ", "))")
             })
     }
@@ -323,7 +325,7 @@ struct Daemon {
 
     private func startAdmin(_ sockets: [InheritedSockets.Socket]) throws {
         try adopt(sockets, by: admin, "admin on")
-        for place in adminPlaces where sockets.isEmpty {
+        for place in adminEndpoints where sockets.isEmpty {
             switch place {
             case .configured(let address): try startAdmin(on: address)
             case .automatic(let candidates): startAdmin(onFirstOf: candidates)
@@ -360,7 +362,7 @@ struct Daemon {
         }
     }
 
-    private func takeDown() async {
+    private func shutDown() async {
         await server.drain(within: Self.drainTime)
         await admin.drain(within: Self.drainTime)
         await loader.stop()

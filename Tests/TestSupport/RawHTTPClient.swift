@@ -81,9 +81,9 @@ public struct RawHTTPClient: Sendable {
 
     /// A server that never answers, or never reads, fails the test instead of blocking it.
     private func limitPatience() {
-        var patience = timeval(tv_sec: 600, tv_usec: 0)
+        var timeout = timeval(tv_sec: 600, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-            setsockopt(descriptor, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
+            setsockopt(descriptor, SOL_SOCKET, option, &timeout, socklen_t(MemoryLayout<timeval>.size))
         }
     }
 

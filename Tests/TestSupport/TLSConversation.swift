@@ -20,7 +20,7 @@ public final class TLSConversation: Sendable {
 
     /// Milliseconds without output of the server after which a test fails: with other tests running it waits
     /// for its turn.
-    private static let patience: CInt = 600_000
+    private static let maxWait: CInt = 600_000
 
     /// Makes a key and a certificate, and listens.
     public init() throws {
@@ -73,7 +73,7 @@ public final class TLSConversation: Sendable {
     /// The server prints requests among messages of its own.
     private func readRequest() throws {
         var text = heard.withLock { $0 }
-        var patience = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+        var maxWait = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
         while true {
             if let start = text.firstRange(of: "GET /"),
                 let end = text[start.upperBound...].firstRange(of: "\r\n\r\n")
@@ -82,7 +82,7 @@ public final class TLSConversation: Sendable {
                 heard.withLock { $0 = rest }
                 return
             }
-            guard poll(&patience, 1, Self.patience) == 1 else { break }
+            guard poll(&maxWait, 1, Self.maxWait) == 1 else { break }
             var buffer = [UInt8](repeating: 0, count: 4_096)
             let count = read(output, &buffer, buffer.count)
             text += String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)

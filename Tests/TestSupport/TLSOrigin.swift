@@ -63,8 +63,8 @@ public final class TLSOrigin: Sendable {
     /// Reads the port from the line `ACCEPT 127.0.0.1:4433`.
     static func port(_ output: CInt) throws -> Int {
         var text = ""
-        var patience = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-        while poll(&patience, 1, 120_000) == 1 {
+        var ready = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+        while poll(&ready, 1, 120_000) == 1 {
             var buffer = [UInt8](repeating: 0, count: 4_096)
             let count = read(output, &buffer, buffer.count)
             text += String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)

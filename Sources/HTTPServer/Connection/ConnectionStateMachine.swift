@@ -290,8 +290,8 @@ struct ConnectionStateMachine {
         case (.header, _) where !input.hasBegunHead:
             driver.reject(.headerTimeout)
             close(driver)
-        case (.header, _): refuse(input.late(at: now, driver.context), 408, .headerTimeout, driver)
-        case (.body, _): refuse(input.late(at: now, driver.context), 408, .bodyTimeout, driver)
+        case (.header, _): refuse(input.timedOut(at: now, driver.context), 408, .headerTimeout, driver)
+        case (.body, _): refuse(input.timedOut(at: now, driver.context), 408, .bodyTimeout, driver)
         }
         return .done
     }

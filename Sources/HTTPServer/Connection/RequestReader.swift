@@ -165,7 +165,7 @@ struct RequestReader {
         let reader: ContentReader
         do throws(RequestError) {
             let limits = RequestLimits(context.configuration)
-            reader = try ContentReader(framing.body, limits: limits, isKept: takesContent)
+            reader = try ContentReader(framing.body, limits: limits, isCollected: takesContent)
         } catch {
             return .refused(AnsweredRequest(request, context), error)
         }
@@ -205,7 +205,7 @@ struct RequestReader {
     // MARK: - Requests that can't be read
 
     /// The client has not sent the complete request before its deadline.
-    func late(at now: UInt64, _ context: ConnectionContext) -> AnsweredRequest {
+    func timedOut(at now: UInt64, _ context: ConnectionContext) -> AnsweredRequest {
         if let content { return AnsweredRequest(content.request, context) }
         return unread(rest, at: now, context)
     }

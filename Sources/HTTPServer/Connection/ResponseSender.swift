@@ -201,7 +201,7 @@ struct ResponseSender {
     mutating func isTooSlow(at now: UInt64, _ driver: some ConnectionDriver) -> Bool {
         guard !unsent.isEmpty else { return false }
         let (sent, hasFinished) = (unsent.octetsSent, hasFinished)
-        return !pace.isKept(at: now, driver.context.times) {
+        return !pace.isFastEnough(at: now, driver.context.times) {
             sent - max(0, driver.unacknowledgedOctets - (hasFinished ? 1 : 0))
         }
     }

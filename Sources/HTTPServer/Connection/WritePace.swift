@@ -27,7 +27,7 @@ struct WritePace {
 
     /// Whether the client reads enough.
     /// - Parameter count: the octets that the client's host has received; called when a check is due.
-    mutating func isKept(at now: UInt64, _ times: LoopTimes, taken count: () -> Int) -> Bool {
+    mutating func isFastEnough(at now: UInt64, _ times: LoopTimes, taken count: () -> Int) -> Bool {
         guard now >= nextLook else { return true }
         let taken = count()
         if taken > progress.taken {

@@ -17,7 +17,7 @@ enum EntityTagList {
     ) -> Bool? {
         guard request.has(known: field) else { return nil }
         var matches = false
-        let octets = request.head.room.span
+        let octets = request.head.storage.span
         for value in request.lines where value.known == field {
             if line(octets.extracting(value.value), names: tag, by: comparison) { matches = true }
         }

@@ -9,5 +9,5 @@ struct AcceptedSocket: Sendable {
     /// was free.
     var isWithoutDescriptor: Bool
     /// The number of loops that have been tried.
-    var loopsAsked = 0
+    var loopsTried = 0
 }

@@ -44,7 +44,7 @@ final class DescriptorReserve: Sendable {
     /// Takes the number of a socket that is to be closed, if the reserve is not full; else closes it.
     func close(orKeep socket: CInt) {
         let scarce = Self.firstScarceNumber
-        let isKept = descriptors.withLock { descriptors in
+        let isReserved = descriptors.withLock { descriptors in
             // In one step, so that no other thread gets the number in between.
             guard descriptors.count < size, socket < scarce, let placeholder,
                 linux_dup3(placeholder, socket, O_CLOEXEC) >= 0
@@ -52,7 +52,7 @@ final class DescriptorReserve: Sendable {
             descriptors.append(socket)
             return true
         }
-        if !isKept { Glibc.close(socket) }
+        if !isReserved { Glibc.close(socket) }
     }
 
     /// Refills the reserve as far as there are descriptors below the scarce ones.

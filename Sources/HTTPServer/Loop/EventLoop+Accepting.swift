@@ -5,7 +5,7 @@ import Glibc
 
 extension EventLoop {
     /// Why no more connections were accepted from a backlog.
-    enum Intake {
+    enum AcceptResult {
         /// The backlog is empty.
         case isEmpty
         /// There may be more: other sockets have their turn first.
@@ -34,7 +34,7 @@ extension EventLoop {
     }
 
     @discardableResult
-    private func accept(from listener: Listener) -> Intake {
+    private func accept(from listener: Listener) -> AcceptResult {
         var isShort = false
         var mayBeFreed = true
         let scarce = DescriptorReserve.firstScarceNumber
@@ -67,7 +67,7 @@ extension EventLoop {
                 isShort = true
                 // When the reserve is empty, the connections that hold its descriptors are closed.
                 guard reserve.release() || evictRestricted() && reserve.release() else {
-                    rest(listener)
+                    pauseAccepting(listener)
                     return .lacksDescriptors
                 }
             }
@@ -89,10 +89,10 @@ extension EventLoop {
 
     /// No descriptor is left, not even in the reserve, and no connection can be closed: the backlog waits
     /// until some are free.
-    private func rest(_ listener: Listener) {
+    private func pauseAccepting(_ listener: Listener) {
         tally.reject(.outOfDescriptors)
         unwatch(listener)
-        acceptor.rest(listener, until: now + Acceptor.pause)
+        acceptor.pause(listener, until: now + Acceptor.pause)
         timer.start()
     }
 
@@ -104,23 +104,23 @@ extension EventLoop {
     /// when it arrives.
     func admit(_ accepted: AcceptedSocket) {
         var accepted = accepted
-        accepted.loopsAsked += 1
+        accepted.loopsTried += 1
         let loops = balance.count
         if !accepted.isWithoutDescriptor {
-            if accepted.loopsAsked <= loops || context.isDraining {
-                if hasOrdinaryPlace(for: accepted.peer) { return place(accepted, .ordinary) }
-                if accepted.loopsAsked < loops, !context.isDraining { return passOn(accepted) }
+            if accepted.loopsTried <= loops || context.isDraining {
+                if takesOrdinary(for: accepted.peer) { return place(accepted, .ordinary) }
+                if accepted.loopsTried < loops, !context.isDraining { return passOn(accepted) }
             }
-            if accepted.loopsAsked <= 2 * loops || context.isDraining,
+            if accepted.loopsTried <= 2 * loops || context.isDraining,
                 let client = tally.largestClient(givingWayTo: accepted.peer)
             {
-                if takePlace(of: client, for: accepted.peer) { return place(accepted, .ordinary) }
-                if accepted.loopsAsked < 2 * loops, !context.isDraining { return passOn(accepted) }
+                if replaceConnection(of: client, for: accepted.peer) { return place(accepted, .ordinary) }
+                if accepted.loopsTried < 2 * loops, !context.isDraining { return passOn(accepted) }
             }
         }
-        accepted.loopsAsked = max(accepted.loopsAsked, 2 * loops)
-        if hasVitalPlace(for: &accepted) { return place(accepted, .restricted) }
-        if accepted.loopsAsked < 3 * loops, !context.isDraining { return passOn(accepted) }
+        accepted.loopsTried = max(accepted.loopsTried, 2 * loops)
+        if takesVital(for: &accepted) { return place(accepted, .restricted) }
+        if accepted.loopsTried < 3 * loops, !context.isDraining { return passOn(accepted) }
         tally.reject(accepted.isWithoutDescriptor ? .outOfDescriptors : .tooManyConnections)
         Listener.refuse(accepted.socket)
     }
@@ -129,7 +129,7 @@ extension EventLoop {
         balance.inbox(of: (index + 1) % balance.count).post(.accepted(accepted))
     }
 
-    private func hasOrdinaryPlace(for peer: PeerAddress) -> Bool {
+    private func takesOrdinary(for peer: PeerAddress) -> Bool {
         let limit = configuration.maxConnections
         return tally.enter(.ordinary, of: peer, limit: limit)
             || evictIdle(for: peer) && tally.enter(.ordinary, of: peer, limit: limit)
@@ -138,7 +138,7 @@ extension EventLoop {
     /// Resets a connection of the client that has more than its share, in favour of another client: the
     /// oldest of those that read their answer too slowly, else the oldest. False if this loop has none of
     /// that client.
-    private func takePlace(of client: PeerAddress, for peer: PeerAddress) -> Bool {
+    private func replaceConnection(of client: PeerAddress, for peer: PeerAddress) -> Bool {
         let own = connections.all.filter { !$0.isRestricted && tally.client($0.peer) == client }
         let late = own.filter { $0.isBehind }
         guard let oldest = (late.isEmpty ? own : late).min(by: { $0.acceptedAt < $1.acceptedAt }) else {
@@ -152,7 +152,7 @@ extension EventLoop {
     }
 
     /// Whether a reserved connection is free, with a descriptor from the reserve if there is no other.
-    private func hasVitalPlace(for accepted: inout AcceptedSocket) -> Bool {
+    private func takesVital(for accepted: inout AcceptedSocket) -> Bool {
         repeat {
             let limit = configuration.reservedConnections
             guard tally.enter(.restricted, of: accepted.peer, limit: limit) else { continue }
@@ -166,7 +166,7 @@ extension EventLoop {
                 }
                 close(number)
             }
-            tally.retract(.restricted, of: accepted.peer)
+            tally.undoEnter(.restricted, of: accepted.peer)
         } while evictRestricted()
         return false
     }
@@ -253,7 +253,7 @@ extension EventLoop {
         }
         let late = slow.filter(mayEnd)
         let oldest = (idlers.isEmpty ? late : idlers).lazy
-            .filter { [self] in !isKept($0, from: client, while: largest) }
+            .filter { [self] in !isExempt($0, from: client, while: largest) }
             .min { $0.idleSince < $1.idleSince }
         for connection in idlers + slow where connection !== oldest { enlist(connection.number) }
         return oldest
@@ -262,7 +262,7 @@ extension EventLoop {
     /// Whether a connection is exempt although it is idle, because a client has more than its share: new
     /// connections of that client close only its own, and those of others close none that has just been
     /// accepted and has yet to send its request.
-    private func isKept(
+    private func isExempt(
         _ connection: Connection, from client: PeerAddress?, while largest: PeerAddress?
     ) -> Bool {
         guard let largest, tally.client(connection.peer) != largest else { return false }

@@ -151,11 +151,11 @@ final class EventLoop: @unchecked Sendable {
     private func tick() {
         timer.acknowledge()
         reserve.refill()
-        for listener in acceptor.resting(until: now) where !context.isDraining || !listener.isInherited {
+        for listener in acceptor.resumed(until: now) where !context.isDraining || !listener.isInherited {
             rewatch(listener)
         }
         for connection in connections.all { connection.checkDeadline() }
-        if connections.isEmpty, acceptor.restsUntil == 0 { timer.stop() }
+        if connections.isEmpty, acceptor.pausedUntil == 0 { timer.stop() }
     }
 
     private func run(_ message: LoopInbox.Message) {
@@ -272,7 +272,7 @@ final class EventLoop: @unchecked Sendable {
         do throws(SocketError) {
             try watch(listener)
         } catch {
-            acceptor.rest(listener, until: now + Acceptor.pause)
+            acceptor.pause(listener, until: now + Acceptor.pause)
         }
     }
 

@@ -125,9 +125,9 @@ final class Listener: Sendable {
 struct Acceptor {
     var listeners: [Listener] = []
     /// The numbers of those that pause.
-    private var resting: Set<Int> = []
+    private var paused: Set<Int> = []
     /// When accepting continues, on the loop's clock; 0 while it does not pause.
-    private(set) var restsUntil: UInt64 = 0
+    private(set) var pausedUntil: UInt64 = 0
 
     /// Connections accepted in one turn before other sockets have theirs.
     static let batch = 16
@@ -135,16 +135,16 @@ struct Acceptor {
     static let pause: UInt64 = 100_000_000
 
     /// Pauses a listener, and extends the pause of those that pause already.
-    mutating func rest(_ listener: Listener, until time: UInt64) {
-        resting.insert(listener.number)
-        restsUntil = time
+    mutating func pause(_ listener: Listener, until time: UInt64) {
+        paused.insert(listener.number)
+        pausedUntil = time
     }
 
     /// Ends a pause that is over, and returns the listeners to watch again.
-    mutating func resting(until now: UInt64) -> [Listener] {
-        guard restsUntil > 0, now >= restsUntil else { return [] }
-        restsUntil = 0
-        defer { resting = [] }
-        return listeners.filter { resting.contains($0.number) }
+    mutating func resumed(until now: UInt64) -> [Listener] {
+        guard pausedUntil > 0, now >= pausedUntil else { return [] }
+        pausedUntil = 0
+        defer { paused = [] }
+        return listeners.filter { paused.contains($0.number) }
     }
 }

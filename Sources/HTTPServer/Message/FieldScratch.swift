@@ -49,8 +49,8 @@ public struct FieldScratch: Sendable {
         guard !name.isFraming, count + name.prefix.count + length + 2 <= storage.count else { return }
         let start = count
         var span = storage.mutableSpan
-        count = unsafe span.withUnsafeMutableBytes { room in
-            var writer = unsafe OctetWriter(room, from: start)
+        count = unsafe span.withUnsafeMutableBytes { memory in
+            var writer = unsafe OctetWriter(memory, from: start)
             writer.put(name.prefix)
             write(&writer)
             writer.put("\r\n")

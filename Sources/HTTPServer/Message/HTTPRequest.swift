@@ -136,7 +136,9 @@ extension HTTPRequest {
     mutating func checkHost() -> Bool {
         guard let line = lines.first(where: { $0.known == .host }) else { return false }
         if isValidHost(line) { return true }
-        guard HostGrammar.isHost(head.room.span.extracting(0..<head.count), line.value) else { return false }
+        guard HostGrammar.isHost(head.storage.span.extracting(0..<head.count), line.value) else {
+            return false
+        }
         validHost.removeAll()
         unsafe head.withUnsafeBytes {
             unsafe validHost.append(UnsafeRawBufferPointer(rebasing: $0[line.value]))

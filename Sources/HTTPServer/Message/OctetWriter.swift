@@ -8,22 +8,22 @@ import Glibc
 /// Used only within the closure that the memory was lent to. Safe because each step is checked against the
 /// size of that memory.
 @safe struct OctetWriter {
-    private let room: UnsafeMutableRawBufferPointer
+    private let memory: UnsafeMutableRawBufferPointer
     /// Octets from the memory's beginning to where the next one goes.
     private(set) var count: Int
 
-    /// Writes after the first `count` octets of `room`.
-    init(_ room: UnsafeMutableRawBufferPointer, from count: Int) {
-        precondition(count <= room.count)
-        unsafe self.room = room
+    /// Writes after the first `count` octets of `memory`.
+    init(_ memory: UnsafeMutableRawBufferPointer, from count: Int) {
+        precondition(count <= memory.count)
+        unsafe self.memory = memory
         self.count = count
     }
 
     /// Hot path: copies octets.
     @inline(__always)
     mutating func put(_ octets: UnsafeRawBufferPointer) {
-        unsafe precondition(octets.count <= room.count - count)
-        guard let source = octets.baseAddress, let target = unsafe room.baseAddress else { return }
+        unsafe precondition(octets.count <= memory.count - count)
+        guard let source = octets.baseAddress, let target = unsafe memory.baseAddress else { return }
         // Safe because both have that many octets, by the line above.
         unsafe memcpy(target + count, source, octets.count)
         count += octets.count
@@ -46,11 +46,11 @@ import Glibc
         if number < 0 { put("-") }
         var magnitude = number.magnitude
         let length = Self.digits(of: magnitude)
-        unsafe precondition(length <= room.count - count)
+        unsafe precondition(length <= memory.count - count)
         // From the right: division by the constant ten is a multiplication, by a changing power of ten it is
         // not.
         for place in stride(from: count + length - 1, through: count, by: -1) {
-            unsafe room[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: magnitude % 10)
+            unsafe memory[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: magnitude % 10)
             magnitude /= 10
         }
         count += length

@@ -6,7 +6,7 @@
 /// For elements that own nothing, or are cleared before the array is emptied.
 struct ReusedArray<Element>: RandomAccessCollection, MutableCollection {
     /// The elements, followed by old ones.
-    private(set) var room: [Element] = []
+    private(set) var storage: [Element] = []
     private(set) var count = 0
 
     var startIndex: Int { 0 }
@@ -17,22 +17,22 @@ struct ReusedArray<Element>: RandomAccessCollection, MutableCollection {
         @inline(__always)
         get {
             precondition(index < count)
-            return room[index]
+            return storage[index]
         }
         @inline(__always)
         _modify {
             precondition(index < count)
-            yield &room[index]
+            yield &storage[index]
         }
     }
 
     /// Hot path: adds an element.
     @inline(__always)
     mutating func append(_ element: Element) {
-        if count < room.count {
-            room[count] = element
+        if count < storage.count {
+            storage[count] = element
         } else {
-            room.append(element)
+            storage.append(element)
         }
         count += 1
     }
@@ -41,8 +41,8 @@ struct ReusedArray<Element>: RandomAccessCollection, MutableCollection {
     /// left.
     @inline(__always)
     mutating func append(reusing make: @autoclosure () -> Element, _ write: (inout Element) -> Void) {
-        if count == room.count { room.append(make()) }
-        write(&room[count])
+        if count == storage.count { storage.append(make()) }
+        write(&storage[count])
         count += 1
     }
 
@@ -53,7 +53,7 @@ struct ReusedArray<Element>: RandomAccessCollection, MutableCollection {
     /// Hot path: lends the memory of the elements.
     @inline(__always)
     func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
-        try unsafe room.withUnsafeBytes { bytes in
+        try unsafe storage.withUnsafeBytes { bytes in
             let length = count * MemoryLayout<Element>.stride
             return unsafe try body(UnsafeRawBufferPointer(rebasing: bytes[..<length]))
         }
@@ -66,11 +66,11 @@ extension ReusedArray<UInt8> {
     /// Hot path: lets `write` add at most `capacity` octets; it returns the new count of octets.
     @inline(__always)
     mutating func append(upTo capacity: Int, _ write: (inout OctetWriter) -> Void) {
-        if room.count < count + capacity {
-            room.append(contentsOf: repeatElement(0, count: count + capacity - room.count))
+        if storage.count < count + capacity {
+            storage.append(contentsOf: repeatElement(0, count: count + capacity - storage.count))
         }
         let start = count
-        count = unsafe room.withUnsafeMutableBytes { bytes in
+        count = unsafe storage.withUnsafeMutableBytes { bytes in
             var writer = unsafe OctetWriter(bytes, from: start)
             write(&writer)
             return writer.count

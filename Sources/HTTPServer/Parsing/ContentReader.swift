@@ -13,12 +13,12 @@ struct ContentReader {
     private var state: State
     private var framing: ChunkFraming
     private let maxBytes: Int
-    private let isKept: Bool
+    private let isCollected: Bool
     private var received = 0
     private(set) var content: [UInt8] = []
 
-    init(_ framing: BodyFraming, limits: RequestLimits, isKept: Bool = true) throws(RequestError) {
-        self.isKept = isKept
+    init(_ framing: BodyFraming, limits: RequestLimits, isCollected: Bool = true) throws(RequestError) {
+        self.isCollected = isCollected
         maxBytes = limits.contentBytes
         self.framing = ChunkFraming(limits)
         switch framing {
@@ -68,7 +68,7 @@ struct ContentReader {
     private mutating func take(_ octets: Span<UInt8>, from start: Int, atMost left: Int) -> Int {
         let count = min(left, octets.count - start)
         received += count
-        guard isKept else { return count }
+        guard isCollected else { return count }
         unsafe octets.extracting(start..<(start + count)).withUnsafeBytes {
             unsafe content.append(contentsOf: $0)
         }

@@ -18,7 +18,7 @@ extension RequestFraming {
     /// Hot path: reads the fields that decide where the request ends and whether its connection persists.
     init(of request: inout HTTPRequest) throws(RequestError) {
         try Self.checkHost(&request)
-        let octets = request.head.room.span.extracting(0..<request.head.count)
+        let octets = request.head.storage.span.extracting(0..<request.head.count)
         body = try Self.body(request, octets)
         // TRACE has no content (RFC 9110 §9.3.8).
         guard body == .none || request.method != .trace else { throw .malformed }

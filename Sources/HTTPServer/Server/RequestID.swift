@@ -12,9 +12,9 @@ public struct RequestID: Sendable {
     init(_ number: UInt64) {
         count = 16
         var span = bytes.mutableSpan
-        unsafe span.withUnsafeMutableBytes { room in
-            unsafe room.storeBytes(of: Self.digits(number >> 32).bigEndian, as: UInt64.self)
-            unsafe room.storeBytes(
+        unsafe span.withUnsafeMutableBytes { memory in
+            unsafe memory.storeBytes(of: Self.digits(number >> 32).bigEndian, as: UInt64.self)
+            unsafe memory.storeBytes(
                 of: Self.digits(number & 0xFFFF_FFFF).bigEndian, toByteOffset: 8, as: UInt64.self)
         }
     }

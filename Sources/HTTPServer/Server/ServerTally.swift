@@ -89,7 +89,7 @@ final class ServerTally: Sendable {
     }
 
     /// Undoes `enter`.
-    func retract(_ kind: Kind, of peer: PeerAddress) {
+    func undoEnter(_ kind: Kind, of peer: PeerAddress) {
         leave(kind, of: peer)
         state.withLock { $0.counts.accepted -= 1 }
     }

@@ -24,10 +24,10 @@ final class ImageHandler: Sendable {
     private let hints: ClientHints
     private let placeholders: [String: Placeholder]
     private let clock: @Sendable () -> Int64
-    private let complain: @Sendable (String) -> Void
+    private let reportError: @Sendable (String) -> Void
 
     /// The minimum interval, in seconds, at which a hit in memory is reported to the disk tier.
-    private static let touchInterval: Int64 = 60
+    private static let accessInterval: Int64 = 60
     /// The HTTP/1.0 form of `no-cache`.
     private static let pragma = FieldName("Pragma")
 
@@ -35,13 +35,13 @@ final class ImageHandler: Sendable {
     ///   - route: `img` for pictures, `info` for facts about them.
     ///   - maxTargets: the maximum number of targets stored with their answers' heads.
     ///   - targetShare: how many bytes those may take.
-    ///   - complain: receives internal failures, for the log; clients get no details.
+    ///   - reportError: receives internal failures, for the log; clients get no details.
     init(
         route: Metric.Route, pipeline: ImagePipeline, parser: ImageRequestParser, failures: FailureMemory,
         automatic: AutomaticFormats, sharing: SharingPolicy, hints: ClientHints,
         placeholders: [String: Placeholder], loops: LoopGuard, limit: ClientLimit,
         maxTargets: Int, targetShare: MemoryShare, clock: @escaping @Sendable () -> Int64,
-        complain: @escaping @Sendable (String) -> Void
+        reportError: @escaping @Sendable (String) -> Void
     ) {
         self.route = route
         self.pipeline = pipeline
@@ -55,7 +55,7 @@ final class ImageHandler: Sendable {
         self.placeholders = placeholders
         self.hints = hints
         self.clock = clock
-        self.complain = complain
+        self.reportError = reportError
     }
 
     /// Hot path: answers from memory, or refuses a client beyond its rate; two locks, no task, no allocation
@@ -137,7 +137,7 @@ final class ImageHandler: Sendable {
         let entry = cached.entry
         if cached.isStale { refresh(entry, request) }
         if pipeline.shouldImprove(entry, at: now) { improve(entry, request) }
-        if entry.shouldTouch(at: now, every: Self.touchInterval) { pipeline.touch(entry) }
+        if entry.shouldRecordAccess(at: now, every: Self.accessInterval) { pipeline.recordAccess(entry) }
         mapping.answerHit(alias, cached, to: request, at: now, with: &response)
         return true
     }
@@ -207,7 +207,7 @@ final class ImageHandler: Sendable {
         _ error: PipelineError, _ parsed: ImageRequest?, for request: HTTPRequest,
         _ forwarding: ForwardingRecord?
     ) -> HTTPResponse {
-        if let fault = error.fault { complain(fault) }
+        if let fault = error.fault { reportError(fault) }
         let placeholder = parsed?.delivery.placeholder.flatMap { placeholders[$0] }
         var response = mapping.failure(
             error, to: request, isNegotiated: parsed?.isNegotiated ?? false,

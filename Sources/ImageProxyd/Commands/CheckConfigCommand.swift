@@ -19,23 +19,23 @@ struct CheckConfigCommand: ParsableCommand {
     @OptionGroup var settings: SettingsOptions
 
     func run() throws {
-        if let user { try become(user) }
+        if let user { try switchUser(user) }
         let (configuration, _, places) = try settings.loadAll()
         let problems = configuration.folderProblems()
         guard problems.isEmpty else {
-            HostProcess.complain(places.located(ConfigurationError(issues: problems)).description)
+            HostProcess.reportError(places.located(ConfigurationError(issues: problems)).description)
             throw ExitCode(SettingsOptions.wrongConfiguration)
         }
         for name in ConfigurationLoader.ignoredVariables(in: HostProcess.environment) {
-            HostProcess.complain("environment \(name): ignored, Kubernetes sets it for a Service")
+            HostProcess.reportError("environment \(name): ignored, Kubernetes sets it for a Service")
         }
         let warnings = configuration.warnings()
-        for warning in warnings { HostProcess.complain("warning: \(warning)") }
+        for warning in warnings { HostProcess.reportError("warning: \(warning)") }
         print("configuration is fine" + (warnings.isEmpty ? "" : ", but for the warnings"))
     }
 
     /// Exchanges root's rights for another user's.
-    private func become(_ name: String) throws {
+    private func switchUser(_ name: String) throws {
         // Safe because the entry is read at once, on the only thread that calls getpwnam.
         guard let entry = unsafe getpwnam(name) else { throw ValidationError("there is no user \(name)") }
         let (user, group) = unsafe (entry.pointee.pw_uid, entry.pointee.pw_gid)

@@ -25,7 +25,7 @@ struct ServeCommand: AsyncParsableCommand {
         do throws(InheritedSockets.Failure) {
             return try InheritedSockets(from: ServiceManager())
         } catch {
-            HostProcess.complain(error.description)
+            HostProcess.reportError(error.description)
             throw ExitCode(SettingsOptions.wrongConfiguration)
         }
     }

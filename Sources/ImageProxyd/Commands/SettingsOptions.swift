@@ -25,10 +25,10 @@ struct SettingsOptions: ParsableArguments {
         do {
             return try read()
         } catch let error as ConfigurationError {
-            HostProcess.complain(error.description)
+            HostProcess.reportError(error.description)
             throw ExitCode(Self.wrongConfiguration)
         } catch let error as HostProcess.Failure {
-            HostProcess.complain(error.description)
+            HostProcess.reportError(error.description)
             throw ExitCode(Self.wrongConfiguration)
         }
     }

@@ -31,7 +31,7 @@ struct SignCommand: ParsableCommand {
             throw ValidationError("'\(url)' has no query, or a fragment, or a signature already")
         }
         if let problem = try settings.load().problem(ofTarget: String(url[start...])) {
-            HostProcess.complain("warning: the daemon would refuse this: \(problem)")
+            HostProcess.reportError("warning: the daemon would refuse this: \(problem)")
         }
         print(url[..<start] + SignaturePolicy.sign(String(url[start...]), with: key))
     }
@@ -47,7 +47,7 @@ struct SignCommand: ParsableCommand {
         do throws(ConfigurationError) {
             return try NamedFiles.key(at: path)
         } catch {
-            HostProcess.complain(error.description)
+            HostProcess.reportError(error.description)
             throw ExitCode.failure
         }
     }

@@ -48,7 +48,7 @@ extension ProxyConfiguration {
         do throws(OriginRuleError) {
             _ = try OriginRules(origins, secrets: .checking)
         } catch {
-            check.complain("origins.\(error.index).\(error.key)", error.reason)
+            check.reportError("origins.\(error.index).\(error.key)", error.reason)
         }
     }
 
@@ -103,7 +103,7 @@ extension ProxyConfiguration {
         for (name, preset) in presets.sorted(by: { $0.key < $1.key }) {
             for error in parser.problems(of: preset, followsHints: http.clientHints) {
                 let parameter = PipelineError(error).parameter.map { ".\($0.name)" } ?? ""
-                check.complain("presets.\(name)\(parameter)", statement(of: error))
+                check.reportError("presets.\(name)\(parameter)", statement(of: error))
             }
         }
     }

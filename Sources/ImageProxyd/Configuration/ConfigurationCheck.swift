@@ -17,7 +17,7 @@ struct ConfigurationCheck {
     }
 
     /// Reports a problem in its own words.
-    mutating func complain(_ path: String, _ problem: String) {
+    mutating func reportError(_ path: String, _ problem: String) {
         issues.append(ConfigurationIssue(path: path, problem: problem))
     }
 

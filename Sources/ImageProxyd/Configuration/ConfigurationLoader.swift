@@ -51,14 +51,14 @@ struct ConfigurationLoader {
         if let file = sources.file { loader.readFile(file.name, file.bytes) }
         loader.readEnvironment(sources.environment)
         if !sources.listen.isEmpty {
-            loader.lay(.strings(sources.listen), at: ["listen"], from: .flag("--listen"))
+            loader.apply(.strings(sources.listen), at: ["listen"], from: .flag("--listen"))
         }
         let systemd = ConfigurationIssue.Origin.environment("LISTEN_FDS")
         if !sources.inherited.serving.isEmpty {
-            loader.lay(.strings(sources.inherited.serving), at: ["listen"], from: systemd)
+            loader.apply(.strings(sources.inherited.serving), at: ["listen"], from: systemd)
         }
         if !sources.inherited.admin.isEmpty {
-            loader.lay(.strings(sources.inherited.admin), at: ["admin", "listen"], from: systemd)
+            loader.apply(.strings(sources.inherited.admin), at: ["admin", "listen"], from: systemd)
         }
         return (try loader.finish(), loader.places)
     }
@@ -102,7 +102,7 @@ struct ConfigurationLoader {
         origin: ([String]) -> ConfigurationIssue.Origin
     ) {
         guard case .object(let names) = known, !names.isEmpty else {
-            return lay(value, at: path, from: origin(path))
+            return apply(value, at: path, from: origin(path))
         }
         guard case .object(let members) = value else {
             return report(path, "\(value.kind) is not allowed, expected an object", origin(path))
@@ -132,7 +132,7 @@ struct ConfigurationLoader {
             }
             let candidates = EnvironmentNames.readings(of: text, like: value(at: path))
             let fitting = candidates.first { mismatch($0, at: path) == nil }
-            lay(fitting ?? candidates.first ?? .string(text), at: path, from: origin)
+            apply(fitting ?? candidates.first ?? .string(text), at: path, from: origin)
         }
     }
 
@@ -151,7 +151,8 @@ struct ConfigurationLoader {
     // MARK: - Overlays
 
     /// Replaces a default by a value if it alone, in its place, can be decoded.
-    private mutating func lay(_ value: JSONValue, at path: [String], from origin: ConfigurationIssue.Origin) {
+    private mutating func apply(_ value: JSONValue, at path: [String], from origin: ConfigurationIssue.Origin)
+    {
         if let mismatch = mismatch(value, at: path) {
             // Of a list only the position is reported: its other members may be secret.
             guard mismatch.inner.isEmpty else { return report(path + mismatch.inner, mismatch.text, origin) }

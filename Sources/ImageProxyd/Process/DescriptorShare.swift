@@ -23,7 +23,7 @@ final class DescriptorShare: Sendable {
     /// Connections are counted in steps of this size, so that few of them change the bound.
     private static let step = 64
     /// The number of files to close if the descriptors are exhausted all the same.
-    private static let relief = 256
+    private static let freedAtOnce = 256
 
     /// - Parameters:
     ///   - budget: the number of descriptors, and their shares.
@@ -68,7 +68,7 @@ final class DescriptorShare: Sendable {
     }
 
     /// Closes some files, because descriptors are exhausted all the same; false if none is cached.
-    func relieve() -> Bool { closeFiles(Self.relief) > 0 }
+    func freeDescriptors() -> Bool { closeFiles(Self.freedAtOnce) > 0 }
 
     /// How many files may be cached beside so many connections.
     static func files(_ wanted: Int, of budget: DescriptorBudget, beside connections: Int) -> Int {

@@ -85,7 +85,7 @@ enum HostProcess {
     }
 
     /// Writes a line to standard error.
-    static func complain(_ text: String) {
+    static func reportError(_ text: String) {
         // Lost when standard error is closed; the exit code is still there.
         _ = LogSink(descriptor: STDERR_FILENO).write(Array((text + "\n").utf8))
     }

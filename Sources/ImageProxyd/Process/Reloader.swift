@@ -10,23 +10,24 @@ import Synchronization
 /// All or nothing: if any setting is invalid, all old ones stay in force. Blocking, and not to be called by
 /// two threads at once.
 final class Reloader: Sendable {
-    private let machinery: Machinery
-    private let live: LiveSite
+    private let components: Components
+    private let currentRoutes: CurrentRoutes
     private let running: Mutex<ProxyConfiguration>
     private let source: SettingsSource
     private let service: ServiceManager
     private let logger: Logger
 
     init(
-        machinery: Machinery, live: LiveSite, configuration: ProxyConfiguration, source: SettingsSource,
+        components: Components, currentRoutes: CurrentRoutes, configuration: ProxyConfiguration,
+        source: SettingsSource,
         service: ServiceManager
     ) {
-        self.machinery = machinery
-        self.live = live
+        self.components = components
+        self.currentRoutes = currentRoutes
         running = Mutex(configuration)
         self.source = source
         self.service = service
-        logger = machinery.logger
+        logger = components.logger
     }
 
     /// Reads, checks and swaps; reports the result to the log and the service manager.
@@ -36,7 +37,7 @@ final class Reloader: Sendable {
         }
         var status = "serving"
         do {
-            say(try apply())
+            logChanges(try apply())
         } catch {
             logger.error("reload refused, the settings stay as they were: \(error)")
             status = "serving; reload refused: \(error)"
@@ -51,15 +52,15 @@ final class Reloader: Sendable {
         // restart.
         let issues = plan.next.problems()
         guard issues.isEmpty else { throw ConfigurationError(issues: issues) }
-        let site = try machinery.site(plan.next, files, succeeding: live.current)
-        try machinery.adopt(plan.next)
+        let routeSet = try components.routeSet(plan.next, files, succeeding: currentRoutes.value)
+        try components.adopt(plan.next)
         // Nothing after this line can fail.
-        live.replace(by: site)
+        currentRoutes.replace(by: routeSet)
         running.withLock { $0 = plan.next }
         return plan
     }
 
-    private func say(_ plan: ReloadPlan) {
+    private func logChanges(_ plan: ReloadPlan) {
         let changes = plan.applied.isEmpty ? "no setting changed" : plan.applied.joined(separator: ", ")
         logger.notice("reloaded: \(changes); keys, credentials and pictures were read again")
         guard !plan.waiting.isEmpty else { return }

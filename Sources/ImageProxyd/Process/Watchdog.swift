@@ -22,13 +22,13 @@ struct Watchdog<Time: _Concurrency.Clock>: Sendable where Time.Duration == Durat
     /// Notifies systemd.
     let notify: @Sendable () -> Void
     /// Receives the names of those that have not answered for half of the interval, for the log.
-    let complain: @Sendable ([String]) -> Void
+    let reportError: @Sendable ([String]) -> Void
 
     /// Checks the parts and notifies systemd until the task is cancelled.
     func run() async {
         while !Task.isCancelled {
             let start = clock.now
-            await askAll()
+            await pingAll()
             guard !Task.isCancelled else { return }
             notify()
             do {
@@ -40,27 +40,27 @@ struct Watchdog<Time: _Concurrency.Clock>: Sendable where Time.Duration == Durat
     }
 
     /// Returns when all parts have answered.
-    private func askAll() async {
-        let silent = Silent(parts.map(\.name))
+    private func pingAll() async {
+        let unanswered = UnansweredParts(parts.map(\.name))
         let deadline = clock.now.advanced(by: interval / 2)
-        let complaint = Task { [clock, complain] in
+        let report = Task { [clock, reportError] in
             // Lost: that all have answered in time.
             guard (try? await clock.sleep(until: deadline, tolerance: nil)) != nil else { return }
-            complain(silent.names)
+            reportError(unanswered.names)
         }
         await withTaskGroup(of: Void.self) { group in
             for (index, part) in parts.enumerated() {
                 group.addTask {
                     await part.answer()
-                    silent.remove(index)
+                    unanswered.remove(index)
                 }
             }
         }
-        complaint.cancel()
+        report.cancel()
     }
 
     /// The parts that have not answered yet.
-    private final class Silent: Sendable {
+    private final class UnansweredParts: Sendable {
         private let waiting: Mutex<[String?]>
 
         init(_ names: [String]) { waiting = Mutex(names) }

@@ -61,7 +61,7 @@ extension DiskCache {
                 key: source, keyText: sourceText, contentHash: found.sourceHash,
                 byteCount: kind == .original ? hit.body.count : 0, format: found.format,
                 responseTime: found.storedAt, freshnessLifetime: Self.century,
-                directives: [.explicitLifetime, .seeded])
+                directives: [.explicitLifetime, .inReadOnlyFolder])
         }
         return nil
     }

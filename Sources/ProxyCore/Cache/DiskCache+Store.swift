@@ -126,7 +126,7 @@ extension DiskCache {
             failed(with: .overloaded)
             return false
         }
-        let refusal = writer.enqueuePatiently(.store(write, durable: false, record: record, token)) {
+        let refusal = writer.enqueueDeferred(.store(write, durable: false, record: record, token)) {
             [buffer, weak self] result in
             buffer.remove(ticket)
             guard case .failure(let error) = result, let self else { return }

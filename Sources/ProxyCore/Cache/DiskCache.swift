@@ -26,7 +26,7 @@ package final class DiskCache: Sendable {
 
     /// Opens the tier in `directory`, which it creates if needed.
     ///
-    /// Blocking: some milliseconds, however many entries there are, plus at most `patience` while another
+    /// Blocking: some milliseconds, however many entries there are, plus at most `lockTimeout` while another
     /// daemon still holds the folder. An index that cannot be used is set aside and rebuilt from the files,
     /// meanwhile look-ups query the file system.
     ///
@@ -37,7 +37,7 @@ package final class DiskCache: Sendable {
     /// - Throws: `locked`, `unsupported`, `full`, `readOnlyFolder`, or the call that failed.
     package init(
         directory: String, configuration: DiskCacheConfiguration = DiskCacheConfiguration(),
-        patience: TimeSpan = .seconds(0), recordShare: MemoryShare = MemoryShare(bytes: 16 << 20),
+        lockTimeout: TimeSpan = .seconds(0), recordShare: MemoryShare = MemoryShare(bytes: 16 << 20),
         clock: @escaping @Sendable () -> Int64 = SystemTime.seconds,
         report: @escaping @Sendable (DiskEvent) -> Void = { _ in }
     ) throws(DiskCacheError) {
@@ -46,7 +46,7 @@ package final class DiskCache: Sendable {
         readOnlyFolders = folders
         let limits = configuration.limits
         parts = try DiskParts(
-            directory: directory, configuration: configuration, patience: patience, clock: clock,
+            directory: directory, configuration: configuration, lockTimeout: lockTimeout, clock: clock,
             report: report)
         buffer = WriteBuffer(maxBytes: limits.maxWaitingBytes.bytes)
         writer = DiskWriter(parts: parts)
@@ -90,7 +90,7 @@ package final class DiskCache: Sendable {
 
     /// Hot path: records that an entry was served from another tier, so that a sweep does not count it as
     /// unused.
-    package func touch(_ key: CacheKey, kind: EntryKind) {
+    package func recordAccess(_ key: CacheKey, kind: EntryKind) {
         noteAccess(EntryID(kind: kind, key: key))
     }
 
@@ -132,7 +132,7 @@ package final class DiskCache: Sendable {
     func failed(with error: DiskCacheError) {
         if error != .purged, error != .tooLarge { parts.counters.failedToWrite() }
         parts.monitor.failed(with: error)
-        if parts.monitor.wantsRoom || parts.monitor.wantsRecovery { writer.wake() }
+        if parts.monitor.needsSpace || parts.monitor.wantsRecovery { writer.wake() }
     }
 
     // MARK: - Removal
@@ -190,7 +190,7 @@ package final class DiskCache: Sendable {
         /// Look-ups and stores refused because too many waited.
         package var refused: Int
         /// Accesses that were not recorded because too many waited to be.
-        package var touchesDropped: Int
+        package var accessesDropped: Int
         /// Memory that the set of entries takes, in bytes.
         package var setBytes: Int
     }
@@ -203,6 +203,6 @@ package final class DiskCache: Sendable {
             wasScanned: parts.needsScan,
             hits: counts.hits, misses: counts.misses, evictions: counts.evictions, corrupt: counts.corrupt,
             writeErrors: counts.writeErrors, readErrors: counts.readErrors, refused: readers.refused,
-            touchesDropped: parts.accesses.dropped, setBytes: parts.entries.byteCount)
+            accessesDropped: parts.accesses.dropped, setBytes: parts.entries.byteCount)
     }
 }

@@ -12,26 +12,26 @@ struct LatestRecords: Sendable {
     final class Item: Sendable {
         /// The record without the source's text.
         let record: SourceRecord
-        let arrived: ContinuousClock.Instant
+        let receivedAt: ContinuousClock.Instant
         /// The number of this event.
         let number: UInt64
 
-        init(record: SourceRecord, arrived: ContinuousClock.Instant, number: UInt64) {
+        init(record: SourceRecord, receivedAt: ContinuousClock.Instant, number: UInt64) {
             var record = record
             record.keyText = ""
             self.record = record
-            self.arrived = arrived
+            self.receivedAt = receivedAt
             self.number = number
         }
 
         /// Whether the origin made it before another one, or it came first (RFC 9111 §4).
         fileprivate func isOlder(than other: Item) -> Bool {
-            (record.generationTime, arrived) < (other.record.generationTime, other.arrived)
+            (record.generationTime, receivedAt) < (other.record.generationTime, other.receivedAt)
         }
     }
 
     /// What has come since some event.
-    enum News {
+    enum Change {
         /// Nothing.
         case none
         /// This record, without the source's text.
@@ -57,7 +57,7 @@ struct LatestRecords: Sendable {
     }
 
     /// What has come of a source since an event.
-    func news(of source: CacheKey, since number: UInt64) -> News {
+    func change(of source: CacheKey, since number: UInt64) -> Change {
         if let item = items[source] { return item.number > number ? .record(item.record) : .none }
         return forgotten > number ? .unknown : .none
     }

@@ -125,11 +125,11 @@ package final class PurgeLog: Sendable {
     /// The origin's `Date` decides which is later (RFC 9111 §4), then the response time. What came before the
     /// token does not count: a new request takes the origin's present answer, whatever its clock says.
     package func claim(
-        _ record: SourceRecord, arrived: ContinuousClock.Instant, under token: PurgeToken
+        _ record: SourceRecord, receivedAt: ContinuousClock.Instant, under token: PurgeToken
     ) -> PurgeToken? {
         state.withLock { state in
             state.count += 1
-            let item = LatestRecords.Item(record: record, arrived: arrived, number: state.count)
+            let item = LatestRecords.Item(record: record, receivedAt: receivedAt, number: state.count)
             guard state.latest.replace(with: item, since: token.number, capacity: capacity) else {
                 return nil
             }
@@ -141,7 +141,7 @@ package final class PurgeLog: Sendable {
     func current(_ entry: MemoryEntry, under token: PurgeToken) -> MemoryEntry? {
         guard isValid(token) else { return nil }
         let source = entry.description.sourceKey
-        switch state.withLock({ $0.latest.news(of: source, since: token.number) }) {
+        switch state.withLock({ $0.latest.change(of: source, since: token.number) }) {
         case .none: return entry
         case .unknown: return nil
         case .record(var record):
@@ -153,7 +153,7 @@ package final class PurgeLog: Sendable {
 
     /// Whether what was made under a token is not known to be of outdated content.
     func admits(_ description: EntryDescription, under token: PurgeToken) -> Bool {
-        switch state.withLock({ $0.latest.news(of: description.sourceKey, since: token.number) }) {
+        switch state.withLock({ $0.latest.change(of: description.sourceKey, since: token.number) }) {
         case .none, .unknown: true
         case .record(let record): record.contentHash == description.sourceHash
         }

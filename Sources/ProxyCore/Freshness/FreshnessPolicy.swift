@@ -182,7 +182,9 @@ package struct FreshnessPolicy: Sendable, Hashable {
     private func lifetime(_ head: OriginHead, _ control: CacheControl) -> Int64 {
         let fallback = Int64(configuration.default.seconds)
         guard configuration.respectOrigin else { return fallback }
-        if let told = control.sharedMaxAge ?? control.maxAge ?? Self.untilExpires(head) { return told }
+        if let declared = control.sharedMaxAge ?? control.maxAge ?? Self.untilExpires(head) {
+            return declared
+        }
         return Self.mayGuess(head, control) ? heuristic(head) ?? fallback : 0
     }
 
@@ -233,8 +235,8 @@ package struct FreshnessPolicy: Sendable, Hashable {
         // meanwhile.
         if made >= head.requestTime { apparent = min(apparent, delay) }
         // Of several Age values the first counts (RFC 9111 §5.1); an invalid one is dropped.
-        let told = head.values(of: "age").first.flatMap { CacheControl.seconds(firstMember($0)) } ?? 0
-        return max(apparent, told + delay)
+        let declared = head.values(of: "age").first.flatMap { CacheControl.seconds(firstMember($0)) } ?? 0
+        return max(apparent, declared + delay)
     }
 
     private static func firstMember(_ value: String) -> String {

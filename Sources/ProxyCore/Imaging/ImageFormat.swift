@@ -48,7 +48,7 @@ package enum ImageFormat: String, Sendable, CaseIterable, Codable, Hashable {
     package var canBeProgressive: Bool { self == .jpeg || self == .png }
 
     /// Whether `lossless=1` has an effect: AVIF's rounds levels, but keeps the full resolution of every plane.
-    package var canBeAskedForLossless: Bool { row.canBeLossless || self == .avif }
+    package var mayRequestLossless: Bool { row.canBeLossless || self == .avif }
 
     /// Whether it is a HEIF format.
     var isHEIF: Bool { self == .avif || self == .heic }

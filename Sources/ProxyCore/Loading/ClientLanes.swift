@@ -60,7 +60,7 @@ struct ClientLanes {
 
     /// The clients that may take another slot, those with the fewest slots first.
     private func order(by slots: FetchSlots) -> [ClientID?] {
-        let able = turns.filter(slots.hasRoom)
+        let able = turns.filter(slots.hasCapacity)
         guard able.count > 1 else { return able }
         return able.enumerated().map {
             (client: $0.element, turn: $0.offset, held: slots.held(by: $0.element))

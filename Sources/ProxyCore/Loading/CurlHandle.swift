@@ -33,7 +33,7 @@ final class CurlHandle {
     let raw: UnsafeMutableRawPointer
     private var fieldList: UnsafeMutablePointer<curl_slist>?
     /// What libcurl says of the hop's failure, as text that ends with 0.
-    private let said: UnsafeMutablePointer<CChar>
+    private let errorBuffer: UnsafeMutablePointer<CChar>
     private let endings: TLSEndings
     /// The TLS session whose closure ends the body if nothing else does; 0 for none.
     private var session: UInt = 0
@@ -46,10 +46,10 @@ final class CurlHandle {
     init?(configuration: FetchConfiguration, endings: TLSEndings) {
         guard let raw = unsafe curl_easy_init() else { return nil }
         unsafe self.raw = raw
-        unsafe said = .allocate(capacity: Int(CURL_ERROR_SIZE))
-        unsafe said.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        unsafe errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        unsafe errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
         self.endings = endings
-        guard unsafe ccurl_set_pointer(raw, CURLOPT_ERRORBUFFER, said) == CURLE_OK else { return nil }
+        guard unsafe ccurl_set_pointer(raw, CURLOPT_ERRORBUFFER, errorBuffer) == CURLE_OK else { return nil }
         guard setConstants(configuration), setCallbacks() else { return nil }
     }
 
@@ -57,7 +57,7 @@ final class CurlHandle {
         unsafe curl_easy_cleanup(raw)
         unsafe curl_slist_free_all(fieldList)
         // Last: the clean-up may write into it.
-        unsafe said.deallocate()
+        unsafe errorBuffer.deallocate()
     }
 
     /// Sets the URL, the field lines and the transfer; false if libcurl has no memory.
@@ -190,7 +190,7 @@ extension CurlHandle {
     }
 
     /// What libcurl wrote of the hop's failure; empty where it wrote nothing.
-    var errorText: String { unsafe String(cString: said) }
+    var errorText: String { unsafe String(cString: errorBuffer) }
 
     /// Whether the hop used a connection that had been used before.
     var didReuseConnection: Bool { unsafe ccurl_get_long(raw, CURLINFO_NUM_CONNECTS) == 0 }

@@ -23,7 +23,7 @@ package final class CurlLoader: ImageLoading {
     }
 
     private let inbox: LoaderInbox
-    private let ledger = LoaderLedger()
+    private let counters = LoaderCounters()
     private let thread = LoaderThread()
     private let lastJob = Atomic<UInt64>(0)
     private let clock: @Sendable () -> Int64
@@ -46,11 +46,11 @@ package final class CurlLoader: ImageLoading {
         }
         let inbox = LoaderInbox(waker: set.waker, maxStarts: settings.maxStarts)
         self.inbox = inbox
-        let handover = Handover(set)
-        try thread.run { [ledger] in
-            guard let set = handover.take() else { return }
+        let box = TransferBox(set)
+        try thread.run { [counters] in
+            guard let set = box.take() else { return }
             CurlMulti(
-                set: set, inbox: inbox, ledger: ledger, settings: settings, isAllowed: redirectPolicy
+                set: set, inbox: inbox, counters: counters, settings: settings, isAllowed: redirectPolicy
             ).run()
         }
     }
@@ -107,7 +107,7 @@ package final class CurlLoader: ImageLoading {
     // MARK: - Watching and stopping
 
     /// The loader's counters and current state.
-    package var statistics: LoaderStatistics { ledger.snapshot }
+    package var statistics: LoaderStatistics { counters.snapshot }
 
     /// Waits until the loader's thread answers; false if it has stopped.
     package func ping() async -> Bool {
@@ -124,7 +124,7 @@ package final class CurlLoader: ImageLoading {
 }
 
 /// Transfers the set from the thread that created it to the one that uses it.
-private final class Handover: Sendable {
+private final class TransferBox: Sendable {
     private let content: Mutex<CurlHandleSet?>
 
     init(_ set: sending CurlHandleSet) {

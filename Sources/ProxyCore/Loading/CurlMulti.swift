@@ -9,7 +9,7 @@ final class CurlMulti {
     private let set: CurlHandleSet
     private let lookUps = NameLookUps()
     private let inbox: LoaderInbox
-    private let ledger: LoaderLedger
+    private let counters: LoaderCounters
     private let connections = KnownConnections()
     private var distrusted = DistrustedOrigins()
     private var rules: Transfer.Rules
@@ -28,12 +28,12 @@ final class CurlMulti {
     private static let longestWait = Duration.seconds(60)
 
     init(
-        set: CurlHandleSet, inbox: LoaderInbox, ledger: LoaderLedger, settings: LoaderSettings,
+        set: CurlHandleSet, inbox: LoaderInbox, counters: LoaderCounters, settings: LoaderSettings,
         isAllowed: @escaping @Sendable (SourceURL) -> Bool
     ) {
         self.set = set
         self.inbox = inbox
-        self.ledger = ledger
+        self.counters = counters
         rules = Transfer.Rules(settings, lookUps: lookUps)
         fields = settings.fields
         self.isAllowed = isAllowed
@@ -47,16 +47,16 @@ final class CurlMulti {
     /// Runs until a stop command; then ends every fetch.
     func run() {
         while !isStopping {
-            inbox.takeAll().forEach(obey)
+            inbox.takeAll().forEach(execute)
             // After a stop command the thread must not wait again: no other thread would wake it.
             if isStopping { break }
             startWaiting()
             if !set.perform() { breakOff() }
-            set.takeFinished().forEach(settle)
-            tellOfNews()
+            set.takeFinished().forEach(finishTransfer)
+            notifyProgress()
             enforceDeadlines(at: .now)
             startWaiting()
-            ledger.show(running: queue.running, waiting: queue.waiting + delayed.count)
+            counters.show(running: queue.running, waiting: queue.waiting + delayed.count)
             let wait = hasTriedAddresses() ? 0 : millisecondsToWait(at: .now)
             if !set.wait(milliseconds: wait) { usleep(Self.rest) }
         }
@@ -75,7 +75,7 @@ final class CurlMulti {
 
     // MARK: - Commands
 
-    private func obey(_ command: LoaderInbox.Command) {
+    private func execute(_ command: LoaderInbox.Command) {
         switch command {
         case .start(let job, let continuation): admit(job, continuation)
         case .cancel(let id): cancel(id)
@@ -158,14 +158,14 @@ final class CurlMulti {
         return hasTried
     }
 
-    private func tellOfNews() {
+    private func notifyProgress() {
         for id in running.values {
-            guard let transfer = transfers[id], !transfer.tellOfNews() else { continue }
+            guard let transfer = transfers[id], !transfer.notifyProgress() else { continue }
             conclude(transfer, transfer.next(after: .refused, isAllowed: isAllowed))
         }
     }
 
-    private func settle(_ handleID: UInt, _ ending: CurlHandle.Ending) {
+    private func finishTransfer(_ handleID: UInt, _ ending: CurlHandle.Ending) {
         guard let id = running[handleID], let transfer = transfers[id] else { return }
         let explained = transfer.handle?.explained(ending, ofHost: transfer.url.host) ?? ending
         conclude(transfer, transfer.next(after: explained, isAllowed: isAllowed))
@@ -180,7 +180,7 @@ final class CurlMulti {
         case .failure(let error): end(transfer, .failure(error))
         case .retry:
             transfer.retry()
-            ledger.count(\.retries)
+            counters.count(\.retries)
             delayed.add(
                 transfer.job.id, retries: transfer.retries, at: .now, random: .random(in: 0..<1))
         case .anew(let fault):
@@ -189,13 +189,13 @@ final class CurlMulti {
             requeue(transfer)
         case .follow(let target):
             transfer.follow(target)
-            ledger.count(\.redirects)
+            counters.count(\.redirects)
             requeue(transfer)
         }
     }
 
     private func distrust(_ origin: SourceURL.Origin) {
-        ledger.count(\.taintedConnections)
+        counters.count(\.taintedConnections)
         distrusted.add(origin, until: ContinuousClock.now + rules.configuration.distrust.duration)
     }
 
@@ -204,10 +204,10 @@ final class CurlMulti {
     }
 
     private func ticket(for transfer: Transfer) -> FetchTicket {
-        let patience = ContinuousClock.now + rules.configuration.queueTimeout.duration
+        let queueDeadline = ContinuousClock.now + rules.configuration.queueTimeout.duration
         return FetchTicket(
             id: transfer.job.id, place: transfer.place, priority: transfer.job.request.urgency.priority,
-            deadline: min(patience, transfer.clock?.totalDeadline ?? patience))
+            deadline: min(queueDeadline, transfer.clock?.totalDeadline ?? queueDeadline))
     }
 
     /// Removes a fetch from the queue, or its hop from the set; a hop that has not ended is aborted.
@@ -216,9 +216,9 @@ final class CurlMulti {
         if let place = queue.release(transfer.job.id) { transfer.client = place.client }
         transfer.endLookUp()
         guard let handle = transfer.handle else { return }
-        ledger.countHop(
+        counters.countHop(
             reused: transfer.hasSentRequest && handle.didReuseConnection, opened: transfer.didOpenSocket,
-            bytes: transfer.arrivedBytes)
+            bytes: transfer.receivedBytes)
         set.remove(handle)
         running[handle.id] = nil
         transfer.handle = nil
@@ -235,7 +235,7 @@ final class CurlMulti {
 
     private func end(_ transfer: Transfer, _ result: Result<LoadSummary, LoadError>) {
         transfers[transfer.job.id] = nil
-        ledger.show(running: queue.running, waiting: queue.waiting + delayed.count)
+        counters.show(running: queue.running, waiting: queue.waiting + delayed.count)
         transfer.finish(result)
     }
 

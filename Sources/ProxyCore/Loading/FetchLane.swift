@@ -37,12 +37,12 @@ struct FetchLane {
     mutating func takeNext(
         newestFirst: Bool, by slots: FetchSlots, for client: ClientID?
     ) -> FetchTicket? {
-        for (turn, origin) in turns.enumerated() where slots.hasRoom(for: origin, and: client) {
+        for (turn, origin) in turns.enumerated() where slots.hasCapacity(for: origin, and: client) {
             let line = lines[origin] ?? []
             let index =
                 newestFirst
-                ? line.lastIndex { slots.hasRoom(for: $0.place.rule) }
-                : line.firstIndex { slots.hasRoom(for: $0.place.rule) }
+                ? line.lastIndex { slots.hasCapacity(for: $0.place.rule) }
+                : line.firstIndex { slots.hasCapacity(for: $0.place.rule) }
             guard let index else { continue }
             turns.remove(at: turn)
             turns.append(origin)

@@ -62,7 +62,7 @@ struct FetchQueue {
 
     /// Adds a new fetch.
     mutating func enqueue(_ ticket: FetchTicket) -> Admission {
-        guard waiting >= maxWaiting, !slots.hasRoom(for: ticket.place) else {
+        guard waiting >= maxWaiting, !slots.hasCapacity(for: ticket.place) else {
             wait(ticket)
             return .admitted
         }
@@ -118,7 +118,7 @@ struct FetchQueue {
 
     /// Gives a slot to the next fetch that may run, and returns its id; nil if none may run.
     mutating func startNext() -> UInt64? {
-        guard slots.hasRoom, waiting > 0, let ticket = takeNext() else { return nil }
+        guard slots.hasCapacity, waiting > 0, let ticket = takeNext() else { return nil }
         forget(ticket.id)
         slots.take(ticket.place)
         runningPlaces[ticket.id] = ticket.place
@@ -171,14 +171,15 @@ struct FetchQueue {
     /// What delays a fetch, less is better: whether its client has no free slot, the client's slots, and the
     /// client's waiting fetches.
     private func prospects(of place: FetchTicket.Place) -> (Int, Int, Int) {
-        let isAble = slots.hasRoom(for: place.client) && slots.hasRoom(for: place.origin, and: place.client)
+        let isAble =
+            slots.hasCapacity(for: place.client) && slots.hasCapacity(for: place.origin, and: place.client)
         return (isAble ? 0 : 1, slots.held(by: place.client), waitingCount(of: place.client))
     }
 
     private mutating func takeNext() -> FetchTicket? {
         // A copy of its own, because each access through `self` would copy the whole queue.
         let slots = slots
-        if let index = returned.firstIndex(where: { slots.hasRoom(for: $0.place) }) {
+        if let index = returned.firstIndex(where: { slots.hasCapacity(for: $0.place) }) {
             return returned.remove(at: index)
         }
         for rank in lanes.indices.reversed() where lanes[rank].count > 0 {
@@ -202,7 +203,7 @@ struct FetchQueue {
         if busiest.key != client, busiest.value > count + 1 {
             return removeLast(of: busiest.key)
         }
-        if let own = displacedOwn(by: ticket) { return own }
+        if let own = displacedOfClient(by: ticket) { return own }
         guard let rank = lanes.indices.first(where: { lanes[$0].count > 0 }), rank < ticket.priority.rank,
             let other = lanes[rank].busiest, waitingCount(of: other) > count
         else { return nil }
@@ -211,7 +212,7 @@ struct FetchQueue {
 
     /// Removes the last fetch of the client's longest queue in its lowest priority, if that priority is lower
     /// than the ticket's, or if that queue is longer than the one that the ticket would join.
-    private mutating func displacedOwn(by ticket: FetchTicket) -> FetchTicket? {
+    private mutating func displacedOfClient(by ticket: FetchTicket) -> FetchTicket? {
         let client = ticket.place.client
         guard let rank = lanes.indices.first(where: { lanes[$0].count(of: client) > 0 }),
             rank <= ticket.priority.rank, let lane = lanes[rank].lane(of: client), let longest = lane.longest

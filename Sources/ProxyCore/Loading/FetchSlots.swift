@@ -39,28 +39,28 @@ struct FetchSlots {
     }
 
     /// Whether any slot is free.
-    var hasRoom: Bool { taken < most }
+    var hasCapacity: Bool { taken < most }
 
     /// Whether all slots that a fetch needs are free.
-    func hasRoom(for place: FetchTicket.Place) -> Bool {
-        hasRoom(for: place.client) && hasRoom(for: place.origin, and: place.client)
-            && hasRoom(for: place.rule)
+    func hasCapacity(for place: FetchTicket.Place) -> Bool {
+        hasCapacity(for: place.client) && hasCapacity(for: place.origin, and: place.client)
+            && hasCapacity(for: place.rule)
     }
 
     /// Whether a client may use another slot in total.
-    func hasRoom(for client: ClientID?) -> Bool {
-        hasRoom && (client == nil || held(by: client) < share(of: most))
+    func hasCapacity(for client: ClientID?) -> Bool {
+        hasCapacity && (client == nil || held(by: client) < share(of: most))
     }
 
     /// Whether an origin has a free slot for a client, without its rule's bound.
-    func hasRoom(for origin: SourceURL.Origin, and client: ClientID?) -> Bool {
-        guard hasRoom, perOrigin[origin, default: 0] < mostPerOrigin else { return false }
+    func hasCapacity(for origin: SourceURL.Origin, and client: ClientID?) -> Bool {
+        guard hasCapacity, perOrigin[origin, default: 0] < mostPerOrigin else { return false }
         return client == nil
             || perPair[Pair(client: client, origin: origin), default: 0] < share(of: mostPerOrigin)
     }
 
     /// Whether a rule has a free slot; true for a rule without its own bound.
-    func hasRoom(for rule: OriginRule?) -> Bool {
+    func hasCapacity(for rule: OriginRule?) -> Bool {
         guard let rule, let most = rule.maxConcurrent else { return true }
         return perRule[rule, default: 0] < most
     }

@@ -60,9 +60,9 @@ package final class FetchUrgency: Sendable {
         }
     }
 
-    private func report(_ change: Change, where isNews: (inout State) -> Bool) {
+    private func report(_ change: Change, where hasChanged: (inout State) -> Bool) {
         let observer = state.withLock { state in
-            isNews(&state) ? state.observer : (@Sendable (Change) -> Void)?.none
+            hasChanged(&state) ? state.observer : (@Sendable (Change) -> Void)?.none
         }
         observer?(change)
     }

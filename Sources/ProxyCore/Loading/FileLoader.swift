@@ -138,7 +138,7 @@ package final class FileLoader: ImageLoading {
             guard length > 0 else { throw .incomplete("the file has become shorter") }
             try receive(buffer, length, receiver)
             handed += length
-            receiver.caughtUp()
+            receiver.didDrain()
         }
         return handed
     }

@@ -34,7 +34,7 @@ package protocol OriginReceiving: AnyObject, Sendable {
 
     /// Called after pieces of the body, when no more bytes are available now and the transfer continues. Does
     /// nothing by default.
-    func caughtUp()
+    func didDrain()
 
     /// Called for each redirect that is followed, before the next hop. Does nothing by default.
     func redirected(by head: OriginHead, to target: SourceURL)
@@ -46,7 +46,7 @@ package protocol OriginReceiving: AnyObject, Sendable {
 
 extension OriginReceiving {
     /// Does nothing.
-    package func caughtUp() {}
+    package func didDrain() {}
 
     /// Does nothing.
     package func redirected(by head: OriginHead, to target: SourceURL) {}

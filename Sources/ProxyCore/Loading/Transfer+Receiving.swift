@@ -91,28 +91,28 @@ extension Transfer {
     /// libcurl calls this for each chunk, up to a million times in a row for chunks of one byte. Pieces below
     /// a page are collected first; otherwise the other fetches would wait that long.
     func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
-        arrivedBytes += bytes.count
+        receivedBytes += bytes.count
         guard case .delivering = verdict else {
             received(bodyBytes: bytes.count, at: .now)
-            return arrivedBytes <= rules.configuration.maxHeadBytes.bytes
+            return receivedBytes <= rules.configuration.maxHeadBytes.bytes
         }
         let most = content?.maxPackedBytes ?? rules.configuration.maxBytes.bytes
-        guard arrivedBytes <= most else { return refuse(.tooLarge) }
+        guard receivedBytes <= most else { return refuse(.tooLarge) }
         if bytes.count < Self.page {
-            unsafe crumbs.append(contentsOf: bytes)
-            return crumbs.count < Self.page || passesCrumbs()
+            unsafe smallChunks.append(contentsOf: bytes)
+            return smallChunks.count < Self.page || passesSmallChunks()
         }
-        return unsafe passesCrumbs() && passes(bytes)
+        return unsafe passesSmallChunks() && passes(bytes)
     }
 
     /// The minimum number of bytes that are processed at once.
     private static let page = 4_096
 
     /// Processes the collected small pieces; false ends the hop.
-    private func passesCrumbs() -> Bool {
-        guard !crumbs.isEmpty else { return true }
-        defer { crumbs.removeAll(keepingCapacity: true) }
-        return unsafe crumbs.withUnsafeBytes { unsafe passes($0) }
+    private func passesSmallChunks() -> Bool {
+        guard !smallChunks.isEmpty else { return true }
+        defer { smallChunks.removeAll(keepingCapacity: true) }
+        return unsafe smallChunks.withUnsafeBytes { unsafe passes($0) }
     }
 
     private func passes(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -129,7 +129,7 @@ extension Transfer {
     /// - Throws: why it is not complete.
     func finishBody() throws(LoadError) {
         guard deliveredStatus != 304 else { return }
-        guard passesCrumbs() else { throw verdict.error }
+        guard passesSmallChunks() else { throw verdict.error }
         guard OriginHead.isDelimited(head.fields) || handle?.mayBeCut == false else {
             throw .incomplete("a body that ends with its connection, while TLS does not")
         }
@@ -141,12 +141,12 @@ extension Transfer {
 
     /// Notifies the receiver that no more bytes are available now, if it got some since the last call; false
     /// ends the hop.
-    func tellOfNews() -> Bool {
-        guard passesCrumbs() else { return false }
+    func notifyProgress() -> Bool {
+        guard passesSmallChunks() else { return false }
         if case .delivering = verdict, !isWithinBytes { return refuse(.tooLarge) }
-        guard hasNews else { return true }
-        hasNews = false
-        job.receiver.caughtUp()
+        guard hasProgress else { return true }
+        hasProgress = false
+        job.receiver.didDrain()
         return true
     }
 
@@ -176,7 +176,7 @@ extension Transfer {
     private func hand(_ bytes: UnsafeRawBufferPointer) throws(LoadError) {
         guard unsafe !bytes.isEmpty else { return }
         try unsafe job.receiver.receive(bytes: bytes)
-        hasNews = true
+        hasProgress = true
     }
 
     /// Decides by the status of the response to a `GET` without `Range` and `Upgrade`.

@@ -104,13 +104,13 @@ final class Transfer {
     /// The status handed to the receiver.
     var deliveredStatus: Int?
     /// The number of body bytes as they were sent, on this hop.
-    var arrivedBytes = 0
+    var receivedBytes = 0
     /// Small pieces of the body that are not yet processed, less than a page.
-    var crumbs: [UInt8] = []
+    var smallChunks: [UInt8] = []
     /// The number of body bytes after content decoding, on this hop.
     var bodyBytes = 0
     /// Whether bytes were delivered since the receiver was last notified.
-    var hasNews = false
+    var hasProgress = false
     /// Decodes the body's content codings, if it has any.
     var content: ContentDecoder?
     /// Decodes the body if the rule says that it is base64.
@@ -181,11 +181,11 @@ final class Transfer {
         if isAlone { needsFreshConnection = true }
         verdict = .open
         head = OriginHeadReader(maxBytes: rules.configuration.maxHeadBytes)
-        arrivedBytes = 0
-        crumbs.removeAll(keepingCapacity: true)
+        receivedBytes = 0
+        smallChunks.removeAll(keepingCapacity: true)
         bodyBytes = 0
         content = nil
-        hasNews = false
+        hasProgress = false
         decoder = nil
         didRefuseAddress = false
         didOpenSocket = false

@@ -30,18 +30,18 @@ package struct AccessRecord: Sendable {
     /// The additional values of a miss; nil for a hit.
     package var miss: Miss? {
         get {
-            aside.map {
+            boxedMiss.map {
                 switch $0 {
                 case .miss(let miss): miss
                 }
             }
         }
-        set { aside = newValue.map(Aside.miss) }
+        set { boxedMiss = newValue.map(BoxedMiss.miss) }
     }
-    private var aside: Aside?
+    private var boxedMiss: BoxedMiss?
 
     /// Stores a miss's texts elsewhere, so that the record of a hit is small and holds no reference.
-    private indirect enum Aside: Sendable {
+    private indirect enum BoxedMiss: Sendable {
         case miss(Miss)
     }
 

@@ -28,10 +28,10 @@ package struct InlineText: Sendable {
     private mutating func fill(from source: UnsafeRawBufferPointer) {
         let kept = min(source.count, Self.capacity)
         count = UInt8(kept)
-        var room = bytes.mutableSpan
+        var target = bytes.mutableSpan
         // Safe because both have at least `kept` bytes.
-        unsafe room.withUnsafeMutableBytes { room in
-            unsafe room.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[..<kept]))
+        unsafe target.withUnsafeMutableBytes { target in
+            unsafe target.copyMemory(from: UnsafeRawBufferPointer(rebasing: source[..<kept]))
         }
     }
 

@@ -33,8 +33,8 @@ struct LineBuffer: ~Copyable {
     mutating func put(_ bytes: UnsafeRawBufferPointer) {
         reserve(bytes.count)
         // Safe because there is capacity for all of them.
-        if let start = bytes.baseAddress, let room = unsafe memory.baseAddress {
-            unsafe (room + count).copyMemory(from: start, byteCount: bytes.count)
+        if let start = bytes.baseAddress, let target = unsafe memory.baseAddress {
+            unsafe (target + count).copyMemory(from: start, byteCount: bytes.count)
         }
         count += bytes.count
     }

@@ -39,15 +39,15 @@ package final class LogSink: Sendable {
     /// One write at a time: another would tear its lines, and use the space that was found for it.
     private let state = Mutex(State())
     /// The maximum wait for space, in milliseconds.
-    private static let patience: Int32 = 250
+    private static let maxWait: Int32 = 250
     /// A pipe that is writable has at least so much space (`PIPE_BUF`, pipe(7)).
-    private static let pipeRoom = 4_096
+    private static let pipeSpace = 4_096
 
     /// Creates a sink for lines; the descriptor stays the caller's.
     package init(descriptor: Int32) {
         var facts = stat()
         let isFile = unsafe fstat(descriptor, &facts) == 0 && facts.st_mode & S_IFMT == S_IFREG
-        target = .stream(descriptor, atOnce: isFile ? .max : Self.pipeRoom)
+        target = .stream(descriptor, atOnce: isFile ? .max : Self.pipeSpace)
     }
 
     /// Creates a sink for datagrams to the socket at `path`.
@@ -70,8 +70,8 @@ package final class LogSink: Sendable {
     private static func connect(_ descriptor: Int32, to path: String) -> Bool {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        let room = MemoryLayout.size(ofValue: address.sun_path) - 1
-        guard path.utf8.count <= room else {
+        let capacity = MemoryLayout.size(ofValue: address.sun_path) - 1
+        guard path.utf8.count <= capacity else {
             errno = ENAMETOOLONG
             return false
         }
@@ -112,7 +112,7 @@ package final class LogSink: Sendable {
         state.withLock { state in
             var rest = unsafe bytes
             while unsafe !rest.isEmpty {
-                guard Self.hasRoom(descriptor, &state) else { break }
+                guard Self.hasSpace(descriptor, &state) else { break }
                 if state.isTorn {
                     var lineFeed = Self.lineFeed
                     guard unsafe Glibc.write(descriptor, &lineFeed, 1) == 1 else { break }
@@ -142,9 +142,9 @@ package final class LogSink: Sendable {
     }
 
     /// Waits for space, unless there was none the last time either.
-    private static func hasRoom(_ descriptor: Int32, _ state: inout State) -> Bool {
+    private static func hasSpace(_ descriptor: Int32, _ state: inout State) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        let isReady = unsafe poll(&entry, 1, state.isStalled ? 0 : patience) > 0
+        let isReady = unsafe poll(&entry, 1, state.isStalled ? 0 : maxWait) > 0
         state.isStalled = !isReady
         return isReady
     }
@@ -154,7 +154,7 @@ package final class LogSink: Sendable {
             while true {
                 let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
                 if unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, flags) >= 0 { return true }
-                guard errno == EINTR || errno == EAGAIN && Self.hasRoom(descriptor, &state) else {
+                guard errno == EINTR || errno == EAGAIN && Self.hasSpace(descriptor, &state) else {
                     return false
                 }
             }

@@ -191,7 +191,7 @@ extension ImageJob {
             return .nowhere
         }
         return await tiers.store(
-            original.content, at: original.place, as: record, replacing: stale, arrived: fetch.arrived,
+            original.content, at: original.place, as: record, replacing: stale, receivedAt: fetch.receivedAt,
             keeping: keeping, token: fetch.token, now: now)
     }
 
@@ -209,7 +209,7 @@ extension ImageJob {
             await removeCopies(under: fetch.token)
             return nil
         }
-        await tiers.save(record, arrived: fetch.arrived, keeping: keeping, token: fetch.token)
+        await tiers.save(record, receivedAt: fetch.receivedAt, keeping: keeping, token: fetch.token)
         return Source(record: record, provenance: .revalidated(.stale))
     }
 

@@ -199,7 +199,7 @@ struct IntermediateKey {
 
     init(source request: ImageRequest, hash: ContentHash, rule: IntermediateConfiguration) {
         text = """
-            intermediate \(ImageRequest.engineEpoch) side \(rule.side) quality \(rule.quality)
+            intermediate \(ImageRequest.engineGeneration) side \(rule.side) quality \(rule.quality)
             content \(hash.shortHex)
             \(request.sourceKeyText)
             """

@@ -9,7 +9,7 @@ import Request
 
 /// A fetched body, the place that it outgrew its buffer into, and its format.
 struct FetchedOriginal: Sendable {
-    var content: GrowingBody.Content
+    var content: PartialBody.Content
     var place: SpillPlace
     var format: ImageFormat
 }

@@ -345,7 +345,7 @@ struct ImageJob: Sendable {
     }
 
     /// Images of so many bytes are rather answered as a whole: as many as stay in memory.
-    private static let smallImage = GrowingBody.Configuration().memoryLimit.bytes
+    private static let smallImage = PartialBody.Configuration().memoryLimit.bytes
     /// For what is being received in the same moment, not for what the origin has yet to send.
     private static let smallImagePatience = Duration.milliseconds(1)
 

@@ -131,10 +131,10 @@ package final class ImagePipeline: Sendable {
     }
 
     /// Notes an entry's use for the disk tier, where it is not read: a sweep would else count it as unused.
-    package func touch(_ entry: MemoryEntry) {
+    package func recordAccess(_ entry: MemoryEntry) {
         let description = entry.description
-        if description.kind.isResult { tiers.disk.touch(description.key, kind: description.kind) }
-        tiers.disk.touch(description.sourceKey, kind: .original)
+        if description.kind.isResult { tiers.disk.recordAccess(description.key, kind: description.kind) }
+        tiers.disk.recordAccess(description.sourceKey, kind: .original)
     }
 
     /// Retains a subscription, so that the task goes on when every client has left.

@@ -30,14 +30,14 @@ extension ImageTiers {
     // MARK: - Places to write
 
     /// An empty body for a fetch: a buffer that spills into the disk tier, or into memory where that can't take it.
-    func newBody(keyText: String, keeping: Keeping) -> (body: GrowingBody, place: SpillPlace) {
+    func newBody(keyText: String, keeping: Keeping) -> (body: PartialBody, place: SpillPlace) {
         let mayStore = originals.usesDisk && keeping.usesDisk
         let place = SpillPlace()
-        let body = GrowingBody { () throws(BodyError) in
+        let body = PartialBody { () throws(BodyError) in
             let target = try self.target(.original, keyText, mayStore: mayStore)
             place.set(target)
             return SpillFile(file: target.file, offset: target.offset)
-        } makeRefuge: { () throws(BodyError) in
+        } makeFallback: { () throws(BodyError) in
             let target = try self.fallbackTarget()
             place.set(target)
             return SpillFile(file: target.file, offset: target.offset)
@@ -107,15 +107,15 @@ extension ImageTiers {
     /// Nothing is stored where another fetch has brought something later meanwhile (RFC 9111 §4).
     /// - Parameters:
     ///   - stale: the record of before; where the bytes turn out equal, the stored ones stay as they are.
-    ///   - arrived: when the head of the response was there.
+    ///   - receivedAt: when the head of the response was there.
     /// - Returns: where the bytes are now.
     func store(
-        _ content: GrowingBody.Content, at place: SpillPlace, as record: SourceRecord,
-        replacing stale: SourceRecord?, arrived: ContinuousClock.Instant, keeping: Keeping,
+        _ content: PartialBody.Content, at place: SpillPlace, as record: SourceRecord,
+        replacing stale: SourceRecord?, receivedAt: ContinuousClock.Instant, keeping: Keeping,
         token: PurgeToken, now: Int64
     ) async -> Source.Stored {
         guard !record.directives.forbidStoring, keeping != .nothing,
-            let token = purgeLog.claim(record, arrived: arrived, under: token)
+            let token = purgeLog.claim(record, receivedAt: receivedAt, under: token)
         else { return .nowhere }
         if record.contentHash == stale?.contentHash, disk.mayContain(record.key, kind: .original) {
             await save(record, keeping: keeping, token: token)
@@ -147,7 +147,7 @@ extension ImageTiers {
 
     /// Whether body and record are in the disk tier.
     private func storeOnDisk(
-        _ content: GrowingBody.Content, _ place: OutputTarget?, _ description: EntryDescription,
+        _ content: PartialBody.Content, _ place: OutputTarget?, _ description: EntryDescription,
         _ record: SourceRecord, durable: Bool, token: PurgeToken
     ) async -> Bool {
         do throws(DiskCacheError) {
@@ -175,12 +175,13 @@ extension ImageTiers {
 
     /// Stores a source's record as a 304 leaves it, unless something later has come meanwhile.
     ///
-    /// - Parameter arrived: when the head of the 304 was there.
+    /// - Parameter receivedAt: when the head of the 304 was there.
     func save(
-        _ record: SourceRecord, arrived: ContinuousClock.Instant, keeping: Keeping,
+        _ record: SourceRecord, receivedAt: ContinuousClock.Instant, keeping: Keeping,
         token: PurgeToken
     ) async {
-        guard keeping != .nothing, let token = purgeLog.claim(record, arrived: arrived, under: token) else {
+        guard keeping != .nothing, let token = purgeLog.claim(record, receivedAt: receivedAt, under: token)
+        else {
             return
         }
         await save(record, keeping: keeping, token: token)

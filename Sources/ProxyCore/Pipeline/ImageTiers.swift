@@ -240,7 +240,7 @@ package final class ImageTiers: Sendable {
         guard keepsFiles || results.usesMemory else { return .stay }
         return accessFilter.advice(
             for: key, mayUseMemory: results.usesMemory, mayUseFiles: keepsFiles,
-            evictions: { (memory.crowdedOut, files.crowdedOut) })
+            evictions: { (memory.evictedForSpace, files.evictedForSpace) })
     }
 
     /// What the disk tier holds; a file that can't be read counts as none.
@@ -296,7 +296,7 @@ package final class ImageTiers: Sendable {
     package var bodyFiles: BodyFiles { disk.bodies }
 
     /// Closes about `count` of the files that are kept open; returns how many.
-    package func closeFiles(_ count: Int) -> Int { files.shed(count) }
+    package func closeFiles(_ count: Int) -> Int { files.evictSome(count) }
 
     /// Puts a response's bytes into memory, where policy and size allow it, with the latest record of their source.
     func promote(_ response: inout ImageResponse, token: PurgeToken) async {

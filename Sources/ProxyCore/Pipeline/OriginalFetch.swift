@@ -17,7 +17,7 @@ import URLs
 final class OriginalFetch: OriginReceiving {
     private struct State {
         var head: OriginHead?
-        var arrived: ContinuousClock.Instant?
+        var receivedAt: ContinuousClock.Instant?
         var verdict: FreshnessPolicy.Verdict?
         var redirects: [OriginHead] = []
         var refusal: OriginHead?
@@ -34,7 +34,7 @@ final class OriginalFetch: OriginReceiving {
     let streaming = Promise<Void>()
 
     /// The body as it arrives; empty for a 304.
-    let body: GrowingBody
+    let body: PartialBody
 
     /// The file that it outgrew its buffer into, if any.
     let place: SpillPlace
@@ -63,7 +63,7 @@ final class OriginalFetch: OriginReceiving {
     ///   - rules: those of which a redirect's target may have one.
     ///   - judge: decides, from the head after these redirects, whether the response may be shared with later requests.
     init(
-        body: GrowingBody, place: SpillPlace, decodable: Set<ImageFormat>, maxBytes: Int,
+        body: PartialBody, place: SpillPlace, decodable: Set<ImageFormat>, maxBytes: Int,
         token: PurgeToken, rules: OriginRules = .none,
         judge: @escaping @Sendable (OriginHead, [OriginHead]) -> FreshnessPolicy.Verdict
     ) {
@@ -80,7 +80,7 @@ final class OriginalFetch: OriginReceiving {
     var head: OriginHead? { state.withLock(\.head) }
 
     /// When the head was there; as long as it is not, when the fetch was begun.
-    var arrived: ContinuousClock.Instant { state.withLock(\.arrived) ?? start }
+    var receivedAt: ContinuousClock.Instant { state.withLock(\.receivedAt) ?? start }
 
     /// What the head says of the response's reuse; nil until it is there.
     var verdict: FreshnessPolicy.Verdict? { state.withLock(\.verdict) }
@@ -141,7 +141,7 @@ final class OriginalFetch: OriginReceiving {
         let verdict = judge(head, redirects)
         state.withLock { state in
             state.head = head
-            state.arrived = .now
+            state.receivedAt = .now
             state.verdict = verdict
         }
         if verdict.directives.forbidStoring { unshareable.set(()) }
@@ -155,7 +155,7 @@ final class OriginalFetch: OriginReceiving {
     /// The format is known, and the rest is not there yet: the bytes may go out as they come.
     ///
     /// Not where the origin's end alone is missing.
-    func caughtUp() {
+    func didDrain() {
         let count = body.count
         stream { $0.head?.contentLength ?? .max > count }
     }
@@ -165,7 +165,7 @@ final class OriginalFetch: OriginReceiving {
     /// Not those of a small image, which is stored in no time.
     /// - Returns: whether this call notified a follower.
     func didReceiveAll() -> Bool {
-        guard body.count > GrowingBody.Configuration().memoryLimit.bytes else { return false }
+        guard body.count > PartialBody.Configuration().memoryLimit.bytes else { return false }
         return stream { _ in true }
     }
 

@@ -60,7 +60,7 @@ package final class StreamingBody: Sendable {
         let (step, isWaitingForTask) = state.withLock { state in
             state.waiter.map(fetch.body.leave)
             state.waiter = nil
-            switch fetch.body.look(at: state.offset, max: count, orWake: wake) {
+            switch fetch.body.poll(at: state.offset, max: count, orWake: wake) {
             case .piece(let piece):
                 let isLast = state.offset + piece.count == length
                 guard isLast, let early = beforeTaskEnd(&state) else {

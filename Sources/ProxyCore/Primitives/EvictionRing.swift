@@ -21,7 +21,7 @@ package struct EvictionRing<Key: Hashable, Value> {
         /// nil while the slot is free.
         var value: Value?
         var cost: Int
-        var wasAsked = false
+        var wasHit = false
         /// The neighbour towards the young end; in a free slot the next free one.
         var younger: Int
         /// The neighbour towards the old end.
@@ -53,7 +53,7 @@ package struct EvictionRing<Key: Hashable, Value> {
     /// Hot path: returns the value of `key` and sets its hit bit.
     package mutating func value(for key: Key) -> Value? {
         guard let place = places[key] else { return nil }
-        slots[place].wasAsked = true
+        slots[place].wasHit = true
         return slots[place].value
     }
 
@@ -94,8 +94,8 @@ package struct EvictionRing<Key: Hashable, Value> {
     package mutating func evict() -> Evicted? {
         var place = hand == Self.none ? oldest : hand
         var passed = 0
-        while place != Self.none, slots[place].wasAsked, passed < scanLimit {
-            slots[place].wasAsked = false
+        while place != Self.none, slots[place].wasHit, passed < scanLimit {
+            slots[place].wasHit = false
             place = slots[place].younger == Self.none ? oldest : slots[place].younger
             passed += 1
         }

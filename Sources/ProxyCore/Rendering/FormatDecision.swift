@@ -41,7 +41,7 @@ struct FormatDecision {
         let work = WorkEstimate(header: header, frames: result.isAnimated ? header.frames : 1, plan: plan)
         var possible = accepted.filter { canHold(result, $0) && isWritable($0) }
         // Lost: that no format which needs no `Accept` can hold it; the usual one does.
-        if let other = try? unasked(for: result) { possible.append(other) }
+        if let other = try? formatWithoutAccept(for: result) { possible.append(other) }
         return possible.min { work.cost(of: $0) < work.cost(of: $1) } ?? usual
     }
 
@@ -59,12 +59,12 @@ struct FormatDecision {
             if let chosen = preferred.first(where: { canHold(result, $0) && isWritable($0) }) {
                 return chosen
             }
-            return try unasked(for: result)
+            return try formatWithoutAccept(for: result)
         }
     }
 
     /// The format for a client that accepts none explicitly.
-    private func unasked(for result: Result) throws(RenderError) -> ImageFormat {
+    private func formatWithoutAccept(for result: Result) throws(RenderError) -> ImageFormat {
         let isGoodAsItIs =
             header.format.row.isShownByBrowsers
             && (!result.isAnimated || header.format.row.supportsAnimation)

@@ -10,13 +10,13 @@ enum FreshMemory {
     ///
     /// The others decode from top to bottom, and clearing what they allocate would cost a tenth of a JPEG's
     /// time.
-    private static let careless: Set<ImageFormat> = [.avif, .heic, .jxl, .tiff]
+    private static let leaky: Set<ImageFormat> = [.avif, .heic, .jxl, .tiff]
 
     /// Zeroes allocations while `body` decodes such a format; those below 1 KiB may keep old bytes.
     static func isCleared<Value: ~Copyable, Failure: Error>(
         for format: ImageFormat, while body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
-        guard careless.contains(format) else { return try body() }
+        guard leaky.contains(format) else { return try body() }
         count(1)
         defer { count(-1) }
         return try body()

@@ -22,7 +22,7 @@ package struct IntermediateRule: Sendable {
     private static let leastGain = 2
 
     /// Operations that neither enlarge small differences nor depend on them.
-    private static let gentle: Set<String> = [
+    private static let tolerant: Set<String> = [
         Resize.name, Crop.name, Pad.name, Rotate.name, Flip.name, Round.name, Mask.name, Blur.name,
         Pixelate.name, Grayscale.name, Invert.name, Sepia.name, Opacity.name, Background.name, Watermark.name,
         Text.name,
@@ -56,7 +56,7 @@ package struct IntermediateRule: Sendable {
         guard configuration.enabled, !plan.isLossless, plan.metadata != .keep, plan.frame == nil,
             !plan.scalesDownLarge, !plan.isLinear, plan.pipeline.orientation == nil,
             plan.pipeline.operations.first is Resize,
-            plan.pipeline.operations.allSatisfy({ Self.gentle.contains(type(of: $0).name) })
+            plan.pipeline.operations.allSatisfy({ Self.tolerant.contains(type(of: $0).name) })
         else { return false }
         return plan.pipeline.operations.allSatisfy { operation in
             guard case .word(let word)? = operation.arguments.given[Gravity.parameter.name] else {

@@ -19,7 +19,7 @@ package struct JobQueue<Job> {
         let job: Job
         let interest: RenderInterest
         /// Whether it is known to be much work.
-        var isDear = false
+        var isExpensive = false
     }
 
     private struct Running {
@@ -73,12 +73,12 @@ package struct JobQueue<Job> {
     }
 
     /// Returns a job that was taken and has not begun to the front.
-    /// - Parameter isDear: whether the job has turned out to be much work.
-    mutating func putBack(_ job: Job, id: Int, for interest: RenderInterest, isDear: Bool = false) {
+    /// - Parameter isExpensive: whether the job has turned out to be much work.
+    mutating func putBack(_ job: Job, id: Int, for interest: RenderInterest, isExpensive: Bool = false) {
         if let run = running.removeValue(forKey: id) {
             for client in run.clients { uses[client]?.workers -= 1 }
         }
-        waiting.insert(Waiting(id: id, job: job, interest: interest, isDear: isDear), at: 0)
+        waiting.insert(Waiting(id: id, job: job, interest: interest, isExpensive: isExpensive), at: 0)
     }
 
     /// Removes a job that is cancelled; nil if it does not wait.
@@ -119,12 +119,12 @@ package struct JobQueue<Job> {
     // MARK: - Turns
 
     /// Removes the job whose turn it is; it counts as running from then on.
-    /// - Parameter admitsDear: whether jobs that are known to be much work have a turn.
-    package mutating func takeNext(at now: ContinuousClock.Instant, admitsDear: Bool = true) -> Job? {
+    /// - Parameter admitsExpensive: whether jobs that are known to be much work have a turn.
+    package mutating func takeNext(at now: ContinuousClock.Instant, admitsExpensive: Bool = true) -> Job? {
         let spent = timeOfRunning(at: now)
         var best: (index: Int, priority: FetchPriority, use: Use)?
         var least: Duration?
-        for (index, job) in waiting.enumerated() where admitsDear || !job.isDear {
+        for (index, job) in waiting.enumerated() where admitsExpensive || !job.isExpensive {
             let parties = job.interest.parties
             let use = parties.clients.map { self.use(of: $0, spent) }.min(by: Self.isBefore) ?? Use()
             least = min(least ?? use.time, use.time)
@@ -192,17 +192,17 @@ package struct JobQueue<Job> {
         var loads: [ClientID?: Int] = [:]
         let all = waiting.map(\.interest.parties)
         for client in all.flatMap(\.clients) { loads[client, default: 0] += 1 }
-        let newcomer = interest.parties
+        let requester = interest.parties
         func load(_ parties: RenderInterest.Parties) -> Int {
             parties.clients.map { loads[$0] ?? 0 }.min() ?? 0
         }
-        guard let lowest = all.map(\.priority).min(), lowest <= newcomer.priority else { return nil }
+        guard let lowest = all.map(\.priority).min(), lowest <= requester.priority else { return nil }
         var victim: (index: Int, load: Int)?
         for (index, parties) in all.enumerated() where parties.priority == lowest {
             let load = load(parties)
             if load >= victim?.load ?? 0 { victim = (index, load) }
         }
-        guard let victim, lowest < newcomer.priority || victim.load > load(newcomer) + 1 else { return nil }
+        guard let victim, lowest < requester.priority || victim.load > load(requester) + 1 else { return nil }
         return remove(at: victim.index)
     }
 }

@@ -24,12 +24,12 @@ struct PoolState {
     private(set) var sandbox: SandboxReport?
     private var memory: MemoryBudget
     /// The workers that run a job of much work.
-    private var dear: Set<Int> = []
+    private var expensive: Set<Int> = []
     /// The one job that waits until workers have nothing else to do, and the one that runs in the background.
     private var background: (waiting: RenderJob?, running: Int?)
 
     /// The work of a job, in weighted megapixels (`WorkEstimate`), beyond which it is expensive: some 2 s.
-    private static let dearWork = 80
+    private static let expensiveWork = 80
 
     /// The state of one worker.
     struct Slot {
@@ -217,19 +217,19 @@ struct PoolState {
     /// Decides what a slot with a worker does next.
     mutating func next(for slot: Int, at now: ContinuousClock.Instant) -> (Next, Effect) {
         guard !isStopping else { return (.stop, Effect()) }
-        let next = waiting.takeNext(at: now, admitsDear: hasRoomForDear) ?? takeBackground(for: slot)
+        let next = waiting.takeNext(at: now, admitsExpensive: mayRunExpensive) ?? takeBackground(for: slot)
         guard let job = next else {
             slots[slot].phase = .idle
             return (.sleep, Effect())
         }
         slots[slot].phase = .busy
         running[job.id] = slot
-        return (.job(job), wakeForDear())
+        return (.job(job), wakeForExpensive())
     }
 
     /// Wakes an idle worker for an expensive job that had to wait while others ran.
-    private mutating func wakeForDear() -> Effect {
-        guard hasRoomForDear, !waiting.isEmpty, let idle = slots.firstIndex(where: { $0.phase == .idle }),
+    private mutating func wakeForExpensive() -> Effect {
+        guard mayRunExpensive, !waiting.isEmpty, let idle = slots.firstIndex(where: { $0.phase == .idle }),
             let alert = slots[idle].alert
         else { return Effect() }
         slots[idle].phase = .waking
@@ -244,20 +244,20 @@ struct PoolState {
 
     private mutating func forgetRun(of job: RenderJob) {
         guard let slot = running.removeValue(forKey: job.id) else { return }
-        dear.remove(slot)
+        expensive.remove(slot)
         if background.running == job.id { background.running = nil }
     }
 
     // MARK: - Expensive jobs
 
     /// Whether one more expensive job may run: all workers but one may, so that others wait for a short one.
-    private var hasRoomForDear: Bool { slots.count == 1 || dear.count < slots.count - 1 }
+    private var mayRunExpensive: Bool { slots.count == 1 || expensive.count < slots.count - 1 }
 
     /// Whether a worker continues with a job of so much work; otherwise the job is to be postponed.
     mutating func admits(work: Int, on slot: Int) -> Bool {
-        guard work > Self.dearWork, slots.count > 1, !dear.contains(slot) else { return true }
-        guard hasRoomForDear else { return false }
-        dear.insert(slot)
+        guard work > Self.expensiveWork, slots.count > 1, !expensive.contains(slot) else { return true }
+        guard mayRunExpensive else { return false }
+        expensive.insert(slot)
         return true
     }
 
@@ -275,7 +275,7 @@ struct PoolState {
             return Effect(failures: [(job, .queueTimedOut)])
         }
         forgetRun(of: job)
-        waiting.putBack(job, id: job.id, for: job.interest, isDear: true)
+        waiting.putBack(job, id: job.id, for: job.interest, isExpensive: true)
         return Effect()
     }
 

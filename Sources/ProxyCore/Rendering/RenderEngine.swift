@@ -50,7 +50,7 @@ struct RenderEngine {
     ) throws(Failure) -> Rendition {
         let watch = StopWatch()
         guard let format = ImageFormat(sniffing: source.prefix) else { throw Failure(refusing: .notAnImage) }
-        if isAlone { VipsLibrary.forgetComplaints() }
+        if isAlone { VipsLibrary.clearErrors() }
         let rendition = try FreshMemory.isCleared(for: format) { () throws(Failure) in
             let header = try self.header(of: source, as: format)
             let page = try self.page(of: source, header)

@@ -46,15 +46,15 @@ struct Worker {
         linux_restore_fault_signals()
         guard linux_die_with_parent() == 0 else { throw .unusable }
         let order = try receive().message
-        guard case .settle(let settings) = order else { throw .malformed }
-        try seal(settings)
+        guard case .configure(let settings) = order else { throw .malformed }
+        try restrict(settings)
     }
 
     /// From here on nothing but the sandbox's files, this socket and the jobs' descriptors can be reached.
-    private func seal(_ settings: WorkerSettings) throws(Ending) {
+    private func restrict(_ settings: WorkerSettings) throws(Ending) {
         let report: SandboxReport
         do throws(Sandbox.Failure) {
-            report = try Sandbox(settings: settings).seal()
+            report = try Sandbox(settings: settings).restrict()
         } catch {
             switch error {
             case .impossible(let part): try send(.unfit("it can't be sealed: \(part)"))
@@ -117,7 +117,7 @@ struct Worker {
         switch answer {
         case .proceed: alarm(job.alarm)
         case .refuse(let error): throw error
-        case .settle, .render: exit(Self.wrongUsage)
+        case .configure, .render: exit(Self.wrongUsage)
         }
     }
 

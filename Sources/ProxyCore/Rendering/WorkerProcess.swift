@@ -52,7 +52,7 @@ struct WorkerProcess: ~Copyable {
             executable, WorkerProtocol.argument, WorkerProtocol.environment, theirs.raw, &pid)
         guard code == 0 else { throw .unavailable("posix_spawn of \(executable): errno \(code)") }
         let process = WorkerProcess(pid: pid, socket: ours)
-        do { try WorkerProtocol.send(WorkerProtocol.Order.settle(settings), over: ours.raw) } catch {
+        do { try WorkerProtocol.send(WorkerProtocol.Order.configure(settings), over: ours.raw) } catch {
             throw .unavailable("the worker closed its socket at start")
         }
         return process

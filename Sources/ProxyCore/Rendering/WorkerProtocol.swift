@@ -20,7 +20,7 @@ enum WorkerProtocol {
     /// The messages of the daemon.
     enum Order: Codable {
         /// Comes first: the limits that the worker applies to itself.
-        case settle(WorkerSettings)
+        case configure(WorkerSettings)
         /// A job; comes with the descriptors of source, destination, each watermark of its plan, and its
         /// intermediate.
         case render(RenderOrder)

@@ -33,7 +33,7 @@ final class WorkerSlot: Sendable {
         /// Its end was recorded together with its last job's.
         case gone
         /// It exited before its first job: the next one may, too.
-        case stillborn
+        case failedBeforeFirstJob
         /// It exited during a job that may not be at fault. The job goes to the next worker.
         case retry(RenderJob)
         case stopped
@@ -57,7 +57,7 @@ final class WorkerSlot: Sendable {
             do {
                 let ending = try serve(first: job)
                 job = nil
-                if case .stillborn = ending {
+                if case .failedBeforeFirstJob = ending {
                     pause(after: failures)
                     failures += 1
                     continue
@@ -90,7 +90,7 @@ final class WorkerSlot: Sendable {
         let ending = first.flatMap { run($0, on: &process) } ?? serve(with: &process)
         switch ending {
         case .replaced(let reason): pool.update { ($0.workerEnded(index, reason), .init()) }
-        case .stillborn: pool.update { ($0.workerEnded(index, .crash), .init()) }
+        case .failedBeforeFirstJob: pool.update { ($0.workerEnded(index, .crash), .init()) }
         case .stopped: pool.update { ($0.workerEnded(index, nil), .init()) }
         case .gone, .retry: break
         }
@@ -106,7 +106,7 @@ final class WorkerSlot: Sendable {
         while true {
             switch process.wait(alert: alert.raw, until: deadline) {
             case .alert:
-                takeNotice()
+                handleAlert()
                 if isStopping { throw .unavailable("stopped while a worker started") }
             case .deadline:
                 throw .unavailable("a worker did not get ready in time")
@@ -139,12 +139,12 @@ final class WorkerSlot: Sendable {
             let left = end - .now
             guard left > .zero else { return }
             alert.wait(milliseconds: Int(left / .milliseconds(1)) + 1)
-            takeNotice()
+            handleAlert()
         }
     }
 
     /// Lowers the alert and answers pings.
-    private func takeNotice() {
+    private func handleAlert() {
         alert.lower()
         pool.update { ((), $0.answerPings(index)) }
     }
@@ -159,20 +159,20 @@ final class WorkerSlot: Sendable {
             case .job(let job):
                 if let ending = run(job, on: &process) { return ending }
                 if process.jobs >= configuration.jobsPerWorker { return .replaced(.recycled) }
-                if isSwollen(process) { return .replaced(.memory) }
+                if holdsTooMuchSpace(process) { return .replaced(.memory) }
             case .sleep:
                 // An idle worker sends nothing: it has exited.
                 if process.wait(alert: alert.raw, until: nil) == .message {
-                    return process.jobs == 0 ? .stillborn : .replaced(.crash)
+                    return process.jobs == 0 ? .failedBeforeFirstJob : .replaced(.crash)
                 }
-                takeNotice()
+                handleAlert()
             }
         }
     }
 
     /// Whether a worker holds so much address space that the next job might lack it: libraries do not release
     /// all.
-    private func isSwollen(_ process: borrowing WorkerProcess) -> Bool {
+    private func holdsTooMuchSpace(_ process: borrowing WorkerProcess) -> Bool {
         let limit = configuration.memoryPerWorker.bytes
         guard limit > 0 else { return false }
         return process.addressSpace() - process.startSpace > (limit - process.startSpace) / 2
@@ -204,8 +204,8 @@ final class WorkerSlot: Sendable {
         _ process: borrowing WorkerProcess
     ) -> RenderOrder {
         var plan = job.plan
-        let patience = configuration.cheapestAfter
-        plan.takesCheapest = patience > .seconds(0) && waited >= patience.duration
+        let cheapestAfter = configuration.cheapestAfter
+        plan.takesCheapest = cheapestAfter > .seconds(0) && waited >= cheapestAfter.duration
         let space = process.addressSpace()
         // Nothing is known if /proc is not readable; the worker's own limit applies then.
         let headerSpace = space > 0 ? space + job.source.count + configuration.headerMemory.bytes : 0
@@ -232,7 +232,7 @@ final class WorkerSlot: Sendable {
         var deadline = ContinuousClock.now + configuration.timeout.duration
         while true {
             if case .waiting(let bytes) = stage, pool.update({ $0.grant(bytes, to: index, for: job) }),
-                !goOn(.proceed, &stage, &deadline, process)
+                !proceed(.proceed, &stage, &deadline, process)
             {
                 return handleWorkerExit(job, &process)
             }
@@ -246,12 +246,12 @@ final class WorkerSlot: Sendable {
                 guard bytes >= 0 else { return handleWorkerExit(job, &process) }
                 isPostponed = !pool.update { ($0.admits(work: work, on: index), .init()) }
                 guard !isPostponed else {
-                    if goOn(.refuse(.queueTimedOut), &stage, &deadline, process) { continue }
+                    if proceed(.refuse(.queueTimedOut), &stage, &deadline, process) { continue }
                     return handleWorkerExit(job, &process)
                 }
                 stage = .waiting(bytes)
                 deadline = job.enqueued + configuration.queueTimeout.duration
-                if isTooMuch(bytes), !goOn(.refuse(.outOfMemory), &stage, &deadline, process) {
+                if exceedsMemoryLimit(bytes), !proceed(.refuse(.outOfMemory), &stage, &deadline, process) {
                     return handleWorkerExit(job, &process)
                 }
             case (.message, .pixels):
@@ -267,13 +267,13 @@ final class WorkerSlot: Sendable {
                 return handleWorkerExit(job, &process)
             case (.deadline, .waiting):
                 pool.update { ((), $0.releaseMemory(of: index)) }
-                if !goOn(.refuse(.queueTimedOut), &stage, &deadline, process) {
+                if !proceed(.refuse(.queueTimedOut), &stage, &deadline, process) {
                     return handleWorkerExit(job, &process)
                 }
             case (.deadline, _):
                 return giveUp(job, .timedOut, .timeout, &process)
             case (.alert, _):
-                takeNotice()
+                handleAlert()
                 if isStopping { return giveUp(job, .cancelled, nil, &process) }
                 if pool.update({ ($0.isCancelled(job), .init()) }) {
                     return giveUp(job, .cancelled, .cancelled, &process)
@@ -290,13 +290,13 @@ final class WorkerSlot: Sendable {
 
     /// Whether a job needs more than a worker may take; address space, some of which a worker uses from its
     /// start, has a higher limit.
-    private func isTooMuch(_ bytes: Int) -> Bool {
+    private func exceedsMemoryLimit(_ bytes: Int) -> Bool {
         let limit = configuration.memoryPerWorker.bytes
         return limit > 0 && bytes > limit
     }
 
     /// Tells a waiting worker how to proceed; false if it has exited.
-    private func goOn(
+    private func proceed(
         _ order: WorkerProtocol.Order, _ stage: inout Stage, _ deadline: inout ContinuousClock.Instant,
         _ process: borrowing WorkerProcess
     ) -> Bool {
@@ -319,8 +319,8 @@ final class WorkerSlot: Sendable {
         if process.endSignal == SIGPROF || process.endSignal == SIGALRM {
             return giveUp(job, .timedOut, .timeout, &process)
         }
-        let isInnocent = hasEndedItself && process.wasKilled
-        return giveUp(job, isInnocent ? .workerKilled : .decoderCrashed, .crash, &process)
+        let wasKilled = hasEndedItself && process.wasKilled
+        return giveUp(job, wasKilled ? .workerKilled : .decoderCrashed, .crash, &process)
     }
 
     private func answer(
@@ -347,7 +347,7 @@ final class WorkerSlot: Sendable {
         _ job: RenderJob, _ error: RenderError, _ reason: WorkerPool.RestartReason?,
         _ process: inout WorkerProcess
     ) -> Ending {
-        let isRetried = !job.isRetried && mayBeInnocent(reason, process)
+        let isRetried = !job.isRetried && shouldRetry(reason, process)
         process.end()
         pool.update { state in
             if !isRetried { state.jobEnded(job, at: .now) }
@@ -364,7 +364,7 @@ final class WorkerSlot: Sendable {
     /// A crash may have another cause: an earlier picture, the system's lack of memory, an operator. So may a
     /// lack of memory, but only after other jobs. A worker past its deadline is at fault if it has computed
     /// all that time; one that was stopped or starved is not.
-    private func mayBeInnocent(
+    private func shouldRetry(
         _ reason: WorkerPool.RestartReason?, _ process: borrowing WorkerProcess
     ) -> Bool {
         switch reason {
@@ -377,13 +377,13 @@ final class WorkerSlot: Sendable {
 
     /// Checks a worker's reply.
     private func checked(_ rendition: Rendition, _ job: RenderJob) -> Result<Rendition, RenderError> {
-        let said = Testimony(plan: job.plan, rendition: rendition, sniffed: job.source.imageFormat)
-        guard said.isPlausible, said.isBorneOut(by: job.destination, from: job.offset) else {
+        let check = RenditionCheck(plan: job.plan, rendition: rendition, sniffed: job.source.imageFormat)
+        guard check.isPlausible, check.matchesFile(job.destination, from: job.offset) else {
             return .failure(.decoderCrashed)
         }
         guard let written = rendition.intermediate else { return .success(rendition) }
         guard let place = job.beside,
-            Testimony.holds(place.file, written.byteCount, from: place.offset, as: written.format)
+            RenditionCheck.holds(place.file, written.byteCount, from: place.offset, as: written.format)
         else { return .failure(.decoderCrashed) }
         return .success(rendition)
     }

@@ -111,7 +111,7 @@ struct ImageParameters {
     ]
 
     /// Whether any parameter requires other bytes than the source's.
-    var asksForEncoding: Bool {
+    var requestsEncoding: Bool {
         transform != nil || (format != nil && format != "source") || quality != nil || isLossless != nil
             || isProgressive != nil || metadata != nil || frame != nil || animation != nil || maxBytes != nil
     }

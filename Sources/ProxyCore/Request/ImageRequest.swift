@@ -57,7 +57,7 @@ package struct ImageRequest: Sendable {
 
     /// Incremented by hand when the same plan gives other pixels or bytes than before, so that old results
     /// are not found.
-    package static let engineEpoch = 6
+    package static let engineGeneration = 6
 
     /// Whether `Accept` influenced the format, so that the answer has `Vary: Accept`.
     package var isNegotiated: Bool {
@@ -109,7 +109,7 @@ package struct ImageRequest: Sendable {
             }
         let watermarks = plan.watermarks.map { " \($0.name)=\($0.digest)" }.sorted().joined()
         return """
-            result \(engineEpoch)
+            result \(engineGeneration)
             \(source)
             transform \(plan.pipeline.transformerKey)\(watermarks.isEmpty ? "" : "\nwatermarks\(watermarks)")
             format \(format)

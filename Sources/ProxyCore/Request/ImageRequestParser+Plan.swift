@@ -14,7 +14,7 @@ extension ImageRequestParser {
         guard draft.dpr == nil && !draft.hasAutomaticDPR || draft.transform != nil else {
             throw .invalidParameter(name: "dpr", position: 0, reason: "only together with 'transform'")
         }
-        guard draft.asksForEncoding else { return nil }
+        guard draft.requestsEncoding else { return nil }
         var plan = rasterPlan
         plan.pipeline = try pipeline(from: draft)
         plan.format = try formatChoice(draft.format, accept: accept)
@@ -47,7 +47,7 @@ extension ImageRequestParser {
             }
         }
         if case .explicit(let format) = choice {
-            if draft.isLossless == true, !format.canBeAskedForLossless {
+            if draft.isLossless == true, !format.mayRequestLossless {
                 try refuse("lossless", beside: "format", "\(format.rawValue) is never lossless")
                 draft.isLossless = nil
             }

@@ -18,7 +18,7 @@ struct WritePaceTests {
         var pace = WritePace()
         pace.start(taken: taken(0), at: 0, times)
         return stride(from: UInt64(10), through: 20 * Self.timeout, by: 10).first { now in
-            !pace.isKept(at: now, times) { taken(now) }
+            !pace.isFastEnough(at: now, times) { taken(now) }
         }
     }
 

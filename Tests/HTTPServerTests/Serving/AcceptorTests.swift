@@ -13,10 +13,10 @@ struct AcceptorTests {
             try Listener(.tcp(host: "127.0.0.1", port: 0), number: number)
         }
 
-        acceptor.rest(acceptor.listeners[1], until: 100)
+        acceptor.pause(acceptor.listeners[1], until: 100)
 
-        #expect(acceptor.resting(until: 99).isEmpty)
-        #expect(acceptor.resting(until: 100).map(\.number) == [1])
-        #expect(acceptor.resting(until: 200).isEmpty && acceptor.restsUntil == 0)
+        #expect(acceptor.resumed(until: 99).isEmpty)
+        #expect(acceptor.resumed(until: 100).map(\.number) == [1])
+        #expect(acceptor.resumed(until: 200).isEmpty && acceptor.pausedUntil == 0)
     }
 }

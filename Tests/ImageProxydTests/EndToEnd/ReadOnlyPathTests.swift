@@ -8,7 +8,7 @@ struct ReadOnlyPathTests {
     private static let fields = [("Cache-Control", "max-age=600")]
 
     /// A folder with `/a.jpg` and a result of it, made by a daemon that has ended.
-    private func seeded(_ origin: FakeOrigin) async throws -> TemporaryDirectory {
+    private func readOnlyFolder(_ origin: FakeOrigin) async throws -> TemporaryDirectory {
         origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
         let first = try await Proxy(origin: origin)
         _ = try await first.get(first.target("/a.jpg"))
@@ -25,7 +25,7 @@ struct ReadOnlyPathTests {
     @Test("A read-only folder answers without the origin, original and result, and stays unchanged")
     func answers() async throws {
         let origin = try FakeOrigin()
-        let seed = try await seeded(origin)
+        let seed = try await readOnlyFolder(origin)
         let before = seed.files
         let asked = origin.count("/a.jpg")
         let proxy = try await Proxy(origin: origin, environment: settings(seed))
@@ -49,7 +49,7 @@ struct ReadOnlyPathTests {
     )
     func damaged() async throws {
         let origin = try FakeOrigin()
-        let seed = try await seeded(origin)
+        let seed = try await readOnlyFolder(origin)
         for file in seed.files where file.hasPrefix("cache/originals/") || file.hasPrefix("cache/results/") {
             var bytes = try seed.read(file)
             bytes[bytes.count - 1] ^= 1

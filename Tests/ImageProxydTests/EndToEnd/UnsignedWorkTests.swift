@@ -10,7 +10,7 @@ import Testing
 @Suite("Renders for unsigned clients")
 struct UnsignedWorkTests {
     private static let fields = [("Content-Type", "image/jpeg"), ("Cache-Control", "max-age=600")]
-    private static let dear = "transform=resize:7000x7000:fill:enlarge=1&format=webp&lossless=1"
+    private static let expensive = "transform=resize:7000x7000:fill:enlarge=1&format=webp&lossless=1"
     private static let small = "transform=resize:30x20&format=png"
 
     @Test(
@@ -23,7 +23,7 @@ struct UnsignedWorkTests {
         proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
 
         for side in 0..<4 {
-            let plan = Self.dear.replacing("7000x7000", with: "\(7_000 - side)x7000")
+            let plan = Self.expensive.replacing("7000x7000", with: "\(7_000 - side)x7000")
             let answer = try await proxy.get(proxy.target("/a.jpg", plan))
             #expect(answer.status == 422 && answer.code == "transform_timeout")
         }
@@ -38,7 +38,7 @@ struct UnsignedWorkTests {
         let proxy = try await Proxy()
         proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: Self.fields))
 
-        let refused = try await proxy.get(proxy.target("/a.jpg", Self.dear))
+        let refused = try await proxy.get(proxy.target("/a.jpg", Self.expensive))
         let other = try await proxy.get(proxy.target("/a.jpg", Self.small))
 
         #expect(refused.status == 422 && refused.code == "too_much_work")

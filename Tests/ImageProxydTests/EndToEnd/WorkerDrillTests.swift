@@ -30,7 +30,7 @@ struct WorkerDrillTests {
 
         /// Waits until no request is in progress that was so at the beginning: no picture is to be attacked
         /// twice.
-        func settle() async {
+        func waitForRunning() async {
             let before = counts.value
             _ = await counts.wait(until: { now in zip(before, now).allSatisfy { $1 >= $0 + 2 } })
         }
@@ -72,11 +72,11 @@ struct WorkerDrillTests {
                 }
             }
             for round in 0..<Self.rounds {
-                await tally.settle()
+                await tally.waitForRunning()
                 strike(try workers(of: proxy), Self.blows[round % Self.blows.count], round)
                 try await poison(proxy, round)
             }
-            await tally.settle()
+            await tally.waitForRunning()
             isOver.update { $0 = true }
             try await group.waitForAll()
         }

@@ -81,10 +81,10 @@ struct DescriptorShareTests {
         let share = files.share(descriptors: 1_024, wanted: 1_000)
         files.open.withLock { $0 = 300 }
 
-        #expect(share.relieve())
+        #expect(share.freeDescriptors())
         #expect(files.open.withLock { $0 } == 44)
-        #expect(share.relieve())
-        #expect(!share.relieve())
+        #expect(share.freeDescriptors())
+        #expect(!share.freeDescriptors())
     }
 
     @Test(

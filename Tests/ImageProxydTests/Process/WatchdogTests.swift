@@ -31,7 +31,7 @@ struct WatchdogTests {
         Watchdog(
             interval: .seconds(30), parts: parts, clock: time,
             notify: { notes.update { $0.append("alive") } },
-            complain: { names in notes.update { $0.append("silent: " + names.joined(separator: ", ")) } })
+            reportError: { names in notes.update { $0.append("silent: " + names.joined(separator: ", ")) } })
     }
 
     @Test(

@@ -43,7 +43,7 @@ struct DiskCacheSweepTests {
         for name in ["idle", "read", "touched"] { try await store(disk, name) }
         clock.advance(by: 5 * day)
         #expect(try await holds(disk, "read"))
-        disk.touch(key("touched"), kind: .result)
+        disk.recordAccess(key("touched"), kind: .result)
         clock.advance(by: 3 * day)
 
         #expect(try await disk.sweep() == 1)
@@ -88,7 +88,7 @@ struct DiskCacheSweepTests {
         for number in 0..<12 { try await store(disk, "\(number)") }
         clock.advance(by: 6 * day)
         // Half of the table's capacity: now they are being written, one by one and slowly.
-        for number in 0..<6 { disk.touch(key("\(number)"), kind: .result) }
+        for number in 0..<6 { disk.recordAccess(key("\(number)"), kind: .result) }
         clock.advance(by: 2 * day)
 
         #expect(try await disk.sweep() == 6)
@@ -106,7 +106,7 @@ struct DiskCacheSweepTests {
         #expect(await disk.isLoaded())
         for number in 0..<22 { try await store(disk, "\(number)", count: 680) }
         clock.advance(by: day)
-        for number in 0..<5 { disk.touch(key("\(number)"), kind: .result) }
+        for number in 0..<5 { disk.recordAccess(key("\(number)"), kind: .result) }
         for number in 22..<26 { try await store(disk, "\(number)", count: 680) }
 
         try await disk.sweep()
@@ -147,7 +147,7 @@ struct DiskCacheSweepTests {
         }
         #expect(try await disk.sweep() == 0)
         clock.advance(by: 1)
-        disk.touch(key("0"), kind: .result)
+        disk.recordAccess(key("0"), kind: .result)
         for number in 24..<27 {
             clock.advance(by: 1)
             try await store(disk, "\(number)", count: 680)

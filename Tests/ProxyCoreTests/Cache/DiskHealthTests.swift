@@ -41,26 +41,26 @@ struct DiskHealthTests {
         for error in [DiskCacheError.overloaded, .purged, .closed, .invalid("short")] {
             #expect(health.failed(with: error, at: 10) == nil)
         }
-        #expect(!health.wantsRoom)
+        #expect(!health.needsSpace)
     }
 
     @Test("Entries are removed for space again only when the freed space has been used, or after a while")
     func room() {
         var health = health
         _ = health.failed(with: .full, at: 10)
-        #expect(health.wantsRoom)
-        health.madeRoom(1_000, at: 10)
-        #expect(!health.wantsRoom)
+        #expect(health.needsSpace)
+        health.freedSpace(1_000, at: 10)
+        #expect(!health.needsSpace)
 
         // Another program has used it all.
         _ = health.failed(with: .full, at: 11)
-        #expect(!health.wantsRoom)
+        #expect(!health.needsSpace)
         _ = health.failed(with: .full, at: 10 + DiskHealth.pause)
-        #expect(health.wantsRoom)
-        health.madeRoom(1_000, at: 100)
+        #expect(health.needsSpace)
+        health.freedSpace(1_000, at: 100)
 
         _ = health.stored(500, at: 101)
         _ = health.failed(with: .full, at: 102)
-        #expect(health.wantsRoom)
+        #expect(health.needsSpace)
     }
 }

@@ -228,11 +228,11 @@ struct DiskRecordTests {
     }
 
     @Test("A record in a read-only folder says nothing about the freshness of files in the writable one")
-    func seeded() {
-        var seeded = record("source")
-        seeded.directives.insert(.seeded)
+    func inReadOnlyFolder() {
+        var inReadOnlyFolder = record("source")
+        inReadOnlyFolder.directives.insert(.inReadOnlyFolder)
 
-        #expect(RecordSnapshot(of: seeded, generation: 1) == nil)
+        #expect(RecordSnapshot(of: inReadOnlyFolder, generation: 1) == nil)
     }
 
     @Test("A snapshot is read back as it was written; one of a wrong size is refused")

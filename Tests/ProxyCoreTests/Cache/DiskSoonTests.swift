@@ -101,12 +101,13 @@ struct DiskSoonTests {
         var disk = try open()
         let purgeLog = PurgeLog()
         let asked = purgeLog.token(for: key("a"))
-        let first = try #require(purgeLog.claim(record("a"), arrived: .now, under: asked))
+        let first = try #require(purgeLog.claim(record("a"), receivedAt: .now, under: asked))
         #expect(storeSoon("a", in: disk, first))
         var later = sameContent ? record("a") : record("a", content: "other")
         later.responseTime += 1
         later.freshnessLifetime = 601
-        let second = try #require(purgeLog.claim(later, arrived: .now, under: purgeLog.token(for: key("a"))))
+        let second = try #require(
+            purgeLog.claim(later, receivedAt: .now, under: purgeLog.token(for: key("a"))))
         try await disk.save(later, token: second)
 
         #expect(try await found("a", in: disk) == (sameContent ? body : nil))
@@ -185,29 +186,29 @@ struct DiskSoonTests {
 
 @Suite("The jobs that wait for the disk tier's writer")
 struct WriteInboxTests {
-    private let patient = WriteJob(task: .nothing, completion: nil, isPatient: true)
+    private let patient = WriteJob(task: .nothing, completion: nil, isDeferred: true)
     private let hasty = WriteJob(task: .nothing, completion: nil)
 
     @Test("Deferred jobs set one timer, and are taken when it fires")
     func alarm() {
         var inbox = WriteInbox(limit: 10, batchSize: 8)
 
-        #expect(isCase(inbox.add(patient), .mustSetAlarm))
+        #expect(isCase(inbox.add(patient), .mustSetTimer))
         #expect(isCase(inbox.add(patient), .queued))
         #expect(inbox.takeBatch().isEmpty)
 
-        let mustWake = inbox.ring()
+        let mustWake = inbox.timerFired()
         #expect(mustWake)
         #expect(inbox.takeBatch().count == 2)
         #expect(inbox.sleep().mayRest)
-        #expect(isCase(inbox.add(patient), .mustSetAlarm))
+        #expect(isCase(inbox.add(patient), .mustSetTimer))
     }
 
     @Test("A full batch of deferred jobs wakes the writer")
     func fullBatch() {
         var inbox = WriteInbox(limit: 10, batchSize: 2)
 
-        #expect(isCase(inbox.add(patient), .mustSetAlarm))
+        #expect(isCase(inbox.add(patient), .mustSetTimer))
         #expect(isCase(inbox.add(patient), .mustWake))
         #expect(inbox.takeBatch().count == 2)
     }
@@ -219,7 +220,7 @@ struct WriteInboxTests {
 
         #expect(isCase(inbox.add(hasty), .mustWake))
 
-        #expect(inbox.takeBatch().map(\.isPatient) == [true, false])
+        #expect(inbox.takeBatch().map(\.isDeferred) == [true, false])
     }
 
     @Test("A job that comes during a batch waits for its own timer")
@@ -228,11 +229,11 @@ struct WriteInboxTests {
         _ = inbox.add(hasty)
         _ = inbox.takeBatch()
 
-        #expect(isCase(inbox.add(patient), .mustSetAlarm))
+        #expect(isCase(inbox.add(patient), .mustSetTimer))
 
         #expect(inbox.takeBatch().isEmpty)
         #expect(inbox.sleep().mayRest)
-        let mustWake = inbox.ring()
+        let mustWake = inbox.timerFired()
         #expect(mustWake)
     }
 
@@ -243,7 +244,7 @@ struct WriteInboxTests {
         _ = inbox.add(hasty)
         _ = inbox.takeBatch()
 
-        let mustWake = inbox.ring()
+        let mustWake = inbox.timerFired()
         #expect(!mustWake)
     }
 
@@ -263,7 +264,7 @@ struct WriteInboxTests {
 
     private func isCase(_ some: WriteInbox.Acceptance, _ other: WriteInbox.Acceptance) -> Bool {
         switch (some, other) {
-        case (.queued, .queued), (.mustWake, .mustWake), (.mustSetAlarm, .mustSetAlarm): true
+        case (.queued, .queued), (.mustWake, .mustWake), (.mustSetTimer, .mustSetTimer): true
         case (.refused(let one), .refused(let another)): one == another
         default: false
         }

@@ -128,7 +128,7 @@ struct EntrySetTests {
 
 extension IndexChange {
     fileprivate var touched: EntryID? {
-        guard case .touch(let id, _) = self else { return nil }
+        guard case .recordAccess(let id, _) = self else { return nil }
         return id
     }
 }

@@ -169,8 +169,8 @@ struct MemoryCacheTests {
     @Test("The tier holds no more entries than a new bound allows, none at 0, and more again later")
     func shrinksInEntries() {
         let cache = cache(maxEntries: 100)
-        let shed = { for number in 0..<100 { cache.insert(memoryEntry("\(number)", count: 100)) } }
-        shed()
+        let evictSome = { for number in 0..<100 { cache.insert(memoryEntry("\(number)", count: 100)) } }
+        evictSome()
 
         cache.resize(maxEntries: 20)
         #expect((1...20).contains(cache.statistics.entries))
@@ -178,9 +178,9 @@ struct MemoryCacheTests {
         #expect(cache.statistics.entries == 0)
         #expect(!cache.insert(memoryEntry("a", count: 100)))
         cache.resize(maxEntries: 100)
-        shed()
+        evictSome()
         #expect(cache.statistics.entries > 20)
-        #expect(cache.crowdedOut > 0 || cache.statistics.entries == 100)
+        #expect(cache.evictedForSpace > 0 || cache.statistics.entries == 100)
     }
 
     @Test("The tier removes entries on demand, whatever its bounds")
@@ -188,7 +188,7 @@ struct MemoryCacheTests {
         let cache = cache(maxEntries: 1_600)
         for number in 0..<200 { cache.insert(memoryEntry("\(number)", count: 100)) }
 
-        let gone = cache.shed(32)
+        let gone = cache.evictSome(32)
 
         #expect((16...48).contains(gone) && cache.statistics.entries == 200 - gone)
     }
@@ -206,8 +206,10 @@ struct MemoryCacheTests {
     func touchesOnceAWhile() {
         let entry = memoryEntry("a")
 
-        #expect(!entry.shouldTouch(at: 1_000_059, every: 60))
-        #expect(entry.shouldTouch(at: 1_000_060, every: 60) && !entry.shouldTouch(at: 1_000_061, every: 60))
+        #expect(!entry.shouldRecordAccess(at: 1_000_059, every: 60))
+        #expect(
+            entry.shouldRecordAccess(at: 1_000_060, every: 60)
+                && !entry.shouldRecordAccess(at: 1_000_061, every: 60))
     }
 
     @Test(

@@ -99,10 +99,11 @@ struct MemoryShareTests {
         var newer = record
         newer.freshnessLifetime = 600
 
-        let claim = try #require(purgeLog.claim(newer, arrived: .now, under: purgeLog.token(for: record.key)))
+        let claim = try #require(
+            purgeLog.claim(newer, receivedAt: .now, under: purgeLog.token(for: record.key)))
 
         #expect(claim.isValid)
-        #expect(LatestRecords.Item(record: newer, arrived: .now, number: 1).record.textBytes < 512)
+        #expect(LatestRecords.Item(record: newer, receivedAt: .now, number: 1).record.textBytes < 512)
         // An entry with an older record gets the newer one, with the text of the older one.
         #expect(purgeLog.current(entry, under: token)?.record == newer)
     }

@@ -21,14 +21,14 @@ struct PressureReliefTests {
         "Without pressure the tier regains an eighth of the configured size at a time, until the next event")
     func relaxes() {
         var relief = PressureRelief(full: 1_600)
-        let peace = PressureRelief.peace
+        let calm = PressureRelief.calm
         _ = relief.alarm(holding: 1_600, at: 0)
 
-        #expect(relief.relax(at: peace - 1) == 800)
-        #expect(relief.relax(at: peace) == 1_000)
-        #expect(relief.relax(at: peace + 1) == 1_000)
-        #expect(relief.alarm(holding: 1_000, at: peace + 2) == 500)
-        for step in 1...6 { _ = relief.relax(at: peace + 2 + Int64(step) * peace) }
+        #expect(relief.relax(at: calm - 1) == 800)
+        #expect(relief.relax(at: calm) == 1_000)
+        #expect(relief.relax(at: calm + 1) == 1_000)
+        #expect(relief.alarm(holding: 1_000, at: calm + 2) == 500)
+        for step in 1...6 { _ = relief.relax(at: calm + 2 + Int64(step) * calm) }
         #expect(relief.bound == 1_600 && !relief.isReduced)
         #expect(relief.relax(at: 1_000_000) == 1_600)
     }
@@ -39,7 +39,7 @@ struct PressureReliefTests {
         #expect(relief.resize(full: 800) == 800)
         #expect(relief.alarm(holding: 800, at: 0) == 400)
         #expect(relief.resize(full: 1_600) == 400)
-        #expect(relief.relax(at: PressureRelief.peace) == 600)
+        #expect(relief.relax(at: PressureRelief.calm) == 600)
         #expect(relief.resize(full: 200) == 200)
         #expect(!relief.isReduced)
     }

@@ -12,14 +12,14 @@ struct WriterPingTests {
     func inbox() {
         var inbox = WriteInbox(limit: 0, batchSize: 1)
 
-        #expect(inbox.ask {} == true)
-        #expect(inbox.ask {} == false)
+        #expect(inbox.addPing {} == true)
+        #expect(inbox.addPing {} == false)
         #expect(!inbox.sleep().mayRest)
         #expect(inbox.takePings().count == 2)
         #expect(inbox.takePings().isEmpty)
         #expect(inbox.sleep().mayRest)
         #expect(inbox.close {})
-        #expect(inbox.ask {} == nil)
+        #expect(inbox.addPing {} == nil)
     }
 
     @Test("A writer that works answers a ping, one that is stuck does not")

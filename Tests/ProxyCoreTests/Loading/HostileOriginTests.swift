@@ -172,7 +172,7 @@ struct HostileOriginTests {
     }
 
     @Test("sends chunks of one byte, which are delivered in pages")
-    func crumbs() async throws {
+    func smallChunks() async throws {
         let fixture = try LoaderFixture()
         let count = 20_000
         let chunks = Array(String(repeating: "1\r\nA\r\n", count: count).utf8)

@@ -200,7 +200,7 @@ struct RuledFetchTests {
     /// Stores the order of a loader's calls, and runs a closure after the first bytes.
     private final class Listener: OriginReceiving {
         enum Event: Equatable {
-            case head, bytes(Int), caughtUp
+            case head, bytes(Int), didDrain
         }
 
         private let heard = Mutex<[Event]>([])
@@ -223,7 +223,7 @@ struct RuledFetchTests {
             do { try afterFirstBytes() } catch { throw .storage("\(error)") }
         }
 
-        func caughtUp() { heard.withLock { $0.append(.caughtUp) } }
+        func didDrain() { heard.withLock { $0.append(.didDrain) } }
     }
 
     @Test("streams a file's bytes while it is read")
@@ -236,7 +236,7 @@ struct RuledFetchTests {
 
         #expect(
             listener.events == [
-                .head, .bytes(262_144), .caughtUp, .bytes(262_144), .caughtUp, .bytes(75_712), .caughtUp,
+                .head, .bytes(262_144), .didDrain, .bytes(262_144), .didDrain, .bytes(75_712), .didDrain,
             ])
     }
 

@@ -50,7 +50,7 @@ final class PipelineFixture: Sendable {
         var cache = CacheConfiguration()
         cache.memory.maxBytes = .mebibytes(64)
         cache.disk.limits.maxTagLinks = tagLinks
-        let disk = try DiskCache(directory: folder.path, configuration: cache.disk, patience: .seconds(1))
+        let disk = try DiskCache(directory: folder.path, configuration: cache.disk, lockTimeout: .seconds(1))
         var addresses = AddressConfiguration()
         addresses.allowedNetworks = ["127.0.0.0/8"]
         var fetch = FetchConfiguration()

@@ -53,8 +53,8 @@ struct CheapestFormatTests {
     @Test(
         "A job that has waited for a worker for transform.cheapestAfter uses the cheapest format, and no other job does",
         arguments: [(TimeSpan.milliseconds(1), ImageFormat.jpeg), (.hours(1), .avif), (.seconds(0), .avif)])
-    func waited(patience: TimeSpan, wanted: ImageFormat) async throws {
-        try await WorkerPool.running({ $0.cheapestAfter = patience }) { pool in
+    func waited(cheapestAfter: TimeSpan, wanted: ImageFormat) async throws {
+        try await WorkerPool.running({ $0.cheapestAfter = cheapestAfter }) { pool in
             let source = StoredBody.bytes(Fixtures.photo)
             let plan = RenderPlan(
                 pipeline: try TransformPipeline(parsing: "resize:60x"), format: .automatic([.avif, .webp]))

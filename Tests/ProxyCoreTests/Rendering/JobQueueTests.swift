@@ -31,10 +31,12 @@ struct JobQueueTests {
             RenderInterest(client.map { ClientID(v4: UInt32($0)) }, priority)
         }
 
-        func next(admitsDear: Bool = true) -> String? { queue.takeNext(at: now, admitsDear: admitsDear) }
+        func next(admitsExpensive: Bool = true) -> String? {
+            queue.takeNext(at: now, admitsExpensive: admitsExpensive)
+        }
 
-        func putBack(_ job: String, for interest: RenderInterest, isDear: Bool) {
-            queue.putBack(job, id: ids[job] ?? 0, for: interest, isDear: isDear)
+        func putBack(_ job: String, for interest: RenderInterest, isExpensive: Bool) {
+            queue.putBack(job, id: ids[job] ?? 0, for: interest, isExpensive: isExpensive)
         }
 
         func end(_ job: String, after time: Duration) {
@@ -82,13 +84,13 @@ struct JobQueueTests {
     @Test(
         "A job known to be much work is passed over while such jobs have no turn, and keeps its place"
     )
-    func dear() {
+    func expensive() {
         line.add("a1", "a2", of: 1)
         #expect(line.next() == "a1")
-        line.putBack("a1", for: line.interest(1), isDear: true)
+        line.putBack("a1", for: line.interest(1), isExpensive: true)
 
-        #expect(line.next(admitsDear: false) == "a2")
-        #expect(line.next(admitsDear: false) == nil)
+        #expect(line.next(admitsExpensive: false) == "a2")
+        #expect(line.next(admitsExpensive: false) == nil)
         #expect(line.count == 1)
         line.end("a2", after: .seconds(1))
 

@@ -126,7 +126,7 @@ struct WorkEstimateTests {
             Job(transform: "extend:7000x7000:fill=mirror", output: .explicit(.png)),
             Job(source: .gif, size: PixelSize(480, 270), frames: 250, transform: "", output: .source),
         ])
-    func dear(job: Job) throws {
+    func expensive(job: Job) throws {
         #expect(try job.work() > RenderLimits().unsignedWork)
     }
 

@@ -24,7 +24,7 @@ struct WorkerTurnTests {
     }
 
     @Test("Jobs of much work leave one worker to the others, however many clients request them")
-    func dear() async throws {
+    func expensive() async throws {
         var plan = RenderPlan(
             pipeline: try TransformPipeline(parsing: "resize:3000x3000:fill:enlarge=1"),
             format: .explicit(.webp))

@@ -64,7 +64,7 @@ final class AccessTimes: Sendable {
     func take(_ ids: some Sequence<EntryID>) -> [IndexChange] {
         state.withLock { state in
             let changes = ids.compactMap { id in
-                state.round.removeValue(forKey: id).map { IndexChange.touch(id, at: $0) }
+                state.round.removeValue(forKey: id).map { IndexChange.recordAccess(id, at: $0) }
             }
             if state.round.isEmpty { state.round = [:] }
             return changes

@@ -12,13 +12,13 @@ extension DiskFolder {
 
     /// Whether the file system is nearly full, as far as it reports; a quota may be exhausted before.
     var isNearlyFull: Bool {
-        guard let facts = room else { return false }
+        guard let facts = available else { return false }
         return facts.bytes < Self.scarceBytes || facts.inodes < Self.scarceInodes
     }
 
     /// What the file system has free; nil if it does not report that. File systems without inode tables have
     /// plenty.
-    private var room: (bytes: UInt64, inodes: UInt64)? {
+    private var available: (bytes: UInt64, inodes: UInt64)? {
         var facts = statvfs()
         guard unsafe fstatvfs(root.raw, &facts) == 0 else { return nil }
         let inodes = facts.f_files == 0 ? UInt64.max : UInt64(facts.f_favail)
@@ -26,9 +26,10 @@ extension DiskFolder {
     }
 
     /// Removes any entries' files until `bytes` are free; for a start on a full disk.
-    func makeRoom(for bytes: Int) throws(DiskCacheError) {
+    func freeSpace(for bytes: Int) throws(DiskCacheError) {
         for shard in Shard.all.shuffled() {
-            guard let room, room.bytes < UInt64(bytes) || room.inodes < Self.scarceInodes else { return }
+            guard let available, available.bytes < UInt64(bytes) || available.inodes < Self.scarceInodes
+            else { return }
             for name in try names(in: shard.path) { try removeFile("\(shard.path)/\(name)") }
         }
     }

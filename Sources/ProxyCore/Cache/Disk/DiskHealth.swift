@@ -53,13 +53,13 @@ struct DiskHealth: Sendable {
     }
 
     /// Whether entries are to be removed now.
-    private(set) var wantsRoom = false
+    private(set) var needsSpace = false
     /// Whether the folder or the index may have been removed or damaged.
     var wantsRecovery = false
 
     private var condition = Condition.working
     private var lastFailure = Int64.min
-    private var lastRoom = Int64.min
+    private var lastFreed = Int64.min
     /// Bytes that the last removal freed, less those stored since.
     private var unused: Int64 = 0
 
@@ -74,7 +74,7 @@ struct DiskHealth: Sendable {
         switch error {
         case .full:
             condition = .full
-            wantsRoom = unused <= 0 || now - lastRoom >= Self.pause
+            needsSpace = unused <= 0 || now - lastFreed >= Self.pause
         case .brokenIndex, .system, .index, .unsupported, .locked:
             if case .brokenIndex = error { wantsRecovery = true }
             condition = .failing
@@ -94,8 +94,8 @@ struct DiskHealth: Sendable {
     }
 
     /// Records that entries were removed for space.
-    mutating func madeRoom(_ bytes: Int64, at now: Int64) {
-        (wantsRoom, unused, lastRoom) = (false, max(0, bytes / 2), now)
+    mutating func freedSpace(_ bytes: Int64, at now: Int64) {
+        (needsSpace, unused, lastFreed) = (false, max(0, bytes / 2), now)
     }
 }
 
@@ -122,7 +122,7 @@ final class DiskMonitor: Sendable {
     }
 
     /// Records that entries were removed for space.
-    func madeRoom(_ bytes: Int64) { health.withLock { $0.madeRoom(bytes, at: clock()) } }
+    func freedSpace(_ bytes: Int64) { health.withLock { $0.freedSpace(bytes, at: clock()) } }
 
     /// Records that the folder is not the one that was opened.
     func lostFolder() { health.withLock { $0.wantsRecovery = true } }
@@ -134,7 +134,7 @@ final class DiskMonitor: Sendable {
     func report(_ event: DiskEvent) { send(event) }
 
     /// Whether entries are to be removed now.
-    var wantsRoom: Bool { health.withLock(\.wantsRoom) }
+    var needsSpace: Bool { health.withLock(\.needsSpace) }
 
     /// Whether folder and index need recovery.
     var wantsRecovery: Bool { health.withLock(\.wantsRecovery) }

@@ -26,7 +26,7 @@ enum IndexChange: Sendable {
     /// An entry was removed.
     case delete(EntryID)
     /// An entry was served at this time.
-    case touch(EntryID, at: Int64)
+    case recordAccess(EntryID, at: Int64)
     /// A source's record, in place of an earlier one, saved at this time.
     case save(SourceRecord, at: Int64)
     /// A source's record was removed.
@@ -70,7 +70,7 @@ extension DiskIndex {
         switch change {
         case .put(let entry): try put(entry, db, &tally)
         case .delete(let id): try delete(id, db, &tally)
-        case .touch(let id, let time): try touch(id, at: time, db)
+        case .recordAccess(let id, let time): try recordAccess(id, at: time, db)
         case .save(let record, let time): try save(record, at: time, db, &tally)
         case .deleteRecord(let key): try deleteRecord(key, db, &tally)
         case .link(let link, let time): try self.link(link, at: time, db)
@@ -172,7 +172,7 @@ extension DiskIndex {
         }
     }
 
-    private func touch(_ id: EntryID, at time: Int64, _ db: Database) throws {
+    private func recordAccess(_ id: EntryID, at time: Int64, _ db: Database) throws {
         try db.cachedStatement(
             sql: "UPDATE entry SET accessedAt = ? WHERE low = ? AND high = ? AND kind = ? AND accessedAt < ?"
         ).execute(arguments: [
@@ -245,7 +245,7 @@ extension DiskIndex {
     }
 
     /// Returns at most `limit` unused pages to the file system; false if there are none.
-    func giveBackPages(limit: Int) throws(DiskCacheError) -> Bool {
+    func releasePages(limit: Int) throws(DiskCacheError) -> Bool {
         try translating {
             try pool.writeWithoutTransaction { db in
                 guard try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0 > 0 else { return false }

@@ -212,7 +212,7 @@ final class DiskIndex: Sendable {
     func noteLostLinks() throws(DiskCacheError) { try changeState("lacksLinks = 1") }
 
     /// Begins a generation after an end that may have lost commits: every record is stale from now on.
-    func distrustEverything() throws(DiskCacheError) {
+    func trustNothingEarlier() throws(DiskCacheError) {
         try changeState("generation = generation + 1, trustedSince = generation + 1, lacksLinks = 1")
     }
 

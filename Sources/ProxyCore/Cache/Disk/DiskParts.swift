@@ -52,10 +52,10 @@ final class DiskParts: Sendable {
 
     /// Opens everything in the folder.
     ///
-    /// Blocking: for the lock at most `patience`, else some milliseconds, however many entries there are. On
+    /// Blocking: for the lock at most `lockTimeout`, else some milliseconds, however many entries there are. On
     /// a read-only file system, the tier is off until that changes.
     init(
-        directory: String, configuration: DiskCacheConfiguration, patience: TimeSpan,
+        directory: String, configuration: DiskCacheConfiguration, lockTimeout: TimeSpan,
         clock: @escaping @Sendable () -> Int64, report: @escaping @Sendable (DiskEvent) -> Void
     ) throws(DiskCacheError) {
         self.configuration = configuration
@@ -68,7 +68,7 @@ final class DiskParts: Sendable {
         let held: (folder: DiskFolder, lock: FolderLock)
         do {
             let folder = try DiskFolder(path: directory)
-            held = (folder, try FolderLock(folder: folder, patience: patience))
+            held = (folder, try FolderLock(folder: folder, lockTimeout: lockTimeout))
         } catch .system(let call, EROFS) {
             outage = .system(call: call, code: EROFS)
             held = (try DiskFolder(existing: directory), try FolderLock())
@@ -118,7 +118,7 @@ final class DiskParts: Sendable {
         // The tags of the existing entries were in another index.
         if index.isNew, folder.hasEntries { try index.noteLostLinks() }
         // The last commits may not have reached the disk.
-        if lock.wasCutOff { try index.distrustEverything() }
+        if lock.wasCutOff { try index.trustNothingEarlier() }
         let knowsAll = try index.knowsAllFiles()
         let needsScan = lock.wasLeft || !knowsAll
         // A process that ends before it has scanned all leaves the rest to the next start.
@@ -139,7 +139,7 @@ final class DiskParts: Sendable {
             if ballast.release() {
                 do { return try step() } catch .full {}
             }
-            try folder.makeRoom(for: max(configuration.limits.ballast.bytes, minSpace))
+            try folder.freeSpace(for: max(configuration.limits.ballast.bytes, minSpace))
             return try step()
         }
     }

@@ -158,7 +158,7 @@ extension DiskWriter {
 
     private func purge(_ links: [TagLink], _ pending: inout Pending) throws(DiskCacheError) -> Int {
         var count = 0
-        for source in Set(links.map(\.source)) { count += try distrust(source, &pending) }
+        for source in Set(links.map(\.source)) { count += try markStale(source, &pending) }
         for link in links {
             for kind in EntryKind.allCases where kind.isResult {
                 let id = EntryID(kind: kind, key: link.result)
@@ -185,7 +185,7 @@ extension DiskWriter {
     ///
     /// In the transaction that removes the tag's links: a purge that is interrupted before it finds them
     /// again when it is repeated.
-    private func distrust(_ source: CacheKey, _ pending: inout Pending) throws(DiskCacheError) -> Int {
+    private func markStale(_ source: CacheKey, _ pending: inout Pending) throws(DiskCacheError) -> Int {
         guard var record = try parts.index.record(for: source) else {
             // The records in its files must not count either.
             return try removeSource(source, &pending)
@@ -218,7 +218,7 @@ extension DiskWriter {
             try parts.folder.discardEverything()
         } catch .full {
             _ = parts.ballast.release()
-            try parts.folder.makeRoom(for: 1)
+            try parts.folder.freeSpace(for: 1)
             try parts.folder.discardEverything()
         }
     }

@@ -97,8 +97,8 @@ extension DiskWriter {
         case .sweep: beginSweep(job.completion)
         case .link(let links):
             // No index has them meanwhile: a result that its tag does not find must not be stored.
-            let hasRoom = parts.tags.insertIfRoom(links)
-            job.completion?(hasRoom ? .success(1) : .failure(error))
+            let isInserted = parts.tags.insertUnlessFull(links)
+            job.completion?(isInserted ? .success(1) : .failure(error))
         case .removeTag(let tag, let found):
             let links = parts.tags.links(of: tag)
             parts.tags.remove(links)
@@ -153,12 +153,12 @@ extension DiskWriter {
     /// nor the sweep.
     private func postpone(_ shard: DiskFolder.Shard, because error: DiskCacheError) {
         parts.counters.failedToRead()
-        let isNews = housekeeping.withLock { state in
+        let isFirst = housekeeping.withLock { state in
             defer { state.whyUnreadable = error }
             if state.unreadable.last?.path != shard.path { state.unreadable.append(shard) }
             return state.whyUnreadable == nil
         }
-        if isNews { parts.monitor.failed(with: error) }
+        if isFirst { parts.monitor.failed(with: error) }
     }
 
     /// Completes the scan, for a purge, which must not miss a file.

@@ -26,14 +26,14 @@ extension DiskWriter {
     }
 
     /// Runs one small step of the work between batches; false if there is none.
-    func keepHouse() -> Bool {
+    func doHousekeeping() -> Bool {
         do {
             if try recover() { return true }
             guard !parts.isOff else {
                 endSweep(with: nil)
                 return false
             }
-            if parts.monitor.wantsRoom { try makeRoom() }
+            if parts.monitor.needsSpace { try freeSpace() }
             if try stepSweep() { return true }
             if try stepScan() { return true }
             if try stepTrash() { return true }
@@ -64,7 +64,7 @@ extension DiskWriter {
         case .records: if try !stepRecords() { advance(to: .tags) }
         case .tags: if !stepTags() { advance(to: .vacuum) }
         case .vacuum:
-            guard try !parts.index.giveBackPages(limit: batchSize) else { break }
+            guard try !parts.index.releasePages(limit: batchSize) else { break }
             parts.measure()
             advance(to: .size)
         case .size: if try !stepSize() { endSweep(with: nil) }
@@ -132,10 +132,10 @@ extension DiskWriter {
     ///
     /// All at once and before anything else, since a store fails until then; some milliseconds for a thousand
     /// entries.
-    private func makeRoom() throws(DiskCacheError) {
+    private func freeSpace() throws(DiskCacheError) {
         let before = parts.counters.tally.bytes
         let target = Int64(Double(before) * parts.bounds.withLock(\.share))
-        defer { parts.monitor.madeRoom(before - parts.counters.tally.bytes) }
+        defer { parts.monitor.freedSpace(before - parts.counters.tally.bytes) }
         while try evictOldest(downTo: target, atMost: batchSize, sparingAccessed: false) {}
         while try stepTrash() {}
     }
@@ -154,7 +154,7 @@ extension DiskWriter {
         var givenUp: DiskCacheError?
         for entry in victims {
             if sparingAccessed, let time = unwrittenAccess(of: entry) {
-                changes.append(.touch(entry.id, at: time))
+                changes.append(.recordAccess(entry.id, at: time))
                 continue
             }
             do throws(DiskCacheError) {

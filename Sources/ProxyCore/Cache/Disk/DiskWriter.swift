@@ -91,10 +91,10 @@ final class DiskWriter: Sendable {
     /// thread.
     ///
     /// - Returns: why it will never run; nil if it will.
-    func enqueuePatiently(
+    func enqueueDeferred(
         _ task: WriteJob.Task, _ completion: @escaping @Sendable (Result<Int, DiskCacheError>) -> Void
     ) -> DiskCacheError? {
-        submit(WriteJob(task: task, completion: completion, isPatient: true))
+        submit(WriteJob(task: task, completion: completion, isDeferred: true))
     }
 
     /// Does housekeeping soon: steps of a sweep or scan that wait.
@@ -122,7 +122,7 @@ final class DiskWriter: Sendable {
     func ping() async {
         guard housekeeping.withLock(\.hasBegun) else { return }
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            switch inbox.withLock({ $0.ask { continuation.resume() } }) {
+            switch inbox.withLock({ $0.addPing { continuation.resume() } }) {
             case true?: queue.async { self.drain() }
             case false?: return
             case nil: continuation.resume()
@@ -136,10 +136,10 @@ final class DiskWriter: Sendable {
         case .mustWake:
             queue.async { self.drain() }
             return nil
-        case .mustSetAlarm:
+        case .mustSetTimer:
             let delay = parts.configuration.limits.storeDelay.milliseconds
             queue.asyncAfter(deadline: .now() + .milliseconds(delay)) {
-                if self.inbox.withLock({ $0.ring() }) { self.drain() }
+                if self.inbox.withLock({ $0.timerFired() }) { self.drain() }
             }
             return nil
         case .refused(let error): return error
@@ -155,7 +155,7 @@ final class DiskWriter: Sendable {
             for answer in inbox.withLock({ $0.takePings() }) { answer() }
             if inbox.withLock({ $0.isClosed }) {
                 finishHousekeeping()
-            } else if keepHouseInPauses() {
+            } else if doHousekeepingInPauses() {
                 continue
             }
             let (mayRest, closing) = inbox.withLock { $0.sleep() }
@@ -170,9 +170,9 @@ final class DiskWriter: Sendable {
 
     /// Runs a step of housekeeping, and then nothing for as long as that took: on a machine with few cores,
     /// answers would otherwise wait for every step.
-    private func keepHouseInPauses() -> Bool {
+    private func doHousekeepingInPauses() -> Bool {
         let began = DispatchTime.now().uptimeNanoseconds
-        guard keepHouse() else { return false }
+        guard doHousekeeping() else { return false }
         let spent = DispatchTime.now().uptimeNanoseconds - began
         if inbox.withLock(\.isEmpty) { usleep(UInt32(min(spent / 1_000, Self.longestPause))) }
         return true

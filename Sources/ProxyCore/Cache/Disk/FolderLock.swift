@@ -25,11 +25,11 @@ final class FolderLock: Sendable {
 
     private let file: OwnedDescriptor
 
-    /// Locks the folder; blocks for at most `patience`, while another daemon finishes.
+    /// Locks the folder; blocks for at most `lockTimeout`, while another daemon finishes.
     /// - Throws: `locked` if it does not.
-    init(folder: DiskFolder, patience: TimeSpan) throws(DiskCacheError) {
+    init(folder: DiskFolder, lockTimeout: TimeSpan) throws(DiskCacheError) {
         file = try folder.openOwn(Self.fileName)
-        try Self.lock(file, patience: patience, path: folder.path)
+        try Self.lock(file, lockTimeout: lockTimeout, path: folder.path)
         let last = try file.read(Self.maxContent, at: 0, fromMemory: false)
         wasLeft = last.contains { $0 != Self.blank }
         wasCutOff = wasLeft && last != Self.read(Self.bootPath)
@@ -50,7 +50,7 @@ final class FolderLock: Sendable {
     /// - Throws: `locked` if another daemon has it.
     static func take(in root: OwnedDescriptor, path: String) throws(DiskCacheError) -> OwnedDescriptor {
         let other = try DiskFolder.openOwn(fileName, in: root)
-        try lock(other, patience: .seconds(0), path: path)
+        try lock(other, lockTimeout: .seconds(0), path: path)
         try write(read(bootPath), to: other)
         return other
     }
@@ -79,14 +79,14 @@ final class FolderLock: Sendable {
     }
 
     private static func lock(
-        _ file: OwnedDescriptor, patience: TimeSpan, path: String
+        _ file: OwnedDescriptor, lockTimeout: TimeSpan, path: String
     ) throws(DiskCacheError) {
-        var patience = patience.milliseconds * 1_000
+        var lockTimeout = lockTimeout.milliseconds * 1_000
         while linux_flock(file.raw, LOCK_EX | LOCK_NB) != 0 {
             guard errno == EWOULDBLOCK || errno == EINTR else { throw DiskCacheError("flock", code: errno) }
-            guard patience > 0 else { throw .locked(path) }
+            guard lockTimeout > 0 else { throw .locked(path) }
             usleep(retryInterval)
-            patience -= Int(retryInterval)
+            lockTimeout -= Int(retryInterval)
         }
     }
 

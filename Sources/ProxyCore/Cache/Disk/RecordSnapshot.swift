@@ -36,7 +36,7 @@ struct RecordSnapshot: Equatable {
 
     /// The snapshot of a record; nil if that does not fit.
     init?(of record: SourceRecord, generation: UInt32) {
-        guard generation != 0, !record.directives.contains(.seeded), record.untargeted == nil,
+        guard generation != 0, !record.directives.contains(.inReadOnlyFolder), record.untargeted == nil,
             record.lastModified?.utf8.count ?? 0 <= Self.maxDateLength,
             record.staleWhileRevalidate ?? 0 >= 0, record.staleIfError ?? 0 >= 0, record.statedDate != 0,
             (0..<Int64.max).contains(record.browserLifetime ?? 0)

@@ -52,7 +52,7 @@ final class KnownTags: Sendable {
     }
 
     /// Records links unless that would empty the table; false if it would.
-    func insertIfRoom(_ links: [TagLink]) -> Bool {
+    func insertUnlessFull(_ links: [TagLink]) -> Bool {
         self.links.withLock { known in
             let all = known.union(links)
             guard all.count <= Self.capacity else { return false }

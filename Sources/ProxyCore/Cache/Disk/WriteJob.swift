@@ -42,7 +42,7 @@ struct WriteJob: Sendable {
     /// Called once when it is done, with how many entries or records it concerned; nil if no caller waits.
     let completion: (@Sendable (Result<Int, DiskCacheError>) -> Void)?
     /// Whether it may wait for others to share a batch with.
-    var isPatient = false
+    var isDeferred = false
 }
 
 /// An entry whose body is in memory, and has yet to be written.
@@ -73,8 +73,8 @@ struct WriteInbox: Sendable {
         case queued
         /// It waits, and the caller must wake the writer.
         case mustWake
-        /// It waits, and the caller must call `ring` after the delay.
-        case mustSetAlarm
+        /// It waits, and the caller must call `timerFired` after the delay.
+        case mustSetTimer
         /// It was refused.
         case refused(DiskCacheError)
     }
@@ -85,7 +85,7 @@ struct WriteInbox: Sendable {
     private var isAwake = false
     /// How many of the first jobs are to run now.
     private var due = 0
-    private var isAlarmSet = false
+    private var isTimerSet = false
     private var closing: (@Sendable () -> Void)?
     /// Whether it accepts no more jobs.
     private(set) var isClosed = false
@@ -107,17 +107,17 @@ struct WriteInbox: Sendable {
         guard !isClosed else { return .refused(.closed) }
         guard jobs.count < limit else { return .refused(.overloaded) }
         jobs.append(job)
-        if job.isPatient, jobs.count - due < batchSize {
-            defer { isAlarmSet = true }
-            return isAlarmSet ? .queued : .mustSetAlarm
+        if job.isDeferred, jobs.count - due < batchSize {
+            defer { isTimerSet = true }
+            return isTimerSet ? .queued : .mustSetTimer
         }
         due = jobs.count
         return wake() ? .mustWake : .queued
     }
 
     /// Makes deferred jobs due; true if the caller must wake the writer.
-    mutating func ring() -> Bool {
-        isAlarmSet = false
+    mutating func timerFired() -> Bool {
+        isTimerSet = false
         due = jobs.count
         return due > 0 && wake()
     }
@@ -130,7 +130,7 @@ struct WriteInbox: Sendable {
 
     /// Makes the writer call `answer` before its next batch; true if the caller must wake it, nil if it has
     /// been closed.
-    mutating func ask(_ answer: @escaping @Sendable () -> Void) -> Bool? {
+    mutating func addPing(_ answer: @escaping @Sendable () -> Void) -> Bool? {
         guard !isClosed else { return nil }
         pings.append(answer)
         return wake()

@@ -42,7 +42,7 @@ package final class MemoryCache: Sendable {
 
     private let configuration: MemoryCacheConfiguration
     private let shards: [Shard]
-    private let ledger = MemoryLedger()
+    private let leases = MemoryLeases()
     private let bound: Atomic<Int>
     private let entryBound: Atomic<Int>
     /// The part of the bound that tables beside the entries hold, and by how much of that the shards' bounds
@@ -86,7 +86,7 @@ package final class MemoryCache: Sendable {
     /// bound would be in memory.
     package func lease(_ bytes: Int) -> MemoryLease? {
         let limit = bound.load(ordering: .relaxed).multipliedReportingOverflow(by: 2)
-        return ledger.lease(bytes, limit: limit.overflow ? .max : limit.partialValue)
+        return leases.lease(bytes, limit: limit.overflow ? .max : limit.partialValue)
     }
 
     /// Hot path: returns the entry of `key` and sets its hit bit; one lock, no allocation.
@@ -178,7 +178,7 @@ package final class MemoryCache: Sendable {
         for shard in shards {
             // Freed after the lock is released.
             _ = change(shard) { shard in
-                shard.knows(record.key) && token?.isValid ?? true ? shard.update(record) : []
+                shard.mayHoldEntries(record.key) && token?.isValid ?? true ? shard.update(record) : []
             }
         }
     }
@@ -196,9 +196,9 @@ package final class MemoryCache: Sendable {
     }
 
     /// Evicts about `count` entries, the same number from each shard, and returns how many.
-    package func shed(_ count: Int) -> Int {
+    package func evictSome(_ count: Int) -> Int {
         let each = (count + shards.count - 1) / shards.count
-        return shards.reduce(0) { sum, shard in sum + change(shard) { $0.shed(each) }.count }
+        return shards.reduce(0) { sum, shard in sum + change(shard) { $0.evictSome(each) }.count }
     }
 
     /// How many bytes the entries and all tables that share the bound may hold together.
@@ -236,7 +236,7 @@ package final class MemoryCache: Sendable {
 
     /// The tier's contents and counters; takes each shard's lock in turn.
     package var statistics: Statistics {
-        var sum = Statistics(maxBytes: bound.load(ordering: .relaxed), heldBytes: ledger.heldBytes)
+        var sum = Statistics(maxBytes: bound.load(ordering: .relaxed), heldBytes: leases.heldBytes)
         for shard in shards {
             let part = shard.state.withLock { shard in
                 Statistics(
@@ -254,7 +254,7 @@ package final class MemoryCache: Sendable {
     }
 
     /// How many entries were evicted for others so far.
-    package var crowdedOut: Int {
+    package var evictedForSpace: Int {
         shards.reduce(0) { sum, shard in
             sum + shard.state.withLock { ($0.evictions[.size] ?? 0) + ($0.evictions[.count] ?? 0) }
         }

@@ -26,7 +26,7 @@ package final class MemoryEntry: Sendable {
     private let lease: MemoryLease?
     private let isBeingRefreshed = Atomic(false)
     private let survivesPowerLoss: Atomic<Bool>
-    private let lastTouch: Atomic<Int64>
+    private let lastRecordedAccess: Atomic<Int64>
     private let lastImprovement = Atomic<Int64>(0)
 
     private static let lastID = Atomic<UInt64>(0)
@@ -45,7 +45,7 @@ package final class MemoryEntry: Sendable {
     ) {
         self.init(
             description: description, body: .bytes(body), identity: nil, lease: lease, record: record,
-            lastTouch: description.storedAt)
+            lastRecordedAccess: description.storedAt)
     }
 
     /// Creates an entry of an open file that the disk tier has just checked; nil if its inode can't be read.
@@ -55,19 +55,19 @@ package final class MemoryEntry: Sendable {
         }
         self.init(
             description: description, body: body, identity: identity, lease: nil, record: record,
-            lastTouch: description.storedAt)
+            lastRecordedAccess: description.storedAt)
     }
 
     private init(
         description: EntryDescription, body: StoredBody, identity: VerifiedFiles.Identity?,
-        lease: MemoryLease?, record: SourceRecord, lastTouch: Int64, isDurable: Bool = false
+        lease: MemoryLease?, record: SourceRecord, lastRecordedAccess: Int64, isDurable: Bool = false
     ) {
         self.lease = lease
         self.description = description
         self.body = body
         self.identity = identity
         self.record = record
-        self.lastTouch = Atomic(lastTouch)
+        self.lastRecordedAccess = Atomic(lastRecordedAccess)
         survivesPowerLoss = Atomic(isDurable)
         let bytes = identity == nil ? body.count : 0
         cost = bytes + description.keyText.utf8.count + record.textBytes + Self.overhead
@@ -78,7 +78,7 @@ package final class MemoryEntry: Sendable {
     func refreshed(with record: SourceRecord) -> MemoryEntry {
         MemoryEntry(
             description: description, body: body, identity: identity, lease: lease, record: record,
-            lastTouch: lastTouch.load(ordering: .relaxed), isDurable: isDurable)
+            lastRecordedAccess: lastRecordedAccess.load(ordering: .relaxed), isDurable: isDurable)
     }
 
     /// Whether the disk tier is known to have the bytes in a way that survives a power loss.
@@ -120,9 +120,9 @@ package final class MemoryEntry: Sendable {
 
     /// Hot path: whether the disk tier should be informed that the entry was served; true once per `interval`
     /// seconds.
-    package func shouldTouch(at now: Int64, every interval: Int64) -> Bool {
-        let last = lastTouch.load(ordering: .relaxed)
+    package func shouldRecordAccess(at now: Int64, every interval: Int64) -> Bool {
+        let last = lastRecordedAccess.load(ordering: .relaxed)
         guard now - last >= interval else { return false }
-        return lastTouch.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
+        return lastRecordedAccess.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
     }
 }

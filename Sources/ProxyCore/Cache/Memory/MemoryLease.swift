@@ -3,7 +3,7 @@
 import Synchronization
 
 /// Bytes of pictures in memory: in the tier, or only in answers that slow clients still read.
-final class MemoryLedger: Sendable {
+final class MemoryLeases: Sendable {
     private let held = Atomic<Int>(0)
 
     /// All bytes that are leased now.
@@ -24,11 +24,11 @@ final class MemoryLedger: Sendable {
 /// A picture's bytes, counted until its last reference is released.
 package final class MemoryLease: Sendable {
     private let bytes: Int
-    private let ledger: MemoryLedger
+    private let leases: MemoryLeases
 
-    fileprivate init(_ bytes: Int, of ledger: MemoryLedger) {
-        (self.bytes, self.ledger) = (bytes, ledger)
+    fileprivate init(_ bytes: Int, of leases: MemoryLeases) {
+        (self.bytes, self.leases) = (bytes, leases)
     }
 
-    deinit { ledger.giveBack(bytes) }
+    deinit { leases.giveBack(bytes) }
 }

@@ -31,7 +31,7 @@ struct MemoryShard: Sendable {
     private(set) var evictions: [EvictionReason: Int] = [:]
 
     private var ring: EvictionRing<CacheKey, MemoryEntry>
-    private var departed: DepartedEntries
+    private var weakEntries: WeakEntryTable
     /// The keys of each source's entries in this shard.
     private var keysBySource: [CacheKey: [CacheKey]] = [:]
 
@@ -40,7 +40,7 @@ struct MemoryShard: Sendable {
     /// - Parameter maxDeparted: evicted entries that are found again while they are in use.
     init(bounds: Bounds, scanLimit: Int, maxDeparted: Int = 0) {
         self.bounds = bounds
-        departed = DepartedEntries(capacity: maxDeparted)
+        weakEntries = WeakEntryTable(capacity: maxDeparted)
         ring = EvictionRing(scanLimit: scanLimit)
     }
 
@@ -59,7 +59,7 @@ struct MemoryShard: Sendable {
             hits += 1
             return entry
         }
-        guard let entry = departed.take(key) else {
+        guard let entry = weakEntries.take(key) else {
             misses += 1
             return nil
         }
@@ -80,7 +80,7 @@ struct MemoryShard: Sendable {
             refusals += 1
             return leaving + [entry]
         }
-        makeRoom(for: entry.cost, &leaving)
+        freeSpace(for: entry.cost, &leaving)
         guard ring.cost + entry.cost <= bounds.maxBytes, ring.count < bounds.maxEntries else {
             refusals += 1
             return leaving + [entry]
@@ -92,7 +92,7 @@ struct MemoryShard: Sendable {
 
     /// Removes one entry.
     mutating func remove(_ key: CacheKey, because reason: EvictionReason = .purged) -> MemoryEntry? {
-        _ = departed.take(key)
+        _ = weakEntries.take(key)
         guard let entry = ring.remove(key) else { return nil }
         forgetSource(of: entry)
         evictions[reason, default: 0] += 1
@@ -101,7 +101,7 @@ struct MemoryShard: Sendable {
 
     /// Removes every entry of a source.
     mutating func removeAll(ofSource source: CacheKey) -> [MemoryEntry] {
-        departed.removeAll(ofSource: source)
+        weakEntries.removeAll(ofSource: source)
         guard let keys = keysBySource.removeValue(forKey: source) else { return [] }
         let removed = keys.compactMap { ring.remove($0) }
         evictions[.purged, default: 0] += removed.count
@@ -116,13 +116,15 @@ struct MemoryShard: Sendable {
     /// Removes everything.
     mutating func removeAll() -> [MemoryEntry] {
         keysBySource = [:]
-        departed.removeAll()
+        weakEntries.removeAll()
         evictions[.purged, default: 0] += ring.count
         return ring.removeAll()
     }
 
     /// Whether it has entries of a source, or evicted ones that are in use.
-    func knows(_ source: CacheKey) -> Bool { keysBySource[source] != nil || departed.knows(source) }
+    func mayHoldEntries(_ source: CacheKey) -> Bool {
+        keysBySource[source] != nil || weakEntries.mayHoldEntries(source)
+    }
 
     /// Gives every entry of the record's source that record, and returns the entries that had another one.
     ///
@@ -130,7 +132,7 @@ struct MemoryShard: Sendable {
     mutating func update(_ record: SourceRecord) -> [MemoryEntry] {
         var leaving: [MemoryEntry] = []
         // They have the older record.
-        departed.removeAll(ofSource: record.key)
+        weakEntries.removeAll(ofSource: record.key)
         for key in keysBySource[record.key] ?? [] {
             guard let entry = ring.peek(key) else { continue }
             if entry.description.sourceHash != record.contentHash {
@@ -153,13 +155,13 @@ struct MemoryShard: Sendable {
     }
 
     /// Removes at most `count` entries, whatever the bounds allow.
-    mutating func shed(_ count: Int) -> [MemoryEntry] {
+    mutating func evictSome(_ count: Int) -> [MemoryEntry] {
         var leaving: [MemoryEntry] = []
         while leaving.count < count, let entry = evict(because: .pressure) { leaving.append(entry) }
         return leaving
     }
 
-    private mutating func makeRoom(for cost: Int, _ leaving: inout [MemoryEntry]) {
+    private mutating func freeSpace(for cost: Int, _ leaving: inout [MemoryEntry]) {
         for _ in 0..<bounds.maxEvictions {
             let isOverBytes = ring.cost + cost > bounds.maxBytes
             guard isOverBytes || ring.count >= bounds.maxEntries else { return }
@@ -171,7 +173,7 @@ struct MemoryShard: Sendable {
     private mutating func evict(because reason: EvictionReason) -> MemoryEntry? {
         guard let evicted = ring.evict() else { return nil }
         forgetSource(of: evicted.value)
-        departed.insert(evicted.value)
+        weakEntries.insert(evicted.value)
         evictions[reason, default: 0] += 1
         return evicted.value
     }

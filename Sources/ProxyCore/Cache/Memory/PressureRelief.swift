@@ -17,7 +17,7 @@ package struct PressureRelief: Sendable {
     /// The step of regrowth, as a divisor.
     private static let step = 8
     /// Seconds without pressure before each step.
-    package static let peace: Int64 = 30
+    package static let calm: Int64 = 30
 
     /// Starts at the configured size in bytes.
     package init(full: Int) {
@@ -44,7 +44,7 @@ package struct PressureRelief: Sendable {
 
     /// Returns the bound, a step more than before if there was no pressure.
     package mutating func relax(at now: Int64) -> Int {
-        guard isReduced, now - lastAlarm >= Self.peace else { return bound }
+        guard isReduced, now - lastAlarm >= Self.calm else { return bound }
         lastAlarm = now
         bound = min(full, bound + full / Self.step)
         return bound

@@ -62,9 +62,9 @@ struct AV1SequenceHeader: Equatable {
         let isDeep = bits.flag()
         if profile == 2, isDeep { bits.skip(1) }
         let isGrey = profile != 1 && bits.flag()
-        let isTold = bits.flag()
+        let isPresent = bits.flag()
         let code =
-            isTold
+            isPresent
             ? [bits.take(8), bits.take(8), bits.take(8)] : [Int](repeating: Self.unspecified, count: 3)
         let isFull = code == Self.sRGB && !isGrey || bits.flag()
         guard !bits.isExhausted else { return nil }

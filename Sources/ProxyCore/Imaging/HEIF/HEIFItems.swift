@@ -130,9 +130,9 @@ struct HEIFItems {
     var missingOfAlpha: (list: Associations, entries: [Int])? {
         guard let alpha = alphaOfPrimary, let list = associations[alpha], size(alpha) == size(primary),
             let own = associations[primary], list.width == own.width,
-            let told = properties[primary], told.count == own.entries.count
+            let listed = properties[primary], listed.count == own.entries.count
         else { return nil }
-        let changes = zip(own.entries, told).filter { Self.changes.contains($1.type) }
+        let changes = zip(own.entries, listed).filter { Self.changes.contains($1.type) }
         let has = (properties[alpha] ?? []).contains { Self.changes.contains($0.type) }
         return changes.isEmpty || has ? nil : (list, changes.map(\.0))
     }

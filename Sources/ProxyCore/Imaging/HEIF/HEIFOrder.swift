@@ -22,10 +22,10 @@ extension HEIFItems {
     /// The lists of properties in the wrong order, sorted.
     fileprivate var disordered: [Associations] {
         associations.compactMap { item, list in
-            guard let told = properties[item], told.count == list.entries.count,
+            guard let listed = properties[item], listed.count == list.entries.count,
                 list.end - list.countPlace == 1 + list.entries.count * list.width
             else { return nil }
-            let pairs = zip(list.entries, told)
+            let pairs = zip(list.entries, listed)
             let describing = pairs.filter { !Self.changes.contains($1.type) }.map(\.0)
             let ordered = describing + pairs.filter { Self.changes.contains($1.type) }.map(\.0)
             guard ordered != list.entries else { return nil }

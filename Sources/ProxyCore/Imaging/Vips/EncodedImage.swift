@@ -28,7 +28,7 @@ import CVips
     /// Sets the alpha flag in the header of an animated WebP (RFC 9649 §2.7.1).
     ///
     /// libwebp sets it only if a frame has alpha; without it, the canvas around opaque frames would be black.
-    borrowing func tellOfAlpha() {
+    borrowing func declareAlpha() {
         let file = unsafe UnsafeMutableRawBufferPointer(start: start, count: count)
         guard count > 20, unsafe file[12..<16].elementsEqual("VP8X".utf8), unsafe file[20] & 0x02 != 0 else {
             return

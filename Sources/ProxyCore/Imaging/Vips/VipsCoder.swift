@@ -203,7 +203,7 @@ package enum VipsCoder {
         let code = unsafe save(output.raw, &bytes, &count, settings, strips, reuse: palette == nil ? 0 : 1)
         guard code == 0, let bytes = unsafe bytes else { throw VipsLibrary.failure() }
         let encoded = unsafe EncodedImage(adopting: bytes, count: count)
-        if settings.format == .webp, output.hasAlpha { encoded.tellOfAlpha() }
+        if settings.format == .webp, output.hasAlpha { encoded.declareAlpha() }
         if settings.format == .avif {
             let size = output.size
             let isReadable = unsafe shim_is_readable(bytes, count, CInt(size.width), CInt(size.height))
@@ -318,7 +318,7 @@ package enum VipsCoder {
                 guard let block = image.exif(adding: lacking) else { return .complete }
                 return settings.format == .png ? .chunk(block) : .box(block)
             default:
-                image.tell(of: lacking)
+                image.setOwnership(lacking)
                 return .complete
             }
         case .copyright:

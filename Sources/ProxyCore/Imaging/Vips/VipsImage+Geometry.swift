@@ -35,10 +35,10 @@ extension VipsImage {
         let vertical = Double(target.height) / part.height
         // libvips distributes the rounding error of its size over both sides, up to a quarter of a pixel
         // each; with this margin the error is negligible when the image is shrunk much.
-        let room = PixelSize(
+        let padded = PixelSize(
             Self.sideThatScales(size.width, by: horizontal), Self.sideThatScales(size.height, by: vertical))
         let larger = try unsafe derived(
-            shim_surround(raw, 0, 0, CInt(room.width), CInt(room.height), SHIM_EDGE_COPY))
+            shim_surround(raw, 0, 0, CInt(padded.width), CInt(padded.height), SHIM_EDGE_COPY))
         let small = try unsafe larger.derived(shim_resize(larger.raw, horizontal, vertical))
         return try small.cropped(to: PixelRectangle(left: 0, top: 0, size: target))
     }

@@ -11,7 +11,7 @@ extension VipsImage {
         let light = try decodedToLight(colors)
         let small =
             try hasAlpha
-            ? light.weighedByAlpha().resampled(to: target).unweighedByAlpha() : light.resampled(to: target)
+            ? light.weightedByAlpha().resampled(to: target).unweightedByAlpha() : light.resampled(to: target)
         return try small.encodedFromLight(colors)
     }
 
@@ -31,11 +31,11 @@ extension VipsImage {
             shim_look_up_wide(raw, table, CInt(UInt16.max) + 1, CInt(bands), VIPS_FORMAT_UCHAR))
     }
 
-    private borrowing func weighedByAlpha() throws(ImagingError) -> VipsImage {
+    private borrowing func weightedByAlpha() throws(ImagingError) -> VipsImage {
         try unsafe derived(shim_premultiply_wide(raw, Double(UInt16.max)))
     }
 
-    private borrowing func unweighedByAlpha() throws(ImagingError) -> VipsImage {
+    private borrowing func unweightedByAlpha() throws(ImagingError) -> VipsImage {
         try unsafe derived(shim_unpremultiply_wide(raw, Double(UInt16.max)))
     }
 }

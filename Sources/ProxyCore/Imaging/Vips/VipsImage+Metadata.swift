@@ -79,11 +79,11 @@ extension VipsImage {
     /// Removes all descriptive metadata and profiles, and sets the ownership.
     borrowing func keepOnly(_ ownership: Ownership) {
         removeDescriptions()
-        tell(of: ownership)
+        setOwnership(ownership)
     }
 
     /// Sets the ownership in EXIF; the image must not be shared, as after `duplicate`.
-    borrowing func tell(of ownership: Ownership) {
+    borrowing func setOwnership(_ ownership: Ownership) {
         for (name, text) in [("Copyright", ownership.copyright), ("Artist", ownership.artist)] {
             // libvips removes text in the last parentheses, which it considers its own comment.
             if let text { set("exif-ifd0-\(name)", to: "\(text) (ASCII)") }

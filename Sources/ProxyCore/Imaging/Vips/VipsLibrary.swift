@@ -45,13 +45,13 @@ package enum VipsLibrary {
     }
 
     /// Clears the error buffer.
-    package static func forgetComplaints() { vips_error_clear() }
+    package static func clearErrors() { vips_error_clear() }
 
-    /// Whether there was an error since the last `forgetComplaints`.
-    static var hasComplaints: Bool { unsafe vips_error_buffer()[0] != 0 }
+    /// Whether there was an error since the last `clearErrors`.
+    static var hasErrors: Bool { unsafe vips_error_buffer()[0] != 0 }
 
     /// A warning of libjpeg or libtiff after which part of the picture is invented: of libjpeg the first
-    /// warning of each reading since the last `forgetComplaints`; nil for a harmless one, such as bytes
+    /// warning of each reading since the last `clearErrors`; nil for a harmless one, such as bytes
     /// between two markers, or none.
     ///
     /// Call it in a process that runs one job at a time, because all threads share one buffer.

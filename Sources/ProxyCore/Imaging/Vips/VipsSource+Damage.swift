@@ -5,11 +5,11 @@ import CVips
 extension VipsSource {
     /// A warning of libjpeg after which part of the picture is invented; nil if there was none.
     ///
-    /// libvips 8.14 reports the first warning of each reading since the last `forgetComplaints`. A harmless
+    /// libvips 8.14 reports the first warning of each reading since the last `clearErrors`. A harmless
     /// one may hide others; then the file is read again for all of them. Call it in a process that runs one
     /// job at a time, because all threads share one buffer. O(1) without a warning, otherwise O(bytes).
     package var damage: String? {
-        VipsLibrary.damage ?? (VipsLibrary.hasComplaints ? damageBehindWarnings : nil)
+        VipsLibrary.damage ?? (VipsLibrary.hasErrors ? damageBehindWarnings : nil)
     }
 
     /// The first serious warning of all that libjpeg gives; nil for other formats.

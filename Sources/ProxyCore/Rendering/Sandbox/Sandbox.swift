@@ -26,7 +26,7 @@ struct Sandbox {
     /// Restricts this process; libvips and its coders load what they need in between.
     ///
     /// Must be called when there is only one thread: Landlock applies to the calling thread and its children.
-    func seal() throws(Failure) -> SandboxReport {
+    func restrict() throws(Failure) -> SandboxReport {
         var report = SandboxReport()
         try limitResources()
         guard linux_forbid_new_privileges() == 0 else { throw .impossible("prctl PR_SET_NO_NEW_PRIVS") }

@@ -18,12 +18,12 @@ package enum SandboxCheck {
     /// Must be called on the main thread before there is another one.
     package static func run() -> Never {
         do throws(Sandbox.Failure) {
-            let report = try Sandbox(settings: settings).seal()
-            say(report.description)
+            let report = try Sandbox(settings: settings).restrict()
+            printLine(report.description)
             exit(attempts(isConfined: report.filtersCalls) && works() ? 0 : 1)
         } catch {
             switch error {
-            case .impossible(let text), .unusable(let text): say("not sealed: \(text)")
+            case .impossible(let text), .unusable(let text): printLine("not sealed: \(text)")
             }
             exit(1)
         }
@@ -34,7 +34,7 @@ package enum SandboxCheck {
     private static func attempts(isConfined: Bool) -> Bool {
         var isRight = isConfined
         func expect(refused isRefused: Bool, _ what: String) {
-            say("\(isRefused ? "refused" : "ALLOWED"): \(what)")
+            printLine("\(isRefused ? "refused" : "ALLOWED"): \(what)")
             if !isRefused { isRight = false }
         }
         expect(refused: unsafe linux_open("/etc/passwd", O_RDONLY, 0) < 0, "reading a file")
@@ -70,11 +70,11 @@ package enum SandboxCheck {
         var isRight = true
         for format in ImageFormat.allCases where format.row.isWritable && format != .jxl {
             let isDone = WarmUp.succeeds(with: [format])
-            say("\(isDone ? "works" : "FAILS"): writing, reading and resizing \(format.rawValue)")
+            printLine("\(isDone ? "works" : "FAILS"): writing, reading and resizing \(format.rawValue)")
             if !isDone { isRight = false }
         }
         let isDrawn = drawsText()
-        say("\(isDrawn ? "works" : "FAILS"): text in a drawing")
+        printLine("\(isDrawn ? "works" : "FAILS"): text in a drawing")
         return isRight && isDrawn
     }
 
@@ -95,7 +95,7 @@ package enum SandboxCheck {
         }
     }
 
-    private static func say(_ line: String) {
+    private static func printLine(_ line: String) {
         let text = Array((line + "\n").utf8)
         // The result is dropped: a closed output loses the text, but the exit code remains.
         _ = unsafe write(STDOUT_FILENO, text, text.count)

@@ -8,7 +8,7 @@ import Primitives
 internal import Synchronization
 
 /// Shrinks the memory tier while the machine is short of memory, and lets it grow again afterwards.
-final class PressureDesk: Sendable {
+final class MemoryPressureController: Sendable {
     private let memory: MemoryCache
     private let relief: Mutex<PressureRelief>
     private let logger: Logger
@@ -51,7 +51,7 @@ final class PressureDesk: Sendable {
     }
 
     private func scheduleRelaxing() {
-        queue.asyncAfter(deadline: .now() + .seconds(Int(PressureRelief.peace))) { [self] in
+        queue.asyncAfter(deadline: .now() + .seconds(Int(PressureRelief.calm))) { [self] in
             let (bound, isReduced) = relief.withLock { relief in
                 (relief.relax(at: Clock.now()), relief.isReduced)
             }

@@ -4,7 +4,7 @@ internal import Glibc
 internal import HTTPServer
 
 /// Where the admin listener listens: one element of `admin.listen`.
-enum AdminPlace: Equatable {
+enum AdminEndpoint: Equatable {
     /// An address that the operator chose; the daemon does not start without it.
     case configured(HTTPServer.Address)
     /// The first of these sockets that can be created; none if no folder is writable.
@@ -15,19 +15,19 @@ enum AdminPlace: Equatable {
     /// `auto` is a socket in systemd's runtime folder, else beside the disk tier, which only one daemon uses
     /// at a time, else in the user's runtime folder. Never in a folder that other users may write to: they
     /// could replace it by a socket of their own.
-    static func places(
+    static func endpoints(
         _ listen: [String], cacheDirectory: String,
         environment: [String: String] = HostProcess.environment
-    ) throws(HTTPServer.Address.ParseError) -> [AdminPlace] {
-        var places: [AdminPlace] = []
+    ) throws(HTTPServer.Address.ParseError) -> [AdminEndpoint] {
+        var endpoints: [AdminEndpoint] = []
         for text in listen {
             guard text != "auto" else {
-                places.append(.automatic(sockets(cacheDirectory: cacheDirectory, environment)))
+                endpoints.append(.automatic(sockets(cacheDirectory: cacheDirectory, environment)))
                 continue
             }
-            places.append(.configured(try HTTPServer.Address(parsing: text)))
+            endpoints.append(.configured(try HTTPServer.Address(parsing: text)))
         }
-        return places
+        return endpoints
     }
 
     /// The maximum length of a socket's path, in bytes (unix(7)).

@@ -5,7 +5,7 @@ import Crypto
 
 /// The state that only the writer of a growing body uses: the running digests, and the file once there is
 /// one.
-struct GrowingBodyWriter {
+struct PartialBodyWriter {
     private var hasher = SHA256()
     /// The number of digested bytes.
     private(set) var count = 0
@@ -16,7 +16,7 @@ struct GrowingBodyWriter {
     /// The file for bytes beyond the memory limit, if it was created in advance.
     var secured: SpillFile?
     /// Whether the fallback has not been used yet.
-    var canFlee = true
+    var canMoveToFallback = true
 
     /// The SHA-256 of all bytes so far.
     var hash: ContentHash { ContentHash(hasher.finalize()) }

@@ -8,7 +8,7 @@ import Imaging
 /// Checks a worker's reply against what is possible: the picture that it read may have compromised it.
 ///
 /// Later code can then rely on numbers that do not overflow, and on a media type that matches the bytes.
-struct Testimony {
+struct RenditionCheck {
     let plan: RenderPlan
     let rendition: Rendition
     /// The source's format by its first bytes; nil for no picture.
@@ -74,7 +74,7 @@ struct Testimony {
 
     /// Whether `file` contains from `offset` on the reported number of bytes, which begin as such a picture
     /// does.
-    func isBorneOut(by file: OwnedDescriptor, from offset: Int64) -> Bool {
+    func matchesFile(_ file: OwnedDescriptor, from offset: Int64) -> Bool {
         let format = plan.format == .information ? nil : rendition.format
         return Self.holds(file, rendition.byteCount, from: offset, as: format)
     }

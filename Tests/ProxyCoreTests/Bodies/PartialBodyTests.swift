@@ -12,7 +12,7 @@ import Testing
 struct GrowingBodyTests {
     @Test("of a few bytes stays in memory, and creates no file")
     func small() async throws {
-        let body = GrowingBody { () throws(BodyError) in throw .storage("not wanted") }
+        let body = PartialBody { () throws(BodyError) in throw .storage("not wanted") }
 
         try append([1, 2], to: body)
         try append([3], to: body)
@@ -30,7 +30,7 @@ struct GrowingBodyTests {
         "of a declared length allocates once, and only its length",
         arguments: [20_480, 100, 65_536])
     func expected(count: Int) throws {
-        let body = GrowingBody { () throws(BodyError) in throw .storage("not wanted") }
+        let body = PartialBody { () throws(BodyError) in throw .storage("not wanted") }
 
         try body.expect(count)
         for start in stride(from: 0, to: count, by: 1_000) {
@@ -46,7 +46,7 @@ struct GrowingBodyTests {
     @Test("may be longer or shorter than declared")
     func expectedOtherwise() throws {
         for (expected, count) in [(10, 100), (100, 10), (Int.max, 10), (0, 10)] {
-            let body = GrowingBody { () throws(BodyError) in try Self.memfd(offset: 0) }
+            let body = PartialBody { () throws(BodyError) in try Self.memfd(offset: 0) }
 
             try body.expect(expected)
             try append([UInt8](repeating: 1, count: count), to: body)
@@ -58,7 +58,7 @@ struct GrowingBodyTests {
 
     @Test("beyond the memory limit is refused before its first byte if no file can be created")
     func unexpected() throws {
-        let body = GrowingBody(configuration: limits(memory: 100, prefix: 10)) { () throws(BodyError) in
+        let body = PartialBody(configuration: limits(memory: 100, prefix: 10)) { () throws(BodyError) in
             throw .tooManyFiles
         }
 
@@ -70,7 +70,7 @@ struct GrowingBodyTests {
     @Test("moves into the file created in advance, and creates no other")
     func secured() throws {
         let spills = Atomic(0)
-        let body = GrowingBody(configuration: limits(memory: 100, prefix: 10)) { () throws(BodyError) in
+        let body = PartialBody(configuration: limits(memory: 100, prefix: 10)) { () throws(BodyError) in
             spills.add(1, ordering: .relaxed)
             return try Self.memfd(offset: 64)
         }
@@ -78,7 +78,7 @@ struct GrowingBodyTests {
         try body.secureSpill()
         try body.expect(1_000)
         try append([UInt8](repeating: 1, count: 50), to: body)
-        let isInMemory = if case .bytes = body.look(at: 0, max: 1, orWake: {}).piece { true } else { false }
+        let isInMemory = if case .bytes = body.poll(at: 0, max: 1, orWake: {}).piece { true } else { false }
         try append([UInt8](repeating: 2, count: 950), to: body)
         body.finish()
 
@@ -92,7 +92,7 @@ struct GrowingBodyTests {
     @Test("moves into its file beyond the limit, after the file's own header")
     func spills() async throws {
         let spills = Atomic(0)
-        let body = GrowingBody(configuration: limits(memory: 100, prefix: 10)) { () throws(BodyError) in
+        let body = PartialBody(configuration: limits(memory: 100, prefix: 10)) { () throws(BodyError) in
             spills.add(1, ordering: .relaxed)
             return try Self.memfd(offset: 64)
         }
@@ -118,7 +118,7 @@ struct GrowingBodyTests {
 
     @Test("of exactly the limit stays in memory; one byte more moves it")
     func limit() throws {
-        let body = GrowingBody(configuration: limits(memory: 8)) { () throws(BodyError) in
+        let body = PartialBody(configuration: limits(memory: 8)) { () throws(BodyError) in
             try Self.memfd(offset: 0)
         }
 
@@ -133,7 +133,7 @@ struct GrowingBodyTests {
 
     @Test("keeps its leading bytes if its first piece exceeds the limits of memory and prefix")
     func prefix() throws {
-        let body = GrowingBody(configuration: limits(memory: 2, prefix: 6)) { () throws(BodyError) in
+        let body = PartialBody(configuration: limits(memory: 2, prefix: 6)) { () throws(BodyError) in
             try Self.memfd(offset: 0)
         }
 
@@ -146,7 +146,7 @@ struct GrowingBodyTests {
 
     @Test("is read by several readers while it grows, each from the beginning at its own rate")
     func readers() async throws {
-        let body = GrowingBody(configuration: limits(memory: 1_000)) { () throws(BodyError) in
+        let body = PartialBody(configuration: limits(memory: 1_000)) { () throws(BodyError) in
             try Self.memfd(offset: 8)
         }
         let bytes = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -166,7 +166,7 @@ struct GrowingBodyTests {
 
     @Test("is complete for readers that wait for its end")
     func complete() async throws {
-        let body = GrowingBody { () throws(BodyError) in try Self.memfd(offset: 0) }
+        let body = PartialBody { () throws(BodyError) in try Self.memfd(offset: 0) }
         async let content = body.complete()
 
         try append([1], to: body)
@@ -177,7 +177,7 @@ struct GrowingBodyTests {
 
     @Test("that fails gives readers its bytes, then the error")
     func fails() async throws {
-        let body = GrowingBody { () throws(BodyError) in try Self.memfd(offset: 0) }
+        let body = PartialBody { () throws(BodyError) in try Self.memfd(offset: 0) }
         try append([1, 2], to: body)
 
         body.fail(.incomplete)
@@ -191,7 +191,7 @@ struct GrowingBodyTests {
 
     @Test("whose file can't be created fails for the writer and the readers")
     func noFile() async throws {
-        let body = GrowingBody(configuration: limits(memory: 1)) { () throws(BodyError) in
+        let body = PartialBody(configuration: limits(memory: 1)) { () throws(BodyError) in
             throw .storage("full")
         }
 
@@ -202,7 +202,7 @@ struct GrowingBodyTests {
     @Test("whose file can't be written fails, and shows no bytes that were not written")
     func brokenFile() async throws {
         let readOnly = open("/dev/null", O_RDONLY)
-        let body = GrowingBody(configuration: limits(memory: 1)) { () throws(BodyError) in
+        let body = PartialBody(configuration: limits(memory: 1)) { () throws(BodyError) in
             SpillFile(file: OwnedDescriptor(owning: readOnly), offset: 0)
         }
 
@@ -212,7 +212,7 @@ struct GrowingBodyTests {
 
     @Test("ends the wait of a reader whose task is cancelled, and of no other")
     func cancellation() async throws {
-        let body = GrowingBody { () throws(BodyError) in try Self.memfd(offset: 0) }
+        let body = PartialBody { () throws(BodyError) in try Self.memfd(offset: 0) }
         let leaver = Task { try await body.read(at: 0, max: 1) }
         let stayer = Task { try await body.read(at: 0, max: 1) }
 
@@ -225,7 +225,7 @@ struct GrowingBodyTests {
 
     @Test("of no bytes is complete and empty")
     func empty() async throws {
-        let body = GrowingBody { () throws(BodyError) in throw .storage("not wanted") }
+        let body = PartialBody { () throws(BodyError) in throw .storage("not wanted") }
 
         body.finish()
 
@@ -236,13 +236,13 @@ struct GrowingBodyTests {
 
     // MARK: - Helpers
 
-    private func append(_ bytes: [UInt8], to body: GrowingBody) throws(BodyError) {
+    private func append(_ bytes: [UInt8], to body: PartialBody) throws(BodyError) {
         try bytes.withUnsafeBufferPointer { buffer throws(BodyError) in
             try body.append(UnsafeRawBufferPointer(buffer))
         }
     }
 
-    private func read(_ body: GrowingBody, step: Int) async throws -> [UInt8] {
+    private func read(_ body: PartialBody, step: Int) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         while case let piece = try await body.read(at: bytes.count, max: step), !piece.isEmpty {
             bytes += piece
@@ -250,8 +250,8 @@ struct GrowingBodyTests {
         return bytes
     }
 
-    private func limits(memory: Int, prefix: Int = 16) -> GrowingBody.Configuration {
-        var configuration = GrowingBody.Configuration()
+    private func limits(memory: Int, prefix: Int = 16) -> PartialBody.Configuration {
+        var configuration = PartialBody.Configuration()
         configuration.memoryLimit = ByteCount(memory)
         configuration.prefixLimit = ByteCount(prefix)
         return configuration
@@ -268,7 +268,7 @@ struct GrowingBodyTests {
     }
 }
 
-extension GrowingBody.Glance {
+extension PartialBody.PollResult {
     fileprivate var piece: StoredBody? {
         if case .piece(let piece) = self { return piece }
         return nil

@@ -8,7 +8,7 @@ import Pipeline
 import Rendering
 
 /// Connects the metrics to the numbers of the modules, which are read at each scrape.
-struct Readings {
+struct MetricSources {
     let metrics: Metrics
     let server: HTTPServer
     let admin: HTTPServer

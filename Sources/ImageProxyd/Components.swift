@@ -15,17 +15,17 @@ import Request
 import URLs
 
 /// What exists as long as the process, also through reloads: tiers, loader, workers, metrics and logs.
-struct Machinery: Sendable {
+struct Components: Sendable {
     let logger: Logger
     let threshold: LogThreshold
     let metrics: Metrics
     let memory: MemoryCache
     let tiers: ImageTiers
     let disk: DiskCache
-    let pressure: PressureDesk
+    let pressure: MemoryPressureController
     let loader: CurlLoader
     let files: FileLoader
-    let sources: LiveSources
+    let sources: CurrentSources
     let renderer: any ImageRendering
     let workers: WorkerPool
     let failures: FailureMemory
@@ -34,9 +34,9 @@ struct Machinery: Sendable {
     /// Creates the handlers of requests under these settings.
     /// - Parameter predecessor: the one that they replace, if any.
     /// - Throws: what is wrong with the addresses to serve on or the patterns of sources.
-    func site(
-        _ configuration: ProxyConfiguration, _ files: NamedFiles, succeeding predecessor: Site? = nil
-    ) throws -> Site {
+    func routeSet(
+        _ configuration: ProxyConfiguration, _ files: NamedFiles, succeeding predecessor: RouteSet? = nil
+    ) throws -> RouteSet {
         let origins = files.origins
         let parser = ImageRequestParser(
             limits: configuration.limits, formats: configuration.formats, quality: configuration.quality,
@@ -53,7 +53,7 @@ struct Machinery: Sendable {
                 !drain.isDraining && (configuration.transform.isolation == .none || workers.isReady)
             })
         let images = { imageHandler($0, configuration, files, parser, pipeline, limit) }
-        return Site(
+        return RouteSet(
             routes: Routes(
                 images: images(.img), information: images(.info), sharing: Self.sharing(configuration),
                 status: status, showsMetrics: try Self.showsMetrics(configuration)),
@@ -122,7 +122,7 @@ struct Machinery: Sendable {
             hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,
             loops: LoopGuard(name: configuration.fetch.via), limit: limit,
             maxTargets: route == .img ? targets : targets / 8, targetShare: share, clock: Clock.now,
-            complain: { [logger] in logger.error("\($0)") })
+            reportError: { [logger] in logger.error("\($0)") })
     }
 
     /// The share of `cache.memory.maxBytes` for targets of `/img` and their heads, which has a minimum: open

@@ -9,7 +9,7 @@ import Synchronization
 /// The bytes collect in memory up to a limit and move into a file beyond it, so a large body is never
 /// completely in memory. Hash and checksum are updated with each append. One thread at a time may append and
 /// end it (the loader's); any task may read.
-package final class GrowingBody: Sendable {
+package final class PartialBody: Sendable {
     /// The bounds of one body in memory.
     package struct Configuration: Sendable, Hashable {
         /// The maximum number of bytes in memory; a longer body moves into a file.
@@ -37,26 +37,26 @@ package final class GrowingBody: Sendable {
 
     private let configuration: Configuration
     private let makeSpill: @Sendable () throws(BodyError) -> SpillFile
-    private let makeRefuge: (@Sendable () throws(BodyError) -> SpillFile)?
-    private let state = Mutex(GrowingBodyState())
+    private let makeFallback: (@Sendable () throws(BodyError) -> SpillFile)?
+    private let state = Mutex(PartialBodyState())
     /// Used only by the writer, which never waits for it; so it may be locked during I/O.
-    private let writer = Mutex(GrowingBodyWriter())
+    private let writer = Mutex(PartialBodyWriter())
 
     /// Creates an empty body.
     ///
     /// - Parameters:
     ///   - makeSpill: creates the file for a body beyond its memory limit; called at most once, on the
     ///     writer's thread.
-    ///   - makeRefuge: creates a fallback if that file accepts no more bytes, for example on a full disk;
+    ///   - makeFallback: creates a fallback if that file accepts no more bytes, for example on a full disk;
     ///     likewise.
     package init(
         configuration: Configuration = Configuration(),
         makeSpill: @escaping @Sendable () throws(BodyError) -> SpillFile,
-        makeRefuge: (@Sendable () throws(BodyError) -> SpillFile)? = nil
+        makeFallback: (@Sendable () throws(BodyError) -> SpillFile)? = nil
     ) {
         self.configuration = configuration
         self.makeSpill = makeSpill
-        self.makeRefuge = makeRefuge
+        self.makeFallback = makeFallback
     }
 
     // MARK: - Writing
@@ -107,13 +107,13 @@ package final class GrowingBody: Sendable {
         wake(state.withLock { $0.end(.failed(error)) })
     }
 
-    private func keep(_ bytes: UnsafeRawBufferPointer, _ writer: inout GrowingBodyWriter) throws(BodyError) {
+    private func keep(_ bytes: UnsafeRawBufferPointer, _ writer: inout PartialBodyWriter) throws(BodyError) {
         let count = writer.count
         if let spill = writer.spill {
             do {
                 try unsafe spill.file.writeAll(bytes, at: spill.offset + Int64(count - bytes.count))
             } catch {
-                return try unsafe flee(from: spill, because: error, with: bytes, &writer)
+                return try unsafe moveToFallback(from: spill, because: error, with: bytes, &writer)
             }
             state.withLock {
                 unsafe $0.advance(to: count, by: bytes, prefixLimit: configuration.prefixLimit.bytes)
@@ -129,16 +129,16 @@ package final class GrowingBody: Sendable {
 
     /// Writes the bytes in memory and then `bytes` into `spill`; readers see the file only after that.
     private func move(
-        into spill: SpillFile, followedBy bytes: UnsafeRawBufferPointer, _ writer: inout GrowingBodyWriter
+        into spill: SpillFile, followedBy bytes: UnsafeRawBufferPointer, _ writer: inout PartialBodyWriter
     ) throws(BodyError) {
         let earlier = state.withLock { $0.memory }
         do {
             try spill.file.writeAll(earlier, at: spill.offset)
             try unsafe spill.file.writeAll(bytes, at: spill.offset + Int64(earlier.count))
         } catch {
-            guard writer.canFlee, let refuge = try makeRefuge?() else { throw error }
-            writer.canFlee = false
-            return try unsafe move(into: refuge, followedBy: bytes, &writer)
+            guard writer.canMoveToFallback, let fallback = try makeFallback?() else { throw error }
+            writer.canMoveToFallback = false
+            return try unsafe move(into: fallback, followedBy: bytes, &writer)
         }
         writer.spill = spill
         state.withLock {
@@ -150,25 +150,25 @@ package final class GrowingBody: Sendable {
 
     /// Copies the bytes of a file to the fallback and continues there; readers of the file keep the bytes
     /// that they have.
-    private func flee(
+    private func moveToFallback(
         from spill: SpillFile, because error: BodyError, with bytes: UnsafeRawBufferPointer,
-        _ writer: inout GrowingBodyWriter
+        _ writer: inout PartialBodyWriter
     ) throws(BodyError) {
-        guard writer.canFlee, let refuge = try makeRefuge?() else { throw error }
-        writer.canFlee = false
+        guard writer.canMoveToFallback, let fallback = try makeFallback?() else { throw error }
+        writer.canMoveToFallback = false
         let earlier = writer.count - bytes.count
         var done = 0
         while done < earlier {
             let count = min(configuration.memoryLimit.bytes, earlier - done)
             let piece = try spill.file.readAll(from: spill.offset + Int64(done), count: count)
-            try refuge.file.writeAll(piece, at: refuge.offset + Int64(done))
+            try fallback.file.writeAll(piece, at: fallback.offset + Int64(done))
             done += count
         }
-        try unsafe refuge.file.writeAll(bytes, at: refuge.offset + Int64(earlier))
-        writer.spill = refuge
+        try unsafe fallback.file.writeAll(bytes, at: fallback.offset + Int64(earlier))
+        writer.spill = fallback
         let count = writer.count
         state.withLock {
-            $0.move(into: refuge)
+            $0.move(into: fallback)
             unsafe $0.advance(to: count, by: bytes, prefixLimit: configuration.prefixLimit.bytes)
         }
     }
@@ -224,7 +224,7 @@ package final class GrowingBody: Sendable {
     }
 
     /// The result of `look`.
-    package enum Glance {
+    package enum PollResult {
         /// The next bytes.
         case piece(StoredBody)
         /// No byte yet; carries the waiter's id, for `leave`.
@@ -238,7 +238,7 @@ package final class GrowingBody: Sendable {
     /// Returns the bytes at `offset` without waiting: up to `max` bytes from memory, all from a file.
     ///
     /// Without a byte, `wake` is called on the writer's thread when there is one, or when the body has ended.
-    package func look(at offset: Int, max: Int, orWake wake: @escaping @Sendable () -> Void) -> Glance {
+    package func poll(at offset: Int, max: Int, orWake wake: @escaping @Sendable () -> Void) -> PollResult {
         state.withLock { state in
             switch state.piece(at: offset, max: state.isInFile ? .max : max) {
             case .ready(let piece): return .piece(piece)

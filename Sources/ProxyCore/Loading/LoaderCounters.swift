@@ -3,7 +3,7 @@
 import Synchronization
 
 /// The loader's counters, written by its thread and read by any thread.
-final class LoaderLedger: Sendable {
+final class LoaderCounters: Sendable {
     private let statistics = Mutex(LoaderStatistics())
 
     /// The current values.

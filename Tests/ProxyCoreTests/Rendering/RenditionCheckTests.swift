@@ -24,9 +24,9 @@ struct TestimonyTests {
     @Test("A correct reply is accepted")
     func truth() async throws {
         let (rendition, plan, target) = try await Self.rendition()
-        let said = Testimony(plan: plan, rendition: rendition, sniffed: .png)
+        let said = RenditionCheck(plan: plan, rendition: rendition, sniffed: .png)
 
-        #expect(said.isPlausible && said.isBorneOut(by: target.file, from: 0))
+        #expect(said.isPlausible && said.matchesFile(target.file, from: 0))
     }
 
     @Test("Sizes, times and counts that no picture has are refused")
@@ -40,16 +40,16 @@ struct TestimonyTests {
             for value in [Int.min, -1, Int.max] {
                 var lie = rendition
                 lie[keyPath: number] = value
-                #expect(!Testimony(plan: plan, rendition: lie, sniffed: .png).isPlausible)
+                #expect(!RenditionCheck(plan: plan, rendition: lie, sniffed: .png).isPlausible)
             }
         }
         for count in [Int.min, -1, 0, rendition.byteCount + 1, .max] {
             var lie = rendition
             lie.byteCount = count
             #expect(
-                !Testimony(plan: plan, rendition: lie, sniffed: .png).isBorneOut(by: target.file, from: 0))
+                !RenditionCheck(plan: plan, rendition: lie, sniffed: .png).matchesFile(target.file, from: 0))
             #expect(
-                !Testimony(plan: plan, rendition: lie, sniffed: .png).isBorneOut(by: target.file, from: .max))
+                !RenditionCheck(plan: plan, rendition: lie, sniffed: .png).matchesFile(target.file, from: .max))
         }
     }
 
@@ -63,12 +63,12 @@ struct TestimonyTests {
         var automatic = explicit
         automatic.format = .automatic([.webp])
 
-        #expect(Testimony(plan: explicit, rendition: lie, sniffed: .png).isPlausible == (format == .png))
+        #expect(RenditionCheck(plan: explicit, rendition: lie, sniffed: .png).isPlausible == (format == .png))
         #expect(
-            Testimony(plan: automatic, rendition: lie, sniffed: .png).isPlausible
+            RenditionCheck(plan: automatic, rendition: lie, sniffed: .png).isPlausible
                 == [.webp, .png, .jpeg].contains(format))
         #expect(
-            Testimony(plan: automatic, rendition: lie, sniffed: .png).isBorneOut(by: target.file, from: 0)
+            RenditionCheck(plan: automatic, rendition: lie, sniffed: .png).matchesFile(target.file, from: 0)
                 == (format == .png))
     }
 
@@ -89,7 +89,7 @@ struct TestimonyTests {
                 said.source.format = .webp
                 said.format = format
                 #expect(
-                    Testimony(plan: plan, rendition: said, sniffed: .webp).isPlausible
+                    RenditionCheck(plan: plan, rendition: said, sniffed: .webp).isPlausible
                         == possible.contains(format), "\(choice) \(format)")
             }
             var animated = rendition
@@ -97,7 +97,7 @@ struct TestimonyTests {
             animated.format = .gif
             animated.frames = 3
             let isFallback = choice != .information
-            #expect(Testimony(plan: plan, rendition: animated, sniffed: .webp).isPlausible == isFallback)
+            #expect(RenditionCheck(plan: plan, rendition: animated, sniffed: .webp).isPlausible == isFallback)
         }
     }
 
@@ -117,11 +117,11 @@ struct TestimonyTests {
         tight[1].limits.outputPixels = rendition.width * rendition.height - 1
         tight[2].limits.frames = 0
 
-        #expect(!Testimony(plan: plan, rendition: other, sniffed: .png).isPlausible)
-        #expect(!Testimony(plan: plan, rendition: rendition, sniffed: nil).isPlausible)
-        #expect(Testimony(plan: derived, rendition: rendition, sniffed: .jpeg).isPlausible)
-        #expect(!Testimony(plan: derived, rendition: larger, sniffed: .jpeg).isPlausible)
-        for plan in tight { #expect(!Testimony(plan: plan, rendition: rendition, sniffed: .png).isPlausible) }
+        #expect(!RenditionCheck(plan: plan, rendition: other, sniffed: .png).isPlausible)
+        #expect(!RenditionCheck(plan: plan, rendition: rendition, sniffed: nil).isPlausible)
+        #expect(RenditionCheck(plan: derived, rendition: rendition, sniffed: .jpeg).isPlausible)
+        #expect(!RenditionCheck(plan: derived, rendition: larger, sniffed: .jpeg).isPlausible)
+        for plan in tight { #expect(!RenditionCheck(plan: plan, rendition: rendition, sniffed: .png).isPlausible) }
     }
 
     @Test("Any message is parsed as one of the replies or refused as malformed")
@@ -150,8 +150,8 @@ struct TestimonyTests {
                 }
                 let read = try? JSONDecoder().decode(WorkerProtocol.Reply.self, from: Data(bytes))
                 guard case .finished(let said)? = read else { continue }
-                let testimony = Testimony(plan: plan, rendition: said, sniffed: .png)
-                guard testimony.isPlausible, testimony.isBorneOut(by: target.file, from: 0) else { continue }
+                let check = RenditionCheck(plan: plan, rendition: said, sniffed: .png)
+                guard check.isPlausible, check.matchesFile(target.file, from: 0) else { continue }
                 #expect(said.format == .png && said.source.upright.area > 0)
                 #expect(said.byteCount <= rendition.byteCount)
             }

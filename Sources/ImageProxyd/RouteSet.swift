@@ -8,7 +8,7 @@ import URLs
 
 /// The handlers of requests, all of them made from one version of the settings: a reload replaces them as a
 /// whole.
-final class Site: Sendable {
+final class RouteSet: Sendable {
     let routes: Routes
     let adminRoutes: AdminRoutes
     let pipeline: ImagePipeline
@@ -34,37 +34,37 @@ final class Site: Sendable {
 
 /// The handlers of requests from now on; requests in progress end in those they began in. Safe from any
 /// thread.
-final class LiveSite: Sendable {
-    private let site: Mutex<Site>
+final class CurrentRoutes: Sendable {
+    private let routeSet: Mutex<RouteSet>
 
-    init(_ site: Site) {
-        self.site = Mutex(site)
+    init(_ routeSet: RouteSet) {
+        self.routeSet = Mutex(routeSet)
     }
 
     /// Hot path: a lock and a reference.
-    var current: Site { site.withLock { $0 } }
+    var value: RouteSet { routeSet.withLock { $0 } }
 
     /// Replaces the handlers.
-    func replace(by other: Site) {
-        site.withLock { $0 = other }
+    func replace(by other: RouteSet) {
+        routeSet.withLock { $0 = other }
     }
 }
 
 /// Forwards requests to the current routes.
-final class LiveRoutes: RequestHandling {
-    private let live: LiveSite
+final class CurrentHandler: RequestHandling {
+    private let currentRoutes: CurrentRoutes
     private let accounting: Accounting
 
-    init(live: LiveSite, accounting: Accounting) {
-        self.live = live
+    init(currentRoutes: CurrentRoutes, accounting: Accounting) {
+        self.currentRoutes = currentRoutes
         self.accounting = accounting
     }
 
     func answersAtOnce(_ request: HTTPRequest, with response: inout HTTPResponse) -> Bool {
-        live.current.answersAtOnce(request, with: &response)
+        currentRoutes.value.answersAtOnce(request, with: &response)
     }
 
-    func answer(_ request: HTTPRequest) -> HTTPAnswer { live.current.routes.answer(request) }
+    func answer(_ request: HTTPRequest) -> HTTPAnswer { currentRoutes.value.routes.answer(request) }
 
     /// No route needs content.
     func takesContent(of request: HTTPRequest) -> Bool { false }
@@ -75,16 +75,16 @@ final class LiveRoutes: RequestHandling {
 }
 
 /// Forwards operators' requests to the current routes.
-final class LiveAdminRoutes: RequestHandling {
-    private let live: LiveSite
+final class CurrentAdminHandler: RequestHandling {
+    private let currentRoutes: CurrentRoutes
     private let accounting: Accounting
 
-    init(live: LiveSite, accounting: Accounting) {
-        self.live = live
+    init(currentRoutes: CurrentRoutes, accounting: Accounting) {
+        self.currentRoutes = currentRoutes
         self.accounting = accounting
     }
 
-    func answer(_ request: HTTPRequest) -> HTTPAnswer { live.current.adminRoutes.answer(request) }
+    func answer(_ request: HTTPRequest) -> HTTPAnswer { currentRoutes.value.adminRoutes.answer(request) }
 
     /// No route needs content.
     func takesContent(of request: HTTPRequest) -> Bool { false }
@@ -95,7 +95,7 @@ final class LiveAdminRoutes: RequestHandling {
 }
 
 /// The sources that redirects may lead to, by the current settings.
-final class LiveSources: Sendable {
+final class CurrentSources: Sendable {
     private let policy: Mutex<SourcePolicy>
 
     init(_ policy: SourcePolicy) {

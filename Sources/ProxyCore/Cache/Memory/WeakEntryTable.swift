@@ -6,7 +6,7 @@ import Primitives
 /// are (SDWebImage: shouldUseWeakMemoryCache).
 ///
 /// Weak references. Bounded: a full table first removes those that are released, then all. Pure.
-struct DepartedEntries: Sendable {
+struct WeakEntryTable: Sendable {
     private struct Reference: Sendable {
         let source: CacheKey
         weak var entry: MemoryEntry?
@@ -42,11 +42,11 @@ struct DepartedEntries: Sendable {
     }
 
     /// Whether it contains entries of a source.
-    func knows(_ source: CacheKey) -> Bool { !counts.isEmpty && counts[source] != nil }
+    func mayHoldEntries(_ source: CacheKey) -> Bool { !counts.isEmpty && counts[source] != nil }
 
     /// Removes those of a source; O(n) if there are any.
     mutating func removeAll(ofSource source: CacheKey) {
-        if knows(source) { keep { $0.source != source } }
+        if mayHoldEntries(source) { keep { $0.source != source } }
     }
 
     /// Removes all.

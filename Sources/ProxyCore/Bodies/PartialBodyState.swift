@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The state that the readers of a growing body share: its bytes, its end, and the waiters.
-struct GrowingBodyState {
+struct PartialBodyState {
     /// How a body ended.
     enum End {
         /// All bytes are present; carries their digests.
@@ -89,11 +89,11 @@ struct GrowingBodyState {
     }
 
     /// The complete body; nil before.
-    var content: GrowingBody.Content? {
+    var content: PartialBody.Content? {
         guard case .complete(let hash, let checksum) = end else { return nil }
         let body: StoredBody =
             spill.map { .file($0.file, offset: $0.offset, length: Int64(count)) } ?? .bytes(memory)
-        return GrowingBody.Content(body: body, hash: hash, checksum: checksum)
+        return PartialBody.Content(body: body, hash: hash, checksum: checksum)
     }
 
     /// Why no byte will follow at `offset`; nil as long as one may.
