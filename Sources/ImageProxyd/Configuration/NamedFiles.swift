@@ -133,7 +133,7 @@ private struct Reader {
         do throws(HostProcess.Failure) {
             return try HostProcess.contents(of: path(of: place), isRegular: true)
         } catch {
-            guard SecretSettings.contains(key), !Self.isPlace(place) else {
+            guard SecretSettings.contains(key), !SecretSettings.isPlace(place) else {
                 return refuse(key, "\(place): \(error)")
             }
             return refuse(
@@ -141,15 +141,6 @@ private struct Reader {
                 "the text is not the path of a file (\(error)); the settings do not contain a key itself, but the path of its file"
             )
         }
-    }
-
-    /// Whether a text is certainly the place of a secret, and not the secret: a credential, or a path in a
-    /// folder that exists.
-    private static func isPlace(_ text: String) -> Bool {
-        guard !text.hasPrefix("credential:") else { return true }
-        guard let slash = text.lastIndex(of: "/"), slash > text.startIndex else { return false }
-        var facts = stat()
-        return unsafe stat(String(text[..<slash]), &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
     }
 
     /// `credential:NAME` is a file from the service manager (systemd.exec(5), LoadCredential=).

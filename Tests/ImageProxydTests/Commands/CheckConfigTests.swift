@@ -94,6 +94,14 @@ struct CheckConfigTests {
         )
     }
 
+    @Test("check-config shows a path below a missing folder, unless it could be a key")
+    func missingFolder() async throws {
+        let outcome = try await check(#"{"security": {"keys": ["/nope/key", "/etc/nope/imageproxyd/key"]}}"#)
+
+        #expect(outcome.errors.contains("security.keys.0: /nope/key: No such file"))
+        #expect(outcome.errors.contains("security.keys.1: /etc/nope/imageproxyd/key: No such file"))
+    }
+
     @Test("names the line of each wrong parameter of each preset, and of each missing file")
     func places() async throws {
         let outcome = try await check(

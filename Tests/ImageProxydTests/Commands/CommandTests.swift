@@ -68,6 +68,22 @@ struct CommandTests {
         #expect(second.output == first.output)
     }
 
+    @Test("config prints no key and no token that was pasted in place of its file's path")
+    func pastedSecrets() async throws {
+        let path = try file(
+            """
+            {"security": {"keys": ["my-super-secret-key", "/Wm9vQmFyQmF6UXV4MTIzNDU2", "/etc/none/key", "credential:key"]},
+             "admin": {"token": "hunter2hunter2hunter2"}}
+            """)
+        defer { unlink(path) }
+
+        let outcome = try await run("config", "--config", path)
+
+        #expect(outcome.code == 0)
+        #expect(outcome.output.contains(#""keys": ["***", "***", "/etc/none/key", "credential:key"]"#))
+        #expect(outcome.output.contains(#""token": "***""#))
+    }
+
     @Test("check-config exits with 0 if the settings are valid")
     func fine() async throws {
         let path = try file("{\"quality\": {\"jpeg\": 70}}")
