@@ -7,19 +7,27 @@ internal import ProxyCore
 /// daemon's runs it.
 enum FileCheck {
     /// Why the cache's folder can't be used; nil if it can, or could be created.
-    static func problem(ofFolder path: String) -> String? {
-        var path = path
+    static func problem(ofFolder folder: String) -> String? {
+        var path = folder
         while true {
             var facts = stat()
             if unsafe stat(path, &facts) == 0 {
                 guard facts.st_mode & S_IFMT == S_IFDIR else { return "\(path) is no folder" }
                 guard unsafe access(path, W_OK | X_OK) == 0 else { return "\(path): \(reason())" }
-                return nil
+                return path == folder ? nil : problem(ofFolderIn: path)
             }
             guard errno == ENOENT else { return "\(path): \(reason())" }
             guard let slash = path.lastIndex(of: "/"), path != "/" else { return nil }
             path = slash == path.startIndex ? "/" : String(path[..<slash])
         }
+    }
+
+    /// Makes a folder inside another and removes it: some file systems allow none, whatever the rights are.
+    private static func problem(ofFolderIn parent: String) -> String? {
+        var trial = Array("\(parent)/.imageproxyd-XXXXXX".utf8CString)
+        guard unsafe mkdtemp(&trial) != nil else { return "no folder can be made in \(parent): \(reason())" }
+        guard unsafe rmdir(trial) == 0 else { return "no folder can be removed from \(parent): \(reason())" }
+        return nil
     }
 
     /// Whether a file exists that only its owner and group may read.

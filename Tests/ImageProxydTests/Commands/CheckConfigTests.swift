@@ -33,6 +33,14 @@ struct CheckConfigTests {
         #expect(folder.files == ["c.json", "file"])
     }
 
+    @Test("check-config reports a cache folder that the file system can't hold")
+    func impossibleFolder() async throws {
+        let outcome = try await check(#"{"cache": {"disk": {"directory": "/proc/cache"}}}"#)
+
+        #expect(outcome.code == 78)
+        #expect(outcome.errors.contains("cache.disk.directory: no folder can be made in /proc: "))
+    }
+
     @Test(
         "check-config reports two listeners on the same address",
         arguments: [
