@@ -44,23 +44,66 @@ enum FileCheck {
 
 extension ProxyConfiguration {
     /// The problems in the file system that `serve` would have, beyond the files that both read.
-    func folderProblems(environment: [String: String] = HostProcess.environment) -> [ConfigurationIssue] {
+    /// - Parameter ofOtherUser: whether the environment is another user's, whose default folder says nothing.
+    func folderProblems(
+        ofOtherUser: Bool = false, environment: [String: String] = HostProcess.environment
+    ) -> [ConfigurationIssue] {
+        let isNamed = !cache.disk.directory.isEmpty || environment["CACHE_DIRECTORY"] != nil
+        guard isNamed || !ofOtherUser else { return [] }
         let folder = CacheDirectory.path(configured: cache.disk.directory, environment: environment)
         guard let problem = FileCheck.problem(ofFolder: folder) else { return [] }
         return [ConfigurationIssue(path: "cache.disk.directory", problem: problem)]
     }
 
-    /// Files that the daemon's user may be unable to read, which the check can't detect for another user:
-    /// root can read all.
-    func warnings(user: uid_t = geteuid()) -> [String] {
-        guard user == 0 else { return [] }
+    /// What the check can't see: credentials outside the unit, and files that the daemon's user may be unable
+    /// to read, where root checks, who can read all.
+    func warnings(
+        user: uid_t = geteuid(), environment: [String: String] = HostProcess.environment
+    ) -> [String] {
+        let places = self.places
+        var warnings: [String] = []
+        if environment["CREDENTIALS_DIRECTORY"] == nil {
+            let unseen = places.filter { $0.1.hasPrefix("credential:") }.map(\.0) + origins.credentials
+            warnings = unseen.map { "\($0): the credential is not looked at, without CREDENTIALS_DIRECTORY" }
+        }
+        guard user == 0 else { return warnings }
+        return warnings
+            + places.filter { FileCheck.isPrivate($0.1) }.map { key, path in
+                "\(key): \(path) is readable for its owner and group alone, which the unit's DynamicUser= is not; "
+                    + "LoadCredential= with credential:NAME gives it to the daemon, check-config --user NAME checks as that user"
+            }
+    }
+
+    /// The places of files and credentials, each with its key; those of origin rules are not among them.
+    private var places: [(String, String)] {
         var places = security.keys.enumerated().map { ("security.keys.\($0.offset)", $0.element) }
         places.append(("admin.token", admin.token))
         places += placeholders.sorted { $0.key < $1.key }.map { ("placeholders.\($0.key)", $0.value) }
-        places += watermarks.sorted { $0.key < $1.key }.map { ("watermarks.\($0.key)", $0.value) }
-        return places.filter { FileCheck.isPrivate($0.1) }.map { key, path in
-            "\(key): \(path) is readable for its owner and group alone, which the unit's DynamicUser= is not; "
-                + "LoadCredential= with credential:NAME gives it to the daemon, check-config --user NAME checks as that user"
+        return places + watermarks.sorted { $0.key < $1.key }.map { ("watermarks.\($0.key)", $0.value) }
+    }
+}
+
+extension [OriginRuleConfiguration] {
+    /// The keys whose text is in a credential.
+    fileprivate var credentials: [String] {
+        enumerated().flatMap { index, rule in
+            rule.texts.filter { if case .credential = $0.1 { true } else { false } }.map {
+                "origins.\(index).\($0.0)"
+            }
+        }
+    }
+}
+
+extension OriginRuleConfiguration {
+    /// The texts that may be in a credential, each with its key.
+    fileprivate var texts: [(String, ConfiguredText)] {
+        let fields = requestHeaders.sorted { $0.key < $1.key }.map { ("requestHeaders.\($0.key)", $0.value) }
+        return switch auth {
+        case .basic(_, let password): fields + [("auth.password", password)]
+        case .bearer(let token): fields + [("auth.token", token)]
+        case .awsSigV4(let credentials):
+            fields + [("auth.accessKey", credentials.accessKey), ("auth.secretKey", credentials.secretKey)]
+        case nil: fields
         }
     }
 }

@@ -12,10 +12,15 @@ struct CheckConfigTests {
 
     init() throws { folder = try TemporaryDirectory() }
 
-    private func check(_ settings: String, _ arguments: String...) async throws -> OtherProgram.Outcome {
+    private func check(
+        _ settings: String, _ arguments: String..., environment: [String: String] = [:]
+    ) async throws -> OtherProgram.Outcome {
         try folder.write(Array(settings.utf8), to: "c.json")
+        chmod(folder.path, 0o755)
+        chmod(folder.path + "/c.json", 0o644)
         return try await OtherProgram.run(
-            DaemonProcess.executable, ["check-config", "--config", folder.path + "/c.json"] + arguments)
+            DaemonProcess.executable, ["check-config", "--config", folder.path + "/c.json"] + arguments,
+            environment: environment)
     }
 
     @Test("check-config reports a cache folder that can't be created")
@@ -39,6 +44,40 @@ struct CheckConfigTests {
 
         #expect(outcome.code == 78)
         #expect(outcome.errors.contains("cache.disk.directory: no folder can be made in /proc: "))
+    }
+
+    @Test(
+        "With --user, only a folder that the settings or systemd name is looked at",
+        .enabled(if: geteuid() == 0))
+    func folderOfOtherUser() async throws {
+        mkdir(folder.path + "/home", 0o700)
+        let home = ["HOME": folder.path + "/home"]
+
+        let asNobody = try await check("{}", "--user", "nobody", environment: home)
+        let named = try await check(
+            "{}", "--user", "nobody",
+            environment: home.merging(["CACHE_DIRECTORY": folder.path + "/home/a"]) { $1 })
+
+        #expect(asNobody.code == 0, "\(asNobody.errors)")
+        #expect(named.code == 78 && named.errors.contains("cache.disk.directory: "))
+    }
+
+    @Test("Outside the unit, check-config warns of credentials, which it can't look at")
+    func credentials() async throws {
+        let settings = #"""
+            {"security": {"keys": ["credential:key"]}, "watermarks": {"logo": "credential:logo"},
+             "origins": [{"match": "https://a/*", "auth": {"type": "bearer", "token": {"credential": "t"}}}]}
+            """#
+
+        let outside = try await check(settings)
+        let inside = try await check(settings, environment: ["CREDENTIALS_DIRECTORY": folder.path])
+
+        #expect(outside.code == 0)
+        for key in ["security.keys.0", "watermarks.logo", "origins.0.auth.token"] {
+            #expect(outside.errors.contains("warning: \(key): the credential is not looked at"))
+        }
+        #expect(inside.code == 78)
+        #expect(inside.errors.contains("security.keys.0: credential:key: No such file or directory"))
     }
 
     @Test(
