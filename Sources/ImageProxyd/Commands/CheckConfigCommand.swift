@@ -21,7 +21,8 @@ struct CheckConfigCommand: ParsableCommand {
     func run() throws {
         if let user { try become(user) }
         let (configuration, _, places) = try settings.loadAll(skipsCredentials: true)
-        let problems = configuration.folderProblems(ofOtherUser: user != nil)
+        let problems =
+            configuration.folderProblems(ofOtherUser: user != nil) + configuration.log.journalProblems()
         guard problems.isEmpty else {
             HostProcess.complain(places.located(ConfigurationError(issues: problems)).description)
             throw ExitCode(SettingsOptions.wrongConfiguration)

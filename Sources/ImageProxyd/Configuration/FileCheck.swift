@@ -42,6 +42,18 @@ enum FileCheck {
     }
 }
 
+extension LogConfiguration {
+    /// Why the journal that the settings name can't be reached.
+    func journalProblems() -> [ConfigurationIssue] {
+        do throws(LogSink.Failure) {
+            if format == .journald { _ = try LogSink() }
+            return []
+        } catch {
+            return [ConfigurationIssue(path: "log.format", problem: LogOutput.problem(error))]
+        }
+    }
+}
+
 extension ProxyConfiguration {
     /// The problems in the file system that `serve` would have, beyond the files that both read.
     /// - Parameter ofOtherUser: whether the environment is another user's, whose default folder says nothing.

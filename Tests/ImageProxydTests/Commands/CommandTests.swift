@@ -84,6 +84,24 @@ struct CommandTests {
         #expect(outcome.output.contains(#""token": "***""#))
     }
 
+    @Test(
+        "check-config and serve say that there is no journal",
+        .enabled(if: access("/run/systemd/journal/socket", F_OK) != 0))
+    func noJournal() async throws {
+        for (command, code) in [("check-config", 78), ("serve", 1)] {
+            let outcome = try await run(
+                command, "--listen", "127.0.0.1:0", environment: ["IMAGEPROXYD_LOG_FORMAT": "journald"])
+
+            #expect(outcome.code == code)
+            #expect(
+                outcome.errors.hasSuffix(
+                    """
+                    log.format: journald: /run/systemd/journal/socket: No such file or directory; use text or json
+
+                    """), "\(outcome.errors)")
+        }
+    }
+
     @Test("check-config exits with 0 if the settings are valid")
     func fine() async throws {
         let path = try file("{\"quality\": {\"jpeg\": 70}}")
