@@ -154,7 +154,11 @@ struct ConfigurationLoader {
     private mutating func lay(_ value: JSONValue, at path: [String], from origin: ConfigurationIssue.Origin) {
         if let mismatch = mismatch(value, at: path) {
             // Of a list only the position is reported: its other members may be secret.
-            guard mismatch.inner.isEmpty else { return report(path + mismatch.inner, mismatch.text, origin) }
+            guard mismatch.inner.isEmpty else {
+                let inner = path + mismatch.inner
+                return report(
+                    inner, mismatch.text, places.placed(origin, at: inner.joined(separator: ".")))
+            }
             let shown = SecretSettings.contains(path.joined(separator: ".")) ? "the value" : value.compact
             return report(path, "\(shown) is not allowed, \(mismatch.text)", origin)
         }
