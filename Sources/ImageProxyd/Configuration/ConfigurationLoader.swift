@@ -152,18 +152,42 @@ struct ConfigurationLoader {
 
     /// Replaces a default by a value if it alone, in its place, can be decoded.
     private mutating func lay(_ value: JSONValue, at path: [String], from origin: ConfigurationIssue.Origin) {
-        if let mismatch = mismatch(value, at: path) {
-            // Of a list only the position is reported: its other members may be secret.
-            guard mismatch.inner.isEmpty else {
-                let inner = path + mismatch.inner
-                return report(
-                    inner, mismatch.text, places.placed(origin, at: inner.joined(separator: ".")))
-            }
-            let shown = SecretSettings.contains(path.joined(separator: ".")) ? "the value" : value.compact
-            return report(path, "\(shown) is not allowed, \(mismatch.text)", origin)
+        let mismatches = mismatches(of: value, at: path)
+        guard !mismatches.isEmpty else { return replace(path, with: value, from: origin) }
+        for mismatch in mismatches {
+            let inner = path + mismatch.inner
+            let name = inner.joined(separator: ".")
+            let found = SecretSettings.contains(name) ? nil : value.inside(mismatch.inner)
+            let problem = found.map { "\($0.compact) is not allowed, \(mismatch.text)" }
+            let hidden = mismatch.inner.isEmpty ? "the value is not allowed, \(mismatch.text)" : mismatch.text
+            report(inner, problem ?? hidden, places.placed(origin, at: name))
         }
+        guard case .object(let members) = value else { return }
+        // The other members of a table are checked as well.
+        let fitting = members.filter { mismatch(.object([$0]), at: path) == nil }
+        if !fitting.isEmpty { replace(path, with: .object(fitting), from: origin) }
+    }
+
+    private mutating func replace(
+        _ path: [String], with value: JSONValue, from origin: ConfigurationIssue.Origin
+    ) {
         overlays.append(Overlay(path: path, value: value))
         places.origins.append((path.joined(separator: "."), origin))
+    }
+
+    /// What does not fit in a value: the first such value in each element of a list, or member of a table.
+    private func mismatches(of value: JSONValue, at path: [String]) -> [Mismatch] {
+        guard let first = mismatch(value, at: path) else { return [] }
+        guard !first.inner.isEmpty else { return [first] }
+        switch value {
+        case .array(let values):
+            return values.enumerated().compactMap { index, element in
+                guard let alone = mismatch(.array([element]), at: path) else { return nil }
+                return Mismatch(inner: ["\(index)"] + alone.inner.dropFirst(), text: alone.text)
+            }
+        case .object(let members): return members.compactMap { mismatch(.object([$0]), at: path) }
+        default: return [first]
+        }
     }
 
     private func mismatch(_ value: JSONValue, at path: [String]) -> Mismatch? {

@@ -132,8 +132,9 @@ private struct Reader {
         do throws(OriginRuleError) {
             return try OriginRules(rules, secrets: secrets)
         } catch {
-            issues.append(
-                ConfigurationIssue(path: "origins.\(error.index).\(error.key)", problem: error.reason))
+            issues += OriginRules.problems(of: rules, secrets: secrets).map {
+                ConfigurationIssue(path: "origins.\($0.index).\($0.key)", problem: $0.reason)
+            }
             return .none
         }
     }

@@ -149,6 +149,43 @@ struct CheckConfigTests {
         #expect(outcome.errors.contains("security.keys.1: /etc/nope/imageproxyd/key: No such file"))
     }
 
+    @Test("names the line of each invalid origin rule")
+    func rules() async throws {
+        let unknown = try await check(
+            """
+            {"origins": [
+              {"match": "https://a/*",
+               "retries": 3},
+              {"match": "https://b/*",
+               "cookies": "all"}]}
+            """)
+        let refused = try await check(
+            """
+            {"origins": [
+              {"match": "ftp://a/*"},
+              {"match": "https://b/*", "responseTTL": {"minimum": 2,
+                "maximum": 1}}]}
+            """)
+        let files = try await check(
+            """
+            {"origins": [
+              {"match": "https://a/*", "loader": "file", "root": "/nonexistent"},
+              {"match": "https://b/*", "tls": {"ca": "/etc/passwd"}}]}
+            """)
+
+        let found = [unknown, refused, files].map {
+            $0.errors.split(separator: "\n").map {
+                $0.split(separator: ":").dropFirst().prefix(3).joined(separator: ":")
+            }
+        }
+        #expect(
+            found == [
+                ["3:15: origins.0.retries", "5:15: origins.1.cookies"],
+                ["2:13: origins.0.match", "3:43: origins.1.responseTTL"],
+                ["2:54: origins.0.root", "3:42: origins.1.tls.ca"],
+            ])
+    }
+
     @Test("names the line of each wrong parameter of each preset, and of each missing file")
     func places() async throws {
         let outcome = try await check(
