@@ -110,12 +110,20 @@ struct ConfigurationLoader {
         for member in members {
             let inner = path + [member.name]
             guard let next = known[member.name] else {
-                let hint = nearest(to: member.name, among: names.map(\.name))
-                report(inner, "unknown key" + hint.map { ", did you mean \($0)?" }.orEmpty, origin(inner))
+                report(inner, "unknown key" + hint(for: member.name, among: names), origin(inner))
                 continue
             }
             walk(member.value, over: next, at: inner, origin: origin)
         }
+    }
+
+    private func hint(for name: String, among names: [JSONValue.Member]) -> String {
+        let parts = name.split(separator: ".").map(String.init)
+        if parts.count > 1, names.contains(where: { $0.name == parts[0] }) {
+            let nested = parts.map { "{\"\($0)\": " }.joined() + "…" + parts.map { _ in "}" }.joined()
+            return ", keys are nested objects: \(nested)"
+        }
+        return nearest(to: name, among: names.map(\.name)).map { ", did you mean \($0)?" }.orEmpty
     }
 
     // MARK: - The environment
