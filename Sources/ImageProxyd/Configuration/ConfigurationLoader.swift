@@ -134,8 +134,8 @@ struct ConfigurationLoader {
             let origin = ConfigurationIssue.Origin.environment(name)
             guard let path = variables[name] else {
                 guard !ServiceVariables.contains(name, text) else { continue }
-                let hint = nearest(to: name, among: Array(variables.keys))
-                report([], "unknown variable" + hint.map { ", did you mean \($0)?" }.orEmpty, origin)
+                report(
+                    [], "unknown variable" + EnvironmentNames.hint(for: name, among: variables.keys), origin)
                 continue
             }
             let candidates = EnvironmentNames.readings(of: text, like: value(at: path))

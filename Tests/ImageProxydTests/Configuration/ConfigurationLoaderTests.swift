@@ -147,6 +147,58 @@ struct ConfigurationLoaderTests {
             ])
     }
 
+    @Test(
+        "Each wrong element of a list, and each wrong member of a table, is reported",
+        arguments: [
+            (
+                #"{"formats": {"decode": ["jpg", "bmp", "png", "pcx"]}}"#,
+                [
+                    #"c.json:1:32: formats.decode.1: "bmp" is not allowed, expected one of"#,
+                    #"c.json:1:46: formats.decode.3: "pcx" is not allowed, expected one of"#,
+                ]
+            ),
+            (
+                #"{"presets": {"h": 5, "i": {"quality": 0}, "j": {"lossless": true, "quality": true}}}"#,
+                [
+                    "c.json:1:19: presets.h: 5 is not allowed, expected an object",
+                    "c.json:1:39: presets.i.quality: must be from 1 to 100",
+                    "c.json:1:78: presets.j.quality: only digits are allowed",
+                ]
+            ),
+            (
+                #"{"log.level": "debug", "nonsense.level": 1}"#,
+                [
+                    #"c.json:1:15: log.level: unknown key, keys are nested objects: {"log": {"level": …}}"#,
+                    "c.json:1:42: nonsense.level: unknown key",
+                ]
+            ),
+        ])
+    func eachElement(file: String, expected: [String]) {
+        let found = problems(file)
+        #expect(found.count == expected.count, "\(found)")
+        for (problem, start) in zip(found, expected) { #expect(problem.hasPrefix(start)) }
+    }
+
+    @Test("jpg is jpeg, as in the parameter format")
+    func formatAlias() throws {
+        let configuration = try load(
+            #"{"formats": {"decode": ["jpg"]}, "origins": [{"match": "https://a/*", "storeAs": "jpg"}]}"#)
+
+        #expect(configuration.formats.decode == [.jpeg])
+        #expect(configuration.origins.first?.storeAs == .jpeg)
+    }
+
+    @Test(
+        "An unknown variable gets a hint only if it resembles one beyond the common prefix",
+        arguments: [
+            ("IMAGEPROXYD_CACHE_SIZE", "unknown variable"),
+            ("IMAGEPROXYD_CONFIG", "unknown variable, --config names the file"),
+            ("IMAGEPROXYD_LOG_LEVLE", "unknown variable, did you mean IMAGEPROXYD_LOG_LEVEL?"),
+        ])
+    func variableHints(name: String, problem: String) {
+        #expect(problems(environment: [name: "1"]) == ["environment \(name): \(problem)"])
+    }
+
     @Test("A table without defaults accepts any key; an unknown key beside it is refused")
     func freeTables() throws {
         #expect(try load("{\"fetch\": {\"headers\": {\"X-Any\": \"v\"}}}").fetch.headers == ["X-Any": "v"])
