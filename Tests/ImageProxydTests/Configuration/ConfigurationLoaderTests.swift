@@ -54,6 +54,7 @@ struct ConfigurationLoaderTests {
     func originRules() throws {
         let cases = [
             (#""auth": {"type": "bearer", "token": "hush"}"#, "origins.1.auth: token is read"),
+            (#""auth": {"type": "bearer", "token": "hush"}"#, #"write {"file": "/path"} or {"credential""#),
             (#""auth": {"type": "digest", "token": "hush"}"#, "origins.1.auth.type: expected one of basic"),
             (#""retries": 3"#, "origins.1.retries: unknown key"),
             (#""cookies": "all""#, "origins.1.cookies: expected one"),
