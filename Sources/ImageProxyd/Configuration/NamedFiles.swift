@@ -90,7 +90,7 @@ private struct Reader {
     mutating func key(_ key: String, _ place: String) -> [UInt8]? {
         guard let bytes = secret(key, place, least: 1) else { return nil }
         guard let decoded = KeyText.decode(bytes) else {
-            return refuse(key, "\(place) is neither raw bytes nor hex: or base64: text")
+            return refuse(key, "\(place): \(KeyText.fault(in: bytes))")
         }
         guard decoded.count >= SignaturePolicy.minKeyBytes else {
             return refuse(

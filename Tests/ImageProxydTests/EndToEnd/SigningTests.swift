@@ -187,6 +187,29 @@ struct SigningTests {
         }
     }
 
+    @Test(
+        "sign names what is wrong with a target or a key",
+        arguments: [
+            ("0123456789abcdef", "/img", "has no query"),
+            ("0123456789abcdef", "/img?url=a#b", "has a fragment"),
+            ("0123456789abcdef", "/img?url=a&sig=b", "has a signature already"),
+            ("hex:00112233445566778899aabbccddeeff\r\n", "/img?url=a", "the line ends in CR LF"),
+            ("hex:00112233445566778899aabbccddeefg", "/img?url=a", "is no hexadecimal digit"),
+            ("hex:00112233445566778899aabbccddeef", "/img?url=a", "odd number"),
+            ("base64:!!!!!!!!!!!!!!!!!!!!!!!!", "/img?url=a", "is not base64"),
+        ])
+    func refusals(key: String, target: String, problem: String) async throws {
+        let folder = try TemporaryDirectory()
+        try folder.write(Array(key.utf8), to: "key")
+
+        let outcome = try await OtherProgram.run(
+            DaemonProcess.executable, ["sign", "--key", folder.path + "/key", target])
+
+        #expect(outcome.code != 0 && outcome.output.isEmpty)
+        #expect(outcome.errors.contains(problem), "\(outcome.errors)")
+        #expect(!outcome.errors.contains(" or a "), "\(outcome.errors)")
+    }
+
     @Test("a key that is too short, missing or misspelt stops the start, by its place in the settings")
     func badKeys() throws {
         let folder = try TemporaryDirectory()
