@@ -69,9 +69,17 @@ struct Daemon {
         }
     }
 
+    private static func openLog(_ configuration: LogConfiguration) throws(StartError) -> LogOutput {
+        do throws(LogSink.Failure) {
+            return try LogOutput(configuration, environment: HostProcess.environment)
+        } catch {
+            throw StartError(description: "log.format: \(LogOutput.problem(error))")
+        }
+    }
+
     private init(configuration: ProxyConfiguration, files: NamedFiles, workers: WorkerPool) throws {
         self.configuration = configuration
-        let output = try LogOutput(configuration.log, environment: HostProcess.environment)
+        let output = try Self.openLog(configuration.log)
         logger = Logger(label: "imageproxyd") { output.handler(label: $0) }
         Self.logIgnoredVariables(logger)
         let loops = configuration.http.loops > 0 ? configuration.http.loops : Self.coreCount

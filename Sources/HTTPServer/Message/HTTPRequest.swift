@@ -34,6 +34,11 @@ public struct HTTPRequest: Sendable {
         try unsafe head.withUnsafeBytes { unsafe try body(UnsafeRawBufferPointer(rebasing: $0[targetRange])) }
     }
 
+    /// The offset of the first byte that no request's target may have; nil if there is none.
+    public static func forbiddenByte(inTarget target: [UInt8]) -> Int? {
+        target.firstIndex { !OctetSet.target.contains($0) }
+    }
+
     /// The target; allocates.
     public var target: String { String(decoding: head[targetRange], as: UTF8.self) }
 

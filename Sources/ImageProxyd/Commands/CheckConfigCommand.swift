@@ -20,8 +20,9 @@ struct CheckConfigCommand: ParsableCommand {
 
     func run() throws {
         if let user { try switchUser(user) }
-        let (configuration, _, places) = try settings.loadAll()
-        let problems = configuration.folderProblems()
+        let (configuration, _, places) = try settings.loadAll(skipsCredentials: true)
+        let problems =
+            configuration.folderProblems(ofOtherUser: user != nil) + configuration.log.journalProblems()
         guard problems.isEmpty else {
             HostProcess.reportError(places.located(ConfigurationError(issues: problems)).description)
             throw ExitCode(SettingsOptions.wrongConfiguration)

@@ -15,7 +15,8 @@ struct ConfigCommand: ParsableCommand {
 
     func run() throws {
         let tree =
-            defaults ? ConfigurationLoader.defaults : try SettingsEncoder.encode(settings.load())
+            defaults
+            ? ConfigurationLoader.defaults : try SettingsEncoder.encode(settings.load().withoutSecrets)
         print(tree.pretty())
     }
 }

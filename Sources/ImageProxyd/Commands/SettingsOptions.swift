@@ -42,9 +42,9 @@ struct SettingsOptions: ParsableArguments {
     /// Returns the settings with the contents of the files that they name; if any of it is invalid, exits
     /// likewise.
     func loadAll(
-        _ sockets: InheritedSockets = InheritedSockets()
+        _ sockets: InheritedSockets = InheritedSockets(), skipsCredentials: Bool = false
     ) throws -> (configuration: ProxyConfiguration, files: NamedFiles, places: SettingPlaces) {
-        try complaining { try source(sockets).read() }
+        try complaining { try source(sockets).read(skipsCredentials: skipsCredentials) }
     }
 
     /// EX_CONFIG of sysexits(3).

@@ -27,9 +27,9 @@ struct SignCommand: ParsableCommand {
         guard let start = Self.pathStart(of: url) else {
             throw ValidationError("'\(url)' is neither a path nor an http or https URL with one")
         }
-        guard url[start...].contains("?"), !url.contains("#"), !url.contains("&sig=") else {
-            throw ValidationError("'\(url)' has no query, or a fragment, or a signature already")
-        }
+        guard !url.contains("#") else { throw ValidationError("'\(url)' has a fragment: encode '#' as %23") }
+        guard url[start...].contains("?") else { throw ValidationError("'\(url)' has no query") }
+        guard !url.contains("&sig=") else { throw ValidationError("'\(url)' has a signature already") }
         if let problem = try settings.load().problem(ofTarget: String(url[start...])) {
             HostProcess.reportError("warning: the daemon would refuse this: \(problem)")
         }

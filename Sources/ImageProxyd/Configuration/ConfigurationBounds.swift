@@ -45,9 +45,7 @@ extension ProxyConfiguration {
 
     /// Checks everything but the secrets, which the user who checks may not be allowed to read.
     private func originBounds(_ check: inout ConfigurationCheck) {
-        do throws(OriginRuleError) {
-            _ = try OriginRules(origins, secrets: .checking)
-        } catch {
+        for error in OriginRules.problems(of: origins, secrets: .checking) {
             check.reportError("origins.\(error.index).\(error.key)", error.reason)
         }
     }
@@ -118,8 +116,11 @@ extension ProxyConfiguration {
     }
 
     /// What is wrong with a signed target; nil when the daemon would answer it, as far as the settings can tell.
-    func problem(ofTarget target: String) -> String? {
+    func problem(ofTarget target: String, at now: Int64 = SystemTime.seconds()) -> String? {
         let bytes = Array(target.utf8)
+        if let position = HTTPRequest.forbiddenByte(inTarget: bytes) {
+            return "position \(position): this character must be percent-encoded"
+        }
         let query = bytes.drop { $0 != UInt8(ascii: "?") }.dropFirst()
         var policy = unrestrictedPolicy
         policy.presets = presets
@@ -127,10 +128,10 @@ extension ProxyConfiguration {
         do throws(ImageRequestError) {
             switch target.prefix(while: { $0 != "?" }) {
             case "/img":
-                _ = try parser(policy: policy).parse(query: query, isSigned: true, dpr: .init(ratio: nil)) {
-                    AcceptClass()
-                }
-            case "/info": _ = try parser(policy: policy).parseInformation(target: bytes, at: 0)
+                _ = try parser(policy: policy).parse(
+                    query: query, isSigned: true, at: now, dpr: .init(ratio: nil)
+                ) { AcceptClass() }
+            case "/info": _ = try parser(policy: policy).parseInformation(target: bytes, at: now)
             case let path: return "images are at /img and /info, not at \(path)"
             }
             return nil

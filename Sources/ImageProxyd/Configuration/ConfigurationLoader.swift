@@ -110,12 +110,20 @@ struct ConfigurationLoader {
         for member in members {
             let inner = path + [member.name]
             guard let next = known[member.name] else {
-                let hint = nearest(to: member.name, among: names.map(\.name))
-                report(inner, "unknown key" + hint.map { ", did you mean \($0)?" }.orEmpty, origin(inner))
+                report(inner, "unknown key" + hint(for: member.name, among: names), origin(inner))
                 continue
             }
             walk(member.value, over: next, at: inner, origin: origin)
         }
+    }
+
+    private func hint(for name: String, among names: [JSONValue.Member]) -> String {
+        let parts = name.split(separator: ".").map(String.init)
+        if parts.count > 1, names.contains(where: { $0.name == parts[0] }) {
+            let nested = parts.map { "{\"\($0)\": " }.joined() + "…" + parts.map { _ in "}" }.joined()
+            return ", keys are nested objects: \(nested)"
+        }
+        return nearest(to: name, among: names.map(\.name)).map { ", did you mean \($0)?" }.orEmpty
     }
 
     // MARK: - The environment
@@ -126,8 +134,8 @@ struct ConfigurationLoader {
             let origin = ConfigurationIssue.Origin.environment(name)
             guard let path = variables[name] else {
                 guard !ServiceVariables.contains(name, text) else { continue }
-                let hint = nearest(to: name, among: Array(variables.keys))
-                report([], "unknown variable" + hint.map { ", did you mean \($0)?" }.orEmpty, origin)
+                report(
+                    [], "unknown variable" + EnvironmentNames.hint(for: name, among: variables.keys), origin)
                 continue
             }
             let candidates = EnvironmentNames.readings(of: text, like: value(at: path))
@@ -151,16 +159,43 @@ struct ConfigurationLoader {
     // MARK: - Overlays
 
     /// Replaces a default by a value if it alone, in its place, can be decoded.
-    private mutating func apply(_ value: JSONValue, at path: [String], from origin: ConfigurationIssue.Origin)
-    {
-        if let mismatch = mismatch(value, at: path) {
-            // Of a list only the position is reported: its other members may be secret.
-            guard mismatch.inner.isEmpty else { return report(path + mismatch.inner, mismatch.text, origin) }
-            let shown = SecretSettings.contains(path.joined(separator: ".")) ? "the value" : value.compact
-            return report(path, "\(shown) is not allowed, \(mismatch.text)", origin)
+    private mutating func apply(_ value: JSONValue, at path: [String], from origin: ConfigurationIssue.Origin) {
+        let mismatches = mismatches(of: value, at: path)
+        guard !mismatches.isEmpty else { return replace(path, with: value, from: origin) }
+        for mismatch in mismatches {
+            let inner = path + mismatch.inner
+            let name = inner.joined(separator: ".")
+            let found = SecretSettings.contains(name) ? nil : value.inside(mismatch.inner)
+            let problem = found.map { "\($0.compact) is not allowed, \(mismatch.text)" }
+            let hidden = mismatch.inner.isEmpty ? "the value is not allowed, \(mismatch.text)" : mismatch.text
+            report(inner, problem ?? hidden, places.placed(origin, at: name))
         }
+        guard case .object(let members) = value else { return }
+        // The other members of a table are checked as well.
+        let fitting = members.filter { mismatch(.object([$0]), at: path) == nil }
+        if !fitting.isEmpty { replace(path, with: .object(fitting), from: origin) }
+    }
+
+    private mutating func replace(
+        _ path: [String], with value: JSONValue, from origin: ConfigurationIssue.Origin
+    ) {
         overlays.append(Overlay(path: path, value: value))
         places.origins.append((path.joined(separator: "."), origin))
+    }
+
+    /// What does not fit in a value: the first such value in each element of a list, or member of a table.
+    private func mismatches(of value: JSONValue, at path: [String]) -> [Mismatch] {
+        guard let first = mismatch(value, at: path) else { return [] }
+        guard !first.inner.isEmpty else { return [first] }
+        switch value {
+        case .array(let values):
+            return values.enumerated().compactMap { index, element in
+                guard let alone = mismatch(.array([element]), at: path) else { return nil }
+                return Mismatch(inner: ["\(index)"] + alone.inner.dropFirst(), text: alone.text)
+            }
+        case .object(let members): return members.compactMap { mismatch(.object([$0]), at: path) }
+        default: return [first]
+        }
     }
 
     private func mismatch(_ value: JSONValue, at path: [String]) -> Mismatch? {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ProxyCore
+
 /// The variables of the environment: `IMAGEPROXYD_CACHE_MEMORY_MAX_BYTES` is `cache.memory.maxBytes`.
 ///
 /// Names are derived from the defaults' tree: every setting has one and none is listed by hand.
@@ -8,6 +10,15 @@ enum EnvironmentNames {
 
     /// Whether a variable is meant for this daemon.
     static func isOurs(_ name: String) -> Bool { name.hasPrefix(prefix) }
+
+    /// What an unknown variable probably stands for; empty when it resembles nothing.
+    static func hint(for name: String, among names: some Sequence<String>) -> String {
+        guard name != "\(prefix)CONFIG" else { return ", --config names the file" }
+        // Without the prefix, which would make any two names similar.
+        let near = nearest(
+            to: String(name.dropFirst(prefix.count)), among: names.map { String($0.dropFirst(prefix.count)) })
+        return near.map { ", did you mean \(prefix)\($0)?" } ?? ""
+    }
 
     /// Returns the path of each setting in `tree` by the name of its variable.
     static func paths(in tree: JSONValue) -> [String: [String]] {

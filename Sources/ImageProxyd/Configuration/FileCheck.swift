@@ -7,19 +7,27 @@ internal import Glibc
 /// daemon's runs it.
 enum FileCheck {
     /// Why the cache's folder can't be used; nil if it can, or could be created.
-    static func problem(ofFolder path: String) -> String? {
-        var path = path
+    static func problem(ofFolder folder: String) -> String? {
+        var path = folder
         while true {
             var facts = stat()
             if unsafe stat(path, &facts) == 0 {
                 guard facts.st_mode & S_IFMT == S_IFDIR else { return "\(path) is no folder" }
                 guard unsafe access(path, W_OK | X_OK) == 0 else { return "\(path): \(reason())" }
-                return nil
+                return path == folder ? nil : problem(ofFolderIn: path)
             }
             guard errno == ENOENT else { return "\(path): \(reason())" }
             guard let slash = path.lastIndex(of: "/"), path != "/" else { return nil }
             path = slash == path.startIndex ? "/" : String(path[..<slash])
         }
+    }
+
+    /// Makes a folder inside another and removes it: some file systems allow none, whatever the rights are.
+    private static func problem(ofFolderIn parent: String) -> String? {
+        var trial = Array("\(parent)/.imageproxyd-XXXXXX".utf8CString)
+        guard unsafe mkdtemp(&trial) != nil else { return "no folder can be made in \(parent): \(reason())" }
+        guard unsafe rmdir(trial) == 0 else { return "no folder can be removed from \(parent): \(reason())" }
+        return nil
     }
 
     /// Whether a file exists that only its owner and group may read.
@@ -34,25 +42,80 @@ enum FileCheck {
     }
 }
 
+extension LogConfiguration {
+    /// Why the journal that the settings name can't be reached.
+    func journalProblems() -> [ConfigurationIssue] {
+        do throws(LogSink.Failure) {
+            if format == .journald { _ = try LogSink() }
+            return []
+        } catch {
+            return [ConfigurationIssue(path: "log.format", problem: LogOutput.problem(error))]
+        }
+    }
+}
+
 extension ProxyConfiguration {
     /// The problems in the file system that `serve` would have, beyond the files that both read.
-    func folderProblems(environment: [String: String] = HostProcess.environment) -> [ConfigurationIssue] {
+    /// - Parameter ofOtherUser: whether the environment is another user's, whose default folder says nothing.
+    func folderProblems(
+        ofOtherUser: Bool = false, environment: [String: String] = HostProcess.environment
+    ) -> [ConfigurationIssue] {
+        let isNamed = !cache.disk.directory.isEmpty || environment["CACHE_DIRECTORY"] != nil
+        guard isNamed || !ofOtherUser else { return [] }
         let folder = CacheDirectory.path(configured: cache.disk.directory, environment: environment)
         guard let problem = FileCheck.problem(ofFolder: folder) else { return [] }
         return [ConfigurationIssue(path: "cache.disk.directory", problem: problem)]
     }
 
-    /// Files that the daemon's user may be unable to read, which the check can't detect for another user:
-    /// root can read all.
-    func warnings(user: uid_t = geteuid()) -> [String] {
-        guard user == 0 else { return [] }
+    /// What the check can't see: credentials outside the unit, and files that the daemon's user may be unable
+    /// to read, where root checks, who can read all.
+    func warnings(
+        user: uid_t = geteuid(), environment: [String: String] = HostProcess.environment
+    ) -> [String] {
+        let places = self.places
+        var warnings: [String] = []
+        if environment["CREDENTIALS_DIRECTORY"] == nil {
+            let unseen = places.filter { $0.1.hasPrefix("credential:") }.map(\.0) + origins.credentials
+            warnings = unseen.map { "\($0): the credential is not looked at, without CREDENTIALS_DIRECTORY" }
+        }
+        guard user == 0 else { return warnings }
+        return warnings
+            + places.filter { FileCheck.isPrivate($0.1) }.map { key, path in
+                "\(key): \(path) is readable for its owner and group alone, which the unit's DynamicUser= is not; "
+                    + "LoadCredential= with credential:NAME gives it to the daemon, check-config --user NAME checks as that user"
+            }
+    }
+
+    /// The places of files and credentials, each with its key; those of origin rules are not among them.
+    private var places: [(String, String)] {
         var places = security.keys.enumerated().map { ("security.keys.\($0.offset)", $0.element) }
         places.append(("admin.token", admin.token))
         places += placeholders.sorted { $0.key < $1.key }.map { ("placeholders.\($0.key)", $0.value) }
-        places += watermarks.sorted { $0.key < $1.key }.map { ("watermarks.\($0.key)", $0.value) }
-        return places.filter { FileCheck.isPrivate($0.1) }.map { key, path in
-            "\(key): \(path) is readable for its owner and group alone, which the unit's DynamicUser= is not; "
-                + "LoadCredential= with credential:NAME gives it to the daemon, check-config --user NAME checks as that user"
+        return places + watermarks.sorted { $0.key < $1.key }.map { ("watermarks.\($0.key)", $0.value) }
+    }
+}
+
+extension [OriginRuleConfiguration] {
+    /// The keys whose text is in a credential.
+    fileprivate var credentials: [String] {
+        enumerated().flatMap { index, rule in
+            rule.texts.filter { if case .credential = $0.1 { true } else { false } }.map {
+                "origins.\(index).\($0.0)"
+            }
+        }
+    }
+}
+
+extension OriginRuleConfiguration {
+    /// The texts that may be in a credential, each with its key.
+    fileprivate var texts: [(String, ConfiguredText)] {
+        let fields = requestHeaders.sorted { $0.key < $1.key }.map { ("requestHeaders.\($0.key)", $0.value) }
+        return switch auth {
+        case .basic(_, let password): fields + [("auth.password", password)]
+        case .bearer(let token): fields + [("auth.token", token)]
+        case .awsSigV4(let credentials):
+            fields + [("auth.accessKey", credentials.accessKey), ("auth.secretKey", credentials.secretKey)]
+        case nil: fields
         }
     }
 }

@@ -38,6 +38,14 @@ indirect enum JSONValue: Sendable, Equatable {
         }
     }
 
+    /// The value at a path of names and positions inside this one; nil if there is none.
+    func inside(_ path: some Collection<String>) -> JSONValue? {
+        guard let name = path.first else { return self }
+        guard case .array(let values) = self else { return self[name]?.inside(path.dropFirst()) }
+        guard let index = Int(name), values.indices.contains(index) else { return nil }
+        return values[index].inside(path.dropFirst())
+    }
+
     /// Returns a copy in which the value at `path` is `value`; itself if the path does not exist.
     func replacing(_ path: some Collection<String>, with value: JSONValue) -> JSONValue {
         guard let name = path.first else { return value }

@@ -11,6 +11,17 @@ enum KeyText {
         return bytes
     }
 
+    /// Why a key can't be decoded.
+    static func fault(in bytes: [UInt8]) -> String {
+        guard bytes.last != UInt8(ascii: "\r") else {
+            return "the line ends in CR LF, expected LF or nothing"
+        }
+        guard bytes.starts(with: "hex:".utf8) else { return "the text behind base64: is not base64" }
+        return bytes.count.isMultiple(of: 2)
+            ? "a character behind hex: is no hexadecimal digit"
+            : "there is an odd number of hexadecimal digits behind hex:"
+    }
+
     private static func hexadecimal(_ digits: ArraySlice<UInt8>) -> [UInt8]? {
         guard digits.count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []

@@ -26,11 +26,16 @@ struct NamedFiles: Sendable {
     private static let minTokenBytes = 16
 
     /// Reads all files.
+    /// - Parameter skipsCredentials: whether credentials are left out where there is no
+    ///   `CREDENTIALS_DIRECTORY`.
     /// - Throws: every file that is missing or invalid.
     init(
-        _ configuration: ProxyConfiguration, environment: [String: String] = HostProcess.environment
+        _ configuration: ProxyConfiguration, environment: [String: String] = HostProcess.environment,
+        skipsCredentials: Bool = false
     ) throws(ConfigurationError) {
-        var reader = Reader(environment: environment)
+        var reader = Reader(
+            environment: environment,
+            skipsCredentials: skipsCredentials && environment["CREDENTIALS_DIRECTORY"] == nil)
         let security = configuration.security
         var keys: [[UInt8]] = []
         for (index, place) in security.keys.enumerated() {
@@ -65,10 +70,13 @@ struct NamedFiles: Sendable {
 /// Reads files, and collects the problems.
 private struct Reader {
     let environment: [String: String]
+    /// Whether what is in the service manager's credentials is left out.
+    let skipsCredentials: Bool
     var issues: [ConfigurationIssue] = []
 
-    init(environment: [String: String]) {
+    init(environment: [String: String], skipsCredentials: Bool = false) {
         self.environment = environment
+        self.skipsCredentials = skipsCredentials
     }
 
     /// A file's bytes without one final newline.
@@ -85,7 +93,7 @@ private struct Reader {
     mutating func key(_ key: String, _ place: String) -> [UInt8]? {
         guard let bytes = secret(key, place, least: 1) else { return nil }
         guard let decoded = KeyText.decode(bytes) else {
-            return refuse(key, "\(place) is neither raw bytes nor hex: or base64: text")
+            return refuse(key, "\(place): \(KeyText.fault(in: bytes))")
         }
         guard decoded.count >= SignaturePolicy.minKeyBytes else {
             return refuse(
@@ -122,21 +130,24 @@ private struct Reader {
 
     /// No rules if one of them can't be used.
     mutating func rules(_ rules: [OriginRuleConfiguration]) -> OriginRules {
+        let secrets = SecretReader(
+            credentialsDirectory: environment["CREDENTIALS_DIRECTORY"], skipsCredentials: skipsCredentials)
         do throws(OriginRuleError) {
-            return try OriginRules(
-                rules, secrets: SecretReader(credentialsDirectory: environment["CREDENTIALS_DIRECTORY"]))
+            return try OriginRules(rules, secrets: secrets)
         } catch {
-            issues.append(
-                ConfigurationIssue(path: "origins.\(error.index).\(error.key)", problem: error.reason))
+            issues += OriginRules.problems(of: rules, secrets: secrets).map {
+                ConfigurationIssue(path: "origins.\($0.index).\($0.key)", problem: $0.reason)
+            }
             return .none
         }
     }
 
     private mutating func contents(_ key: String, _ place: String) -> [UInt8]? {
         do throws(HostProcess.Failure) {
-            return try HostProcess.contents(of: path(of: place), isRegular: true)
+            guard let path = try path(of: place) else { return nil }
+            return try HostProcess.contents(of: path, isRegular: true)
         } catch {
-            guard SecretSettings.contains(key), !Self.isPlace(place) else {
+            guard SecretSettings.contains(key), !SecretSettings.isPlace(place) else {
                 return refuse(key, "\(place): \(error)")
             }
             return refuse(
@@ -146,22 +157,15 @@ private struct Reader {
         }
     }
 
-    /// Whether a text is certainly the place of a secret, and not the secret: a credential, or a path in a
-    /// folder that exists.
-    private static func isPlace(_ text: String) -> Bool {
-        guard !text.hasPrefix("credential:") else { return true }
-        guard let slash = text.lastIndex(of: "/"), slash > text.startIndex else { return false }
-        var facts = stat()
-        return unsafe stat(String(text[..<slash]), &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
-    }
-
-    /// `credential:NAME` is a file from the service manager (systemd.exec(5), LoadCredential=).
-    private func path(of place: String) throws(HostProcess.Failure) -> String {
+    /// `credential:NAME` is a file from the service manager (systemd.exec(5), LoadCredential=); nil if it is
+    /// left out.
+    private func path(of place: String) throws(HostProcess.Failure) -> String? {
         guard place.hasPrefix("credential:") else { return place }
         let name = place.dropFirst("credential:".count)
         guard !name.isEmpty, !name.contains("/"), name != "." && name != ".." else {
             throw HostProcess.Failure(description: "a credential's name has no slashes")
         }
+        guard !skipsCredentials else { return nil }
         guard let folder = environment["CREDENTIALS_DIRECTORY"] else {
             throw HostProcess.Failure(description: "there is no CREDENTIALS_DIRECTORY in the environment")
         }

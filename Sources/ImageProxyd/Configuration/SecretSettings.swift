@@ -1,11 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
+
 /// Settings whose invalid values are not shown: they contain secrets, or secrets are pasted there by mistake.
 enum SecretSettings {
-    private static let paths = ["security.keys", "admin.token", "fetch.headers", "fetch.proxy"]
+    private static let paths = ["security.keys", "admin.token", "fetch.headers", "fetch.proxy", "origins"]
+
+    /// A secret has at least so many bytes: a shorter text is none.
+    private static let leastBytes = 16
 
     /// Whether the value at a path, or around it, must not be shown.
     static func contains(_ path: String) -> Bool {
         paths.contains { path == $0 || path.hasPrefix($0 + ".") }
+    }
+
+    /// Whether a text is certainly the place of a secret, and not the secret: a credential, a file that
+    /// exists, a path whose first folder exists, or one that is too short for a secret.
+    static func isPlace(_ text: String) -> Bool {
+        guard !text.hasPrefix("credential:"), !isKind(S_IFREG, text) else { return true }
+        guard !text.hasPrefix("/") || text.utf8.count >= leastBytes else { return true }
+        guard let slash = text.dropFirst().firstIndex(of: "/") else { return false }
+        return isKind(S_IFDIR, String(text[..<slash]))
+    }
+
+    private static func isKind(_ kind: mode_t, _ path: String) -> Bool {
+        var facts = stat()
+        return unsafe stat(path, &facts) == 0 && facts.st_mode & S_IFMT == kind
+    }
+}
+
+extension ProxyConfiguration {
+    /// The settings as they are printed: without keys and tokens that stand in place of their files' paths.
+    var withoutSecrets: ProxyConfiguration {
+        var shown = self
+        shown.security.keys = security.keys.map { SecretSettings.isPlace($0) ? $0 : "***" }
+        if !admin.token.isEmpty, !SecretSettings.isPlace(admin.token) { shown.admin.token = "***" }
+        return shown
     }
 }

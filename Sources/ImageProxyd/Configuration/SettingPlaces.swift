@@ -13,10 +13,19 @@ struct SettingPlaces: Sendable {
     func located(_ issue: ConfigurationIssue) -> ConfigurationIssue {
         var issue = issue
         issue.origin = origins.last { issue.path == $0.path || issue.path.hasPrefix($0.path + ".") }?.origin
-        if case .file(let name, _)? = issue.origin, let position = positions[issue.path] {
-            issue.origin = .file(name, position)
-        }
+        issue.origin = issue.origin.map { placed($0, at: issue.path) }
         return issue
+    }
+
+    /// Returns an origin with the position of the value at a path, or of the closest one around it.
+    func placed(_ origin: ConfigurationIssue.Origin, at path: String) -> ConfigurationIssue.Origin {
+        guard case .file(let name, _) = origin else { return origin }
+        var path = path[...]
+        while positions[String(path)] == nil {
+            guard let dot = path.lastIndex(of: ".") else { return origin }
+            path = path[..<dot]
+        }
+        return .file(name, positions[String(path)])
     }
 
     /// Returns an error with the places of its issues.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ProxyCore
+
 /// Turns a JSON value into settings; its errors say what is allowed.
 struct SettingsDecoder {
     /// Decodes a whole tree of settings.
@@ -11,6 +13,10 @@ struct SettingsDecoder {
     fileprivate static func value<Value: Decodable>(
         _ type: Value.Type, from json: JSONValue, at path: [any CodingKey]
     ) throws -> Value {
+        // As in the parameter `format`.
+        if type == ImageFormat.self, json == .string("jpg") {
+            return try value(type, from: .string("jpeg"), at: path)
+        }
         if let value = try primitive(type, from: json, at: path) { return value }
         if let choices = choices(of: type) {
             guard case .string(let text) = json, choices.contains(text) else {

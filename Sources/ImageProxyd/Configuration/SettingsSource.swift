@@ -12,11 +12,14 @@ struct SettingsSource: Sendable {
     var sockets = InheritedSockets()
 
     /// Reads the settings, and the files that they name.
+    /// - Parameter skipsCredentials: see `NamedFiles`.
     /// - Throws: all problems with them.
-    func read() throws -> (configuration: ProxyConfiguration, files: NamedFiles, places: SettingPlaces) {
+    func read(
+        skipsCredentials: Bool = false
+    ) throws -> (configuration: ProxyConfiguration, files: NamedFiles, places: SettingPlaces) {
         let (configuration, places) = try settings()
         do throws(ConfigurationError) {
-            return (configuration, try NamedFiles(configuration), places)
+            return (configuration, try NamedFiles(configuration, skipsCredentials: skipsCredentials), places)
         } catch {
             throw places.located(error)
         }

@@ -36,6 +36,13 @@ struct LogOutput: Sendable {
         }
     }
 
+    /// Why the journal can't be reached, and what works without it.
+    static func problem(_ failure: LogSink.Failure) -> String {
+        // Safe because strerror's text is copied at once, and is the calling thread's own (glibc 2.32).
+        let reason = unsafe String(cString: strerror(failure.code))
+        return "journald: \(LogSink.journalPath): \(reason); use text or json"
+    }
+
     /// Makes the handler of a logger.
     func handler(label: String) -> any LogHandler {
         DaemonLogHandler(label: label, configuration: configuration, threshold: threshold, sink: sink)

@@ -98,7 +98,8 @@ package struct OriginCredentials: Sendable {
     ) throws(OriginRuleError.Reason) -> Secret {
         guard !text.isLiteral else {
             throw OriginRuleError.Reason(
-                "\(name) is read from a file or credential, never from the configuration")
+                "\(name) is read from a file or credential, never from the configuration; "
+                    + #"write {"file": "/path"} or {"credential": "name"}"#)
         }
         return try value(text, of: name, secrets)
     }

@@ -26,6 +26,20 @@ package struct OriginRules: Sendable, Hashable {
         self.rules = rules
     }
 
+    /// The first error of each invalid rule.
+    package static func problems(
+        of configurations: [OriginRuleConfiguration], secrets: SecretReader
+    ) -> [OriginRuleError] {
+        configurations.enumerated().compactMap { index, configuration in
+            do throws(OriginRuleError) {
+                _ = try OriginRule(configuration, at: index, secrets: secrets)
+                return nil
+            } catch {
+                return error
+            }
+        }
+    }
+
     /// Returns the rule for a source; nil if none matches. O(rules × (pattern + URL)).
     ///
     /// - Throws: if the origin could interpret the URL (hidden dot segments or slashes,

@@ -12,15 +12,20 @@ package struct SecretReader: Sendable {
     private let credentialsDirectory: String?
     /// Whether secrets are not read.
     let isChecking: Bool
+    /// Whether credentials are not read.
+    private let skipsCredentials: Bool
 
     /// Reads files, and credentials below `credentialsDirectory` (systemd's `$CREDENTIALS_DIRECTORY`).
-    package init(credentialsDirectory: String?) {
+    /// - Parameter skipsCredentials: whether credentials are not read, for a check outside the unit.
+    package init(credentialsDirectory: String?, skipsCredentials: Bool = false) {
         self.credentialsDirectory = credentialsDirectory
+        self.skipsCredentials = skipsCredentials
         isChecking = false
     }
 
     private init() {
         credentialsDirectory = nil
+        skipsCredentials = true
         isChecking = true
     }
 
@@ -32,15 +37,18 @@ package struct SecretReader: Sendable {
         switch text {
         case .literal(let text): return Secret(text)
         case .file(let path): return try read(path: path)
-        case .credential(let name): return try read(path: path(ofCredential: name))
+        case .credential(let name):
+            guard let path = try path(ofCredential: name) else { return Secret("unread") }
+            return try read(path: path)
         }
     }
 
-    private func path(ofCredential name: String) throws(OriginRuleError.Reason) -> String {
+    /// The file of a credential; nil if credentials are not read.
+    private func path(ofCredential name: String) throws(OriginRuleError.Reason) -> String? {
         guard !name.isEmpty, !name.contains("/"), name != ".", name != ".." else {
             throw OriginRuleError.Reason("\"\(name)\" is no name of a credential")
         }
-        guard !isChecking else { return "/" }
+        guard !skipsCredentials else { return nil }
         guard let credentialsDirectory, !credentialsDirectory.isEmpty else {
             throw OriginRuleError.Reason("there is no $CREDENTIALS_DIRECTORY to find \"\(name)\" in")
         }

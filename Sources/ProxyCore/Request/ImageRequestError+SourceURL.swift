@@ -19,10 +19,17 @@ extension ImageRequestError {
         ["http%3a", "https%3a"].contains { text.lowercased().hasPrefix($0) }
     }
 
+    private static func complaint(aboutCharacterAt position: Int, of text: String) -> String {
+        let byte = text.utf8.dropFirst(position).first ?? 0
+        let code = (byte < 0x10 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+        let name = byte == UInt8(ascii: " ") ? "a space" : "a control character"
+        return "the source URL has \(name): it must be %\(code) there, which is %25\(code) in 'url'"
+    }
+
     private static func complaint(about error: SourceURLError, in text: String) -> String {
         switch error {
         case .unsupportedScheme: "only http and https are supported"
-        case .forbiddenCharacter: "spaces and control characters must be percent-encoded"
+        case .forbiddenCharacter(let position): complaint(aboutCharacterAt: position, of: text)
         case .tooLong: "longer than \(SourceURL.maxBytes) bytes"
         case .notAbsolute where isEncodedTwice(text):
             "it is percent-encoded twice: decoded once, it must begin with http:// or https://"

@@ -33,7 +33,7 @@ package struct Preset: Sendable, Hashable, Codable {
             if let number = try? container.decode(Int.self) {
                 text = "\(number)"
             } else if let truth = try? container.decode(Bool.self) {
-                text = truth ? "1" : "0"
+                text = truth ? "true" : "false"
             } else if let number = try? container.decode(Double.self) {
                 text = "\(number)"
             } else {

@@ -12,10 +12,15 @@ struct CheckConfigTests {
 
     init() throws { folder = try TemporaryDirectory() }
 
-    private func check(_ settings: String, _ arguments: String...) async throws -> OtherProgram.Outcome {
+    private func check(
+        _ settings: String, _ arguments: String..., environment: [String: String] = [:]
+    ) async throws -> OtherProgram.Outcome {
         try folder.write(Array(settings.utf8), to: "c.json")
+        chmod(folder.path, 0o755)
+        chmod(folder.path + "/c.json", 0o644)
         return try await OtherProgram.run(
-            DaemonProcess.executable, ["check-config", "--config", folder.path + "/c.json"] + arguments)
+            DaemonProcess.executable, ["check-config", "--config", folder.path + "/c.json"] + arguments,
+            environment: environment)
     }
 
     @Test("check-config reports a cache folder that can't be created")
@@ -31,6 +36,48 @@ struct CheckConfigTests {
         )
         #expect(try await check(#"{"cache": {"disk": {"directory": "\#(folder.path)/a/b/c"}}}"#).code == 0)
         #expect(folder.files == ["c.json", "file"])
+    }
+
+    @Test("check-config reports a cache folder that the file system can't hold")
+    func impossibleFolder() async throws {
+        let outcome = try await check(#"{"cache": {"disk": {"directory": "/proc/cache"}}}"#)
+
+        #expect(outcome.code == 78)
+        #expect(outcome.errors.contains("cache.disk.directory: no folder can be made in /proc: "))
+    }
+
+    @Test(
+        "With --user, only a folder that the settings or systemd name is looked at",
+        .enabled(if: geteuid() == 0))
+    func folderOfOtherUser() async throws {
+        mkdir(folder.path + "/home", 0o700)
+        let home = ["HOME": folder.path + "/home"]
+
+        let asNobody = try await check("{}", "--user", "nobody", environment: home)
+        let named = try await check(
+            "{}", "--user", "nobody",
+            environment: home.merging(["CACHE_DIRECTORY": folder.path + "/home/a"]) { $1 })
+
+        #expect(asNobody.code == 0, "\(asNobody.errors)")
+        #expect(named.code == 78 && named.errors.contains("cache.disk.directory: "))
+    }
+
+    @Test("Outside the unit, check-config warns of credentials, which it can't look at")
+    func credentials() async throws {
+        let settings = #"""
+            {"security": {"keys": ["credential:key"]}, "watermarks": {"logo": "credential:logo"},
+             "origins": [{"match": "https://a/*", "auth": {"type": "bearer", "token": {"credential": "t"}}}]}
+            """#
+
+        let outside = try await check(settings)
+        let inside = try await check(settings, environment: ["CREDENTIALS_DIRECTORY": folder.path])
+
+        #expect(outside.code == 0)
+        for key in ["security.keys.0", "watermarks.logo", "origins.0.auth.token"] {
+            #expect(outside.errors.contains("warning: \(key): the credential is not looked at"))
+        }
+        #expect(inside.code == 78)
+        #expect(inside.errors.contains("security.keys.0: credential:key: No such file or directory"))
     }
 
     @Test(
@@ -92,6 +139,51 @@ struct CheckConfigTests {
             outcome.errors
                 == "\(folder.path)/c.json:1:24: security.keys.0: \(folder.path)/key: No such file or directory\n"
         )
+    }
+
+    @Test("check-config shows a path below a missing folder, unless it could be a key")
+    func missingFolder() async throws {
+        let outcome = try await check(#"{"security": {"keys": ["/nope/key", "/etc/nope/imageproxyd/key"]}}"#)
+
+        #expect(outcome.errors.contains("security.keys.0: /nope/key: No such file"))
+        #expect(outcome.errors.contains("security.keys.1: /etc/nope/imageproxyd/key: No such file"))
+    }
+
+    @Test("names the line of each invalid origin rule")
+    func rules() async throws {
+        let unknown = try await check(
+            """
+            {"origins": [
+              {"match": "https://a/*",
+               "retries": 3},
+              {"match": "https://b/*",
+               "cookies": "all"}]}
+            """)
+        let refused = try await check(
+            """
+            {"origins": [
+              {"match": "ftp://a/*"},
+              {"match": "https://b/*", "responseTTL": {"minimum": 2,
+                "maximum": 1}}]}
+            """)
+        let files = try await check(
+            """
+            {"origins": [
+              {"match": "https://a/*", "loader": "file", "root": "/nonexistent"},
+              {"match": "https://b/*", "tls": {"ca": "/etc/passwd"}}]}
+            """)
+
+        let found = [unknown, refused, files].map {
+            $0.errors.split(separator: "\n").map {
+                $0.split(separator: ":").dropFirst().prefix(3).joined(separator: ":")
+            }
+        }
+        #expect(
+            found == [
+                ["3:15: origins.0.retries", "5:15: origins.1.cookies"],
+                ["2:13: origins.0.match", "3:43: origins.1.responseTTL"],
+                ["2:54: origins.0.root", "3:42: origins.1.tls.ca"],
+            ])
     }
 
     @Test("names the line of each wrong parameter of each preset, and of each missing file")

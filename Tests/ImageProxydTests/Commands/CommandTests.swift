@@ -68,6 +68,40 @@ struct CommandTests {
         #expect(second.output == first.output)
     }
 
+    @Test("config prints no key and no token that was pasted in place of its file's path")
+    func pastedSecrets() async throws {
+        let path = try file(
+            """
+            {"security": {"keys": ["my-super-secret-key", "/Wm9vQmFyQmF6UXV4MTIzNDU2", "/etc/none/key", "credential:key"]},
+             "admin": {"token": "hunter2hunter2hunter2"}}
+            """)
+        defer { unlink(path) }
+
+        let outcome = try await run("config", "--config", path)
+
+        #expect(outcome.code == 0)
+        #expect(outcome.output.contains(#""keys": ["***", "***", "/etc/none/key", "credential:key"]"#))
+        #expect(outcome.output.contains(#""token": "***""#))
+    }
+
+    @Test(
+        "check-config and serve say that there is no journal",
+        .enabled(if: access("/run/systemd/journal/socket", F_OK) != 0))
+    func noJournal() async throws {
+        for (command, code) in [("check-config", 78), ("serve", 1)] {
+            let outcome = try await run(
+                command, "--listen", "127.0.0.1:0", environment: ["IMAGEPROXYD_LOG_FORMAT": "journald"])
+
+            #expect(outcome.code == code)
+            #expect(
+                outcome.errors.hasSuffix(
+                    """
+                    log.format: journald: /run/systemd/journal/socket: No such file or directory; use text or json
+
+                    """), "\(outcome.errors)")
+        }
+    }
+
     @Test("check-config exits with 0 if the settings are valid")
     func fine() async throws {
         let path = try file("{\"quality\": {\"jpeg\": 70}}")

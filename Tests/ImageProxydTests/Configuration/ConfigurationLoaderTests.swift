@@ -58,6 +58,7 @@ struct ConfigurationLoaderTests {
     func originRules() throws {
         let cases = [
             (#""auth": {"type": "bearer", "token": "hush"}"#, "origins.1.auth: token is read"),
+            (#""auth": {"type": "bearer", "token": "hush"}"#, #"write {"file": "/path"} or {"credential""#),
             (#""auth": {"type": "digest", "token": "hush"}"#, "origins.1.auth.type: expected one of basic"),
             (#""retries": 3"#, "origins.1.retries: unknown key"),
             (#""cookies": "all""#, "origins.1.cookies: expected one"),
@@ -149,6 +150,58 @@ struct ConfigurationLoaderTests {
                 "c.json:2:47: fetch.retries: 99 is not allowed, expected 0 to 10",
                 "environment IMAGEPROXYD_QUALITY_WEBP: quality.webp: 101 is not allowed, expected 1 to 100",
             ])
+    }
+
+    @Test(
+        "Each wrong element of a list, and each wrong member of a table, is reported",
+        arguments: [
+            (
+                #"{"formats": {"decode": ["jpg", "bmp", "png", "pcx"]}}"#,
+                [
+                    #"c.json:1:32: formats.decode.1: "bmp" is not allowed, expected one of"#,
+                    #"c.json:1:46: formats.decode.3: "pcx" is not allowed, expected one of"#,
+                ]
+            ),
+            (
+                #"{"presets": {"h": 5, "i": {"quality": 0}, "j": {"lossless": true, "quality": true}}}"#,
+                [
+                    "c.json:1:19: presets.h: 5 is not allowed, expected an object",
+                    "c.json:1:39: presets.i.quality: must be from 1 to 100",
+                    "c.json:1:78: presets.j.quality: only digits are allowed",
+                ]
+            ),
+            (
+                #"{"log.level": "debug", "nonsense.level": 1}"#,
+                [
+                    #"c.json:1:15: log.level: unknown key, keys are nested objects: {"log": {"level": …}}"#,
+                    "c.json:1:42: nonsense.level: unknown key",
+                ]
+            ),
+        ])
+    func eachElement(file: String, expected: [String]) {
+        let found = problems(file)
+        #expect(found.count == expected.count, "\(found)")
+        for (problem, start) in zip(found, expected) { #expect(problem.hasPrefix(start)) }
+    }
+
+    @Test("jpg is jpeg, as in the parameter format")
+    func formatAlias() throws {
+        let configuration = try load(
+            #"{"formats": {"decode": ["jpg"]}, "origins": [{"match": "https://a/*", "storeAs": "jpg"}]}"#)
+
+        #expect(configuration.formats.decode == [.jpeg])
+        #expect(configuration.origins.first?.storeAs == .jpeg)
+    }
+
+    @Test(
+        "An unknown variable gets a hint only if it resembles one beyond the common prefix",
+        arguments: [
+            ("IMAGEPROXYD_CACHE_SIZE", "unknown variable"),
+            ("IMAGEPROXYD_CONFIG", "unknown variable, --config names the file"),
+            ("IMAGEPROXYD_LOG_LEVLE", "unknown variable, did you mean IMAGEPROXYD_LOG_LEVEL?"),
+        ])
+    func variableHints(name: String, problem: String) {
+        #expect(problems(environment: [name: "1"]) == ["environment \(name): \(problem)"])
     }
 
     @Test("A table without defaults accepts any key; an unknown key beside it is refused")

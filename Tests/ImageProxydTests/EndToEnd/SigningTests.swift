@@ -169,6 +169,9 @@ struct SigningTests {
             ("/img?transform=flip", "'url' is required"),
             ("/img?url=http%3A%2F%2Fa%2Fb.jpg&transform=blr", "did you mean 'blur'?"),
             ("/cat.jpg?url=http%3A%2F%2Fa%2Fb.jpg", "images are at /img"),
+            ("/img?url=http%3A%2F%2Fa%2Fbä", "position 27: this character must be percent-encoded"),
+            ("/img?url=http%3A%2F%2Fa%2Fb.jpg&expires=1", "The URL is no longer valid"),
+            ("/info?url=http%3A%2F%2Fa%2Fb.jpg&expires=1", "The URL is no longer valid"),
         ])
     func checkedTargets(target: String, warning: String?) async throws {
         let folder = try TemporaryDirectory()
@@ -185,6 +188,29 @@ struct SigningTests {
         } else {
             #expect(outcome.errors.isEmpty, "\(outcome.errors)")
         }
+    }
+
+    @Test(
+        "sign names what is wrong with a target or a key",
+        arguments: [
+            ("0123456789abcdef", "/img", "has no query"),
+            ("0123456789abcdef", "/img?url=a#b", "has a fragment"),
+            ("0123456789abcdef", "/img?url=a&sig=b", "has a signature already"),
+            ("hex:00112233445566778899aabbccddeeff\r\n", "/img?url=a", "the line ends in CR LF"),
+            ("hex:00112233445566778899aabbccddeefg", "/img?url=a", "is no hexadecimal digit"),
+            ("hex:00112233445566778899aabbccddeef", "/img?url=a", "odd number"),
+            ("base64:!!!!!!!!!!!!!!!!!!!!!!!!", "/img?url=a", "is not base64"),
+        ])
+    func refusals(key: String, target: String, problem: String) async throws {
+        let folder = try TemporaryDirectory()
+        try folder.write(Array(key.utf8), to: "key")
+
+        let outcome = try await OtherProgram.run(
+            DaemonProcess.executable, ["sign", "--key", folder.path + "/key", target])
+
+        #expect(outcome.code != 0 && outcome.output.isEmpty)
+        #expect(outcome.errors.contains(problem), "\(outcome.errors)")
+        #expect(!outcome.errors.contains(" or a "), "\(outcome.errors)")
     }
 
     @Test("A key that is too short, missing or misspelt stops the start, named by its place in the settings")

@@ -334,7 +334,16 @@ struct ImageRequestParserTests {
             (
                 "url=http%3A%2F%2Fa%2Fb%20c",
                 .invalidURL(
-                    position: 10, reason: "spaces and control characters must be percent-encoded")
+                    position: 10,
+                    reason: "the source URL has a space: it must be %20 there, which is %2520 in 'url'")
+            ),
+            (
+                "url=http%3A%2F%2Fa%2Fb%0Ac",
+                .invalidURL(
+                    position: 10,
+                    reason:
+                        "the source URL has a control character: it must be %0A there, which is %250A in 'url'"
+                )
             ),
         ])
     func errors(query: String, error: ImageRequestError) {
