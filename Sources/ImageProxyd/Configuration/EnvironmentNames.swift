@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ProxyCore
-
 /// The variables of the environment: `IMAGEPROXYD_CACHE_MEMORY_MAX_BYTES` is `cache.memory.maxBytes`.
 ///
 /// Names are derived from the defaults' tree: every setting has one and none is listed by hand.

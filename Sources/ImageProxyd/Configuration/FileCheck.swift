@@ -2,6 +2,8 @@
 
 import Cache
 internal import Glibc
+import Observability
+import Origins
 
 /// Problems with folders and files that `check-config` reports in advance, also when another user than the
 /// daemon's runs it.

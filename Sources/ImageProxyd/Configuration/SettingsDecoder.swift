@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ProxyCore
+import Imaging
 
 /// Turns a JSON value into settings; its errors say what is allowed.
 struct SettingsDecoder {
