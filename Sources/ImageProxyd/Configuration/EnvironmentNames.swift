@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Primitives
+
 /// The variables of the environment: `IMAGEPROXYD_CACHE_MEMORY_MAX_BYTES` is `cache.memory.maxBytes`.
 ///
 /// Names are derived from the defaults' tree: every setting has one and none is listed by hand.
