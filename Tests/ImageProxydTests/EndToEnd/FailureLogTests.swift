@@ -103,14 +103,14 @@ struct FailureLogTests {
         }
 
         try #require(lines.count == 4)
-        #expect(
-            lines[0].contains(
-                "url_host=b.example url_port=80 url=http://b.example/c.jpg problem=source_forbidden reason="))
-        #expect(
-            lines[1].contains("url_host=a.example url_port=80 url=http://a.example/ problem=option_forbidden")
-        )
-        #expect(lines[2].contains("url=http://a.example/ problem=invalid_parameter parameter=quality"))
-        #expect(lines[3].contains("url=http://b.example/ problem=source_forbidden"))
+        for text in [
+            "url_host=b.example url_port=80 url=http://b.example/c.jpg problem=source_forbidden",
+            "url_host=a.example url_port=80 url=http://a.example/ problem=option_forbidden",
+            "url=http://a.example/ problem=invalid_parameter parameter=quality",
+            "url=http://b.example/ problem=source_forbidden",
+        ] {
+            #expect(lines.contains { $0.contains(text) }, "\(text) in \(lines)")
+        }
     }
 
     @Test("The code of every problem document is logged, also of those that no pipeline has made")
@@ -182,10 +182,10 @@ struct FailureLogTests {
 
         let lines = proxy.daemon.log.split(separator: "\n").filter { $0.contains(" request ") }
         try #require(lines.count == cases.count + 1)
-        for (line, (_, text)) in zip(lines, cases) {
-            #expect(line.contains(" reason=\"") && line.contains(text), "\(line)")
+        for (_, text) in cases {
+            #expect(lines.contains { $0.contains(" reason=\"") && $0.contains(text) }, "\(text) in \(lines)")
         }
-        #expect(lines.last?.contains("problem=bad_image_data reason=") == true, "\(lines)")
+        #expect(lines.contains { $0.contains("problem=bad_image_data reason=") }, "\(lines)")
     }
 
     @Test("A signature for a daemon without keys is logged as such")

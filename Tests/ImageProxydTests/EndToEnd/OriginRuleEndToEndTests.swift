@@ -29,7 +29,7 @@ struct OriginRuleEndToEndTests {
     @Test("responseContentType: a refusal names the media type, and not the bytes")
     func mediaType() async throws {
         let proxy = try await proxy(#""responseContentType": ["image/png"]"#)
-        proxy.origin.route("/a.jpg", .body(Fixtures.photo, fields: [("Content-Type", "image/jpeg")]))
+        proxy.origin.route("/a.jpg", .body(Fixtures.photo, type: "image/jpeg"))
 
         let answer = try await proxy.get(proxy.target("/a.jpg"))
         proxy.daemon.send(signal: 15)

@@ -342,7 +342,7 @@ struct PurgeTests {
             "url_host=a url_port=80 url=http://a/b.jpg purge=url", "purge=key:\(key)", "purge=tag:cats",
             "purge=all",
         ]
-        for (line, text) in zip(lines, expected) { #expect(line.contains(text), "\(line)") }
+        for text in expected { #expect(lines.contains { $0.contains(text) }, "\(text) in \(lines)") }
     }
 
     @Test("With a token, only requests that present it are accepted; health needs none")
