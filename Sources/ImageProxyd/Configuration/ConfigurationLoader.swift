@@ -159,7 +159,8 @@ struct ConfigurationLoader {
     // MARK: - Overlays
 
     /// Replaces a default by a value if it alone, in its place, can be decoded.
-    private mutating func apply(_ value: JSONValue, at path: [String], from origin: ConfigurationIssue.Origin) {
+    private mutating func apply(_ value: JSONValue, at path: [String], from origin: ConfigurationIssue.Origin)
+    {
         let mismatches = mismatches(of: value, at: path)
         guard !mismatches.isEmpty else { return replace(path, with: value, from: origin) }
         for mismatch in mismatches {

@@ -90,7 +90,7 @@ struct SettingsPage {
             }
             defer { if !code.isEmpty { comment = [] } }
             while let last = types.last, !code.isEmpty, indent <= last.indent { types.removeLast() }
-            let words = code.split(separator: " ").drop { $0 == "public" }
+            let words = code.split(separator: " ").drop { $0 == "public" || $0 == "package" }
             guard let keyword = words.first, let name = words.dropFirst().first else { continue }
             if ["struct", "enum"].contains(keyword), code.hasSuffix("{") {
                 types.append((indent, String(name.prefix { $0.isLetter || $0.isNumber })))

@@ -49,7 +49,8 @@ struct TestimonyTests {
             #expect(
                 !RenditionCheck(plan: plan, rendition: lie, sniffed: .png).matchesFile(target.file, from: 0))
             #expect(
-                !RenditionCheck(plan: plan, rendition: lie, sniffed: .png).matchesFile(target.file, from: .max))
+                !RenditionCheck(plan: plan, rendition: lie, sniffed: .png).matchesFile(
+                    target.file, from: .max))
         }
     }
 
@@ -121,7 +122,9 @@ struct TestimonyTests {
         #expect(!RenditionCheck(plan: plan, rendition: rendition, sniffed: nil).isPlausible)
         #expect(RenditionCheck(plan: derived, rendition: rendition, sniffed: .jpeg).isPlausible)
         #expect(!RenditionCheck(plan: derived, rendition: larger, sniffed: .jpeg).isPlausible)
-        for plan in tight { #expect(!RenditionCheck(plan: plan, rendition: rendition, sniffed: .png).isPlausible) }
+        for plan in tight {
+            #expect(!RenditionCheck(plan: plan, rendition: rendition, sniffed: .png).isPlausible)
+        }
     }
 
     @Test("Any message is parsed as one of the replies or refused as malformed")

@@ -167,26 +167,6 @@ struct ImageRequestParserTests {
         #expect(parser.problems(of: soft).isEmpty)
     }
 
-    @Test("A preset's check reports each wrong parameter")
-    func presetProblems() {
-        let parser = ImageRequestParser(
-            limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
-            policy: RequestPolicy(sources: .unrestricted))
-        let preset = Preset(parameters: [
-            "format": "bmp", "quality": "700", "transform": "blur:x", "tranform": "flip", "sig": "a",
-            "dpr": "2",
-            "placeholder": "none",
-        ])
-
-        let problems = parser.problems(of: preset)
-
-        #expect(
-            problems.map { PipelineError($0).parameter?.name }
-                == ["format", "placeholder", "quality", "sig", "tranform", "transform"])
-        let last = problems.last.map(PipelineError.init)?.detail
-        #expect(last?.contains("position 5: blur:sigma: expected ") == true)
-    }
-
     @Test(
         "An unknown parameter that other proxies have gets the name of this one's",
         arguments: [
@@ -202,20 +182,6 @@ struct ImageRequestParserTests {
 
         #expect(failure?.row.code == "unknown_parameter")
         #expect(failure?.detail?.contains(hint) == true, "\(failure?.detail ?? "")")
-    }
-
-    @Test("A hint for a preset's or /info's parameter is a sentence of its own")
-    func hintSentences() throws {
-        let parser = ImageRequestParser(
-            limits: RenderLimits(), formats: FormatsConfiguration(), quality: QualityConfiguration(),
-            policy: RequestPolicy(sources: .unrestricted))
-        let error = #expect(throws: ImageRequestError.self) {
-            try parser.parseInformation(target: Array("/info?\(Self.url)&transform=flip".utf8), at: 0)
-        }
-
-        #expect(
-            error.map { PipelineError($0) }?.detail
-                == "'transform' is no parameter; /info takes expires, options, priority, tag, url, url64")
     }
 
     @Test("Flags may be true and false, a size may have a unit, and jpg is jpeg")
