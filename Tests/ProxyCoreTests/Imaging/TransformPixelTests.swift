@@ -2,6 +2,7 @@
 
 import CVips
 import Glibc
+import Primitives
 import Testing
 
 @testable import ImageTestSupport

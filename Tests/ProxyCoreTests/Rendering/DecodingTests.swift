@@ -2,6 +2,7 @@
 
 import CVips
 import Glibc
+import Primitives
 import TestSupport
 import Testing
 
