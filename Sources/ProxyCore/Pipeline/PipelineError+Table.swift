@@ -180,7 +180,8 @@ extension PipelineError {
     static func upstreamStatus(_ status: Int, retryAfter seconds: Int?) -> PipelineError {
         let isLasting = (400..<500).contains(status) && ![408, 425, 429].contains(status)
         let row = isLasting ? lastingStatus : seconds == nil ? failingStatus : pausingStatus
-        return row.answered(status).after(seconds: seconds)
+        // What is remembered for its class's time gets no other time of the origin's.
+        return row.answered(status).after(seconds: isLasting ? nil : seconds)
     }
 
     /// The origin's answer broke off or was malformed.

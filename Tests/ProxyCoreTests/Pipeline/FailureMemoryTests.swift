@@ -38,6 +38,14 @@ struct FailureMemoryTests {
     }
 
     @Test(
+        "Retry-After of a 4xx that a retry does not change is neither followed nor passed on",
+        arguments: [400, 401, 403])
+    func lastingStatus(status: Int) {
+        #expect(PipelineError.upstreamStatus(status, retryAfter: 3).retryAfter == nil)
+        #expect(PipelineError.upstreamStatus(429, retryAfter: 3).retryAfter == 3)
+    }
+
+    @Test(
         "An error with Retry-After is remembered for that time, which counts down, and at most for the setting"
     )
     func retryAfter() {
