@@ -4,12 +4,29 @@
 ///
 /// Not part of what a failure is: two explanations are always equal.
 package struct Explanation: Sendable, Codable {
-    /// The text; empty when nothing is known.
+    /// The text: printable ASCII, at most `maxBytes`; empty when nothing is known.
     package let text: String
 
-    /// Wraps a text.
+    /// The maximum number of bytes of a text.
+    package static let maxBytes = 256
+
+    /// Keeps the text's beginning, with `?` in place of each byte that is not printable ASCII.
     package init(_ text: String) {
-        self.text = text
+        let bytes = text.utf8.prefix(Self.maxBytes).map { byte in
+            (0x20...0x7E).contains(byte) ? byte : UInt8(ascii: "?")
+        }
+        self.text = String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Decodes a text and bounds it likewise: a worker that a picture has taken over chooses what it sends.
+    package init(from decoder: any Decoder) throws {
+        self.init(try decoder.singleValueContainer().decode(String.self))
+    }
+
+    /// Encodes the text.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
     }
 }
 
