@@ -14,7 +14,7 @@ RELEASE := swift build -c release \
 	-Xlinker --defsym=icudt76_dat=no_icu_data -Xlinker $(CURDIR)/$(NO_ICU_DATA) \
 	-Xlinker --compress-debug-sections=zlib -Xlinker --build-id \
 	--static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked \
-	-Xswiftc -cross-module-optimization -Xswiftc -Xfrontend -Xswiftc -disable-type-layout
+	-Xswiftc -Xfrontend -Xswiftc -disable-type-layout
 
 .PHONY: help packages build install run demo gallery bench drills test test-asan test-tsan soak soak-attacked drill-workers documents check-units lint clean
 
