@@ -83,6 +83,7 @@ let package = Package(
         // From the bottom up.
         module("Primitives", imports: [], libraries: ["CLinux", crypto]),
         module("URLs", imports: [], libraries: ["CCurl", "CLinux"]),
+        module("Dialects", imports: ["Primitives"], libraries: [crypto]),
         module("Bodies", imports: ["Primitives"], libraries: ["CLinux", crypto]),
         module("Imaging", imports: ["Primitives"], libraries: ["CVips", crypto]),
         module("Observability", imports: ["URLs"], libraries: ["CLinux"]),
@@ -119,8 +120,9 @@ let package = Package(
         .executableTarget(
             name: "ImageProxyd",
             dependencies: [
-                "Primitives", "URLs", "Bodies", "Imaging", "Observability", "Freshness", "Origins", "Request",
-                "Cache", "Rendering", "Loading", "Pipeline", "HTTPServer", "CLinux", "CSystemd", crypto,
+                "Primitives", "URLs", "Dialects", "Bodies", "Imaging", "Observability", "Freshness", "Origins",
+                "Request", "Cache", "Rendering", "Loading", "Pipeline", "HTTPServer", "CLinux", "CSystemd",
+                crypto,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -151,6 +153,7 @@ let package = Package(
             path: "Tests/ImageTestSupport", swiftSettings: testPolicy),
         tests(of: "Primitives", imports: ["TestSupport"]),
         tests(of: "URLs", imports: []),
+        tests(of: "Dialects", imports: ["Primitives"]),
         tests(of: "Bodies", imports: ["Primitives", "CLinux"]),
         tests(of: "Imaging", imports: ["Primitives", "CVips", "ImageTestSupport", "TestSupport"]),
         tests(of: "Observability", imports: ["URLs", "Imaging", "Pipeline", "CLinux", "TestSupport"]),
@@ -184,8 +187,9 @@ let package = Package(
         .testTarget(
             name: "ImageProxydTests",
             dependencies: [
-                "Primitives", "URLs", "Bodies", "Imaging", "Observability", "Freshness", "Origins", "Request",
-                "Cache", "Rendering", "Loading", "Pipeline", "HTTPServer", "ImageProxyd", "TestSupport",
+                "Primitives", "URLs", "Dialects", "Bodies", "Imaging", "Observability", "Freshness", "Origins",
+                "Request", "Cache", "Rendering", "Loading", "Pipeline", "HTTPServer", "ImageProxyd",
+                "TestSupport",
             ],
             swiftSettings: testPolicy),
     ],
