@@ -36,10 +36,30 @@ enum PercentText {
             if isEscape || isURLByte(byte) {
                 text.append(byte)
             } else {
-                text += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+                text += escaped(byte)
             }
         }
         return String(decoding: text, as: UTF8.self)
+    }
+
+    /// A byte as `%HH`.
+    static func escaped(_ byte: UInt8) -> [UInt8] {
+        [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+    }
+
+    /// Whether a byte never needs to be encoded (RFC 3986 §2.3).
+    static func isUnreserved(_ byte: UInt8) -> Bool {
+        isAlphanumeric(byte) || "-._~".utf8.contains(byte)
+    }
+
+    /// Whether a byte is an ASCII letter or digit.
+    static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
     }
 
     private static let digits = Array("0123456789ABCDEF".utf8)

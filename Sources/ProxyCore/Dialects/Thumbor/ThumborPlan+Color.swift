@@ -43,8 +43,7 @@ extension ThumborPlan {
     /// `brightness(-100…100)` adds that share of the levels.
     mutating func addBrightness(_ values: [String]) -> Bool {
         guard let percent = values.first.flatMap(DecimalText.number) else { return false }
-        let share = min(max(-100, percent), 100) / 100
-        if share != 0 { operations.append("brightness:1:offset=\(DecimalText.text(share))") }
+        if percent != 0 { addLevels([percent, percent, percent]) }
         return true
     }
 

@@ -135,7 +135,7 @@ extension ThumborPlan {
         }
         if values.count > 6 {
             let isName = values[6].utf8.allSatisfy {
-                $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "-") || ThumborPlan.isAlphanumeric($0)
+                $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "-") || PercentText.isAlphanumeric($0)
             }
             guard isName else { return false }
             text += ":font=" + values[6].replacing(" ", with: "_")

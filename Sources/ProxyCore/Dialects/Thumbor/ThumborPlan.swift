@@ -196,17 +196,8 @@ struct ThumborPlan {
     static func color(_ text: String) -> String? {
         let color = text.hasPrefix("#") ? text.dropFirst() : text[...]
         guard !color.isEmpty, color.utf8.count <= 30,
-            color.utf8.allSatisfy(isAlphanumeric)
+            color.utf8.allSatisfy(PercentText.isAlphanumeric)
         else { return nil }
         return color.lowercased()
-    }
-
-    static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
-        }
     }
 }
