@@ -602,6 +602,35 @@ static inline VipsImage *shim_gaussian_blur(VipsImage *in, double sigma, double 
     return out;
 }
 
+// Weighs each pixel with its neighbours, row by row of `weights`; the result has float samples.
+static inline VipsImage *shim_convolve(VipsImage *in, const double *weights, int width, int height, double scale) {
+    VipsImage *matrix = vips_image_new_matrix_from_array(width, height, weights, width * height);
+    if (!matrix) return NULL;
+    vips_image_set_double(matrix, "scale", scale);
+    VipsImage *out = NULL;
+    vips_conv(in, &out, matrix, "precision", VIPS_PRECISION_FLOAT, NULL);
+    g_object_unref(matrix);
+    return out;
+}
+
+// Adds the same Gaussian noise to all bands; the result has float samples.
+static inline VipsImage *shim_grain(VipsImage *in, double deviation, int seed) {
+    VipsImage *noise = NULL;
+    if (vips_gaussnoise(&noise, in->Xsize, in->Ysize, "mean", 0.0, "sigma", deviation, "seed", seed, NULL) != 0)
+        return NULL;
+    VipsImage *out = NULL;
+    vips_add(in, noise, &out, NULL);
+    g_object_unref(noise);
+    return out;
+}
+
+// The count of each of 256 levels, as one row of 32-bit samples.
+static inline VipsImage *shim_histogram(VipsImage *in) {
+    VipsImage *out = NULL;
+    vips_hist_find(in, &out, NULL);
+    return out;
+}
+
 // Doubles the size by linear interpolation, that is, a tent filter over doubled pixels. Its weights are powers of two,
 // which libvips' fast mode represents exactly.
 static inline VipsImage *shim_double(VipsImage *in) {
