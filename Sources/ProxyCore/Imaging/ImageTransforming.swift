@@ -61,6 +61,7 @@ package enum TransformRegistry {
         Contrast.self, Saturation.self, Gamma.self, Exposure.self, Hue.self, Grayscale.self, Invert.self,
         Sepia.self, Duotone.self, Opacity.self, Background.self, Watermark.self, Text.self, Speed.self,
         Loop.self, Reverse.self, Channels.self, Curve.self, Equalize.self, Convolve.self, Noise.self,
+        Opaque.self,
     ]
     /// The operations by name.
     package static let byName: [String: any ImageTransforming.Type] = Dictionary(
