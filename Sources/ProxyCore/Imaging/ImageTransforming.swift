@@ -25,6 +25,9 @@ package protocol ImageTransforming: Sendable {
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage
 
+    /// Whether the density of a `resize` before it multiplies its lengths.
+    static var followsDensity: Bool { get }
+
     /// Whether `survey` sees every frame before the first one is changed.
     var looksAhead: Bool { get }
 
@@ -39,6 +42,8 @@ package protocol ImageTransforming: Sendable {
 }
 
 extension ImageTransforming {
+    package static var followsDensity: Bool { false }
+
     package var looksAhead: Bool { false }
 
     package func survey(
@@ -48,6 +53,16 @@ extension ImageTransforming {
     package func schedule(_ playback: inout Playback) {}
 
     package func resultSize(of size: PixelSize) -> PixelSize { size }
+
+    /// The operation with its lengths multiplied, if it follows the density.
+    func scaled(byDensity density: Double) throws(ImagingError) -> any ImageTransforming {
+        guard density != 1, Self.followsDensity else { return self }
+        do throws(TransformError) {
+            return try Self(arguments.scaled(by: density))
+        } catch {
+            throw .tooManyPixels("\(error)")
+        }
+    }
 
     /// The operation's canonical spelling.
     var transformerKey: String { arguments.transformerKey }

@@ -21,6 +21,8 @@ package struct Pad: ImageTransforming {
             "The border's width on this side; a percentage is of the picture's \(reference).")
     }
 
+    package static let followsDensity = true
+
     package let arguments: TransformArguments
     private let background: PixelColor?
 
