@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `convolve:0_-1_0_-1_5_-1_0_-1_0:3` — weighs each pixel with its neighbours.
+/// `convolve:-1_-1_-1_-1_9_-1_-1_-1_-1:3` — mixes each pixel with its neighbours.
 struct Convolve: ImageTransforming {
     static let name = "convolve"
-    static let summary = "Makes each pixel the weighted sum of those around it; alpha stays."
-    static let parameters = [weights, columns, scale]
+    static let summary = "Mixes each pixel with its neighbours by a matrix; pixels beyond the edge are those of the edge."
+    static let parameters = [values, columns, scale]
 
-    private static let maxSide = 7
-    private static let weights = TransformParameter(
-        "weights", .text(limit: 400), .required,
-        "Numbers from -999 to 999 joined by _, row by row: an odd number of rows of at most \(maxSide).")
+    private static let values = TransformParameter(
+        "values", .text(limit: 400), .required, "The weights row by row, joined by _; an odd number of rows, at most 7.")
     private static let columns = TransformParameter(
-        "columns", .whole(1...maxSide), .required, "How many there are in a row, an odd number.")
+        "columns", .whole(1...7), .required, "The number of weights in a row, odd.")
     private static let scale = TransformParameter(
-        "scale", .number(-100_000...100_000), .value(.number(FixedNumber(1))),
-        "What the sum is divided by; not 0.")
+        "scale", .fineNumber(FixedNumber(thousandths: 1)...FixedNumber(100_000)), .value(.number(FixedNumber(1))),
+        "What the sum is divided by.")
+
+    private static let mostRows = 7
 
     let arguments: TransformArguments
-    private let matrix: [Double]
+    private let weights: [Double]
     private let width: Int
     private let divisor: Double
 
@@ -25,23 +25,23 @@ struct Convolve: ImageTransforming {
         self.arguments = arguments
         width = Int(arguments.number(Self.columns) ?? 1)
         divisor = arguments.number(Self.scale) ?? 1
-        let pieces = (arguments.text(Self.weights) ?? "").split(
-            separator: "_", omittingEmptySubsequences: false)
-        matrix = pieces.compactMap { FixedNumber($0.utf8)?.double }
-        let rows = matrix.count / width
-        guard matrix.count == pieces.count, matrix.count == rows * width, rows <= Self.maxSide,
-            rows % 2 == 1, width % 2 == 1, matrix.allSatisfy({ abs($0) <= 999 })
-        else {
-            throw arguments.error(.malformed(expected: Self.weights.doc), Self.weights)
+        let numbers = (arguments.text(Self.values) ?? "").split(separator: "_", omittingEmptySubsequences: false)
+        weights = numbers.compactMap { FixedNumber($0.utf8)?.double }
+        guard weights.count == numbers.count, weights.allSatisfy({ abs($0) <= 10_000 }) else {
+            throw arguments.error(.malformed(expected: "numbers up to 10000, joined by _"), Self.values)
         }
-        guard divisor != 0 else {
-            throw arguments.error(.malformed(expected: "a number that is not 0"), Self.scale)
+        let rows = weights.count / width
+        guard width % 2 == 1, rows % 2 == 1, rows <= Self.mostRows, rows * width == weights.count else {
+            throw arguments.error(.malformed(expected: "odd numbers of rows and columns, at most 7"), Self.columns)
         }
     }
 
     func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
-        try image.inMemory().convolved(by: matrix, columns: width, scale: divisor)
+        let ready = try image.inMemory()
+        guard ready.hasAlpha else { return try ready.convolved(with: weights, width: width, divisor: divisor) }
+        let colors = try ready.colorBands().convolved(with: weights, width: width, divisor: divisor)
+        return try colors.joined(with: ready.band(ready.bands - 1))
     }
 }

@@ -1,94 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `curve:0_20+128_140+255_255` — changes levels by curves through points.
+/// `curve:0_0+128_160+255_255` — changes levels by curves through points.
 struct Curve: ImageTransforming {
     static let name = "curve"
-    static let summary = "Changes the levels of the encoded colours by smooth curves through points."
-    static let parameters = [all, red, green, blue]
-
-    /// Two numbers of three digits and two separators for each of at most 16 points.
-    private static let limit = 128
-    private static let form = "points as 0_20+128_140+255_255: levels from 0 to 255, the first numbers rising"
-    private static let all = TransformParameter(
-        "all", .text(limit: limit), .absent, "For all channels, after their own curves: \(form).")
-    private static let red = TransformParameter("red", .text(limit: limit), .absent, "For red alone.")
-    private static let green = TransformParameter("green", .text(limit: limit), .absent, "For green alone.")
-    private static let blue = TransformParameter("blue", .text(limit: limit), .absent, "For blue alone.")
+    static let summary = "Changes the encoded levels by natural cubic splines through points, each channel's own before that of all."
+    static let parameters = ["all", "red", "green", "blue"].map { name in
+        TransformParameter(
+            name, .text(limit: 200), .absent,
+            "The points for \(name == "all" ? "all channels" : name): old and new level, 0 to 255, joined by _, and the points by +.")
+    }
 
     let arguments: TransformArguments
     private let curves: [ToneCurve]
 
     init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
-        let common = try Self.curve(Self.all, arguments)
-        var curves: [ToneCurve] = []
-        for channel in [Self.red, Self.green, Self.blue] {
-            let own = try Self.curve(channel, arguments)
-            curves.append(ToneCurve { common.value(at: own.value(at: $0)) })
+        var splines: [Spline] = []
+        for parameter in Self.parameters { splines.append(try Self.spline(arguments, parameter)) }
+        curves = splines.dropFirst().map { own in
+            ToneCurve { splines[0].level(own.level($0 * 255)) / 255 }
         }
-        self.curves = curves
     }
 
-    private static func curve(
-        _ parameter: TransformParameter, _ arguments: TransformArguments
-    ) throws(TransformError) -> SmoothCurve {
-        guard let text = arguments.text(parameter) else { return SmoothCurve(through: [(0, 0), (1, 1)]) }
-        let points = text.split(separator: "+", omittingEmptySubsequences: false).map { point in
-            point.split(separator: "_", omittingEmptySubsequences: false).compactMap { UInt8($0) }
+    private static func spline(
+        _ arguments: TransformArguments, _ parameter: TransformParameter
+    ) throws(TransformError) -> Spline {
+        guard let text = arguments.text(parameter) else { return Spline(points: []) }
+        var points: [(x: Double, y: Double)] = []
+        for piece in text.split(separator: "+", omittingEmptySubsequences: false) {
+            let levels = piece.split(separator: "_").compactMap { FixedNumber($0.utf8)?.double }
+            guard levels.count == 2, levels.allSatisfy({ (0...255).contains($0) }),
+                points.last.map({ $0.x < levels[0] }) ?? true
+            else {
+                throw arguments.error(
+                    .malformed(expected: "points such as 0_0+128_160+255_255, from left to right"), parameter)
+            }
+            points.append((levels[0], levels[1]))
         }
-        let isRising = zip(points, points.dropFirst()).allSatisfy { ($0.first ?? 0) < ($1.first ?? 0) }
-        guard points.allSatisfy({ $0.count == 2 }), isRising else {
-            throw arguments.error(.malformed(expected: form), parameter)
-        }
-        return SmoothCurve(through: points.map { (Double($0[0]) / 255, Double($0[1]) / 255) })
+        return Spline(points: points)
     }
 
     func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
-        try image.toned(by: curves)
+        if curves.allSatisfy({ $0 == curves[0] }) { return try image.toned(by: curves[0]) }
+        let colored = try image.inColor()
+        return try colored.lookedUp(in: colored.hasAlpha ? curves + [.identity] : curves)
     }
 }
 
-/// The natural cubic spline through points; level beyond the first and the last.
-private struct SmoothCurve {
+/// A natural cubic spline: its second derivative is 0 at both ends, outside of which it is constant.
+struct Spline {
     private let points: [(x: Double, y: Double)]
     /// The second derivative at each point.
-    private var bends: [Double]
+    private let bends: [Double]
 
-    /// - Parameter points: at least one, by rising x.
-    init(through points: [(Double, Double)]) {
-        self.points = points.map { ($0.0, $0.1) }
-        bends = [Double](repeating: 0, count: points.count)
-        guard points.count > 2 else { return }
-        // Gaussian elimination of the tridiagonal system, downwards and back.
-        var scales = bends
-        var rests = bends
+    /// - Parameter points: from left to right; none for the identity.
+    init(points: [(x: Double, y: Double)]) {
+        self.points = points
+        guard points.count > 2 else {
+            bends = points.map { _ in 0 }
+            return
+        }
+        // The system is tridiagonal: solved by elimination downwards and substitution upwards.
+        var (bends, rest) = (points.map { _ in 0.0 }, points.map { _ in 0.0 })
         for index in 1..<points.count - 1 {
-            let (before, after) = (width(index - 1), width(index))
-            let pivot = 2 * (before + after) - before * scales[index - 1]
-            scales[index] = after / pivot
-            rests[index] = (6 * (slope(index) - slope(index - 1)) - before * rests[index - 1]) / pivot
+            let (before, here, after) = (points[index - 1], points[index], points[index + 1])
+            let share = (here.x - before.x) / (after.x - before.x)
+            let pivot = share * bends[index - 1] + 2
+            let slopes = (after.y - here.y) / (after.x - here.x) - (here.y - before.y) / (here.x - before.x)
+            bends[index] = (share - 1) / pivot
+            rest[index] = (6 * slopes / (after.x - before.x) - share * rest[index - 1]) / pivot
         }
-        for index in (1..<points.count - 1).reversed() {
-            bends[index] = rests[index] - scales[index] * bends[index + 1]
+        for index in (0..<points.count - 1).reversed() {
+            bends[index] = bends[index] * bends[index + 1] + rest[index]
         }
+        bends[0] = 0
+        self.bends = bends
     }
 
-    private func width(_ index: Int) -> Double { points[index + 1].x - points[index].x }
-
-    private func slope(_ index: Int) -> Double {
-        (points[index + 1].y - points[index].y) / width(index)
-    }
-
-    func value(at x: Double) -> Double {
-        guard let index = points.lastIndex(where: { $0.x <= x }) else { return points[0].y }
-        guard index + 1 < points.count else { return points[index].y }
-        let width = width(index)
-        let (right, left) = ((x - points[index].x) / width, (points[index + 1].x - x) / width)
-        let bend =
-            (left * left * left - left) * bends[index] + (right * right * right - right) * bends[index + 1]
-        let value = left * points[index].y + right * points[index + 1].y + bend * width * width / 6
-        return min(1, max(0, value))
+    /// The value at `x`, both in levels.
+    func level(_ x: Double) -> Double {
+        guard let first = points.first, let last = points.last else { return x }
+        guard x > first.x else { return first.y }
+        guard x < last.x, let right = points.firstIndex(where: { $0.x >= x }) else { return last.y }
+        let (before, after) = (points[right - 1], points[right])
+        let width = after.x - before.x
+        let (a, b) = ((after.x - x) / width, (x - before.x) / width)
+        let bend = (a * a * a - a) * bends[right - 1] + (b * b * b - b) * bends[right]
+        return a * before.y + b * after.y + bend * width * width / 6
     }
 }

@@ -9,48 +9,6 @@ extension VipsImage {
         return try lookedUp(in: hasAlpha ? colors + [.identity] : colors)
     }
 
-    /// Changes red, green and blue each by its own curve; alpha is unchanged.
-    borrowing func toned(by curves: [ToneCurve]) throws(ImagingError) -> VipsImage {
-        let isUniform = curves.allSatisfy { $0 == curves[0] }
-        guard !isUniform else { return try toned(by: curves[0]) }
-        return try inColor().lookedUp(in: hasAlpha ? curves + [.identity] : curves)
-    }
-
-    /// How often each level is there: for each of the 256 levels one count a band; reads the image once.
-    borrowing func histogram() throws(ImagingError) -> [UInt32] {
-        let table = try unsafe derived(shim_histogram(raw))
-        let counts = try table.samples()
-        return unsafe counts.withUnsafeBytes { unsafe Array($0.bindMemory(to: UInt32.self)) }
-    }
-
-    /// Replaces each colour by the sum of those around it, weighted and divided by `scale`; alpha is unchanged.
-    ///
-    /// The image must not be sequential.
-    borrowing func convolved(
-        by weights: [Double], columns: Int, scale: Double
-    ) throws(ImagingError) -> VipsImage {
-        let (width, height) = (CInt(columns), CInt(weights.count / columns))
-        guard hasAlpha else {
-            return try unsafe derived(shim_convolve(raw, weights, width, height, scale)).roundedToBytes()
-        }
-        let colors = try colorBands()
-        let mixed = try unsafe colors.derived(shim_convolve(colors.raw, weights, width, height, scale))
-            .roundedToBytes()
-        let alpha = try band(bands - 1)
-        return try unsafe mixed.derived(shim_bandjoin(mixed.raw, alpha.raw))
-    }
-
-    /// Adds to all colours of a pixel the same random number of levels; alpha is unchanged.
-    borrowing func grained(by deviation: Double, seed: Int) throws(ImagingError) -> VipsImage {
-        guard hasAlpha else {
-            return try unsafe derived(shim_grain(raw, deviation, CInt(seed))).roundedToBytes()
-        }
-        let colors = try colorBands()
-        let mixed = try unsafe colors.derived(shim_grain(colors.raw, deviation, CInt(seed))).roundedToBytes()
-        let alpha = try band(bands - 1)
-        return try unsafe mixed.derived(shim_bandjoin(mixed.raw, alpha.raw))
-    }
-
     /// Changes the levels of each band by its own curve; there are as many curves as bands.
     borrowing func lookedUp(in curves: [ToneCurve]) throws(ImagingError) -> VipsImage {
         let table = (0...255).flatMap { level in curves.map { $0.levels[level] } }
