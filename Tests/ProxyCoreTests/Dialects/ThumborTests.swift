@@ -74,8 +74,8 @@ struct ThumborTests {
     @Test(
         "The first part that is no option, or out of order, begins the source",
         arguments: [
-            "300X200/h/a.jpg", "300/h/a.jpg", "LEFT/h/a.jpg", "smart/left/h/a.jpg", "filters:/h/a.jpg",
-            "filters:quality(80):/h/a.jpg", "filters%3Aquality(80)/h/a.jpg", "stretch/10x10/h/a.jpg",
+            "300X200/h/a.jpg", "300/h/a.jpg", "LEFT/h/a.jpg", "smart/left/h/a.jpg",
+            "filters%3Aquality(80)/h/a.jpg", "stretch/10x10/h/a.jpg",
             "trim:middle/h/a.jpg", "300x200x1/h/a.jpg",
         ])
     func sourceBegins(rest: String) throws {
@@ -108,6 +108,7 @@ struct ThumborTests {
         arguments: [
             "/unsafe", "/unsafe/", "/", "", "//unsafe/100x/http://h/a.jpg", "/unsafe/100x//http://h/a.jpg",
             "/unsafe/http:/h/a.jpg", "/unsafe/HTTP://h/a.jpg", "/unsafe/ftp://h/a.jpg",
+            "/unsafe/filters:/h/a.jpg", "/unsafe/filters:quality(80):/h/a.jpg",
         ])
     func refused(path: String) {
         let error = #expect(throws: TranslationError.self) { try translate(path) }
@@ -128,7 +129,7 @@ struct ThumborTests {
             ("contrast(40)", "contrast:2.31"),
             ("contrast(-100)", "contrast:0"),
             ("saturation(0.2)", "saturation:0.2"),
-            ("blur(3)", "blur:1.741"),
+            ("blur(3)", "blur:1.835"),
             ("blur(30,2)", "blur:2"),
             ("blur(0)", ""),
             ("sharpen(2,1.0,true)", "sharpen:1:2"),
