@@ -66,7 +66,10 @@ extension WeservOptions {
     }
 
     private mutating func filter() throws(TranslationError) -> String? {
-        let names = ["greyscale": "grayscale", "sepia": "sepia", "negate": "invert", "duotone": "duotone"]
+        // Its sepia is brighter than CSS's: grey levels, times 1.2 and 0.8.
+        let names = [
+            "greyscale": "grayscale", "sepia": "grayscale,channels:1.2:1:0.8", "negate": "invert", "duotone": "duotone",
+        ]
         guard let name = try word("filt", names) else { return nil }
         guard name == "duotone" else { return name }
         let start = try color("start")?.text ?? "c83658"
