@@ -589,6 +589,60 @@ static inline VipsImage *shim_recombine(VipsImage *in, const double *matrix, int
     return out;
 }
 
+// The result has float samples; pixels beyond the edge are those of the edge.
+static inline VipsImage *shim_convolve(VipsImage *in, const double *weights, int width, int height, double scale) {
+    VipsImage *matrix = vips_image_new_matrix_from_array(width, height, weights, width * height);
+    if (!matrix) return NULL;
+    vips_image_set_double(matrix, "scale", scale);
+    VipsImage *out = NULL;
+    vips_conv(in, &out, matrix, "precision", VIPS_PRECISION_FLOAT, NULL);
+    g_object_unref(matrix);
+    return out;
+}
+
+static inline VipsImage *shim_equalize(VipsImage *in) {
+    VipsImage *out = NULL;
+    vips_hist_equal(in, &out, NULL);
+    return out;
+}
+
+// Adds the same noise to all bands; the result has float samples.
+static inline VipsImage *shim_add_noise(VipsImage *in, double deviation, int seed) {
+    VipsImage *noise = NULL;
+    VipsImage *out = NULL;
+    if (vips_gaussnoise(&noise, in->Xsize, in->Ysize, "sigma", deviation, "mean", 0.0, "seed", seed, NULL) == 0)
+        vips_add(in, noise, &out, NULL);
+    if (noise) g_object_unref(noise);
+    return out;
+}
+
+// Multiplies and adds in a colour space, to sRGB of 8 bits; a fourth band is alpha, and stays.
+static inline VipsImage *shim_linear_in(
+    VipsImage *in, VipsInterpretation space, const double *factors, const double *sums) {
+    double all_factors[4] = {factors[0], factors[1], factors[2], 1};
+    double all_sums[4] = {sums[0], sums[1], sums[2], 0};
+    VipsImage *steps[4] = {NULL, NULL, NULL, NULL};
+    VipsImage *out = NULL;
+    if (vips_colourspace(in, &steps[0], space, NULL) == 0
+        && vips_linear(steps[0], &steps[1], all_factors, all_sums, steps[0]->Bands, NULL) == 0
+        && vips_copy(steps[1], &steps[2], "interpretation", space, NULL) == 0
+        && vips_colourspace(steps[2], &steps[3], VIPS_INTERPRETATION_sRGB, NULL) == 0)
+        vips_cast(steps[3], &out, VIPS_FORMAT_UCHAR, NULL);
+    for (int step = 0; step < 4; step++)
+        if (steps[step]) g_object_unref(steps[step]);
+    return out;
+}
+
+static inline VipsImage *shim_modulate(VipsImage *in, double lightness, double chroma, double hue) {
+    double factors[3] = {lightness, chroma, 1}, sums[3] = {0, 0, hue};
+    return shim_linear_in(in, VIPS_INTERPRETATION_LCH, factors, sums);
+}
+
+static inline VipsImage *shim_lab_tint(VipsImage *in, double a, double b) {
+    double factors[3] = {1, 0, 0}, sums[3] = {0, a, b};
+    return shim_linear_in(in, VIPS_INTERPRETATION_LAB, factors, sums);
+}
+
 static inline VipsImage *shim_composite(VipsImage *base, VipsImage *overlay, VipsBlendMode mode) {
     VipsImage *out = NULL;
     vips_composite2(base, overlay, &out, mode, NULL);

@@ -2,6 +2,7 @@
 
 internal import HTTPServer
 import Observability
+import Primitives
 
 /// An answer of the admin listener.
 enum AdminAnswer {

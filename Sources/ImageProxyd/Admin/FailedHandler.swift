@@ -3,6 +3,7 @@
 import Cache
 internal import HTTPServer
 import Pipeline
+import Primitives
 
 /// Answers `/failed`: lists and clears the blacklist (SDWebImage: removeFailedURL).
 struct FailedHandler: Sendable {

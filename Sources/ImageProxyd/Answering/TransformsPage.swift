@@ -4,6 +4,7 @@ import Bodies
 internal import HTTPServer
 import Imaging
 import Observability
+import Primitives
 
 /// The answer to `/transforms`: every operation with its parameters, from their declarations.
 enum TransformsPage {

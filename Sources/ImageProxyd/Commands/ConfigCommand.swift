@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Primitives
 
 /// `imageproxyd config`: prints settings as a file that `serve` accepts.
 struct ConfigCommand: ParsableCommand {

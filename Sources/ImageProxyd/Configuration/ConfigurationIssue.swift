@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// A problem in the settings, in the operator's words.
 struct ConfigurationIssue: Error, Sendable, Hashable, CustomStringConvertible {
     /// The key's path, such as `cache.memory.maxBytes`; empty for the file as a whole.

@@ -3,6 +3,7 @@
 import Cache
 import Loading
 import Observability
+import Primitives
 import Rendering
 
 /// Compares newly read settings with the running ones: which apply at once, and which need a restart. Pure.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Where the values of settings stand: in the file, the environment or the command line.
 struct SettingPlaces: Sendable {
     /// The origin of each value by its path, in the order in which they were laid over each other.

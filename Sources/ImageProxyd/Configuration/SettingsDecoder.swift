@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Imaging
+import Primitives
 
 /// Turns a JSON value into settings; its errors say what is allowed.
 struct SettingsDecoder {

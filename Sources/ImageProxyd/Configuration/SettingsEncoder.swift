@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Primitives
+
 /// Turns settings into a JSON value whose members are in the order of their declaration; `nil` becomes
 /// `null`.
 struct SettingsEncoder {

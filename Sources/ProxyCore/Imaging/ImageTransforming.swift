@@ -25,6 +25,9 @@ package protocol ImageTransforming: Sendable {
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage
 
+    /// Whether the density of a `resize` before it multiplies its lengths.
+    static var followsDensity: Bool { get }
+
     /// Whether `survey` sees every frame before the first one is changed.
     var looksAhead: Bool { get }
 
@@ -39,6 +42,8 @@ package protocol ImageTransforming: Sendable {
 }
 
 extension ImageTransforming {
+    package static var followsDensity: Bool { false }
+
     package var looksAhead: Bool { false }
 
     package func survey(
@@ -49,6 +54,16 @@ extension ImageTransforming {
 
     package func resultSize(of size: PixelSize) -> PixelSize { size }
 
+    /// The operation with its lengths multiplied, if it follows the density.
+    func scaled(byDensity density: Double) throws(ImagingError) -> any ImageTransforming {
+        guard density != 1, Self.followsDensity else { return self }
+        do throws(TransformError) {
+            return try Self(arguments.scaled(by: density))
+        } catch {
+            throw .tooManyPixels("\(error)")
+        }
+    }
+
     /// The operation's canonical spelling.
     var transformerKey: String { arguments.transformerKey }
 }
@@ -56,11 +71,12 @@ extension ImageTransforming {
 /// All operations, one line each.
 package enum TransformRegistry {
     static let all: [any ImageTransforming.Type] = [
-        Resize.self, Crop.self, Trim.self, Pad.self, Extend.self, Rotate.self, Flip.self, Orient.self,
-        Round.self, Mask.self, Tint.self, Blur.self, Sharpen.self, Pixelate.self, Brightness.self,
+        Resize.self, Crop.self, Inset.self, Trim.self, Pad.self, Extend.self, Rotate.self, Flip.self,
+        Orient.self, Round.self, Mask.self, Tint.self, Blur.self, Sharpen.self, Pixelate.self, Brightness.self,
         Contrast.self, Saturation.self, Gamma.self, Exposure.self, Hue.self, Grayscale.self, Invert.self,
-        Sepia.self, Duotone.self, Opacity.self, Background.self, Watermark.self, Text.self, Speed.self,
-        Loop.self, Reverse.self,
+        Sepia.self, Duotone.self, Channels.self, Curve.self, Sigmoid.self, Modulate.self, Equalize.self,
+        Convolve.self, Noise.self, Opacity.self, Background.self, Watermark.self, Text.self, Speed.self,
+        Delay.self, Loop.self, Reverse.self,
     ]
     /// The operations by name.
     package static let byName: [String: any ImageTransforming.Type] = Dictionary(

@@ -13,6 +13,10 @@ package struct TransformContext {
     let overlays: [String: [UInt8]]
     /// Whether `resize` resamples linear light instead of encoded levels.
     package var isLinear = false
+    /// What lengths of borders and overlays are multiplied by, since a `resize` has been so.
+    var density = 1.0
+    /// What the last `trim` has cut off on the left and at the top.
+    var trimmed = (left: 0, top: 0)
     /// The index of the running operation in the pipeline.
     var operation = 0
     private let made = OnceMade()

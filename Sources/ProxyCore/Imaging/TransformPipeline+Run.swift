@@ -138,7 +138,7 @@ extension TransformPipeline {
         var frames = frames
         for index in operations.indices.dropFirst(first) {
             context.operation = index
-            let operation = operations[index]
+            let operation = try operations[index].scaled(byDensity: context.density)
             operation.schedule(&playback)
             if operation.looksAhead {
                 frames = try frames.inMemory()

@@ -25,15 +25,18 @@ package enum Gravity: Sendable, Hashable {
     /// The declaration of `gravity`.
     package static let parameter = TransformParameter(
         "gravity", .word(words), .value(.word("center")),
-        "Which part stays of what is cut (by resize, mode=cover alone): a side or corner, smart (attention), entropy, "
+        "Which part stays of what is cut (by resize, in a mode that cuts): a side or corner, smart (attention), entropy, "
             + "or focal with fx and fy.")
     /// The declaration of `gravity` for a smaller picture on a larger one.
     static let placement = placement(otherwise: "center")
 
-    /// The same with another default.
-    static func placement(otherwise word: String) -> TransformParameter {
+    /// The same with another default, and perhaps with more words.
+    static func placement(
+        otherwise word: String, more: [String] = [], _ doc: String = ""
+    ) -> TransformParameter {
         TransformParameter(
-            "gravity", .word(places), .value(.word(word)), "Where it is placed: center, a side or a corner.")
+            "gravity", .word(places + more), .value(.word(word)),
+            "Where it is placed: center, a side or a corner.\(doc.isEmpty ? "" : " ")\(doc)")
     }
 
     /// Reads the parameter that `placement` declares.
@@ -60,6 +63,12 @@ package enum Gravity: Sendable, Hashable {
         if y != nil { throw arguments.error(.conflict(with: "gravity=\(word)"), focalY) }
         return word == "smart"
             ? .attention : word == "entropy" ? .entropy : compass[word] ?? .compass(0.5, 0.5)
+    }
+
+    /// An offset inwards from the edges that the gravity names, as one to the right and down.
+    func inwards(_ x: Int, _ y: Int) -> (x: Int, y: Int) {
+        guard case .compass(let east, let south) = self else { return (x, y) }
+        return (east == 1 ? -x : x, south == 1 ? -y : y)
     }
 
     /// Whether the position depends on the pixels.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import Primitives
 
 /// An sRGB colour with alpha, 8 bits each, not premultiplied.
@@ -85,5 +86,20 @@ extension PixelColor: CustomStringConvertible {
             let digit = String(part & 15, radix: 16)
             return isShort ? digit : String(part >> 4, radix: 16) + digit
         }.joined()
+    }
+}
+
+extension PixelColor {
+    /// a and b of CIELAB with the white of D65.
+    var chroma: (a: Double, b: Double) {
+        let light = fractions.map(ToneCurve.linear)
+        func component(_ x: Double, _ y: Double, _ z: Double, _ white: Double) -> Double {
+            let value = (x * light[0] + y * light[1] + z * light[2]) / white
+            return value > 216.0 / 24_389 ? cbrt(value) : (24_389.0 / 27 * value + 16) / 116
+        }
+        let x = component(0.4124, 0.3576, 0.1805, 0.9505)
+        let y = component(0.2126, 0.7152, 0.0722, 1)
+        let z = component(0.0193, 0.1192, 0.9505, 1.089)
+        return (500 * (x - y), 200 * (y - z))
     }
 }

@@ -29,6 +29,20 @@ package struct SizeRequest: Sendable, Hashable {
     /// The sides that are given.
     var sides: [Length] { [width, height].compactMap { $0 } }
 
+    /// With both sides exchanged where one of the box and the picture is wider than high and the other higher than wide.
+    func swapped(for picture: PixelSize) -> SizeRequest {
+        guard width != nil, height != nil else { return self }
+        let box = resolved(for: picture)
+        guard (box.width - box.height) * (picture.width - picture.height) < 0 else { return self }
+        return SizeRequest(width: height, height: width) ?? self
+    }
+
+    /// Whether a picture is smaller than every given side.
+    func exceeds(_ picture: PixelSize) -> Bool {
+        let box = resolved(for: picture)
+        return (width == nil || picture.width < box.width) && (height == nil || picture.height < box.height)
+    }
+
     /// Multiplies the sides that are in pixels.
     func scaled(by factor: Double) -> SizeRequest {
         SizeRequest(width: width?.scaled(by: factor), height: height?.scaled(by: factor)) ?? self

@@ -59,6 +59,19 @@ package struct TransformArguments: Sendable {
         return arguments
     }
 
+    /// Adds the sides that one, two or three values by position stand for, as in CSS.
+    func completingSides(
+        top: TransformParameter, _ right: TransformParameter, _ bottom: TransformParameter,
+        _ left: TransformParameter
+    ) -> TransformArguments {
+        guard (1...3).contains(positionalCount) else { return self }
+        var values: [String: TransformValue?] = [:]
+        for (side, opposite) in [(right, top), (bottom, top), (left, right)] where given[side.name] == nil {
+            values[side.name] = values[opposite.name] ?? given[opposite.name]
+        }
+        return replacing(values)
+    }
+
     /// The canonical spelling: values that equal a fixed default are omitted, the others sorted by name.
     var transformerKey: String {
         let texts = parameters.compactMap { parameter -> String? in

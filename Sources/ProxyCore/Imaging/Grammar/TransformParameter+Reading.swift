@@ -91,7 +91,9 @@ extension TransformParameter {
     private static func contains(_ range: ClosedRange<Int>, _ length: Length) -> Bool {
         switch length {
         case .pixels(let number): contains(range, number)
-        case .percent(let number): contains(percentRange, number)
+        // Where pixels may be negative, percentages may, too.
+        case .percent(let number):
+            contains(range.lowerBound < 0 ? -percentRange.upperBound...percentRange.upperBound : percentRange, number)
         }
     }
 }

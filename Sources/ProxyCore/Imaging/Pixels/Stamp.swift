@@ -27,9 +27,8 @@ struct Stamp {
     /// The position of the top left corner of an overlay of `size`.
     func place(of size: PixelSize, on canvas: PixelSize) -> (left: Int, top: Int) {
         let place = gravity.placement(of: size, on: canvas)
-        let x = horizontal?.roundedPixels(of: canvas.width) ?? 0
-        let y = vertical?.roundedPixels(of: canvas.height) ?? 0
-        guard case .compass(let east, let south) = gravity else { return place }
-        return (place.left + (east == 1 ? -x : x), place.top + (south == 1 ? -y : y))
+        let (x, y) = gravity.inwards(
+            horizontal?.roundedPixels(of: canvas.width) ?? 0, vertical?.roundedPixels(of: canvas.height) ?? 0)
+        return (place.left + x, place.top + y)
     }
 }

@@ -5,7 +5,10 @@ package struct Crop: ImageTransforming {
     package static let name = "crop"
     package static let summary =
         "Cuts a rectangle, placed by gravity or by its corner, and clamped to the image."
-    package static let parameters = [size, Gravity.parameter, x, y, Gravity.focalX, Gravity.focalY]
+    package static let parameters = [
+        size, Gravity.parameter, x, y, Gravity.focalX, Gravity.focalY, CutPlacement.px, CutPlacement.py, ratio,
+        strict, lenient, base,
+    ]
 
     private static let offsetRange = -100_000...100_000
     private static let size = TransformParameter(
@@ -13,46 +16,75 @@ package struct Crop: ImageTransforming {
         "The rectangle's size; a side left out keeps the image's aspect.")
     private static let x = TransformParameter(
         "x", .length(offsetRange), .absent, isScaled: true,
-        "The rectangle's left edge, in place of gravity; 0 when only y is given.")
+        "The rectangle's left edge, 0 when only y is given; with gravity, how far the rectangle is moved inwards from the edge "
+            + "that gravity names, as far as the image reaches.")
     private static let y = TransformParameter(
         "y", .length(offsetRange), .absent, isScaled: true,
-        "The rectangle's top edge, in place of gravity; 0 when only x is given.")
+        "The rectangle's top edge, 0 when only x is given; with gravity likewise.")
+    private static let ratio = TransformParameter.flag(
+        "ratio", "Whether size is an aspect: the largest rectangle of it is cut.")
+    private static let strict = TransformParameter.flag(
+        "strict", "Whether a rectangle that reaches beyond the image is refused instead of clamped.")
+    private static let lenient = TransformParameter.flag(
+        "lenient", "Whether a rectangle outside the image leaves it as it is; else that is an error.")
+    private static let base = TransformParameter(
+        "base", .word(["picture", "source"]), .value(.word("picture")),
+        "What x and y refer to: the picture as it is then, or as it was before a trim.")
 
     package let arguments: TransformArguments
     private let wanted: SizeRequest?
-    private let gravity: Gravity
+    private let placement: CutPlacement
+    /// Whether a corner places it.
+    private let isPlacedByCorner: Bool
     private let left: Length?
     private let top: Length?
 
     package init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         wanted = arguments.size(Self.size)
-        gravity = try Gravity.read(from: arguments)
+        placement = try CutPlacement(arguments)
         left = arguments.length(Self.x)
         top = arguments.length(Self.y)
-        if left != nil || top != nil, arguments.given[Gravity.parameter.name] != nil {
-            throw arguments.error(.conflict(with: "x and y"), Gravity.parameter)
-        }
+        isPlacedByCorner =
+            (left != nil || top != nil) && arguments.given[Gravity.parameter.name] == nil
     }
 
-    package func resultSize(of size: PixelSize) -> PixelSize {
+    /// The wanted size in pixels, which may exceed the picture.
+    private func box(for size: PixelSize) -> PixelSize {
         let box = wanted?.resolved(for: size) ?? size
-        return PixelSize(min(box.width, size.width), min(box.height, size.height))
+        guard arguments.isOn(Self.ratio), let wanted, let width = wanted.width, let height = wanted.height else {
+            return box
+        }
+        // Not of whole pixels: 1.91x1 is an aspect, too.
+        let aspect = width.pixels(of: size.width) / height.pixels(of: size.height)
+        return Double(size.width) > aspect * Double(size.height)
+            ? PixelSize(rounding: aspect * Double(size.height), by: Double(size.height))
+            : PixelSize(rounding: Double(size.width), by: Double(size.width) / aspect)
     }
+
+    package func resultSize(of size: PixelSize) -> PixelSize { box(for: size).smaller(size) }
 
     package func apply(
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let size = image.size
-        let box = wanted?.resolved(for: size) ?? size
-        guard left != nil || top != nil else {
-            return try gravity.cut(image, to: resultSize(of: size), in: &context)
+        let box = box(for: size)
+        if arguments.isOn(Self.strict), box.width > size.width || box.height > size.height {
+            throw .emptyResult("crop reaches beyond the picture, which is \(size) there")
         }
+        guard isPlacedByCorner else {
+            return try placement.cut(image, to: box.smaller(size), of: size, in: &context)
+        }
+        let before = arguments[Self.base] == .word("source") ? context.trimmed : (left: 0, top: 0)
         let rectangle = PixelRectangle(
-            left: left?.roundedPixels(of: size.width) ?? 0, top: top?.roundedPixels(of: size.height) ?? 0,
-            size: box)
+            left: (left?.roundedPixels(of: size.width) ?? 0) - before.left,
+            top: (top?.roundedPixels(of: size.height) ?? 0) - before.top, size: box)
         guard let inside = rectangle.clamped(to: size) else {
+            if arguments.isOn(Self.lenient) { return image }
             throw .emptyResult("crop lies outside the picture, which is \(size) there")
+        }
+        guard inside == rectangle || !arguments.isOn(Self.strict) else {
+            throw .emptyResult("crop reaches beyond the picture, which is \(size) there")
         }
         return try image.cropped(to: inside)
     }

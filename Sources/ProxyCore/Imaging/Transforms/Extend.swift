@@ -4,22 +4,36 @@
 package struct Extend: ImageTransforming {
     package static let name = "extend"
     package static let summary = "Puts the picture onto a canvas of a size; what does not fit on it is cut."
-    package static let parameters = [size, Gravity.placement, color, fill]
+    package static let parameters = [
+        size, gravity, color, fill, Gravity.focalX, Gravity.focalY, Stamp.x, Stamp.y, grow, ratio, enlarge, swap,
+    ]
 
     private static let size = TransformParameter(
         "size", .size, .required, isScaled: true,
         "The canvas' size; a side left out keeps the picture's aspect.")
+    private static let gravity = Gravity.placement(
+        otherwise: "center", more: ["focal", "share"],
+        "focal puts the picture's middle onto the point fx, fy of the canvas, share leaves the share fx of the free width on the left "
+            + "and fy of the free height at the top.")
+    private static let grow = TransformParameter.flag(
+        "grow", "Whether the canvas grows to the picture, so that nothing is cut.")
+    private static let ratio = TransformParameter.flag(
+        "ratio", "Whether size is an aspect: the canvas is the smallest of it that holds the picture.")
+    private static let enlarge = TransformParameter.flag(
+        "enlarge", isOn: true, "Whether a picture that is smaller than both sides is put onto the canvas; else it stays as it is.")
+    private static let swap = TransformParameter.flag(
+        "swap", "Whether width and height are exchanged if one of size and picture is landscape and the other portrait.")
     private static let color = TransformParameter(
         "color", .color, .absent,
         "The canvas' colour; when absent white, or transparent where the picture has transparency.")
     private static let fill = TransformParameter(
-        "fill", .word(["color", "blur", "mirror", "edge"]), .value(.word("color")),
-        "What fills the canvas: the colour, the picture itself blurred, its mirror images, or its edge pixels."
+        "fill", .word(["color", "blur", "mirror", "edge", "mean"]), .value(.word("color")),
+        "What fills the canvas: the colour, the picture itself blurred, its mirror images, its edge pixels, or its mean colour."
     )
 
     /// The fill of the canvas.
     private enum Fill: String {
-        case color, blur, mirror, edge
+        case color, blur, mirror, edge, mean
     }
 
     /// The longer side at which a background is blurred, and the blur; its low resolution is invisible
@@ -27,16 +41,20 @@ package struct Extend: ImageTransforming {
     private static let blurredSide = 128
     private static let blurredSigma = 5.0
 
+    package static let followsDensity = true
+
     package let arguments: TransformArguments
     private let wanted: SizeRequest?
-    private let gravity: Gravity
+    private let stamp: Stamp
+    private let share: (x: Double, y: Double)?
     private let background: PixelColor?
     private let filling: Fill
 
     package init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         wanted = arguments.size(Self.size)
-        gravity = Gravity.place(from: arguments)
+        stamp = Stamp(arguments)
+        share = try Self.share(of: arguments)
         background = arguments.color(Self.color)
         filling = arguments.choice(Self.fill) ?? .color
         if filling != .color, arguments.given[Self.color.name] != nil {
@@ -44,8 +62,64 @@ package struct Extend: ImageTransforming {
         }
     }
 
+    /// fx and fy of the gravities that have them.
+    private static func share(
+        of arguments: TransformArguments
+    ) throws(TransformError) -> (x: Double, y: Double)? {
+        let (x, y) = (arguments.number(Gravity.focalX), arguments.number(Gravity.focalY))
+        if [.word("focal"), .word("share")].contains(arguments[gravity]) { return (x ?? 0.5, y ?? 0.5) }
+        for (value, parameter) in [(x, Gravity.focalX), (y, Gravity.focalY)] where value != nil {
+            throw arguments.error(.conflict(with: "gravity other than focal and share"), parameter)
+        }
+        return nil
+    }
+
     /// The canvas for a picture of `size`.
-    package func canvas(for size: PixelSize) -> PixelSize { wanted?.resolved(for: size) ?? size }
+    package func canvas(for size: PixelSize) -> PixelSize {
+        guard let given = wanted else { return size }
+        let wanted = arguments.isOn(Self.swap) ? given.swapped(for: size) : given
+        let box = wanted.resolved(for: size)
+        if !arguments.isOn(Self.enlarge), box.width > size.width, box.height > size.height { return size }
+        if arguments.isOn(Self.ratio) { return Self.canvas(of: wanted, around: size) }
+        guard arguments.isOn(Self.grow) else { return box }
+        return PixelSize(max(box.width, size.width), max(box.height, size.height))
+    }
+
+    /// The smallest canvas of an aspect that holds the picture.
+    private static func canvas(of wanted: SizeRequest, around size: PixelSize) -> PixelSize {
+        guard let width = wanted.width?.pixels(of: size.width), let height = wanted.height?.pixels(of: size.height)
+        else { return size }
+        let aspect = width / height
+        return Double(size.width) > aspect * Double(size.height)
+            ? PixelSize(rounding: Double(size.width), by: Double(size.width) / aspect)
+            : PixelSize(rounding: Double(size.height) * aspect, by: Double(size.height))
+    }
+
+    /// The position of the picture on the canvas: inside of it, if it fits.
+    private func place(of size: PixelSize, on canvas: PixelSize) -> (left: Int, top: Int) {
+        let place: (left: Int, top: Int)
+        switch (share, arguments[Self.gravity]) {
+        case (let share?, .word("share")):
+            place = (
+                Int((Double(canvas.width - size.width) * share.x + 0.5).rounded(.down)),
+                Int((Double(canvas.height - size.height) * share.y + 0.5).rounded(.down))
+            )
+        case (let share?, _):
+            place = (
+                Int((Double(canvas.width) * share.x).rounded()) - size.width / 2,
+                Int((Double(canvas.height) * share.y).rounded()) - size.height / 2
+            )
+        default: place = stamp.place(of: size, on: canvas)
+        }
+        return (
+            Self.clamped(place.left, to: canvas.width - size.width),
+            Self.clamped(place.top, to: canvas.height - size.height)
+        )
+    }
+
+    private static func clamped(_ start: Int, to spare: Int) -> Int {
+        min(max(start, min(0, spare)), max(0, spare))
+    }
 
     package func resultSize(of size: PixelSize) -> PixelSize { canvas(for: size) }
 
@@ -56,11 +130,15 @@ package struct Extend: ImageTransforming {
         let canvas = canvas(for: size)
         try context.check(canvas)
         guard canvas != size else { return image }
-        let place = gravity.placement(of: size, on: canvas)
+        let place = place(of: size, on: canvas)
         switch filling {
         case .color:
             let color = background ?? (image.hasAlpha ? .transparent : .white)
             return try image.placed(on: canvas, left: place.left, top: place.top, over: color)
+        case .mean:
+            let ready = try image.inMemory()
+            let color = try ready.meanColor(in: &context)
+            return try ready.inColor().placed(on: canvas, left: place.left, top: place.top, over: color)
         case .mirror:
             return try image.inMemory().surrounded(
                 on: canvas, left: place.left, top: place.top, by: .mirrored)

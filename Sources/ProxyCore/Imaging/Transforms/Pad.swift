@@ -21,23 +21,14 @@ package struct Pad: ImageTransforming {
             "The border's width on this side; a percentage is of the picture's \(reference).")
     }
 
+    package static let followsDensity = true
+
     package let arguments: TransformArguments
     private let background: PixelColor?
 
     package init(_ arguments: TransformArguments) throws(TransformError) {
-        self.arguments = Self.completed(arguments)
+        self.arguments = arguments.completingSides(top: Self.top, Self.right, Self.bottom, Self.left)
         background = arguments.color(Self.color)
-    }
-
-    /// The sides that values by position stand for.
-    private static func completed(_ arguments: TransformArguments) -> TransformArguments {
-        guard (1...3).contains(arguments.positionalCount) else { return arguments }
-        var values: [String: TransformValue?] = [:]
-        for (side, opposite) in [(right, top), (bottom, top), (left, right)]
-        where arguments.given[side.name] == nil {
-            values[side.name] = values[opposite.name] ?? arguments.given[opposite.name]
-        }
-        return arguments.replacing(values)
     }
 
     package func apply(

@@ -4,36 +4,98 @@
 package struct Resize: ImageTransforming {
     package static let name = "resize"
     package static let summary = "Fits inside a size, covers it and cuts the rest, or stretches to it."
-    package static let parameters = [size, mode, Gravity.parameter, enlarge, Gravity.focalX, Gravity.focalY]
+    package static let parameters = [
+        size, mode, Gravity.parameter, enlarge, Gravity.focalX, Gravity.focalY, CutPlacement.x, CutPlacement.y,
+        CutPlacement.px, CutPlacement.py, minWidth, minHeight, zoomX, zoomY, density, bound, swap,
+    ]
 
     private static let size = TransformParameter(
-        "size", .size, .required, isScaled: true, "The wanted size: WxH, Wx or xH.")
+        "size", .size, .absent, isScaled: true,
+        "The wanted size: WxH, Wx or xH; required without minwidth, minheight, zoomx, zoomy and density.")
     private static let mode = TransformParameter(
-        "mode", .word(["fit", "cover", "fill"]), .value(.word("fit")),
-        "fit stays inside, cover fills and cuts, fill stretches.")
-    private static let enlarge = TransformParameter.flag(
-        "enlarge", "Whether the result may be larger than the source; if not, it keeps the asked-for aspect.")
+        "mode", .word(["fit", "cover", "crop", "auto", "outside", "fill"]), .value(.word("fit")),
+        "fit stays inside, cover fills and cuts, crop does so but leaves a side alone on which the picture is too small, "
+            + "auto is crop where picture and size are both landscape or both portrait and else fit, "
+            + "outside covers without cutting, fill stretches.")
+    private static let enlarge = TransformParameter(
+        "enlarge", .word(["0", "1", "partly"]), .value(.word("0")),
+        "Whether the result may be larger than the source; if not, it keeps the asked-for aspect. partly leaves a picture "
+            + "alone that is smaller than each wanted side, and may enlarge others.")
+    private static let minWidth = least("minwidth", "width")
+    private static let minHeight = least("minheight", "height")
+    private static let zoomX = factor("zoomx", "Multiplies the width that the result would have otherwise.")
+    private static let zoomY = factor("zoomy", "Multiplies the height that the result would have otherwise.")
+    private static let density = factor(
+        "density",
+        "Multiplies the size, without enlarge as far as the picture has pixels for it, and as much the lengths of pad, extend and watermark after it."
+    )
+    private static let bound = TransformParameter(
+        "bound", .word(["box", "side"]), .value(.word("box")),
+        "What is reduced where mode=fill may not enlarge: the box with its aspect, or the side that is too long.")
+    private static let swap = TransformParameter.flag(
+        "swap", "Whether width and height are exchanged if one of size and picture is landscape and the other portrait.")
+
+    private static func least(_ name: String, _ side: String) -> TransformParameter {
+        TransformParameter(
+            name, .length(1...100_000), .absent, isScaled: true,
+            "The least \(side) before the cut, whatever enlarge says; what then exceeds the size is cut.")
+    }
+
+    private static func factor(_ name: String, _ doc: String) -> TransformParameter {
+        TransformParameter(
+            name, .fineNumber(FixedNumber(thousandths: 1)...FixedNumber(100)), .value(.number(FixedNumber(1))), doc)
+    }
 
     /// How the picture is fitted to the requested size.
     enum Mode: String {
-        case fit, cover, fill
+        case fit, cover, crop, auto, outside, fill
+    }
+
+    /// Whether the result may be larger than the picture.
+    enum Enlarging: String {
+        case never = "0"
+        case always = "1"
+        case partly
     }
 
     package let arguments: TransformArguments
-    private let wanted: SizeRequest?
-    private let mode: Mode
-    private let gravity: Gravity
-    private let mayEnlarge: Bool
+    let wanted: SizeRequest?
+    let mode: Mode
+    let enlarging: Enlarging
+    private let placement: CutPlacement
+    let minimum: (width: Length?, height: Length?)
+    let zoom: (x: Double, y: Double)
+    let wantedDensity: Double
+    private let boundsSides: Bool
+    private let swaps: Bool
 
     package init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
         wanted = arguments.size(Self.size)
         mode = arguments.choice(Self.mode) ?? .fit
-        gravity = try Gravity.read(from: arguments)
-        mayEnlarge = arguments.isOn(Self.enlarge)
-        if mode != .cover, case .word(let word)? = arguments.given[Gravity.parameter.name], word != "center" {
-            throw arguments.error(.conflict(with: "mode=\(mode.rawValue)"), Gravity.parameter)
+        enlarging = arguments.choice(Self.enlarge) ?? .never
+        placement = try CutPlacement(arguments)
+        minimum = (arguments.length(Self.minWidth), arguments.length(Self.minHeight))
+        zoom = (arguments.number(Self.zoomX) ?? 1, arguments.number(Self.zoomY) ?? 1)
+        wantedDensity = arguments.number(Self.density) ?? 1
+        boundsSides = arguments[Self.bound] == .word("side")
+        swaps = arguments.isOn(Self.swap)
+        guard wanted != nil || hasFactors else { throw arguments.error(.missing, Self.size) }
+        try checkCombinations()
+    }
+
+    private func checkCombinations() throws(TransformError) {
+        let cuts = [.cover, .crop, .auto].contains(mode) || minimum.width != nil || minimum.height != nil
+        for parameter in [Gravity.parameter, CutPlacement.x, CutPlacement.y] where !cuts {
+            guard let value = arguments.given[parameter.name], value != .word("center") else { continue }
+            throw arguments.error(.conflict(with: "mode=\(mode.rawValue)"), parameter)
         }
+        if boundsSides, mode != .fill { throw arguments.error(.conflict(with: "mode=\(mode.rawValue)"), Self.bound) }
+    }
+
+    /// Whether more than size and mode decides the result's size.
+    private var hasFactors: Bool {
+        minimum.width != nil || minimum.height != nil || zoom != (1, 1) || wantedDensity != 1
     }
 
     /// The two steps of a resize.
@@ -42,29 +104,58 @@ package struct Resize: ImageTransforming {
         package let scaled: PixelSize
         /// The size that is then cut out of it.
         let cut: PixelSize
+        /// The size of the picture before.
+        let source: PixelSize
+        /// What later lengths are multiplied by.
+        var density = 1.0
     }
 
     /// Decides the steps for a picture of `source`.
     package func plan(for source: PixelSize) -> Plan {
-        let box = wanted?.resolved(for: source) ?? source
-        switch mode {
+        let wanted = swaps ? wanted?.swapped(for: source) : wanted
+        let stays = enlarging == .partly && wanted?.exceeds(source) == true
+        if stays { return Plan(scaled: source, cut: source, source: source) }
+        guard !hasFactors, let wanted else { return ResizeFactors(self, wanted, source).plan }
+        let box = wanted.resolved(for: source)
+        switch mode(for: box, of: source) {
         case .fit:
-            let factor = wanted?.fitFactor(for: source) ?? 1
+            let factor = wanted.fitFactor(for: source)
             let scaled = source.scaled(by: mayEnlarge ? factor : min(factor, 1))
-            return Plan(scaled: scaled, cut: scaled)
+            return Plan(scaled: scaled, cut: scaled, source: source)
         case .cover:
             let target = bounded(box, by: source)
-            let rough = source.scaled(by: Self.factor(max, target, source))
-            // Rounding may leave one pixel less than the target on the side that is not cut.
-            let scaled = PixelSize(max(rough.width, target.width), max(rough.height, target.height))
-            return Plan(scaled: scaled, cut: target)
+            return Plan(scaled: covering(target, source), cut: target, source: source)
+        case .crop, .auto:
+            let target = mayEnlarge ? box : box.smaller(source)
+            let scaled = covering(box, source)
+            return Plan(scaled: scaled, cut: target.smaller(scaled), source: source)
+        case .outside:
+            let scaled = covering(box, source)
+            return Plan(scaled: scaled, cut: scaled, source: source)
         case .fill:
-            let target = bounded(box, by: source)
-            return Plan(scaled: target, cut: target)
+            let target = boundsSides && !mayEnlarge ? box.smaller(source) : bounded(box, by: source)
+            return Plan(scaled: target, cut: target, source: source)
         }
     }
 
     package func resultSize(of size: PixelSize) -> PixelSize { plan(for: size).cut }
+
+    var mayEnlarge: Bool { enlarging != .never }
+
+    /// The mode for a picture, with `auto` decided.
+    func mode(for box: PixelSize, of source: PixelSize) -> Mode {
+        guard mode == .auto else { return mode }
+        return (box.width >= box.height) == (source.width >= source.height) ? .crop : .fit
+    }
+
+    /// The smallest size with the picture's aspect that covers the box, or the picture's own.
+    private func covering(_ box: PixelSize, _ source: PixelSize) -> PixelSize {
+        let factor = Self.factor(max, box, source)
+        guard mayEnlarge || factor < 1 else { return source }
+        let rough = source.scaled(by: factor)
+        // Rounding may leave one pixel less than the box on the side that is not cut.
+        return PixelSize(max(rough.width, box.width), max(rough.height, box.height))
+    }
 
     /// Shrinks the box, with its aspect ratio, until it does not exceed the source.
     private func bounded(_ box: PixelSize, by source: PixelSize) -> PixelSize {
@@ -95,6 +186,8 @@ package struct Resize: ImageTransforming {
     func cut(
         _ image: borrowing VipsImage, _ plan: Plan, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
-        try gravity.cut(image, to: plan.cut, in: &context)
+        context.density = plan.density
+        return try placement.cut(
+            image, to: plan.cut, of: plan.source, density: plan.density, in: &context)
     }
 }

@@ -7,7 +7,7 @@ package struct Text: ImageTransforming {
     package static let name = "text"
     package static let summary = "Draws text with Pango, broken into lines at the picture's width."
     package static let parameters = [
-        text, size, font, color, Gravity.placement, Stamp.x, Stamp.y, encodedText,
+        text, size, font, color, Gravity.placement, Stamp.x, Stamp.y, encodedText, tile,
     ]
 
     /// The maximum number of bytes of a text.
@@ -24,6 +24,8 @@ package struct Text: ImageTransforming {
         "color", .color, .value(.color(.black)), "The letters' colour.")
     private static let encodedText = TransformParameter(
         "text64", .encodedText(limit: limit), .absent, "The text, in place of text.")
+
+    private static let tile = TransformParameter.flag("tile", "Whether it is repeated all over the picture.")
 
     package let arguments: TransformArguments
     private let content: String
@@ -109,6 +111,9 @@ package struct Text: ImageTransforming {
                 content, font: "\(family) \(FixedNumber(rounding: pixels))", width: canvas.width)
             return try letters.uniform(color).masked(by: letters).computed()
         }
-        return try image.stamped(with: drawing, at: stamp.place(of: drawing.size, on: canvas))
+        let place = stamp.place(of: drawing.size, on: canvas)
+        guard arguments.isOn(Self.tile) else { return try image.stamped(with: drawing, at: place) }
+        let wall = try drawing.surrounded(on: canvas, left: place.left, top: place.top, by: .tiled)
+        return try image.stamped(with: wall, at: (0, 0))
     }
 }

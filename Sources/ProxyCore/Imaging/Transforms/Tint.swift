@@ -8,9 +8,10 @@ package struct Tint: ImageTransforming {
 
     private static let color = TransformParameter("color", .color, .required, "The colour, with its alpha.")
     private static let mode = TransformParameter(
-        "mode", .word(BlendMode.allCases.map(\.rawValue)), .value(.word(BlendMode.multiply.rawValue)),
-        "How it meets the picture; source-in and source-atop with an opaque colour keep only the picture's shape."
+        "mode", .word(BlendMode.allCases.map(\.rawValue) + [lab]), .value(.word(BlendMode.multiply.rawValue)),
+        "How it meets the picture; source-in and source-atop with an opaque colour keep only the picture's shape, lab its lightness (CIELAB)."
     )
+    private static let lab = "lab"
 
     package let arguments: TransformArguments
     private let tint: PixelColor
@@ -26,6 +27,10 @@ package struct Tint: ImageTransforming {
         to image: consuming VipsImage, in context: inout TransformContext
     ) throws(ImagingError) -> VipsImage {
         let base = try image.inColor()
+        if arguments[Self.mode] == .word(Self.lab) {
+            let (a, b) = tint.chroma
+            return try base.tinted(a: a, b: b)
+        }
         if blending == .sourceIn { return try shape(of: base) }
         let mixed = try base.lookedUp(in: curves + (base.hasAlpha ? [.identity] : []))
         // The colour outside the picture: αs (1 − αb) cs, the part that remains when the picture covers it.

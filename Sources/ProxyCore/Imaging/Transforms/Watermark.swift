@@ -5,24 +5,47 @@ package struct Watermark: ImageTransforming {
     package static let name = "watermark"
     package static let summary = "Lays a configured image over the picture."
     package static let parameters = [
-        image, Gravity.placement(otherwise: "southeast"), Stamp.x, Stamp.y, scale, opacity, tile,
+        image, Gravity.placement(otherwise: "southeast"), Stamp.x, Stamp.y, scale, opacity, tile, gapX, gapY, zoom,
+        width, height,
     ]
 
     private static let image = TransformParameter(
         "name", .name, .required, "The image's name in the configuration.")
     private static let scale = TransformParameter(
-        "scale", .number(0...1), .absent,
+        "scale", .number(0...10), .absent,
         "Its size: it fits inside this share of the picture's sides; its own size when absent.")
     private static let opacity = TransformParameter(
         "opacity", .number(0...1), .value(.number(FixedNumber(1))), "Multiplies its alpha.")
-    private static let tile = TransformParameter.flag("tile", "Whether it is repeated all over the picture.")
+    private static let tile = TransformParameter(
+        "tile", .word(["0", "1", "x", "y"]), .value(.word("0")),
+        "Whether it is repeated: 1 all over the picture, x in a row, y in a column.")
+    private static let gapX = gap("gapx", "beside", "width")
+    private static let gapY = gap("gapy", "below", "height")
+    private static let zoom = TransformParameter(
+        "zoom", .fineNumber(FixedNumber(thousandths: 1)...FixedNumber(1_000)), .absent, isScaled: true,
+        "Multiplies its own size, and is itself multiplied by the density of a resize.")
+    private static let width = share("width")
+    private static let height = share("height")
+
+    private static func gap(_ name: String, _ place: String, _ side: String) -> TransformParameter {
+        TransformParameter(
+            name, .length(0...100_000), .value(.length(.pixels(FixedNumber(0)))), isScaled: true,
+            "The gap \(place) each one that is repeated; a percentage is of the picture's \(side).")
+    }
+
+    private static func share(_ side: String) -> TransformParameter {
+        TransformParameter(
+            side, .fineNumber(FixedNumber(thousandths: 1)...FixedNumber(10)), .absent,
+            "Its largest \(side) as a share of the picture's, in place of scale.")
+    }
+
+    package static let followsDensity = true
 
     package let arguments: TransformArguments
     /// The image's name in the configuration.
     let imageName: String
     private let share: Double?
     private let strength: Double
-    private let isTiled: Bool
     private let stamp: Stamp
 
     package init(_ arguments: TransformArguments) throws(TransformError) {
@@ -30,8 +53,12 @@ package struct Watermark: ImageTransforming {
         imageName = arguments.text(Self.image) ?? ""
         share = arguments.number(Self.scale)
         strength = arguments.number(Self.opacity) ?? 1
-        isTiled = arguments.isOn(Self.tile)
         stamp = Stamp(arguments)
+        let shares = [Self.width, Self.height].filter { arguments.given[$0.name] != nil }
+        if share != nil, let other = shares.first { throw arguments.error(.conflict(with: "scale"), other) }
+        if arguments.given[Self.zoom.name] != nil, share != nil || !shares.isEmpty {
+            throw arguments.error(.conflict(with: "scale"), Self.zoom)
+        }
     }
 
     package func apply(
@@ -42,19 +69,40 @@ package struct Watermark: ImageTransforming {
             let mark = try sized(context.overlay(named: imageName), for: canvas)
             return try (strength == 1 ? mark.duplicate() : mark.faded(by: strength)).computed()
         }
-        let place = stamp.place(of: ready.size, on: canvas)
-        guard isTiled else { return try image.stamped(with: ready, at: place) }
-        let wall = try ready.surrounded(on: canvas, left: place.left, top: place.top, by: .tiled)
-        return try image.stamped(with: wall, at: (0, 0))
+        guard case .word(let tile) = arguments[Self.tile], tile != "0" else {
+            return try image.stamped(with: ready, at: stamp.place(of: ready.size, on: canvas))
+        }
+        let unit = try withGap(ready, on: canvas)
+        let place = stamp.place(of: unit.size, on: canvas)
+        let wall = PixelSize(
+            tile == "y" ? unit.size.width : canvas.width, tile == "x" ? unit.size.height : canvas.height)
+        let start = (left: tile == "y" ? 0 : place.left, top: tile == "x" ? 0 : place.top)
+        let all = try unit.surrounded(on: wall, left: start.left, top: start.top, by: .tiled)
+        return try image.stamped(
+            with: all, at: (tile == "y" ? place.left : 0, tile == "x" ? place.top : 0))
+    }
+
+    /// What is repeated: the image and the gap, half of it on each side.
+    private func withGap(
+        _ mark: borrowing VipsImage, on canvas: PixelSize
+    ) throws(ImagingError) -> VipsImage {
+        let x = arguments.length(Self.gapX)?.roundedPixels(of: canvas.width) ?? 0
+        let y = arguments.length(Self.gapY)?.roundedPixels(of: canvas.height) ?? 0
+        guard x > 0 || y > 0 else { return try mark.duplicate() }
+        let size = PixelSize(mark.size.width + x, mark.size.height + y)
+        return try mark.inColor().placed(on: size, left: x / 2, top: y / 2, over: .transparent).computed()
     }
 
     private func sized(
         _ mark: borrowing VipsImage, for canvas: PixelSize
     ) throws(ImagingError) -> VipsImage {
-        guard let share else { return try mark.duplicate() }
-        let factor = min(
-            Double(canvas.width) * share / Double(mark.size.width),
-            Double(canvas.height) * share / Double(mark.size.height))
+        if let zoom = arguments.number(Self.zoom) { return try mark.resized(to: mark.size.scaled(by: zoom)) }
+        let (width, height) = (share ?? arguments.number(Self.width), share ?? arguments.number(Self.height))
+        let factors = [
+            width.map { Double(canvas.width) * $0 / Double(mark.size.width) },
+            height.map { Double(canvas.height) * $0 / Double(mark.size.height) },
+        ]
+        guard let factor = factors.compactMap({ $0 }).min() else { return try mark.duplicate() }
         return try mark.resized(to: mark.size.scaled(by: factor))
     }
 }

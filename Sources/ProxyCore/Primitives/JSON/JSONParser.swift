@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The position of a value or an error in a text: both counted from 1, columns in bytes.
-struct TextPosition: Sendable, Hashable, CustomStringConvertible {
-    var line: Int
-    var column: Int
+package struct TextPosition: Sendable, Hashable, CustomStringConvertible {
+    /// The line, from 1.
+    package var line: Int
+    /// The byte in the line, from 1.
+    package var column: Int
 
-    var description: String { "\(line):\(column)" }
+    package var description: String { "\(line):\(column)" }
 }
 
 /// Why a text is not JSON, and where.
-struct JSONSyntaxError: Error, Sendable, Hashable {
-    var position: TextPosition
-    var message: String
+package struct JSONSyntaxError: Error, Sendable, Hashable {
+    /// Where.
+    package var position: TextPosition
+    /// Why.
+    package var message: String
 }
 
 /// Parses JSON strictly (RFC 8259): no comments, no trailing commas, no duplicate names; bounded depth.
-struct JSONParser {
+package struct JSONParser {
     /// The maximum nesting of objects and lists; settings need five.
-    static let maxDepth = 32
+    package static let maxDepth = 32
 
     private let bytes: [UInt8]
     private var offset = 0
@@ -25,15 +29,15 @@ struct JSONParser {
     /// How far lines have been counted, so that the positions of all values cost one pass over the text.
     private var counted = (offset: 0, line: 1, lineStart: 0)
     /// Where each member's value begins, by the path of names to it.
-    private(set) var positions: [[String]: TextPosition] = [:]
+    package private(set) var positions: [[String]: TextPosition] = [:]
 
     /// Creates a parser of `bytes`, which must be UTF-8.
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 
     /// Parses the one value of the text.
-    mutating func parse() throws(JSONSyntaxError) -> JSONValue {
+    package mutating func parse() throws(JSONSyntaxError) -> JSONValue {
         guard String(validating: bytes, as: UTF8.self) != nil else { throw error("the text is not UTF-8") }
         skipBlanks()
         let value = try parseValue()

@@ -4,7 +4,7 @@
 ///
 /// Settings need what Foundation's types do not offer: the order of declaration, refusal of duplicate names,
 /// and the position of each value in the file.
-indirect enum JSONValue: Sendable, Equatable {
+package indirect enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
     /// A number without fraction and exponent.
@@ -15,19 +15,27 @@ indirect enum JSONValue: Sendable, Equatable {
     case object([Member])
 
     /// A name and its value.
-    struct Member: Sendable, Equatable {
-        var name: String
-        var value: JSONValue
+    package struct Member: Sendable, Equatable {
+        /// The name.
+        package var name: String
+        /// The value.
+        package var value: JSONValue
+
+        /// Wraps both.
+        package init(name: String, value: JSONValue) {
+            self.name = name
+            self.value = value
+        }
     }
 
     /// The member with this name; nil if there is none or this is not an object.
-    subscript(name: String) -> JSONValue? {
+    package subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name == name }?.value
     }
 
     /// The kind of the value, in the operator's words.
-    var kind: String {
+    package var kind: String {
         switch self {
         case .null: "null"
         case .bool: "true or false"
@@ -39,7 +47,7 @@ indirect enum JSONValue: Sendable, Equatable {
     }
 
     /// The value at a path of names and positions inside this one; nil if there is none.
-    func inside(_ path: some Collection<String>) -> JSONValue? {
+    package func inside(_ path: some Collection<String>) -> JSONValue? {
         guard let name = path.first else { return self }
         guard case .array(let values) = self else { return self[name]?.inside(path.dropFirst()) }
         guard let index = Int(name), values.indices.contains(index) else { return nil }
@@ -47,7 +55,7 @@ indirect enum JSONValue: Sendable, Equatable {
     }
 
     /// Returns a copy in which the value at `path` is `value`; itself if the path does not exist.
-    func replacing(_ path: some Collection<String>, with value: JSONValue) -> JSONValue {
+    package func replacing(_ path: some Collection<String>, with value: JSONValue) -> JSONValue {
         guard let name = path.first else { return value }
         guard case .object(var members) = self, let index = members.firstIndex(where: { $0.name == name })
         else {

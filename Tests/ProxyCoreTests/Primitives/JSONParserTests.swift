@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import ImageProxyd
+@testable import Primitives
 
 @Suite("JSON")
 struct JSONParserTests {

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// `noise:20` — adds grain.
+struct Noise: ImageTransforming {
+    static let name = "noise"
+    static let summary = "Adds grain, the same to each channel of a pixel."
+    static let parameters = [amount, seed]
+
+    private static let amount = TransformParameter(
+        "amount", .number(0...100), .required, "The standard deviation in levels.")
+    private static let seed = TransformParameter(
+        "seed", .whole(0...99_999), .value(.number(FixedNumber(1))), "Equal seeds give equal grain.")
+
+    let arguments: TransformArguments
+
+    init(_ arguments: TransformArguments) throws(TransformError) {
+        self.arguments = arguments
+    }
+
+    func apply(
+        to image: consuming VipsImage, in context: inout TransformContext
+    ) throws(ImagingError) -> VipsImage {
+        let deviation = arguments.number(Self.amount) ?? 0
+        let seed = Int(arguments.number(Self.seed) ?? 1)
+        guard image.hasAlpha else { return try image.grained(by: deviation, seed: seed) }
+        let ready = try image.inMemory()
+        return try ready.colorBands().grained(by: deviation, seed: seed).joined(with: ready.band(ready.bands - 1))
+    }
+}

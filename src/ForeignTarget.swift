@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A request target as the client sent it, without the prefix of its dialect.
+package struct ForeignTarget: Sendable, Hashable {
+    /// The path, still percent-encoded; begins with `/`.
+    package let path: String
+    /// The query, still percent-encoded, without the `?`; nil if there is no `?`.
+    package let query: String?
+    /// Seconds since 1970.
+    package let now: Int64
+
+    /// Wraps the parts of a target.
+    package init(path: String, query: String? = nil, now: Int64 = 0) {
+        self.path = path
+        self.query = query
+        self.now = now
+    }
+
+    /// Divides a target, path and query, at its first `?`.
+    package init(_ target: some StringProtocol, now: Int64 = 0) {
+        let mark = target.firstIndex(of: "?")
+        path = String(target[..<(mark ?? target.endIndex)])
+        query = mark.map { String(target[target.index(after: $0)...]) }
+        self.now = now
+    }
+}

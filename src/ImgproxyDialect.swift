@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+
+/// imgproxy's URLs: `/SIGNATURE/OPTION:ARGUMENT:…/…/SOURCE`.
+package struct ImgproxyDialect: Dialect {
+    package static let name = "imgproxy"
+
+    /// The settings that the original has, too.
+    package struct Settings: Sendable, Hashable, Codable {
+        /// Keys of signatures: paths of files, each holding what `IMGPROXY_KEY` holds: hexadecimal digits.
+        /// Default none: anything stands in the signature's place.
+        package var keys: [String] = []
+        /// The salts of the keys, in their order: paths of files likewise (`IMGPROXY_SALT`). Default none.
+        package var salts: [String] = []
+        /// The number of bytes of a signature (`IMGPROXY_SIGNATURE_SIZE`). Default 32: all of them.
+        package var signatureSize = 32
+        /// Texts that are accepted in a signature's place (`IMGPROXY_TRUSTED_SIGNATURES`). Default none.
+        package var trustedSignatures: [String] = []
+        /// Options by the name of their preset (`IMGPROXY_PRESETS`): `{"thumb": "rs:fill:120:90/g:no"}`; those
+        /// of `default` apply to every URL. Default none.
+        package var presets: [String: String] = [:]
+        /// Whether a URL has names of presets in place of options (`IMGPROXY_ONLY_PRESETS`). Default false.
+        package var onlyPresets = false
+        /// The names of the options that a URL may have (`IMGPROXY_ALLOWED_PROCESSING_OPTIONS`). Default
+        /// empty: any.
+        package var allowedOptions: [String] = []
+        /// Whether a URL may have options about limits (`IMGPROXY_ALLOW_SECURITY_OPTIONS`). Default false.
+        package var securityOptions = false
+        /// What sources without a scheme begin with (`IMGPROXY_BASE_URL`). Default empty.
+        package var baseURL = ""
+        /// Whether the last part of a base64 source is a file name
+        /// (`IMGPROXY_BASE64_URL_INCLUDES_FILENAME`). Default false.
+        package var base64IncludesFilename = false
+        /// Whether `Accept` chooses the format where the URL does not (`IMGPROXY_AUTO_WEBP`,
+        /// `IMGPROXY_AUTO_AVIF`). Default false: the source's format stays.
+        package var autoFormat = false
+        /// The name, in `watermarks`, of the picture that `watermark` draws (`IMGPROXY_WATERMARK_PATH`).
+        /// Default empty: `watermark` is refused.
+        package var watermark = ""
+        /// Whether options of the commercial version that have an equivalent are translated, too. Default
+        /// false: they are unknown.
+        package var pro = false
+
+        /// The defaults.
+        package init() {}
+    }
+
+    let settings: Settings
+    private let keys: [(key: SymmetricKey, salt: [UInt8])]
+
+    /// Prepares a dialect.
+    /// - Parameters:
+    ///   - keys: the keys' bytes.
+    ///   - salts: their salts', as many.
+    package init(_ settings: Settings, keys: [[UInt8]] = [], salts: [[UInt8]] = []) {
+        self.settings = settings
+        self.keys = zip(keys, salts).map { (SymmetricKey(data: $0), $1) }
+    }
+
+    package func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation {
+        let (signature, path) = try divide(target.path)
+        let isSigned = try check(signature, of: path)
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        var options = ImgproxyOptions()
+        if let usual = settings.presets["default"] { try apply(preset: "default", usual, to: &options, []) }
+        let source = try ImgproxySource(readOptions(parts, into: &options), settings)
+        if options.expires > 0, options.expires <= target.now {
+            throw TranslationError(.expired, "expires", "the URL's time is over")
+        }
+        return try ImgproxyTranslation(options, source, settings).translation(isSigned: isSigned)
+    }
+
+    /// The first part, and the rest with its slash; two spellings that clients produce are repaired.
+    private func divide(_ target: String) throws(TranslationError) -> (signature: Substring, path: String) {
+        let text = target.drop { $0 == "/" }
+        guard let slash = text.firstIndex(of: "/"), text.index(after: slash) < text.endIndex else {
+            throw TranslationError(.notFound, "", "a URL is /SIGNATURE/OPTIONS/SOURCE")
+        }
+        return (text[..<slash], Self.repaired(text[slash...]))
+    }
+
+    /// `%3A` is `:`, and a plain source has both slashes of its scheme, although something in between decoded
+    /// the one and merged the others.
+    private static func repaired(_ path: Substring) -> String {
+        let text = String(path.replacing("%3A", with: ":"))
+        guard let plain = text.firstRange(of: "/plain/") else { return text }
+        let source = text[plain.upperBound...]
+        guard let colon = source.firstIndex(of: ":") else { return text }
+        let scheme = source[..<colon]
+        let rest = source[source.index(after: colon)...]
+        guard !scheme.isEmpty, !scheme.contains("/"), rest.hasPrefix("/"), !rest.hasPrefix("//") else {
+            return text
+        }
+        return text[..<colon] + (scheme == "local" ? "://" : ":/") + rest
+    }
+
+    // MARK: - Signatures
+
+    /// Whether the signature is valid; false for one that is accepted as it stands.
+    private func check(_ signature: Substring, of path: String) throws(TranslationError) -> Bool {
+        guard !signature.contains(":"), !signature.contains("%3A") else {
+            throw TranslationError(
+                .signature, "signature", "'\(signature.excerpt)' stands in the signature's place")
+        }
+        guard !keys.isEmpty else { return false }
+        guard !settings.trustedSignatures.contains(String(signature)) else { return false }
+        let code = Base64URL.decode(signature.utf8) ?? []
+        var isValid = false
+        for (key, salt) in keys {
+            var mac = HMAC<SHA256>(key: key)
+            mac.update(data: salt)
+            mac.update(data: Array(path.utf8))
+            let expected = Array(mac.finalize().prefix(settings.signatureSize))
+            if Self.areEqual(code, expected) { isValid = true }
+        }
+        guard isValid else {
+            throw TranslationError(.signature, "signature", "it was made with another key, or over another path")
+        }
+        return true
+    }
+
+    /// Compares in a time that depends on the lengths alone.
+    private static func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        guard left.count == right.count else { return false }
+        return zip(left, right).reduce(into: UInt8(0)) { $0 |= $1.0 ^ $1.1 } == 0
+    }
+
+    // MARK: - Options
+
+    /// Reads the parts in front of the source, and returns those of the source.
+    private func readOptions(
+        _ parts: ArraySlice<Substring>, into options: inout ImgproxyOptions
+    ) throws(TranslationError) -> ArraySlice<Substring> {
+        var rest = parts.drop { $0.isEmpty }
+        if settings.onlyPresets {
+            let names = rest.popFirst() ?? ""
+            for name in names.split(separator: ":", omittingEmptySubsequences: false) {
+                try apply(preset: String(name), to: &options, [])
+            }
+            return rest.drop { $0.isEmpty }
+        }
+        while let part = rest.first, part.isEmpty || part.contains(":") || isBetweenPipelines(part) {
+            rest.removeFirst()
+            if part == "-" {
+                options.beginNext()
+            } else if !part.isEmpty {
+                try apply(part, to: &options, presets: [], isInURL: true)
+            }
+        }
+        return rest
+    }
+
+    /// Whether a part divides two pipelines, of which the second takes the result of the first.
+    private func isBetweenPipelines(_ part: Substring) -> Bool { settings.pro && part == "-" }
+
+    /// Applies one option.
+    /// - Parameter presets: the presets whose options these are.
+    private func apply(
+        _ part: Substring, to options: inout ImgproxyOptions, presets: [String], isInURL: Bool
+    ) throws(TranslationError) {
+        let pieces = part.split(separator: ":", omittingEmptySubsequences: false)
+        let name = String(pieces[0])
+        let arguments = pieces.dropFirst().map(String.init)
+        guard let option = ImgproxyOption.byName[name] else { throw Self.unknown(name, settings) }
+        guard !option.isCommercial || settings.pro else { throw Self.unknown(name, settings) }
+        if isInURL { try checkAllowed(option, name) }
+        if option.name == ImgproxyOption.preset {
+            for name in arguments { try apply(preset: name, to: &options, presets) }
+            return
+        }
+        let reading = ImgproxyArguments(option: name, values: arguments)
+        guard option.counts.contains(arguments.count) else {
+            throw reading.error("it has \(arguments.count) arguments, at most \(option.counts.upperBound)")
+        }
+        try option.read(&options, reading)
+    }
+
+    private func apply(
+        preset name: String, to options: inout ImgproxyOptions, _ presets: [String]
+    ) throws(TranslationError) {
+        guard let text = settings.presets[name] else {
+            throw TranslationError(.invalid, "preset", "there is no preset '\(name.excerpt)'")
+        }
+        try apply(preset: name, text, to: &options, presets)
+    }
+
+    /// Applies a preset's options; one inside itself is skipped.
+    private func apply(
+        preset name: String, _ text: String, to options: inout ImgproxyOptions, _ presets: [String]
+    ) throws(TranslationError) {
+        guard !presets.contains(name) else { return }
+        for part in text.split(separator: "/") {
+            try apply(part, to: &options, presets: presets + [name], isInURL: false)
+        }
+    }
+
+    private func checkAllowed(_ option: ImgproxyOption, _ name: String) throws(TranslationError) {
+        if option.isAboutLimits, !settings.securityOptions {
+            throw TranslationError(.forbidden, name, "the setting securityOptions of the dialect allows it")
+        }
+        guard settings.allowedOptions.isEmpty
+            || settings.allowedOptions.contains(where: { ImgproxyOption.byName[$0]?.name == option.name })
+        else { throw TranslationError(.forbidden, name, "it is not among the dialect's allowedOptions") }
+    }
+
+    private static func unknown(_ name: String, _ settings: Settings) -> TranslationError {
+        if ImgproxyOption.byName[name]?.isCommercial == true {
+            return TranslationError(
+                .unsupported, name.excerpt, "of the commercial version; the setting pro of the dialect allows it")
+        }
+        if ImgproxyOption.untranslated.contains(name) {
+            return TranslationError(.unsupported, name.excerpt, "it has no equivalent here")
+        }
+        let hint = suggestion(for: name, among: ImgproxyOption.byName.keys).map { "; \($0)" } ?? ""
+        return TranslationError(.invalid, name.excerpt, "there is no such option\(hint)")
+    }
+}
+
+extension ImgproxyDialect {
+    /// What is wrong with the presets: the name of each, and why.
+    package var problems: [(preset: String, error: TranslationError)] {
+        settings.presets.sorted { $0.key < $1.key }.compactMap { name, text in
+            var options = ImgproxyOptions()
+            do throws(TranslationError) {
+                try apply(preset: name, text, to: &options, [])
+                return nil
+            } catch {
+                return (name, error)
+            }
+        }
+    }
+
+    /// Decodes the text of a key's or salt's file: hexadecimal digits.
+    package static func key(from text: [UInt8]) -> [UInt8]? {
+        guard text.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: text.count, by: 2) {
+            let digits = text[index..<index + 2]
+            guard digits.allSatisfy({ UnicodeScalar($0).properties.isASCIIHexDigit }),
+                let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            else { return nil }
+            bytes.append(byte)
+        }
+        return bytes
+    }
+}

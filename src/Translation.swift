@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a URL of another image proxy means: parameters of `/img`.
+package struct Translation: Sendable, Hashable {
+    /// One parameter, decoded.
+    package struct Parameter: Sendable, Hashable {
+        /// The name, such as `transform`.
+        package var name: String
+        /// The value.
+        package var value: String
+
+        /// Wraps a name and a value.
+        package init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// What is answered.
+    package enum Answer: Sendable, Hashable {
+        /// The picture.
+        case picture
+        /// Facts about the picture, as JSON.
+        case facts
+    }
+
+    /// The parameters, each at most once.
+    package var parameters: [Parameter]
+    /// Whether the foreign URL has a valid signature.
+    package var isSigned: Bool
+    /// What is answered.
+    package var answer: Answer
+    /// The options that have no effect here, with why; for explanations.
+    package var ignored: [String]
+
+    /// Creates a translation from its parts.
+    package init(
+        parameters: [Parameter] = [], isSigned: Bool = false, answer: Answer = .picture, ignored: [String] = []
+    ) {
+        self.parameters = parameters
+        self.isSigned = isSigned
+        self.answer = answer
+        self.ignored = ignored
+    }
+
+    /// The value of a parameter; setting nil removes it.
+    package subscript(name: String) -> String? {
+        get { parameters.first { $0.name == name }?.value }
+        set {
+            let place = parameters.firstIndex { $0.name == name }
+            switch (place, newValue) {
+            case (let place?, let value?): parameters[place].value = value
+            case (let place?, nil): parameters.remove(at: place)
+            case (nil, let value?): parameters.append(Parameter(name: name, value: value))
+            case (nil, nil): break
+            }
+        }
+    }
+
+    /// The target with the same meaning: `/img?` or `/info?` and the parameters, encoded.
+    package var target: String {
+        let query = parameters.map { "\($0.name)=\(Self.encoded($0.value))" }
+        return (answer == .picture ? "/img?" : "/info?") + query.joined(separator: "&")
+    }
+
+    /// Percent-encodes what a query can't hold, and what would be read otherwise (RFC 3986 §3.4).
+    private static func encoded(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                bytes.append(byte)
+            case _ where plain.contains(byte): bytes.append(byte)
+            default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static let plain = Array("-._~:,/@".utf8)
+    private static let digits = Array("0123456789ABCDEF".utf8)
+}
