@@ -8,19 +8,23 @@ package struct ForeignTarget: Sendable, Hashable {
     package let query: String?
     /// Seconds since 1970.
     package let now: Int64
+    /// Whether the request brings the picture as its body.
+    package let hasBody: Bool
 
     /// Wraps the parts of a target.
-    package init(path: String, query: String? = nil, now: Int64 = 0) {
+    package init(path: String, query: String? = nil, now: Int64 = 0, hasBody: Bool = false) {
         self.path = path
         self.query = query
         self.now = now
+        self.hasBody = hasBody
     }
 
     /// Divides a target, path and query, at its first `?`.
-    package init(_ target: some StringProtocol, now: Int64 = 0) {
+    package init(_ target: some StringProtocol, now: Int64 = 0, hasBody: Bool = false) {
         let mark = target.firstIndex(of: "?")
         path = String(target[..<(mark ?? target.endIndex)])
         query = mark.map { String(target[target.index(after: $0)...]) }
         self.now = now
+        self.hasBody = hasBody
     }
 }

@@ -35,7 +35,8 @@ package struct Translation: Sendable, Hashable {
 
     /// Creates a translation from its parts.
     package init(
-        parameters: [Parameter] = [], isSigned: Bool = false, answer: Answer = .picture, ignored: [String] = []
+        parameters: [Parameter] = [], isSigned: Bool = false, answer: Answer = .picture,
+        ignored: [String] = []
     ) {
         self.parameters = parameters
         self.isSigned = isSigned

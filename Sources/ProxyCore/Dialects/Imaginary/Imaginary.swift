@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Primitives
+
+/// The URLs of imaginary: `/OPERATION?url=SOURCE&…`, or the picture as the body of a POST.
+package struct Imaginary: Dialect {
+    package static let name = "imaginary"
+
+    /// The settings.
+    package struct Settings: Sendable, Hashable, Codable {
+        /// Files with the keys; without any, everything is allowed that `security` allows.
+        package var keys: [String] = []
+        /// Whether the keys sign URLs (`-enable-url-signature`), or are sent themselves as `key` (`-key`).
+        package var signsURLs = false
+        /// What the signed path begins with where imaginary had a prefix (`-path-prefix`).
+        package var signedPrefix = ""
+        /// The watermarks of the configuration by the URLs that `watermarkimage` has for them.
+        package var watermarks: [String: String] = [:]
+
+        /// Creates the default settings.
+        package init() {}
+    }
+
+    let settings: Settings
+    private let keys: [[UInt8]]
+
+    /// Creates the dialect.
+    ///
+    /// - Parameter keys: the bytes of the files that `settings.keys` names.
+    package init(_ settings: Settings = Settings(), keys: [[UInt8]] = []) {
+        self.settings = settings
+        self.keys = keys
+    }
+
+    /// Without `url`, the picture is the request's body.
+    package func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation {
+        let pairs = ImaginaryQuery.pairs(of: target.query ?? "")
+        let isSigned = try isSigned(target.path, pairs)
+        let query = ImaginaryQuery(pairs)
+        let name = String(target.path.dropFirst())
+        var plan = ImaginaryPlan(settings)
+        switch name {
+        case "info": break
+        case "pipeline": try plan.addAll(query)
+        default: try plan.add(name, query)
+        }
+        var translation = plan.translation
+        if !target.hasBody { translation["url"] = try source(query) }
+        if name == "info" {
+            translation.parameters.removeAll { $0.name != "url" }
+            translation.answer = .facts
+        }
+        translation.isSigned = isSigned
+        return translation
+    }
+
+    private func source(_ query: ImaginaryQuery) throws(TranslationError) -> String {
+        guard let url = query.text("url") else {
+            throw TranslationError(.invalid, "url", "is missing, and so is a body")
+        }
+        guard url.hasPrefix("http://") || url.hasPrefix("https://") else {
+            throw TranslationError(.invalid, "url", "begins with http:// or https://")
+        }
+        return PercentText.url(Array(url.utf8))
+    }
+
+    // MARK: - Keys
+
+    /// Whether a key allows the request; false where none is configured.
+    private func isSigned(
+        _ path: String, _ pairs: [(name: String, value: String)]
+    ) throws(TranslationError) -> Bool {
+        guard !keys.isEmpty else { return false }
+        return settings.signsURLs ? try hasSignature(path, pairs) : try hasKey(pairs)
+    }
+
+    private func hasKey(_ pairs: [(name: String, value: String)]) throws(TranslationError) -> Bool {
+        let given = pairs.first { $0.name == "key" }?.value ?? ""
+        var isValid = false
+        for key in keys where MACText.areEqual(given, String(decoding: key, as: UTF8.self)) { isValid = true }
+        guard isValid else { throw TranslationError(.signature, "key", "is missing or wrong") }
+        return true
+    }
+
+    private func hasSignature(
+        _ path: String, _ pairs: [(name: String, value: String)]
+    ) throws(TranslationError) -> Bool {
+        guard let given = pairs.first(where: { $0.name == "sign" })?.value, !given.isEmpty else {
+            throw TranslationError(.signature, "sign", "is missing")
+        }
+        guard Base64URL.decode(given.utf8) != nil else {
+            throw TranslationError(.invalid, "sign", "is base64url without padding")
+        }
+        let text = settings.signedPrefix + path + Self.sorted(pairs.filter { $0.name != "sign" })
+        var isValid = false
+        for key in keys {
+            let mac = HMAC<SHA256>.authenticationCode(
+                for: Array(text.utf8), using: SymmetricKey(data: key))
+            if MACText.areEqual(given, MACText.text(of: mac, isPadded: false)) { isValid = true }
+        }
+        guard isValid else { throw TranslationError(.signature, "sign", "does not fit the URL and any key") }
+        return true
+    }
+
+    /// The parameters as they are signed: sorted by name, equal names in their order, encoded as forms are.
+    private static func sorted(_ pairs: [(name: String, value: String)]) -> String {
+        let names = Set(pairs.map(\.name)).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return names.flatMap { name in
+            pairs.filter { $0.name == name }.map { "\(formEncoded(name))=\(formEncoded($0.value))" }
+        }.joined(separator: "&")
+    }
+
+    private static func formEncoded(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: " "): bytes.append(UInt8(ascii: "+"))
+            case _ where PercentText.isUnreserved(byte): bytes.append(byte)
+            default: bytes += PercentText.escaped(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

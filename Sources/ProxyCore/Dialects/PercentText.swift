@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Percent-encoding as other proxies read it: what is no escape is left as it is.
+enum PercentText {
+    /// Decodes `%HH` once.
+    ///
+    /// - Parameter form: whether `+` is a space, as in a form's query.
+    static func decoded(_ text: some StringProtocol, form: Bool = false) -> [UInt8] {
+        let bytes = Array(text.utf8)
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(bytes.count)
+        var place = 0
+        while place < bytes.count {
+            if let byte = escape(at: place, in: bytes) {
+                decoded.append(byte)
+                place += 3
+            } else {
+                let isSpace = form && bytes[place] == UInt8(ascii: "+")
+                decoded.append(isSpace ? UInt8(ascii: " ") : bytes[place])
+                place += 1
+            }
+        }
+        return decoded
+    }
+
+    /// Decodes `%HH` once; nil if that is not UTF-8.
+    static func decodedText(_ text: some StringProtocol, form: Bool = false) -> String? {
+        String(validating: decoded(text, form: form), as: UTF8.self)
+    }
+
+    /// A decoded URL as it is written: bytes that no URL has are encoded, and so is a `%` that begins no escape.
+    static func url(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        for (place, byte) in bytes.enumerated() {
+            let isEscape = byte == UInt8(ascii: "%") && escape(at: place, in: bytes) != nil
+            if isEscape || isURLByte(byte) {
+                text.append(byte)
+            } else {
+                text += escaped(byte)
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// A byte as `%HH`.
+    static func escaped(_ byte: UInt8) -> [UInt8] {
+        [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+    }
+
+    /// Whether a byte never needs to be encoded (RFC 3986 §2.3).
+    static func isUnreserved(_ byte: UInt8) -> Bool {
+        isAlphanumeric(byte) || "-._~".utf8.contains(byte)
+    }
+
+    /// Whether a byte is an ASCII letter or digit.
+    static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+
+    private static let digits = Array("0123456789ABCDEF".utf8)
+    /// Printable ASCII that RFC 3986 gives no place in a URL, and `%`.
+    private static let encoded = Array("\"<>\\^`{|}%".utf8)
+
+    private static func isURLByte(_ byte: UInt8) -> Bool {
+        (0x21...0x7E).contains(byte) && !encoded.contains(byte)
+    }
+
+    private static func escape(at place: Int, in bytes: [UInt8]) -> UInt8? {
+        guard bytes[place] == UInt8(ascii: "%"), place + 2 < bytes.count,
+            let high = value(of: bytes[place + 1]), let low = value(of: bytes[place + 2])
+        else { return nil }
+        return high << 4 | low
+    }
+
+    private static func value(of byte: UInt8) -> UInt8? {
+        Character(Unicode.Scalar(byte)).hexDigitValue.map(UInt8.init)
+    }
+}

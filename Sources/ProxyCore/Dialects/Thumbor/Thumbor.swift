@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+
+/// The URLs of thumbor, and of imagor, which speaks nearly the same language:
+/// `/SIGNATURE/300x200/smart/filters:quality(80)/SOURCE`.
+package struct Thumbor: Dialect {
+    package static let name = "thumbor"
+
+    /// The settings, with thumbor's defaults.
+    package struct Settings: Sendable, Hashable, Codable {
+        /// Whose URLs these are.
+        package enum Flavor: String, Sendable, Hashable, Codable, CaseIterable {
+            case thumbor, imagor
+        }
+
+        /// The hash function of the signature.
+        package enum Digest: String, Sendable, Hashable, Codable, CaseIterable {
+            case sha1, sha256, sha512
+        }
+
+        /// `thumbor`, or `imagor` for its filters, its shares of the picture in crops, and its paddings.
+        package var flavor: Flavor = .thumbor
+        /// Files with the security key (`SECURITY_KEY`, `IMAGOR_SECRET`); several for a change of keys.
+        package var keys: [String] = []
+        /// Whether `unsafe` stands in place of a signature (`ALLOW_UNSAFE_URL`, `IMAGOR_UNSAFE`).
+        package var allowsUnsafe = false
+        /// The signature's hash function (`IMAGOR_SIGNER_TYPE`).
+        package var digest: Digest = .sha1
+        /// How many characters of the signature count (`IMAGOR_SIGNER_TRUNCATE`); 0 for all.
+        package var signatureLength = 0
+        /// Whether pictures are turned upright by their EXIF orientation (`RESPECT_ORIENTATION`); imagor always does.
+        package var respectsOrientation = false
+        /// Whether `Accept` may choose WebP where the URL has no format (`AUTO_WEBP`).
+        package var autoWebP = false
+        /// The scheme of a source without one: `http`, or `https` as imagor has it.
+        package var defaultScheme = "http"
+        /// The watermarks of the configuration by the URLs that `watermark()` has for them.
+        package var watermarks: [String: String] = [:]
+        /// Whether filters that are unknown, have wrong arguments or no equivalent are skipped, as thumbor does, or refused.
+        package var lenient = false
+
+        /// Creates the default settings.
+        package init() {}
+    }
+
+    let settings: Settings
+    private let keys: [SymmetricKey]
+
+    /// Creates the dialect.
+    ///
+    /// - Parameter keys: the bytes of the files that `settings.keys` names.
+    package init(_ settings: Settings = Settings(), keys: [[UInt8]] = []) {
+        self.settings = settings
+        self.keys = keys.map { SymmetricKey(data: $0) }
+    }
+
+    package func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation {
+        let (rest, isSigned) = try checked(target.path)
+        let options = try ThumborPath(parsing: rest, flavor: settings.flavor)
+        var plan = ThumborPlan(options, settings, now: target.now)
+        var translation = try plan.translation(from: sourceURL(options.source))
+        translation.isSigned = isSigned
+        if options.isMeta { translation.answer = .facts }
+        return translation
+    }
+
+    // MARK: - Signature
+
+    /// What is behind the signature or `unsafe`, and whether it was a signature.
+    private func checked(
+        _ path: String
+    ) throws(TranslationError) -> (rest: Substring, isSigned: Bool) {
+        let pieces = path.dropFirst().split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard pieces.count == 2, !pieces[0].isEmpty else {
+            throw TranslationError(
+                .invalid, "", "a path is /SIGNATURE/… or /unsafe/…, and ends with the source")
+        }
+        guard pieces[0] != "unsafe" else {
+            guard settings.allowsUnsafe else {
+                throw TranslationError(.forbidden, "unsafe", "only signed URLs are allowed")
+            }
+            return (pieces[1], false)
+        }
+        var isValid = false
+        for key in keys where MACText.areEqual(pieces[0], signature(of: pieces[1], with: key)) {
+            isValid = true
+        }
+        guard isValid else {
+            throw TranslationError(.signature, "signature", "does not fit the path and any of the keys")
+        }
+        return (pieces[1], true)
+    }
+
+    private func signature(of path: Substring, with key: SymmetricKey) -> String {
+        let bytes = Array(path.utf8)
+        let mac: [UInt8] =
+            switch settings.digest {
+            case .sha1: Array(HMAC<Insecure.SHA1>.authenticationCode(for: bytes, using: key))
+            case .sha256: Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key))
+            case .sha512: Array(HMAC<SHA512>.authenticationCode(for: bytes, using: key))
+            }
+        let length = settings.signatureLength
+        return MACText.text(of: mac, isPadded: true, length: length > 0 ? length : nil)
+    }
+
+    // MARK: - Source
+
+    /// The source with its scheme; it may be percent-encoded as a whole, and once more.
+    private func sourceURL(_ raw: Substring) throws(TranslationError) -> String {
+        guard !raw.isEmpty else {
+            throw TranslationError(.invalid, "source", "is missing; options stand in front of it")
+        }
+        guard raw.first != "/" else {
+            throw TranslationError(.invalid, "source", "begins with a slash: there is one too many")
+        }
+        let url = PercentText.url(PercentText.decoded(raw))
+        if url.hasPrefix("http://") || url.hasPrefix("https://") { return url }
+        let beginning = url.prefix { $0 != "/" }
+        guard beginning.last != ":" else {
+            throw TranslationError(
+                .invalid, "source", "begins with http:// or https:// in lower case, or with a host")
+        }
+        return "\(settings.defaultScheme)://\(url)"
+    }
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension ThumborPlan {
+    /// What a filter does; false where its arguments are wrong.
+    private typealias Reader = @Sendable (inout ThumborPlan, [String]) throws(TranslationError) -> Bool
+
+    /// Adds what a filter does.
+    mutating func add(_ filter: ThumborFilter) throws(TranslationError) {
+        let own = isImagor ? Self.imagor[filter.name] : nil
+        guard let read = own ?? Self.common[filter.name] else {
+            return try skip(filter, "there is no such filter")
+        }
+        guard try read(&self, filter.arguments) else {
+            return try skip(filter, "its arguments are not understood")
+        }
+    }
+
+    /// The filters of both, by name.
+    private static let common: [String: Reader] = [
+        // Read with the geometry.
+        "no_upscale": { _, _ in true }, "upscale": { _, _ in true }, "stretch": { _, _ in true },
+        "focal": { _, _ in true },
+        // What it would remove is never there: pixels are sRGB, metadata is stripped, regions are not looked for.
+        "strip_icc": { _, _ in true }, "strip_exif": { _, _ in true }, "extract_focal": { _, _ in true },
+        "format": { (plan, values) in plan.setFormat(values) },
+        "quality": { (plan, values) in
+            guard let number = values.first.flatMap({ ThumborPath.count($0[...]) }) else { return false }
+            plan.quality = min(max(number, 1), 100)
+            return true
+        },
+        "max_bytes": { (plan, values) in
+            guard let count = values.first.flatMap({ ThumborPath.count($0[...]) }), count > 0 else {
+                return false
+            }
+            plan.output["max_bytes"] = "\(count)"
+            return true
+        },
+        "blur": { (plan, values) in plan.addBlur(values) },
+        "brightness": { (plan, values) in plan.addBrightness(values) },
+        "contrast": { (plan, values) in plan.addContrast(values) },
+        "saturation": { (plan, values) in
+            guard let factor = values.first.flatMap(DecimalText.number), factor >= 0 else { return false }
+            plan.operations.append("saturation:\(DecimalText.text(min(factor, 10)))")
+            return true
+        },
+        "grayscale": { (plan, _) in
+            plan.operations.append("grayscale")
+            return true
+        },
+        "equalize": { (plan, _) in
+            plan.operations.append("equalize")
+            return true
+        },
+        "rgb": { (plan, values) in
+            guard let shares = numbers(values, count: 3) else { return false }
+            plan.addLevels(shares)
+            return true
+        },
+        "colorize": { (plan, values) in plan.addColorize(values) },
+        "noise": { (plan, values) in
+            guard let amount = values.first.flatMap(DecimalText.number), amount >= 0 else { return false }
+            let seed = values.count > 1 ? ThumborPath.count(values[1][...]) : nil
+            if amount > 0 {
+                plan.operations.append(
+                    "noise:\(DecimalText.text(min(amount, 100)))" + (seed.map { ":seed=\($0)" } ?? ""))
+            }
+            return true
+        },
+        "sharpen": { (plan, values) in plan.addSharpen(values) },
+        "convolution": { (plan, values) in plan.addConvolution(values) },
+        "curve": { (plan, values) in plan.addCurve(values) },
+        "rotate": { (plan, values) in
+            guard let angle = values.first.flatMap(DecimalText.number).map({ Int($0) }) else { return false }
+            // Counterclockwise; what is no quarter turn does nothing.
+            let clockwise = (360 - (angle % 360 + 360) % 360) % 360
+            if clockwise != 0, clockwise % 90 == 0 { plan.operations.append("rotate:\(clockwise)") }
+            return true
+        },
+        "proportion": { (plan, values) in plan.addProportion(values) },
+        "round_corner": { (plan, values) in plan.addRoundCorner(values) },
+        "background_color": { (plan, values) in
+            guard let color = values.first.flatMap(color) else { return false }
+            plan.operations.append("background:\(color)")
+            return true
+        },
+        "fill": { (plan, values) in plan.addFill(values) },
+        "watermark": { (plan, values) throws(TranslationError) in try plan.addWatermark(values) },
+        "max_age": { (plan, _) throws(TranslationError) in
+            try plan.refuse("max_age", "lifetimes follow the origin's, or the settings in 'freshness'")
+            return true
+        },
+        "autojpg": { (plan, _) throws(TranslationError) in
+            try plan.refuse("autojpg", "ask for a format")
+            return true
+        },
+    ]
+
+    /// The filters that imagor alone has, or reads otherwise.
+    private static let imagor: [String: Reader] = [
+        "strip_metadata": { _, _ in true }, "preview": { _, _ in true }, "to_colorspace": { _, _ in true },
+        // Read before the others.
+        "orient": { _, _ in true },
+        "attachment": { (plan, values) in
+            plan.output["download"] = "1"
+            if let name = values.first, !name.isEmpty { plan.output["filename"] = name }
+            return true
+        },
+        "expire": { (plan, values) throws(TranslationError) in try plan.addExpiry(values) },
+        "hue": { (plan, values) in
+            guard let angle = values.first.flatMap(DecimalText.number) else { return false }
+            plan.operations.append("hue:\(DecimalText.text(angle.truncatingRemainder(dividingBy: 360)))")
+            return true
+        },
+        "pixelate": { (plan, values) in
+            guard let size = values.first.flatMap({ ThumborPath.count($0[...]) }), size > 0 else {
+                return false
+            }
+            plan.operations.append("pixelate:\(size)")
+            return true
+        },
+        "saturation": { (plan, values) in
+            guard let percent = values.first.flatMap(DecimalText.number) else { return false }
+            plan.operations.append("saturation:\(DecimalText.text(min(max(0, 1 + percent / 100), 10)))")
+            return true
+        },
+        "blur": { (plan, values) in
+            guard let sigma = values.first.flatMap(DecimalText.number), sigma >= 0 else { return false }
+            if sigma >= 0.1 { plan.operations.append("blur:\(DecimalText.text(min(sigma, 250)))") }
+            return true
+        },
+        "sharpen": { (plan, values) in
+            guard let sigma = values.first.flatMap(DecimalText.number), sigma >= 0 else { return false }
+            if sigma >= 0.1 { plan.operations.append("sharpen:\(DecimalText.text(min(sigma, 250)))") }
+            return true
+        },
+        "page": { (plan, values) in
+            guard let page = values.first.flatMap({ ThumborPath.count($0[...]) }), page > 0 else {
+                return false
+            }
+            plan.output["frame"] = "\(page - 1)"
+            return true
+        },
+        "max_frames": { (plan, values) in
+            guard let count = values.first.flatMap({ ThumborPath.count($0[...]) }), count > 0 else {
+                return false
+            }
+            if count == 1 { plan.output["animate"] = "first" } else { plan.output["frames"] = "\(count)" }
+            return true
+        },
+        "trim": { (plan, values) in
+            guard let tolerance = ThumborPath.count((values.first ?? "1")[...]) else { return false }
+            let corner = values.count > 1 && values[1] == "bottom-right" ? ":corner=southeast" : ""
+            plan.operations.append("trim:\(threshold(ofTolerance: tolerance))\(corner)")
+            return true
+        },
+        "round_corner": { (plan, values) in
+            guard let radius = values.first.flatMap({ ThumborPath.count($0[...]) }) else { return false }
+            plan.operations.append("round:\(radius)")
+            if values.count > 2, let color = color(values[2]) {
+                plan.operations.append("background:\(color)")
+            }
+            return true
+        },
+        "label": { (plan, values) in plan.addLabel(values) },
+    ]
+
+    /// The numbers of all arguments, if they are as many as wanted and all are numbers.
+    static func numbers(_ values: [String], count: Int) -> [Double]? {
+        let numbers = values.compactMap(DecimalText.number)
+        return values.count == count && numbers.count == count ? numbers : nil
+    }
+
+    /// Refuses what has no equivalent; skips it if the settings say so.
+    mutating func refuse(_ name: String, _ reason: String) throws(TranslationError) {
+        guard settings.lenient else { throw TranslationError(.unsupported, name, reason) }
+        output.ignored.append("\(name): \(reason)")
+    }
+
+    /// A format of theirs; thumbor keeps the source's for what it does not know.
+    private mutating func setFormat(_ values: [String]) -> Bool {
+        let known = ["jpeg", "jpg", "png", "gif", "webp", "avif"] + (isImagor ? ["jxl", "tiff"] : [])
+        guard let name = values.first?.lowercased(), known.contains(name) else { return false }
+        format = name == "jpg" ? "jpeg" : name
+        return true
+    }
+}
