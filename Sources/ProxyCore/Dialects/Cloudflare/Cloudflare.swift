@@ -65,10 +65,10 @@ package struct Cloudflare: Dialect {
     ///
     /// Some servers in front make one slash of two.
     private static func absolute(_ rest: Substring) -> String? {
-        var text = Escapes.encoded(rest.utf8)
+        var text = PercentText.url(Array(rest.utf8))
         let start = rest.prefix(12).lowercased()
         if start.hasPrefix("http%3a") || start.hasPrefix("https%3a") {
-            text = Escapes.encoded(Escapes.decoded(rest))
+            text = PercentText.url(PercentText.decoded(rest))
         }
         guard !text.hasHTTPScheme else { return text }
         for scheme in ["http:/", "https:/"] where text.lowercased().hasPrefix(scheme) {

@@ -23,7 +23,7 @@ struct CloudflareOptions {
     init(_ text: Substring) throws(TranslationError) {
         guard !text.isEmpty else { throw TranslationError(.invalid, "", "at least one option is needed") }
         for pair in text.split(separator: ",", omittingEmptySubsequences: false) {
-            let decoded = String(decoding: Escapes.decoded(pair), as: UTF8.self)
+            let decoded = String(decoding: PercentText.decoded(pair), as: UTF8.self)
             guard let equals = decoded.firstIndex(of: "=") else {
                 throw TranslationError(.invalid, decoded.excerpt, "an option is name=value")
             }
@@ -81,7 +81,7 @@ struct CloudflareOptions {
         }
         guard rectangle.contains(where: { $0 != nil }) else { return [] }
         let (width, height) = (rectangle[0].map { ForeignSide.pixels($0) }, rectangle[1].map { ForeignSide.pixels($0) })
-        let (left, top) = (NumberText.text(rectangle[2] ?? 0), NumberText.text(rectangle[3] ?? 0))
+        let (left, top) = (DecimalText.text(rectangle[2] ?? 0), DecimalText.text(rectangle[3] ?? 0))
         return ["crop:\(ForeignSide.size(width ?? .percent(100), height ?? .percent(100))):x=\(left):y=\(top)"]
     }
 
@@ -124,7 +124,7 @@ struct CloudflareOptions {
             throw TranslationError(
                 .invalid, "gravity", "must be one of auto, face, left, right, top, bottom, or XxY from 0 to 1")
         }
-        return ":gravity=focal:fx=\(NumberText.text(x)):fy=\(NumberText.text(y))"
+        return ":gravity=focal:fx=\(DecimalText.text(x)):fy=\(DecimalText.text(y))"
     }
 
     // MARK: - Colours
@@ -144,12 +144,12 @@ struct CloudflareOptions {
             guard let amount = try number(name, in: 0...10), amount != 1 else { continue }
             // A gamma above 1 lightens there; 0 is no change.
             if name == "gamma", amount == 0 { continue }
-            operations.append("\(name):\(NumberText.text(name == "gamma" ? min(max(1 / amount, 0.1), 10) : amount))")
+            operations.append("\(name):\(DecimalText.text(name == "gamma" ? min(max(1 / amount, 0.1), 10) : amount))")
         }
         // A radius reaches as far as twice the deviation.
-        if let radius = try number("blur", in: 1...250) { operations.append("blur:\(NumberText.text(radius / 2))") }
+        if let radius = try number("blur", in: 1...250) { operations.append("blur:\(DecimalText.text(radius / 2))") }
         if let amount = try number("sharpen", in: 0...10), amount > 0 {
-            operations.append("sharpen:amount=\(NumberText.text(amount))")
+            operations.append("sharpen:amount=\(DecimalText.text(amount))")
         }
         return operations
     }
@@ -198,7 +198,7 @@ struct CloudflareOptions {
         guard let number = NumberText.decimal(text), range.contains(number) else {
             throw TranslationError(
                 .invalid, name,
-                "must be from \(NumberText.text(range.lowerBound)) to \(NumberText.text(range.upperBound))")
+                "must be from \(DecimalText.text(range.lowerBound)) to \(DecimalText.text(range.upperBound))")
         }
         return number
     }

@@ -64,7 +64,7 @@ struct ImgixOptions {
     mutating func number(_ name: String, in range: ClosedRange<Double>) throws(TranslationError) -> Double? {
         guard let text = texts[name] else { return nil }
         guard let number = NumberText.decimal(text), range.contains(number) else {
-            let (low, high) = (NumberText.text(range.lowerBound), NumberText.text(range.upperBound))
+            let (low, high) = (DecimalText.text(range.lowerBound), DecimalText.text(range.upperBound))
             try leniency.ignore(name, "must be from \(low) to \(high)")
             return nil
         }

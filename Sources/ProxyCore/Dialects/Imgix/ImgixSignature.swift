@@ -27,7 +27,8 @@ struct ImgixSignature: Sendable {
         let forms = query.map { [path + [UInt8(ascii: "?")] + $0.utf8] } ?? [path, path + [UInt8(ascii: "?")]]
         for form in forms where form.allSatisfy({ (0x21...0x7E).contains($0) }) {
             for token in tokens where !token.isEmpty {
-                if Self.equal(Self.hexadecimal(Insecure.MD5.hash(data: token + form)), code) { isSigned = true }
+                let own = Self.hexadecimal(Insecure.MD5.hash(data: token + form))
+                if MACText.areEqual(code.lowercased(), own) { isSigned = true }
             }
         }
         guard isSigned else { throw TranslationError(.signature, "s", "the signature is wrong") }
@@ -43,15 +44,7 @@ struct ImgixSignature: Sendable {
         return (start.map { String(query[..<$0]) }, last.dropFirst(2))
     }
 
-    private static func hexadecimal(_ digest: Insecure.MD5Digest) -> [UInt8] {
-        let digits = Array("0123456789abcdef".utf8)
-        return digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-    }
-
-    /// Compares in a time that depends on the lengths alone.
-    private static func equal(_ own: [UInt8], _ given: Substring) -> Bool {
-        let given = Array(given.utf8)
-        guard given.count == own.count else { return false }
-        return zip(own, given).reduce(0 as UInt8) { $0 | ($1.0 ^ ($1.1 | ($1.1 >= 0x41 ? 0x20 : 0))) } == 0
+    private static func hexadecimal(_ digest: Insecure.MD5Digest) -> String {
+        digest.map { String(Int($0) + 0x100, radix: 16).suffix(2) }.joined()
     }
 }

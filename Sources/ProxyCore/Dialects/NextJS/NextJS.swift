@@ -103,7 +103,7 @@ package struct NextJS: Dialect {
                 if item.name != "dpl" { try leniency.ignore(item.name, "is no parameter") }
                 continue
             }
-            let value = item.rawValue.map { item.name == "url" ? Escapes.encoded(Escapes.decoded($0)) : String($0) }
+            let value = item.rawValue.map { item.name == "url" ? PercentText.url(PercentText.decoded($0)) : String($0) }
             guard values.updateValue(value ?? "", forKey: item.name) == nil else {
                 throw TranslationError(.invalid, item.name, "is given more than once")
             }

@@ -10,7 +10,7 @@ struct ForeignQuery {
         let rawValue: Substring?
 
         /// The value, decoded once.
-        var value: String? { rawValue.map { String(decoding: Escapes.decoded($0), as: UTF8.self) } }
+        var value: String? { rawValue.map { String(decoding: PercentText.decoded($0), as: UTF8.self) } }
     }
 
     /// The pairs; those without a name are left out.
@@ -21,7 +21,7 @@ struct ForeignQuery {
         items = (text ?? "").prefix { $0 != "#" }.split(separator: "&").compactMap { piece in
             let equals = piece.firstIndex(of: "=")
             let name = String(
-                decoding: Escapes.decoded(piece[..<(equals ?? piece.endIndex)]), as: UTF8.self)
+                decoding: PercentText.decoded(piece[..<(equals ?? piece.endIndex)]), as: UTF8.self)
             guard !name.isEmpty else { return nil }
             return Item(name: name, rawValue: equals.map { piece[piece.index(after: $0)...] })
         }

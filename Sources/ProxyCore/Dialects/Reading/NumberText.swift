@@ -42,16 +42,6 @@ enum NumberText {
         return leadingDecimal(text)
     }
 
-    /// The number in our grammar: rounded half up to three decimals, as short as possible.
-    static func text(_ value: Double) -> String {
-        let thousandths = Int((abs(value) * 1_000 + 0.5).rounded(.down))
-        let sign = value < 0 && thousandths > 0 ? "-" : ""
-        guard thousandths % 1_000 > 0 else { return "\(sign)\(thousandths / 1_000)" }
-        var digits = String(thousandths % 1_000 + 1_000).dropFirst()
-        while digits.last == "0" { digits.removeLast() }
-        return "\(sign)\(thousandths / 1_000).\(digits)"
-    }
-
     private static func takeSign(_ rest: inout Substring.UTF8View) -> Int {
         guard let first = rest.first, first == UInt8(ascii: "-") || first == UInt8(ascii: "+") else { return 1 }
         rest = rest.dropFirst()

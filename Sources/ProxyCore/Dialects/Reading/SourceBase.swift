@@ -17,11 +17,11 @@ struct SourceBase: Sendable, Hashable {
     /// - Throws: `.invalid` if the path could lead out of the base.
     func joined(_ path: some StringProtocol, option: String) throws(TranslationError) -> String {
         let path = path.hasPrefix("/") ? path.dropFirst() : path[...]
-        let plain = String(decoding: Escapes.decoded(path.prefix { $0 != "?" }), as: UTF8.self)
+        let plain = String(decoding: PercentText.decoded(path.prefix { $0 != "?" }), as: UTF8.self)
         guard !URLPattern.hidesDotSegment("/" + plain) else {
             throw TranslationError(.invalid, option, "the path has a segment '.' or '..'")
         }
-        return url + Escapes.encoded(path.utf8)
+        return url + PercentText.url(Array(path.utf8))
     }
 }
 

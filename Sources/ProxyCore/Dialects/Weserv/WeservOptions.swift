@@ -32,7 +32,7 @@ struct WeservOptions {
                 continue
             }
             if name == "url" {
-                texts[name] = .some(item.rawValue.map { Escapes.encoded(Escapes.decoded($0)) })
+                texts[name] = .some(item.rawValue.map { PercentText.url(PercentText.decoded($0)) })
             } else {
                 texts[name] = .some(item.value)
             }
