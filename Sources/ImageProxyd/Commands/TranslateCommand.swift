@@ -66,7 +66,7 @@ struct TranslateCommand: ParsableCommand {
 
     private func report(on path: String, _ route: ForeignRoute) throws -> TranslationReport {
         var report = TranslationReport()
-        guard let file = unsafe path == "-" ? stdin : fopen(path, "r") else {
+        guard let file = unsafe fopen(path == "-" ? "/dev/stdin" : path, "r") else {
             throw ValidationError("\(path) can't be read")
         }
         defer { unsafe fclose(file) }
