@@ -83,7 +83,7 @@ let package = Package(
         // From the bottom up.
         module("Primitives", imports: [], libraries: ["CLinux", crypto]),
         module("URLs", imports: [], libraries: ["CCurl", "CLinux"]),
-        module("Dialects", imports: ["Primitives"], libraries: [crypto]),
+        module("Dialects", imports: ["Primitives", "URLs"], libraries: [crypto]),
         module("Bodies", imports: ["Primitives"], libraries: ["CLinux", crypto]),
         module("Imaging", imports: ["Primitives"], libraries: ["CVips", crypto]),
         module("Observability", imports: ["URLs"], libraries: ["CLinux"]),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Primitives
 
 /// An sRGB colour with alpha, 8 bits each, not premultiplied.
 package struct PixelColor: Sendable, Hashable {

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Primitives
+import URLs
+
+/// The URLs of Cloudflare's image resizing: `/cdn-cgi/image/width=300,format=auto/photo.jpg`.
+package struct Cloudflare: Dialect {
+    package static let name = "cloudflare"
+
+    /// The settings of the dialect.
+    package struct Settings: DialectSettings {
+        /// The URL that a source's path is appended to, such as `https://www.example.org/`; without one only
+        /// absolute URLs are sources.
+        package var base = ""
+        /// The hosts that absolute URLs may name, such as `example.org` or `*.example.org`; `*` allows all.
+        package var allowedHosts = ["*"]
+
+        /// Creates the default settings.
+        package init() {}
+    }
+
+    private let base: SourceBase?
+    private let hosts: HostList
+
+    /// Creates the dialect; it has no signatures.
+    package init(_ settings: Settings = Settings(), keys: [[UInt8]] = []) {
+        base = settings.base.isEmpty ? nil : SourceBase(settings.base)
+        hosts = HostList(settings.allowedHosts)
+    }
+
+    private static let start = "/cdn-cgi/image/"
+
+    package func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation {
+        guard target.path.hasPrefix(Self.start) else {
+            throw TranslationError(.notFound, "", "a path begins with \(Self.start)")
+        }
+        let rest = target.path.dropFirst(Self.start.count)
+        guard let slash = rest.firstIndex(of: "/") else {
+            throw TranslationError(.invalid, "", "options are followed by '/' and a source")
+        }
+        let options = try CloudflareOptions(rest[..<slash])
+        var translation = Translation()
+        translation["url"] = try source(rest[rest.index(after: slash)...], target.query)
+        try options.write(to: &translation)
+        return translation
+    }
+
+    /// The source's URL: the rest as it stands, or percent-encoded, or a path.
+    private func source(_ rest: Substring, _ query: String?) throws(TranslationError) -> String {
+        let question = query.map { "?" + $0 } ?? ""
+        if let absolute = Self.absolute(rest) {
+            let url = absolute.contains("?") ? absolute : absolute + question
+            guard hosts.allows(url) else {
+                throw TranslationError(.forbidden, "source", "its host is none of allowedHosts")
+            }
+            return url
+        }
+        guard let base else {
+            throw TranslationError(.forbidden, "source", "an absolute URL is needed, since no base is configured")
+        }
+        return try base.joined(rest + question, option: "source")
+    }
+
+    /// The rest of the path as an absolute URL; nil if it is none.
+    ///
+    /// Some servers in front make one slash of two.
+    private static func absolute(_ rest: Substring) -> String? {
+        var text = PercentText.url(Array(rest.utf8))
+        let start = rest.prefix(12).lowercased()
+        if start.hasPrefix("http%3a") || start.hasPrefix("https%3a") {
+            text = PercentText.url(PercentText.decoded(rest))
+        }
+        guard !text.hasHTTPScheme else { return text }
+        for scheme in ["http:/", "https:/"] where text.lowercased().hasPrefix(scheme) {
+            return scheme + "/" + text.dropFirst(scheme.count)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The URLs of imgix's rendering API: `/photo.jpg?w=300&fit=crop&auto=format`.
+package struct Imgix: Dialect {
+    package static let name = "imgix"
+
+    /// The settings of the dialect.
+    package struct Settings: DialectSettings {
+        /// The URL that the path is appended to, such as `https://bucket.example.org/`; without one the path is a
+        /// percent-encoded URL, as at a web proxy source.
+        package var base = ""
+        /// Files with the tokens of signed URLs, the text alone; without one no signature is needed.
+        package var keys: [String] = []
+        /// Whether unknown parameters and bad values are ignored, as imgix does, instead of refused.
+        package var lenient = false
+
+        /// Creates the default settings.
+        package init() {}
+
+        package var secretFiles: [String] { keys }
+    }
+
+    private let base: SourceBase?
+    private let signature: ImgixSignature
+    private let isLenient: Bool
+
+    /// Creates the dialect.
+    ///
+    /// - Parameter keys: the tokens.
+    package init(_ settings: Settings = Settings(), keys: [[UInt8]] = []) {
+        base = settings.base.isEmpty ? nil : SourceBase(settings.base)
+        signature = ImgixSignature(tokens: keys)
+        isLenient = settings.lenient
+    }
+
+    package func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation {
+        var translation = Translation()
+        let query = try signature.checked(target, isSigned: &translation.isSigned)
+        var options = try ImgixOptions(query, Leniency(isLenient: isLenient))
+        translation["url"] = try source(target.path)
+        try options.write(to: &translation)
+        translation.ignored = options.leniency.notes
+        return translation
+    }
+
+    private func source(_ path: String) throws(TranslationError) -> String {
+        if let base { return try base.joined(path, option: "path") }
+        let rest = path.dropFirst()
+        let url = String(rest).hasHTTPScheme ? PercentText.url(Array(rest.utf8)) : PercentText.url(PercentText.decoded(rest))
+        guard url.hasHTTPScheme else {
+            throw TranslationError(.invalid, "path", "must be a percent-encoded URL, since no base is configured")
+        }
+        return url
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Primitives
+import URLs
+
+/// The URLs of Next.js' image route, and of Vercel's: `/_next/image?url=%2Fphoto.jpg&w=640&q=75`.
+package struct NextJS: Dialect {
+    package static let name = "nextjs"
+
+    /// The settings of the dialect, as `images` in `next.config.js` has them.
+    package struct Settings: DialectSettings {
+        /// The URL that a path in `url` is appended to, such as `http://127.0.0.1:3000/`; without one only
+        /// absolute URLs are sources.
+        package var base = ""
+        /// The absolute URLs that are allowed: patterns such as `https://*.example.org/images/*`, in which `*`
+        /// stands for anything.
+        package var remotePatterns: [String] = []
+        /// Widths for pictures as wide as the screen.
+        package var deviceSizes = [640, 750, 828, 1_080, 1_200, 1_920, 2_048, 3_840]
+        /// Widths for smaller pictures.
+        package var imageSizes = [16, 32, 48, 64, 96, 128, 256, 384]
+        /// The qualities that are allowed; all where the list is empty.
+        package var qualities: [Int] = []
+        /// The formats that are chosen by `Accept`, best first: `image/avif` or `image/webp`.
+        package var formats = ["image/webp"]
+        /// Whether unknown parameters are ignored, as Next.js does, instead of refused.
+        package var lenient = false
+
+        /// Creates the default settings.
+        package init() {}
+    }
+
+    private let base: SourceBase?
+    private let remotePatterns: [URLPattern]
+    private let widths: Set<Int>
+    private let qualities: Set<Int>
+    private let format: String
+    private let isLenient: Bool
+
+    /// Creates the dialect; it has no signatures.
+    ///
+    /// - Throws: the setting that is wrong, with why.
+    package init(_ settings: Settings = Settings(), keys: [[UInt8]] = []) throws(TranslationError) {
+        base = settings.base.isEmpty ? nil : SourceBase(settings.base)
+        remotePatterns = try Self.patterns(settings.remotePatterns)
+        widths = Set(settings.deviceSizes + settings.imageSizes)
+        qualities = Set(settings.qualities)
+        let names = settings.formats.map { $0.hasPrefix("image/") ? $0.dropFirst(6) : $0[...] }
+        guard names.allSatisfy({ $0 == "avif" || $0 == "webp" }) else {
+            throw TranslationError(.invalid, "formats", "must be image/avif or image/webp")
+        }
+        format = names.isEmpty ? "source" : "auto:" + names.joined(separator: "+")
+        isLenient = settings.lenient
+    }
+
+    private static func patterns(_ texts: [String]) throws(TranslationError) -> [URLPattern] {
+        var patterns: [URLPattern] = []
+        for text in texts {
+            do throws(URLPattern.Invalid) {
+                patterns.append(try URLPattern(text))
+            } catch {
+                throw TranslationError(.invalid, "remotePatterns", error.reason)
+            }
+        }
+        return patterns
+    }
+
+    private static let paths: Set<String> = ["/_next/image", "/_vercel/image"]
+    private static let names: Set<String> = ["url", "w", "q"]
+
+    package func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation {
+        // `trailingSlash` in the configuration makes a redirect to the path with one.
+        guard Self.paths.contains(target.path.hasSuffix("/") ? String(target.path.dropLast()) : target.path) else {
+            throw TranslationError(.notFound, "", "the path is /_next/image")
+        }
+        var leniency = Leniency(isLenient: isLenient)
+        let values = try values(of: ForeignQuery(target.query), &leniency)
+        let width = try number("w", values["w"])
+        guard widths.contains(width) else {
+            throw TranslationError(.invalid, "w", "must be one of deviceSizes or imageSizes")
+        }
+        let quality = try number("q", values["q"])
+        guard (1...100).contains(quality), qualities.isEmpty || qualities.contains(quality) else {
+            let allowed = qualities.isEmpty ? "from 1 to 100" : "one of qualities"
+            throw TranslationError(.invalid, "q", "must be \(allowed)")
+        }
+        var translation = Translation()
+        translation["url"] = try source(values["url"] ?? "")
+        translation["transform"] = "resize:\(width)x"
+        translation["format"] = format
+        translation["quality"] = String(quality)
+        translation.ignored = leniency.notes
+        return translation
+    }
+
+    private func values(
+        of query: ForeignQuery, _ leniency: inout Leniency
+    ) throws(TranslationError) -> [String: String] {
+        var values: [String: String] = [:]
+        for item in query.items {
+            guard Self.names.contains(item.name) else {
+                // `dpl` is the deployment's number.
+                if item.name != "dpl" { try leniency.ignore(item.name, "is no parameter") }
+                continue
+            }
+            let value = item.rawValue.map { item.name == "url" ? PercentText.url(PercentText.decoded($0)) : String($0) }
+            guard values.updateValue(value ?? "", forKey: item.name) == nil else {
+                throw TranslationError(.invalid, item.name, "is given more than once")
+            }
+        }
+        return values
+    }
+
+    private func number(_ name: String, _ text: String?) throws(TranslationError) -> Int {
+        guard let text else { throw TranslationError(.invalid, name, "is missing") }
+        guard let number = NumberText.integer(text) else {
+            throw TranslationError(.invalid, name, "must be a whole number")
+        }
+        return number
+    }
+
+    private func source(_ text: String) throws(TranslationError) -> String {
+        guard !text.isEmpty else { throw TranslationError(.invalid, "url", "is missing") }
+        guard text.hasPrefix("/") else { return try remote(text) }
+        guard !text.hasPrefix("//"), !text.hasPrefix("/\\") else {
+            throw TranslationError(.invalid, "url", "must be a path or an absolute URL with its scheme")
+        }
+        guard !Self.paths.contains(where: { text.hasPrefix($0) }) else {
+            throw TranslationError(.invalid, "url", "is a URL of this route itself")
+        }
+        guard let base else {
+            throw TranslationError(.forbidden, "url", "an absolute URL is needed, since no base is configured")
+        }
+        return try base.joined(text, option: "url")
+    }
+
+    private func remote(_ text: String) throws(TranslationError) -> String {
+        let url: SourceURL
+        do throws(SourceURLError) {
+            url = try SourceURL(parsing: text)
+        } catch {
+            throw TranslationError(.invalid, "url", "must be a path or an absolute URL")
+        }
+        guard !URLPattern.hidesDotSegment(url.path), remotePatterns.contains(where: { $0.matches(url) }) else {
+            throw TranslationError(.forbidden, "url", "is none of remotePatterns")
+        }
+        return text
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Primitives
+
+/// A colour, read from another proxy's notation, written in ours.
+struct ForeignColor: Hashable {
+    let red: UInt8
+    let green: UInt8
+    let blue: UInt8
+    let alpha: UInt8
+
+    static let transparent = ForeignColor(red: 0, green: 0, blue: 0, alpha: 0)
+    static let white = ForeignColor(red: .max, green: .max, blue: .max, alpha: .max)
+
+    init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8) {
+        self.red = red
+        self.green = green
+        self.blue = blue
+        self.alpha = alpha
+    }
+
+    /// Where alpha stands among hexadecimal digits.
+    enum AlphaPlace {
+        case first, last
+    }
+
+    /// Reads a CSS name in any case, or 3, 4, 6 or 8 hexadecimal digits, also behind a `#`.
+    init?(_ text: some StringProtocol, alpha place: AlphaPlace) {
+        let text = text.lowercased()
+        if let value = ColorNames.values[text] {
+            self.init(
+                red: UInt8(truncatingIfNeeded: value >> 16), green: UInt8(truncatingIfNeeded: value >> 8),
+                blue: UInt8(truncatingIfNeeded: value), alpha: .max)
+        } else if text == "transparent" {
+            self = .transparent
+        } else {
+            self.init(hexadecimal: text.first == "#" ? text.dropFirst() : text[...], place)
+        }
+    }
+
+    private init?(hexadecimal text: Substring, _ place: AlphaPlace) {
+        let digits = text.compactMap { $0.isASCII ? $0.hexDigitValue.map(UInt8.init) : nil }
+        guard digits.count == text.count else { return nil }
+        var parts: [UInt8]
+        switch digits.count {
+        case 3, 4: parts = digits.map { $0 << 4 | $0 }
+        case 6, 8: parts = stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+        default: return nil
+        }
+        if parts.count == 3 {
+            parts.append(.max)
+        } else if place == .first {
+            parts.append(parts.removeFirst())
+        }
+        self.init(red: parts[0], green: parts[1], blue: parts[2], alpha: parts[3])
+    }
+
+    /// Reads any notation of CSS with red, green and blue (CSS Color Level 4 §5.1), or a name.
+    init?(css text: String) {
+        let lowered = text.lowercased()
+        guard let open = lowered.firstIndex(of: "("), lowered.last == ")" else {
+            // Without a `#` they are no colour in CSS, but clients leave it out, which an escape would be for.
+            self.init(lowered, alpha: .last)
+            return
+        }
+        guard ["rgb", "rgba"].contains(lowered[..<open]) else { return nil }
+        let inside = lowered[lowered.index(after: open)...].dropLast()
+        let numbers = inside.split { " ,/".contains($0) }.map(Self.component)
+        guard [3, 4].contains(numbers.count), numbers.allSatisfy({ $0 != nil }) else { return nil }
+        let levels = numbers.prefix(3).compactMap { $0 }.map { $0.isPercent ? $0.number * 2.55 : $0.number }
+        let opacity = numbers.count == 4 ? numbers[3].map { $0.isPercent ? $0.number / 100 : $0.number } : 1
+        self.init(
+            red: Self.level(levels[0]), green: Self.level(levels[1]), blue: Self.level(levels[2]),
+            alpha: Self.level((opacity ?? 1) * 255))
+    }
+
+    private static func component(_ text: Substring) -> (number: Double, isPercent: Bool)? {
+        let isPercent = text.last == "%"
+        return NumberText.decimal(isPercent ? text.dropLast() : text).map { ($0, isPercent) }
+    }
+
+    private static func level(_ number: Double) -> UInt8 { UInt8(min(max(number.rounded(), 0), 255)) }
+
+    /// Whether nothing shows through it.
+    var isOpaque: Bool { alpha == .max }
+
+    /// Whether it leaves everything as it is.
+    var isTransparent: Bool { alpha == 0 }
+
+    /// The colour in our grammar.
+    var text: String {
+        let parts = isOpaque ? [red, green, blue] : [red, green, blue, alpha]
+        return parts.map { String(Int($0) + 0x100, radix: 16).suffix(2) }.joined()
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Numbers as other proxies write them.
+enum NumberText {
+    /// More digits than any option needs; a longer number is none.
+    private static let maxDigits = 9
+
+    /// The whole number that the text begins with, as C's `strtol` reads it, but for white space.
+    static func leadingInteger(_ text: some StringProtocol) -> Int? {
+        var rest = Substring(text).utf8
+        let sign = takeSign(&rest)
+        let digits = rest.prefix(while: isDigit)
+        guard (1...maxDigits).contains(digits.count), let number = Int(Substring(digits)) else { return nil }
+        return sign * number
+    }
+
+    /// The number that the text begins with: digits, and perhaps a point and more digits.
+    static func leadingDecimal(_ text: some StringProtocol) -> Double? {
+        var rest = Substring(text).utf8
+        let sign = takeSign(&rest)
+        let whole = rest.prefix(while: isDigit)
+        rest = rest.dropFirst(whole.count)
+        var fraction = rest.prefix(0)
+        if rest.first == UInt8(ascii: ".") { fraction = rest.dropFirst().prefix(while: isDigit) }
+        guard !whole.isEmpty || !fraction.isEmpty, whole.count <= maxDigits else { return nil }
+        let digits = "\(Substring(whole)).\(Substring(fraction.prefix(maxDigits)))0"
+        return Double("0" + digits).map { Double(sign) * $0 }
+    }
+
+    /// The number that the text is.
+    static func integer(_ text: some StringProtocol) -> Int? {
+        let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
+        guard !digits.isEmpty, digits.allSatisfy(isDigit) else { return nil }
+        return leadingInteger(text)
+    }
+
+    /// The number that the text is: digits, and perhaps a point among or before them.
+    static func decimal(_ text: some StringProtocol) -> Double? {
+        let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
+        let points = digits.count { $0 == UInt8(ascii: ".") }
+        guard points <= 1, digits.allSatisfy({ isDigit($0) || $0 == UInt8(ascii: ".") }) else { return nil }
+        return leadingDecimal(text)
+    }
+
+    private static func takeSign(_ rest: inout Substring.UTF8View) -> Int {
+        guard let first = rest.first, first == UInt8(ascii: "-") || first == UInt8(ascii: "+") else { return 1 }
+        rest = rest.dropFirst()
+        return first == UInt8(ascii: "-") ? -1 : 1
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The URLs of weserv, as of images.weserv.nl and wsrv.nl: `/?url=example.org/a.jpg&w=300&output=webp`.
+package struct Weserv: Dialect {
+    package static let name = "weserv"
+
+    /// The settings of the dialect.
+    package struct Settings: DialectSettings {
+        /// Whether unknown parameters and bad values are ignored, as weserv does, instead of refused.
+        package var lenient = false
+
+        /// Creates the default settings.
+        package init() {}
+    }
+
+    private let isLenient: Bool
+
+    /// Creates the dialect; it has no signatures.
+    package init(_ settings: Settings = Settings(), keys: [[UInt8]] = []) {
+        isLenient = settings.lenient
+    }
+
+    package func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation {
+        var options = try WeservOptions(target.query, Leniency(isLenient: isLenient))
+        var translation = Translation()
+        translation["url"] = try source(options["url"] ?? "")
+        let operations = try options.geometry() + options.effects()
+        if !operations.isEmpty { translation["transform"] = operations.joined(separator: ",") }
+        try options.writeOutput(to: &translation)
+        translation.ignored = options.leniency.notes
+        return translation
+    }
+
+    /// The source's URL; `http` where it names no scheme.
+    private func source(_ text: String) throws(TranslationError) -> String {
+        guard let url = Self.url(text) else {
+            throw TranslationError(
+                .invalid, "url", text.isEmpty ? "is missing" : "must be a host and a path, or an http URL")
+        }
+        return url
+    }
+
+    /// Completes a URL; nil for one with another scheme or without a host.
+    static func url(_ text: String) -> String? {
+        guard !text.hasHTTPScheme else { return text }
+        // A name before a colon is a scheme unless a port follows.
+        let authority = text.prefix { !"/?#".contains($0) }
+        let port = authority.split(separator: ":", maxSplits: 1).dropFirst().first
+        let isPort = port?.allSatisfy { $0.isASCII && $0.isNumber } ?? !authority.hasSuffix(":")
+        guard !authority.isEmpty, isPort || authority.hasPrefix("[") else { return nil }
+        return "http://" + text
+    }
+}

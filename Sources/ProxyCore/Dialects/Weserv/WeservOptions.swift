@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The parameters of a weserv URL by their first names; the first of several equal ones wins.
+struct WeservOptions {
+    /// The texts of the parameters; nil where there is no `=`.
+    private var texts: [String: String?] = [:]
+    var leniency: Leniency
+
+    private static let names: Set<String> = [
+        "url", "w", "h", "dpr", "fit", "we", "crop", "cx", "cy", "cw", "ch", "precrop", "a", "fpx", "fpy", "trim",
+        "mask", "mtrim", "mbg", "ro", "flip", "flop", "bri", "mod", "sat", "hue", "con", "gam", "sharp", "sharpf",
+        "sharpj", "blur", "filt", "start", "stop", "tint", "bg", "cbg", "rbg", "q", "l", "af", "il", "ll",
+        "output", "page", "n", "loop", "delay", "encoding", "filename", "maxage", "default",
+    ]
+    private static let synonyms = [
+        "shape": "mask", "strim": "mtrim", "or": "ro", "t": "fit", "pages": "n", "width": "w", "height": "h",
+        "align": "a", "level": "l", "quality": "q", "lossless": "ll", "errorredirect": "default",
+    ]
+
+    /// Reads a query.
+    init(_ query: String?, _ leniency: Leniency) throws(TranslationError) {
+        self.leniency = leniency
+        for item in ForeignQuery(query).items {
+            let name = item.name.lowercased() == "url" ? "url" : Self.synonyms[item.name] ?? item.name
+            guard Self.names.contains(name) else {
+                let hint = name.hasPrefix("amp;") ? "'&' in a URL is not written as '&amp;'" : "is no parameter"
+                try self.leniency.ignore(item.name, hint)
+                continue
+            }
+            guard texts[name] == nil else {
+                try self.leniency.ignore(item.name, "is given more than once")
+                continue
+            }
+            if name == "url" {
+                texts[name] = .some(item.rawValue.map { PercentText.url(PercentText.decoded($0)) })
+            } else {
+                texts[name] = .some(item.value)
+            }
+        }
+    }
+
+    /// The text of a parameter; nil if it is absent, empty where it has no `=`.
+    subscript(name: String) -> String? { texts[name].map { $0 ?? "" } }
+
+    /// Whether a switch is on: given with any value but `0` and `false`, or with none.
+    func isOn(_ name: String) -> Bool {
+        self[name].map { $0 != "0" && $0 != "false" } ?? false
+    }
+
+    /// The whole number that the text begins with.
+    mutating func integer(_ name: String, in range: ClosedRange<Int>) throws(TranslationError) -> Int? {
+        guard let text = self[name] else { return nil }
+        guard let number = NumberText.leadingInteger(text), range.contains(number) else {
+            try leniency.ignore(name, "must be from \(range.lowerBound) to \(range.upperBound)")
+            return nil
+        }
+        return number
+    }
+
+    /// The number that the text begins with.
+    mutating func decimal(_ name: String, in range: ClosedRange<Double>) throws(TranslationError) -> Double? {
+        guard let text = self[name] else { return nil }
+        guard let number = NumberText.leadingDecimal(text), range.contains(number) else {
+            try leniency.ignore(name, "must be from \(range.lowerBound) to \(range.upperBound)")
+            return nil
+        }
+        return number
+    }
+
+    /// Pixels, or a share of the picture's side with `%`; nil for 0, too.
+    mutating func side(_ name: String) throws(TranslationError) -> ForeignSide? {
+        guard let text = self[name] else { return nil }
+        // The sign may have been encoded twice.
+        if let percent = text.hasSuffix("%") ? text.dropLast() : text.hasSuffix("%25") ? text.dropLast(3) : nil {
+            guard let number = NumberText.leadingDecimal(percent), (0...100).contains(number) else {
+                try leniency.ignore(name, "must be from 0% to 100%")
+                return nil
+            }
+            return number > 0 ? .percent(number) : nil
+        }
+        guard let number = NumberText.leadingInteger(text), number >= 0 else {
+            try leniency.ignore(name, "must be pixels, or a percentage")
+            return nil
+        }
+        guard Double(number) <= ForeignSide.maxPixels else {
+            throw TranslationError(.invalid, name, "must be at most 100000")
+        }
+        return number > 0 ? .pixels(Double(number)) : nil
+    }
+
+    /// A colour whose alpha, if given, stands before red; nil where it is transparent.
+    mutating func color(_ name: String) throws(TranslationError) -> ForeignColor? {
+        guard let text = self[name] else { return nil }
+        guard let color = ForeignColor(text, alpha: .first) else {
+            try leniency.ignore(name, "must be a CSS name or RGB, ARGB, RRGGBB, AARRGGBB in hexadecimal")
+            return nil
+        }
+        return color.isTransparent ? nil : color
+    }
+
+    /// One of several words; nil for others.
+    mutating func word<Value>(_ name: String, _ words: [String: Value]) throws(TranslationError) -> Value? {
+        guard let text = self[name] else { return nil }
+        guard let value = words[text] else {
+            try leniency.ignore(name, "must be one of \(words.keys.sorted().joined(separator: ", "))")
+            return nil
+        }
+        return value
+    }
+
+    /// The numbers of a list; nil for those that are none.
+    func list(_ name: String) -> [Double?] {
+        (self[name] ?? "").split(separator: ",").map { NumberText.leadingDecimal($0) }
+    }
+}
