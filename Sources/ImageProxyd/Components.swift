@@ -128,7 +128,7 @@ struct Components: Sendable {
             automatic: AutomaticFormats(configuration.formats.auto), sharing: Self.sharing(configuration),
             hints: ClientHints(areOn: configuration.http.clientHints), placeholders: files.placeholders,
             loops: LoopGuard(name: configuration.fetch.via), limit: limit,
-            aliases: aliases, clock: Clock.now,
+            aliases: aliases, cachesUploads: configuration.cache.uploads, clock: Clock.now,
             reportError: { [logger] in logger.error("\($0)") })
     }
 
@@ -156,6 +156,7 @@ struct Components: Sendable {
             if name == SecuritySection.priority { policy.allowsHighPriority = true }
         }
         policy.allowsUnsignedTags = configuration.security.unsignedTags
+        policy.allowsUploads = configuration.security.allowUploads
         policy.onlyPresets = configuration.security.onlyPresets
         policy.presets = configuration.presets
         policy.placeholders = Set(configuration.placeholders.keys)

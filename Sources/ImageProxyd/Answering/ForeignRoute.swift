@@ -29,12 +29,12 @@ struct ForeignRoute: Sendable {
     }
 
     /// What a target below the path means.
-    func translate(_ target: [UInt8], at now: Int64) throws(ImageRequestError) -> Translation {
+    func translate(_ target: [UInt8], hasBody: Bool, at now: Int64) throws(ImageRequestError) -> Translation {
         guard let text = String(validating: target[prefix.count...], as: UTF8.self) else {
             throw .notFound(reason: "the path is not UTF-8")
         }
         do throws(TranslationError) {
-            return try dialect.translate(ForeignTarget(text, now: now))
+            return try dialect.translate(ForeignTarget(text, now: now, hasBody: hasBody))
         } catch {
             throw ImageRequestError(error)
         }
@@ -51,10 +51,10 @@ struct ForeignRoute: Sendable {
 
     /// Reads a target as a request for an image, or for facts about one.
     func read(
-        _ target: [UInt8], by parser: ImageRequestParser, at now: Int64,
+        _ target: [UInt8], hasBody: Bool = false, by parser: ImageRequestParser, at now: Int64,
         dpr: ImageRequestParser.ScreenHint?, accept: () -> AcceptClass
     ) throws(ImageRequestError) -> ImageRequest {
-        let translation = try translate(target, at: now)
+        let translation = try translate(target, hasBody: hasBody, at: now)
         let query = QueryString(
             items: translation.parameters.map { QueryString.Item(name: $0.name, value: $0.value) })
         guard translation.answer == .picture else {

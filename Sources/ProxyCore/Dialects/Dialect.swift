@@ -22,11 +22,16 @@ package protocol Dialect: Sendable {
     /// - Throws: which option has no equivalent or a wrong value; that the signature is wrong.
     func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation
 
+    /// Whether a request may bring the picture as its body.
+    var takesBodies: Bool { get }
+
     /// The status that the other proxy has for what is answered with this one here.
     func compatibleStatus(of status: Int) -> Int
 }
 
 extension Dialect {
+    package var takesBodies: Bool { false }
+
     package func compatibleStatus(of status: Int) -> Int { status }
 }
 

@@ -35,6 +35,8 @@ package struct Imaginary: Dialect {
         self.keys = keys
     }
 
+    package let takesBodies = true
+
     /// Without `url`, the picture is the request's body.
     package func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation {
         let pairs = ImaginaryQuery.pairs(of: target.query ?? "")
