@@ -6,7 +6,7 @@ package struct Resize: ImageTransforming {
     package static let summary = "Fits inside a size, covers it and cuts the rest, or stretches to it."
     package static let parameters = [
         size, mode, Gravity.parameter, enlarge, Gravity.focalX, Gravity.focalY, CutPlacement.x, CutPlacement.y,
-        CutPlacement.px, CutPlacement.py, minWidth, minHeight, zoomX, zoomY, density, bound, swap,
+        CutPlacement.px, CutPlacement.py, minWidth, minHeight, zoomX, zoomY, density, bound, swap, down,
     ]
 
     private static let size = TransformParameter(
@@ -34,6 +34,9 @@ package struct Resize: ImageTransforming {
         "What is reduced where mode=fill may not enlarge: the box with its aspect, or the side that is too long.")
     private static let swap = TransformParameter.flag(
         "swap", "Whether width and height are exchanged if one of size and picture is landscape and the other portrait.")
+
+    private static let down = TransformParameter.flag(
+        "down", "Whether fit and fill round sides down that are not whole; else half up.")
 
     private static func least(_ name: String, _ side: String) -> TransformParameter {
         TransformParameter(
@@ -68,6 +71,7 @@ package struct Resize: ImageTransforming {
     let wantedDensity: Double
     private let boundsSides: Bool
     private let swaps: Bool
+    private let roundsDown: Bool
 
     package init(_ arguments: TransformArguments) throws(TransformError) {
         self.arguments = arguments
@@ -80,6 +84,7 @@ package struct Resize: ImageTransforming {
         wantedDensity = arguments.number(Self.density) ?? 1
         boundsSides = arguments[Self.bound] == .word("side")
         swaps = arguments.isOn(Self.swap)
+        roundsDown = arguments.isOn(Self.down)
         guard wanted != nil || hasFactors else { throw arguments.error(.missing, Self.size) }
         try checkCombinations()
     }
@@ -116,11 +121,12 @@ package struct Resize: ImageTransforming {
         let stays = enlarging == .partly && wanted?.exceeds(source) == true
         if stays { return Plan(scaled: source, cut: source, source: source) }
         guard !hasFactors, let wanted else { return ResizeFactors(self, wanted, source).plan }
-        let box = wanted.resolved(for: source)
+        let box = wanted.resolved(for: source, down: roundsDown)
         switch mode(for: box, of: source) {
         case .fit:
             let factor = wanted.fitFactor(for: source)
-            let scaled = source.scaled(by: mayEnlarge ? factor : min(factor, 1))
+            let bounded = mayEnlarge ? factor : min(factor, 1)
+            let scaled = roundsDown ? source.scaledDown(by: bounded) : source.scaled(by: bounded)
             return Plan(scaled: scaled, cut: scaled, source: source)
         case .cover:
             let target = bounded(box, by: source)
