@@ -189,7 +189,7 @@ let package = Package(
             dependencies: [
                 "Primitives", "URLs", "Dialects", "Bodies", "Imaging", "Observability", "Freshness", "Origins",
                 "Request", "Cache", "Rendering", "Loading", "Pipeline", "HTTPServer", "ImageProxyd",
-                "TestSupport",
+                "ImageTestSupport", "TestSupport", crypto,
             ],
             swiftSettings: testPolicy),
     ],
