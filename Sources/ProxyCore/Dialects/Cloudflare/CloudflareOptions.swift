@@ -56,13 +56,13 @@ struct CloudflareOptions {
 
     /// The operations up to the size, in Cloudflare's order.
     private func geometry() throws(TranslationError) -> [String] {
-        var operations = try trim()
-        if let flip = try word("flip", ["h", "v", "hv", "vh"]) { operations.append("flip:\(flip == "vh" ? "hv" : flip)") }
-        if let angle = try word("rotate", ["0", "90", "180", "270", "360"]), angle != "0", angle != "360" {
-            operations.append("rotate:\(angle)")
-        }
-        operations += try sized()
-        return operations
+        let flip = try word("flip", ["h", "v", "hv", "vh"]).map { ["flip:\($0 == "vh" ? "hv" : $0)"] } ?? []
+        let angle = try word("rotate", ["0", "90", "180", "270", "360"])
+        let turn = angle.map { Int($0) ?? 0 }.map { $0 % 360 == 0 ? [] : ["rotate:\($0)"] } ?? []
+        // A decoder shrinks for a size that comes first; a mirror may come later unless what is cut depends on it.
+        let cutsMiddle = try gravity().isEmpty
+        let mayFlipLater = turn.isEmpty && cutsMiddle
+        return try trim() + (mayFlipLater ? sized() + flip : flip + turn + sized())
     }
 
     /// The sides that are cut off, or the rectangle that stays.

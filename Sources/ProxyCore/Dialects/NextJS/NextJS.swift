@@ -122,7 +122,7 @@ package struct NextJS: Dialect {
     private func source(_ text: String) throws(TranslationError) -> String {
         guard !text.isEmpty else { throw TranslationError(.invalid, "url", "is missing") }
         guard text.hasPrefix("/") else { return try remote(text) }
-        guard !text.hasPrefix("//"), !text.hasPrefix("/\\") else {
+        guard !text.hasPrefix("//") else {
             throw TranslationError(.invalid, "url", "must be a path or an absolute URL with its scheme")
         }
         guard !Self.paths.contains(where: { text.hasPrefix($0) }) else {

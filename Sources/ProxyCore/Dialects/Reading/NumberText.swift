@@ -2,8 +2,8 @@
 
 /// Numbers as other proxies write them.
 enum NumberText {
-    /// More digits than any option needs; a longer number is none.
-    private static let maxDigits = 9
+    /// More digits than any option needs, and fewer than an integer has; a longer number is none.
+    private static let maxDigits = 12
 
     /// The whole number that the text begins with, as C's `strtol` reads it, but for white space.
     static func leadingInteger(_ text: some StringProtocol) -> Int? {
