@@ -23,19 +23,25 @@ struct CloudflareTests {
             Meaning("w=300,fit=crop", "transform=resize:300x&format=source"),
             Meaning("w=300,h=200,fit=squeeze", "transform=resize:300x200:fill:enlarge=1&format=source"),
             Meaning(
-                "w=300,h=200,fit=pad", "transform=resize:300x200:enlarge=1,extend:300x200:color=ffffff&format=source"),
+                "w=300,h=200,fit=pad",
+                "transform=resize:300x200:enlarge=1,extend:300x200:color=ffffff&format=source"),
             Meaning(
                 "w=300,h=200,fit=pad,background=rgb%28255%2C0%2C0%29",
-                "transform=resize:300x200:enlarge=1,extend:300x200:color=ff0000,background:ff0000&format=source"),
-            Meaning("background=rgba%280%200%20255%20%2F%2050%25%29", "transform=background:0000ff80&format=source"),
+                "transform=resize:300x200:enlarge=1,extend:300x200:color=ff0000,background:ff0000&format=source"
+            ),
+            Meaning(
+                "background=rgba%280%200%20255%20%2F%2050%25%29",
+                "transform=background:0000ff80&format=source"),
             Meaning("background=%23f008", "transform=background:ff000088&format=source"),
             Meaning(
                 "w=150,h=150,fit=cover,gravity=0.2x0.8",
                 "transform=resize:150x150:cover:gravity=focal:fx=0.2:fy=0.8:enlarge=1&format=source"),
             Meaning(
-                "w=150,h=150,fit=cover,g=right", "transform=resize:150x150:cover:gravity=east:enlarge=1&format=source"),
+                "w=150,h=150,fit=cover,g=right",
+                "transform=resize:150x150:cover:gravity=east:enlarge=1&format=source"),
             Meaning(
-                "w=150,h=150,fit=cover,g=face", "transform=resize:150x150:cover:gravity=smart:enlarge=1&format=source"),
+                "w=150,h=150,fit=cover,g=face",
+                "transform=resize:150x150:cover:gravity=smart:enlarge=1&format=source"),
             Meaning("w=100,dpr=1.5", "transform=resize:150x&format=source"),
             Meaning("width=auto,dpr=2", "format=source"),
             Meaning("rotate=90,w=100,flip=h", "transform=flip:h,rotate:90,resize:100x&format=source"),
@@ -51,7 +57,8 @@ struct CloudflareTests {
             Meaning("metadata=copyright,compression=fast,scq=50", "format=source"),
             Meaning(
                 "blur=20,sharpen=2,brightness=1.2,contrast=0.9,gamma=2,saturation=0",
-                "transform=brightness:1.2,contrast:0.9,gamma:0.5,saturation:0,blur:10,sharpen:amount=2&format=source"),
+                "transform=brightness:1.2,contrast:0.9,gamma:0.5,saturation:0,blur:10,sharpen:amount=2&format=source"
+            ),
         ])
     func options(_ meaning: Meaning) {
         #expect(dialect.meaning(of: "/cdn-cgi/image/\(meaning.target)/p.jpg") == meaning.parameters)
@@ -60,10 +67,13 @@ struct CloudflareTests {
     @Test(
         "What is wrong names its option",
         arguments: [
-            Meaning("width=abc", "invalid width"), Meaning("w=0", "invalid width"), Meaning("w=-5", "invalid width"),
+            Meaning("width=abc", "invalid width"), Meaning("w=0", "invalid width"),
+            Meaning("w=-5", "invalid width"),
             Meaning("w=100,width=200", "invalid width"), Meaning("fit=xyz", "invalid fit"),
-            Meaning("g=2x0", "invalid gravity"), Meaning("g=side", "invalid gravity"), Meaning("f=bmp", "invalid format"),
-            Meaning("q=0", "invalid quality"), Meaning("nosuch=1", "invalid nosuch"), Meaning("w", "invalid w"),
+            Meaning("g=2x0", "invalid gravity"), Meaning("g=side", "invalid gravity"),
+            Meaning("f=bmp", "invalid format"),
+            Meaning("q=0", "invalid quality"), Meaning("nosuch=1", "invalid nosuch"),
+            Meaning("w", "invalid w"),
             Meaning("w=100,", "invalid "), Meaning("", "invalid "), Meaning("trim=1;2;3", "invalid trim"),
             Meaning("rotate=45", "invalid rotate"), Meaning("background=nosuch", "invalid background"),
             Meaning("zoom=0.5", "unsupported zoom"), Meaning("border=5", "unsupported border"),
@@ -98,7 +108,8 @@ struct CloudflareTests {
     @Test("Without a base only absolute URLs are sources; other paths are not found")
     func base() {
         #expect(Cloudflare().source(of: "/cdn-cgi/image/w=1/p.jpg") == "forbidden source")
-        #expect(Cloudflare().source(of: "/cdn-cgi/image/w=1/https://any.test/p.jpg") == "https://any.test/p.jpg")
+        #expect(
+            Cloudflare().source(of: "/cdn-cgi/image/w=1/https://any.test/p.jpg") == "https://any.test/p.jpg")
         #expect(dialect.source(of: "/image/w=1/p.jpg") == "notFound ")
         #expect(dialect.source(of: "/cdn-cgi/image/w=1") == "invalid ")
     }
@@ -113,7 +124,9 @@ struct CloudflareTests {
     @Test(
         "URLs as nuxt/image and unpic write them",
         arguments: [
-            Meaning("/cdn-cgi/image/w=200,h=200,fit=contain,f=jpeg/test.png", "transform=resize:200x200:enlarge=1&format=jpeg"),
+            Meaning(
+                "/cdn-cgi/image/w=200,h=200,fit=contain,f=jpeg/test.png",
+                "transform=resize:200x200:enlarge=1&format=jpeg"),
             Meaning(
                 "/cdn-cgi/image/background=red,width=128,height=128,f=auto/uploads/generic/avatar-sample.jpeg",
                 "transform=resize:128x128,background:ff0000&format=auto"),

@@ -40,12 +40,16 @@ struct NextJSTests {
                 == "transform=resize:500x&format=auto:avif+webp&quality=60")
         #expect(dialect.meaning(of: "/_next/image?url=%2Fp.jpg&w=640&q=60") == "invalid w")
         #expect(dialect.meaning(of: "/_next/image?url=%2Fp.jpg&w=500&q=75") == "invalid q")
-        #expect(try Self.dialect { $0.formats = [] }.meaning(of: "/_next/image?url=%2Fp.jpg&w=16&q=9").contains("format=source"))
+        #expect(
+            try Self.dialect { $0.formats = [] }.meaning(of: "/_next/image?url=%2Fp.jpg&w=16&q=9").contains(
+                "format=source"))
         #expect(throws: TranslationError.self) { try Self.dialect { $0.formats = ["image/png"] } }
         #expect(throws: TranslationError.self) { try Self.dialect { $0.remotePatterns = ["a.test"] } }
     }
 
-    @Test("Numbers are whole, and a quality is from 1 to 100", arguments: ["w=abc&q=75", "w=640.5&q=75", "w=640&q=0", "w=640&q=101", "w=640&q=", "w=+640&q=75"])
+    @Test(
+        "Numbers are whole, and a quality is from 1 to 100",
+        arguments: ["w=abc&q=75", "w=640.5&q=75", "w=640&q=0", "w=640&q=101", "w=640&q=", "w=+640&q=75"])
     func numbers(_ query: String) throws {
         #expect(try Self.dialect().meaning(of: "/_next/image?url=%2Fp.jpg&\(query)").hasPrefix("invalid "))
     }
@@ -54,7 +58,10 @@ struct NextJSTests {
     func unknown() throws {
         let target = "/_next/image?url=%2Fp.jpg&w=640&q=75&h=1"
         #expect(try Self.dialect().meaning(of: target) == "invalid h")
-        #expect(try Self.dialect { $0.lenient = true }.translate(ForeignTarget(target)).ignored == ["h: is no parameter"])
+        #expect(
+            try Self.dialect { $0.lenient = true }.translate(ForeignTarget(target)).ignored == [
+                "h: is no parameter"
+            ])
     }
 
     @Test(
@@ -62,7 +69,9 @@ struct NextJSTests {
         arguments: [
             Meaning("%2Fp.jpg", "http://127.0.0.1:3000/p.jpg"),
             Meaning("/p.jpg", "http://127.0.0.1:3000/p.jpg"),
-            Meaning("%2F_next%2Fstatic%2Fmedia%2Fbunny.0e498116.jpg", "http://127.0.0.1:3000/_next/static/media/bunny.0e498116.jpg"),
+            Meaning(
+                "%2F_next%2Fstatic%2Fmedia%2Fbunny.0e498116.jpg",
+                "http://127.0.0.1:3000/_next/static/media/bunny.0e498116.jpg"),
             Meaning("%2Fp%20q.jpg%3Fx%3D1%26y%3D2", "http://127.0.0.1:3000/p%20q.jpg?x=1&y=2"),
             Meaning("https%3A%2F%2Fx.a.test%2Fimages%2Fp.jpg", "https://x.a.test/images/p.jpg"),
             Meaning("http%3A%2F%2Fx.a.test%2Fimages%2Fp.jpg", "forbidden url"),
@@ -77,14 +86,20 @@ struct NextJSTests {
             Meaning("", "invalid url"),
         ])
     func sources(_ meaning: Meaning) throws {
-        #expect(try Self.dialect().source(of: "/_next/image?url=\(meaning.target)&w=640&q=75") == meaning.parameters)
+        #expect(
+            try Self.dialect().source(of: "/_next/image?url=\(meaning.target)&w=640&q=75")
+                == meaning.parameters)
     }
 
     @Test(
         "URLs as nuxt/image and unpic write them",
         arguments: [
-            Meaning("/_vercel/image?url=%2Ftest.png&w=640&q=100", "transform=resize:640x&format=auto:webp&quality=100"),
-            Meaning("/_vercel/image?url=/image.jpg&w=1200&q=80", "transform=resize:1200x&format=auto:webp&quality=80"),
+            Meaning(
+                "/_vercel/image?url=%2Ftest.png&w=640&q=100",
+                "transform=resize:640x&format=auto:webp&quality=100"),
+            Meaning(
+                "/_vercel/image?url=/image.jpg&w=1200&q=80",
+                "transform=resize:1200x&format=auto:webp&quality=80"),
             Meaning(
                 "/_next/image?w=828&q=75&url=%2F_next%2Fstatic%2Fmedia%2Fbunny.0e498116.jpg",
                 "transform=resize:828x&format=auto:webp&quality=75"),

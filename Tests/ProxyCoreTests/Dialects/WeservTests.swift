@@ -30,9 +30,11 @@ struct WeservTests {
             Meaning("w=300&h=300&fit=cover&a=top", "resize:300x300:cover:gravity=north:enlarge=1"),
             Meaning("w=300&h=300&fit=cover&a=attention", "resize:300x300:cover:gravity=smart:enlarge=1"),
             Meaning(
-                "w=300&h=300&fit=cover&a=focal&fpx=0.25", "resize:300x300:cover:gravity=focal:fx=0.25:fy=0.5:enlarge=1"),
+                "w=300&h=300&fit=cover&a=focal&fpx=0.25",
+                "resize:300x300:cover:gravity=focal:fx=0.25:fy=0.5:enlarge=1"),
             Meaning(
-                "w=300&h=300&t=square&a=crop-25-75", "resize:300x300:cover:gravity=focal:fx=0.25:fy=0.75:enlarge=1"),
+                "w=300&h=300&t=square&a=crop-25-75",
+                "resize:300x300:cover:gravity=focal:fx=0.25:fy=0.75:enlarge=1"),
             Meaning(
                 "w=300&h=300&fit=cover&a=focal-10%25-20%25",
                 "resize:300x300:cover:gravity=focal:fx=0.1:fy=0.2:enlarge=1"),
@@ -69,13 +71,15 @@ struct WeservTests {
             Meaning("ro=30&w=200", "resize:200x:enlarge=1,rotate:30&format=source-alpha"),
             Meaning("ro=30&rbg=white", "rotate:30:color=ffffff&format=source"),
             Meaning(
-                "w=300&h=200&fit=contain", "resize:300x200:enlarge=1,extend:300x200:color=00000000&format=source-alpha"),
+                "w=300&h=200&fit=contain",
+                "resize:300x200:enlarge=1,extend:300x200:color=00000000&format=source-alpha"),
             Meaning(
                 "w=300&h=200&fit=contain&cbg=80ff0000&a=top",
                 "resize:300x200:enlarge=1,extend:300x200:gravity=north:color=ff000080&format=source-alpha"),
             Meaning(
                 "w=300&h=200&fit=contain&cbg=white&a=focal&fpx=0.2",
-                "resize:300x200:enlarge=1,extend:300x200:gravity=share:fx=0.2:fy=0.5:color=ffffff&format=source"),
+                "resize:300x200:enlarge=1,extend:300x200:gravity=share:fx=0.2:fy=0.5:color=ffffff&format=source"
+            ),
         ])
     func geometry(_ meaning: Meaning) {
         #expect(
@@ -161,7 +165,8 @@ struct WeservTests {
     @Test(
         "What weserv ignores is refused, or ignored and named where the dialect is lenient",
         arguments: [
-            "w=-5", "w=abc", "w=%20200", "w=150%25", "dpr=9", "fit=xyz", "a=xyz", "trim=300", "crop=1,2,3", "bg=xyz",
+            "w=-5", "w=abc", "w=%20200", "w=150%25", "dpr=9", "fit=xyz", "a=xyz", "trim=300", "crop=1,2,3",
+            "bg=xyz",
             "mask=xyz", "q=101", "output=jpeg", "nosuch=1", "W=100", "amp;w=100", "con=200", "filename=a.png",
             "fpx=0.2", "ro=abc",
         ])
@@ -176,7 +181,9 @@ struct WeservTests {
 
     @Test("The first of several equal parameters wins, also among synonyms")
     func repetition() {
-        #expect(lenient.meaning(of: "/?url=a.test&w=200&width=100") == "transform=resize:200x:enlarge=1" + Self.usual)
+        #expect(
+            lenient.meaning(of: "/?url=a.test&w=200&width=100") == "transform=resize:200x:enlarge=1"
+                + Self.usual)
         #expect(lenient.meaning(of: "/?url=a.test&w=abc&w=100") == "format=source&animate=first")
         #expect(strict.meaning(of: "/?url=a.test&w=200&width=100") == "invalid width")
     }
@@ -208,10 +215,12 @@ struct WeservTests {
     @Test(
         "URLs as nuxt/image and unpic write them",
         arguments: [
-            Meaning("/?filename=test.png&we&url=https%3A%2F%2Fa.test%2Ftest.png", "format=source&animate=first"),
+            Meaning(
+                "/?filename=test.png&we&url=https%3A%2F%2Fa.test%2Ftest.png", "format=source&animate=first"),
             Meaning(
                 "/?filename=test.png&we&w=200&h=200&fit=contain&output=jpg&url=https%3A%2F%2Fa.test%2Ftest.png",
-                "transform=resize:200x200,extend:200x200:color=00000000,background:000&format=jpeg&animate=first"),
+                "transform=resize:200x200,extend:200x200:color=00000000,background:000&format=jpeg&animate=first"
+            ),
             Meaning(
                 "/?url=a.test%2Fimage.jpg&w=300&h=200&fit=cover",
                 "transform=resize:300x200:cover:enlarge=1&format=source&animate=first"),

@@ -70,7 +70,8 @@ package struct NextJS: Dialect {
 
     package func translate(_ target: ForeignTarget) throws(TranslationError) -> Translation {
         // `trailingSlash` in the configuration makes a redirect to the path with one.
-        guard Self.paths.contains(target.path.hasSuffix("/") ? String(target.path.dropLast()) : target.path) else {
+        guard Self.paths.contains(target.path.hasSuffix("/") ? String(target.path.dropLast()) : target.path)
+        else {
             throw TranslationError(.notFound, "", "the path is /_next/image")
         }
         var leniency = Leniency(isLenient: isLenient)
@@ -103,7 +104,9 @@ package struct NextJS: Dialect {
                 if item.name != "dpl" { try leniency.ignore(item.name, "is no parameter") }
                 continue
             }
-            let value = item.rawValue.map { item.name == "url" ? PercentText.url(PercentText.decoded($0)) : String($0) }
+            let value = item.rawValue.map {
+                item.name == "url" ? PercentText.url(PercentText.decoded($0)) : String($0)
+            }
             guard values.updateValue(value ?? "", forKey: item.name) == nil else {
                 throw TranslationError(.invalid, item.name, "is given more than once")
             }
@@ -129,7 +132,8 @@ package struct NextJS: Dialect {
             throw TranslationError(.invalid, "url", "is a URL of this route itself")
         }
         guard let base else {
-            throw TranslationError(.forbidden, "url", "an absolute URL is needed, since no base is configured")
+            throw TranslationError(
+                .forbidden, "url", "an absolute URL is needed, since no base is configured")
         }
         return try base.joined(text, option: "url")
     }
@@ -141,7 +145,8 @@ package struct NextJS: Dialect {
         } catch {
             throw TranslationError(.invalid, "url", "must be a path or an absolute URL")
         }
-        guard !URLPattern.hidesDotSegment(url.path), remotePatterns.contains(where: { $0.matches(url) }) else {
+        guard !URLPattern.hidesDotSegment(url.path), remotePatterns.contains(where: { $0.matches(url) })
+        else {
             throw TranslationError(.forbidden, "url", "is none of remotePatterns")
         }
         return text

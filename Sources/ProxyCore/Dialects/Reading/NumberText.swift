@@ -43,7 +43,9 @@ enum NumberText {
     }
 
     private static func takeSign(_ rest: inout Substring.UTF8View) -> Int {
-        guard let first = rest.first, first == UInt8(ascii: "-") || first == UInt8(ascii: "+") else { return 1 }
+        guard let first = rest.first, first == UInt8(ascii: "-") || first == UInt8(ascii: "+") else {
+            return 1
+        }
         rest = rest.dropFirst()
         return first == UInt8(ascii: "-") ? -1 : 1
     }
